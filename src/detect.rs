@@ -1,0 +1,141 @@
+//! Which format is this? Decided by the first bytes alone, never by the name.
+
+use crate::error::{Error, Result};
+use crate::input::{self, Format};
+
+/// The format of an input, by its magic.
+///
+/// # Errors
+/// `Unsupported` when the bytes are of another kind, which is named if it is a well-known one.
+pub fn detect(bytes: &[u8]) -> Result<Format> {
+    if let Some(format) = input::FORMATS.into_iter().find(|format| format.magics().iter().any(|magic| bytes.starts_with(magic))) {
+        return Ok(format);
+    }
+    if bytes.is_empty() {
+        return Err(Error::truncated(0, "the input is empty").hint(READ));
+    }
+    Err(match FOREIGN.iter().find(|kind| kind.matches(bytes)) {
+        Some(kind) => Error::unsupported(0, format!("this is {}", kind.name)).hint(if kind.hint.is_empty() { READ } else { kind.hint }),
+        None if bytes.iter().take(4096).all(|&byte| byte == 0) => {
+            Error::unsupported(0, "the input begins with zeros").hint("the dump may not have been written out")
+        }
+        None => Error::unsupported(0, "not a dump of a known kind")
+            .expected("the magic of a known format")
+            .found(show(bytes))
+            .hint("--from FORMAT reads it as a format all the same"),
+    })
+}
+
+const READ: &str = "dumptool formats lists what is read";
+
+/// A well-known kind of file that people confuse with a dump.
+struct Foreign {
+    name: &'static str,
+    offset: usize,
+    magic: &'static [u8],
+    hint: &'static str,
+}
+
+impl Foreign {
+    fn matches(&self, bytes: &[u8]) -> bool {
+        bytes.get(self.offset..).is_some_and(|bytes| bytes.starts_with(self.magic))
+    }
+}
+
+const fn foreign(name: &'static str, magic: &'static [u8], hint: &'static str) -> Foreign {
+    Foreign { name, offset: 0, magic, hint }
+}
+
+/// Ordered: a longer magic stands before a shorter one that it begins with.
+static FOREIGN: &[Foreign] = &[
+    foreign("a Java heap dump (hprof)", b"JAVA PROFILE 1.0.", "reading hprof is not supported by this version"),
+    foreign("a V8 heap snapshot (JSON)", b"{\"snapshot\":", "open it in Chrome DevTools or memlab"),
+    foreign("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
+    foreign("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
+    foreign("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
+    foreign("a Chrome trace (JSON)", b"{\"traceEvents\"", ""),
+    foreign("a MoarVM heap snapshot of version 1 (text, up to 2017.08)", b"strings: [", "take the snapshot with MoarVM 2017.09 or later"),
+    foreign("a MoarVM heap snapshot of version 1 (text, up to 2017.08)", b"strings:[", "take the snapshot with MoarVM 2017.09 or later"),
+    foreign("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
+    foreign("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
+    foreign("Austin's text format", b"# austin", "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4"),
+    foreign("Austin's text format", b"# mode:", "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4"),
+    foreign("Austin's text format", b"# python:", "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4"),
+    foreign("a core dump or executable (ELF)", b"\x7fELF", "a core is not a heap dump: have the runtime write one"),
+    foreign("a Mach-O file", b"\xcf\xfa\xed\xfe", ""),
+    foreign("a Windows minidump", b"MDMP", ""),
+    foreign("a Windows executable (PE)", b"MZ", ""),
+    foreign("a JDK Flight Recorder recording", b"FLR\0", ""),
+    foreign("an OpenJ9 core or PHD dump", b"\0\x13portable heap dump", ""),
+    foreign("a perf recording", b"PERFILE2", ""),
+    foreign("a .NET trace", b"Nettrace", ""),
+    foreign("a gcdump or other .NET FastSerialization file", b"!FastSerialization", ""),
+    foreign("a memray recording", b"memray", ""),
+    foreign("an SQLite database", b"SQLite format 3\0", ""),
+    foreign("a Parquet file", b"PAR1", ""),
+    foreign("a zip archive", b"PK\x03\x04", "unpack it and name the dump inside"),
+    foreign("a 7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it and name the dump inside"),
+    foreign("an xz file", b"\xfd7zXZ\0", "only gzip and zstd are undone: decompress it with xz -d"),
+    foreign("a bzip2 file", b"BZh", "only gzip and zstd are undone: decompress it with bzip2 -d"),
+    foreign("an lz4 file", b"\x04\x22\x4d\x18", "only gzip and zstd are undone: decompress it with lz4 -d"),
+    foreign("a gzip file inside another compression", b"\x1f\x8b\x08", "one layer of compression is undone: decompress it once"),
+    foreign("a zstd file inside another compression", b"\x28\xb5\x2f\xfd", "one layer of compression is undone: decompress it once"),
+    Foreign { name: "a tar archive", offset: 257, magic: b"ustar", hint: "unpack it and name the dump inside" },
+    foreign("a shell script", b"#!", ""),
+    foreign("an HTML page", b"<!DOCTYPE", "the download may have failed"),
+    foreign("an HTML page", b"<html", "the download may have failed"),
+    foreign("an XML file", b"<?xml", ""),
+    foreign("a PNG image", b"\x89PNG", ""),
+    foreign("a PDF file", b"%PDF", ""),
+    // A pprof profile is gzip around protobuf whose first field is sample_type (field 1, a message).
+    foreign("a pprof profile (protobuf)", b"\x0a\x04\x08\x01\x10\x02", "open it with go tool pprof"),
+    foreign("a pprof profile (protobuf)", b"\x0a\x04\x08\x02\x10\x01", "open it with go tool pprof"),
+    foreign("a JSON file", b"{", ""),
+    foreign("a JSON file", b"[", ""),
+];
+
+/// The first bytes, for an error message.
+fn show(bytes: &[u8]) -> String {
+    let head = bytes.get(..16).unwrap_or(bytes);
+    if head.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ') {
+        return format!("\"{}\"", String::from_utf8_lossy(head));
+    }
+    head.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+}
+
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_four_formats_are_told_by_magic() {
+        assert_eq!(detect(b"MoarHeapDumpv003rest").unwrap(), Format::Mvmheap);
+        assert_eq!(detect(b"dartheap\0").unwrap(), Format::Dart);
+        assert_eq!(detect(b"go1.7 heap dump\n").unwrap(), Format::Go);
+        assert_eq!(detect(b"MOJ\x03").unwrap(), Format::Mojo);
+    }
+
+    #[test]
+    fn other_kinds_are_named() {
+        for (bytes, name) in [
+            (&b"PK\x03\x04"[..], "zip"),
+            (b"\x7fELF\x02", "ELF"),
+            (b"{\"snapshot\":{", "V8"),
+            (b"\x0a\x04\x08\x01\x10\x02", "pprof"),
+            (b"strings: [\"a\"]", "MoarVM"),
+            (b"go1.9 heap dump\n", "unknown version"),
+            (b"JAVA PROFILE 1.0.2\0", "hprof"),
+        ] {
+            let message = detect(bytes).unwrap_err().message();
+            assert!(message.contains(name), "{message} should name {name}");
+        }
+    }
+
+    #[test]
+    fn unknown_bytes_are_shown() {
+        assert!(detect(b"\x01\x02").unwrap_err().message().contains("01 02"));
+        assert!(detect(b"hello").unwrap_err().message().contains("\"hello\""));
+        assert!(detect(b"").unwrap_err().message().contains("empty"));
+    }
+}

@@ -1,0 +1,214 @@
+//! The one error type of the library.
+//!
+//! An [`Error`] says what kind of trouble it is (which decides the exit status), where in the file it was met, what was
+//! expected there and what was found. The path is added by whoever knows it: the command line.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A result whose error is the library's.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// What kind of trouble an [`Error`] reports.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ErrorKind {
+    /// The input ends inside a record.
+    Truncated,
+    /// The bytes contradict the format.
+    Corrupt,
+    /// The input is of a kind or version that is not read.
+    Unsupported,
+    /// Reading on would take more memory or space than the input justifies.
+    Limit,
+    /// The operating system refused.
+    Io,
+}
+
+impl ErrorKind {
+    /// The name of the kind in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Truncated => "truncated",
+            Self::Corrupt => "corrupt",
+            Self::Unsupported => "unsupported",
+            Self::Limit => "limit",
+            Self::Io => "io",
+        }
+    }
+}
+
+type Text = Cow<'static, str>;
+
+/// An error with the absolute offset at which it was met. One word wide, so that results stay in registers.
+pub struct Error(Box<Inner>);
+
+struct Inner {
+    kind: ErrorKind,
+    offset: Option<u64>,
+    what: Text,
+    expected: Option<Text>,
+    found: Option<Text>,
+    hint: Option<Text>,
+    /// From the inside out: `entry 17`, `type table`.
+    context: Vec<Text>,
+    source: Option<std::io::Error>,
+}
+
+impl Error {
+    #[cold]
+    fn new(kind: ErrorKind, offset: Option<u64>, what: Text) -> Self {
+        Self(Box::new(Inner { kind, offset, what, expected: None, found: None, hint: None, context: Vec::new(), source: None }))
+    }
+
+    /// The input ends at or after `offset`, inside what `what` names.
+    #[cold]
+    pub fn truncated(offset: u64, what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Truncated, Some(offset), what.into())
+    }
+
+    /// The bytes at `offset` contradict the format.
+    #[cold]
+    pub fn corrupt(offset: u64, what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Corrupt, Some(offset), what.into())
+    }
+
+    /// The input is of a kind or version that is not read; `offset` is where that shows.
+    #[cold]
+    pub fn unsupported(offset: u64, what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Unsupported, Some(offset), what.into())
+    }
+
+    /// Reading on from `offset` would take more than the input justifies.
+    #[cold]
+    pub fn limit(offset: u64, what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Limit, Some(offset), what.into())
+    }
+
+    /// The operating system refused; `what` says what was tried.
+    #[cold]
+    pub fn io(source: std::io::Error, what: impl Into<Text>) -> Self {
+        let mut error = Self::new(ErrorKind::Io, None, what.into());
+        error.0.source = Some(source);
+        error
+    }
+
+    /// Says what should have been there.
+    #[cold]
+    pub fn expected(mut self, expected: impl Into<Text>) -> Self {
+        self.0.expected = Some(expected.into());
+        self
+    }
+
+    /// Says what was there instead.
+    #[cold]
+    pub fn found(mut self, found: impl Into<Text>) -> Self {
+        self.0.found = Some(found.into());
+        self
+    }
+
+    /// Says what the user can do.
+    #[cold]
+    pub fn hint(mut self, hint: impl Into<Text>) -> Self {
+        self.0.hint = Some(hint.into());
+        self
+    }
+
+    /// Adds the next outer place: `in the type table`, `after 1204 objects`.
+    #[cold]
+    pub fn context(mut self, context: impl Into<Text>) -> Self {
+        self.0.context.push(context.into());
+        self
+    }
+
+    /// The kind of trouble.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// The absolute offset in the (decompressed) input, in bytes. None for errors of the operating system.
+    pub fn offset(&self) -> Option<u64> {
+        self.0.offset
+    }
+
+    /// What was expected and found, as a sentence part, if known.
+    pub fn cause(&self) -> Option<String> {
+        match (&self.0.expected, &self.0.found) {
+            (Some(expected), Some(found)) => Some(format!("expected {expected}, found {found}")),
+            (Some(expected), None) => Some(format!("expected {expected}")),
+            (None, Some(found)) => Some(format!("found {found}")),
+            (None, None) => self.0.source.as_ref().map(ToString::to_string),
+        }
+    }
+
+    /// What the user can do, if anything is known to help.
+    pub fn advice(&self) -> Option<&str> {
+        self.0.hint.as_deref()
+    }
+
+    /// The message without the offset: what was wrong, where in the format, what was expected.
+    pub fn message(&self) -> String {
+        let mut message = self.0.what.to_string();
+        for context in &self.0.context {
+            message.push_str(", ");
+            message.push_str(context);
+        }
+        if let Some(cause) = self.cause() {
+            message.push_str("; ");
+            message.push_str(&cause);
+        }
+        message
+    }
+
+    /// The first line for a person: what, the offset in both bases, the places.
+    pub fn headline(&self) -> String {
+        let mut line = self.0.what.to_string();
+        if let Some(offset) = self.0.offset {
+            line.push_str(&format!(" at offset {offset:#x} ({offset})"));
+        }
+        for context in &self.0.context {
+            line.push_str(", ");
+            line.push_str(context);
+        }
+        line
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.headline())?;
+        match self.cause() {
+            Some(cause) => write!(f, "; {cause}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?}: {self}", self.0.kind)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.0.source.as_ref().map(|error| error as _)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_one_word() {
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
+        assert_eq!(size_of::<Result<()>>(), size_of::<usize>());
+    }
+
+    #[test]
+    fn an_error_says_where_what_and_what_was_expected() {
+        let error = Error::corrupt(258_588, "unknown record tag 47").expected("a tag of 0 to 17").context("after 1204 objects");
+        assert_eq!(error.headline(), "unknown record tag 47 at offset 0x3f21c (258588), after 1204 objects");
+        assert_eq!(error.message(), "unknown record tag 47, after 1204 objects; expected a tag of 0 to 17");
+    }
+}

@@ -1,0 +1,62 @@
+//! What `check` says of a dump: one finding for each invariant that the format promises.
+
+use super::info::Damage;
+use crate::error::Error;
+use serde::Serialize;
+
+/// The outcome of one rule.
+#[derive(Debug, Serialize)]
+pub struct Finding {
+    /// The name of the rule, dotted: `memstats.heap_objects`.
+    pub rule: String,
+    /// Whether it holds.
+    pub ok: bool,
+    /// What the number should be, or may be at most; see the message.
+    pub limit: u64,
+    /// What the number is.
+    pub actual: u64,
+    /// What was compared, with the numbers, as a sentence without a full stop.
+    pub message: String,
+}
+
+/// All findings of one dump.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// In the order in which the rules were checked.
+    pub findings: Vec<Finding>,
+    /// What stopped the reading; rules that need the rest of the file were not checked.
+    pub damage: Option<Damage>,
+}
+
+impl Findings {
+    /// Whether every rule holds. Damage is told apart: see [`Findings::damage`].
+    pub fn ok(&self) -> bool {
+        self.findings.iter().all(|finding| finding.ok)
+    }
+
+    /// Notes that two numbers must be equal. `message` says what they are: `objects against the header's objectCount`.
+    pub fn equal(&mut self, rule: impl Into<String>, expected: u64, actual: u64, message: &str) {
+        self.push(rule, expected == actual, expected, actual, format!("{message}: {actual}, should be {expected}"));
+    }
+
+    /// Notes that a number must not exceed a limit.
+    pub fn at_most(&mut self, rule: impl Into<String>, limit: u64, actual: u64, message: &str) {
+        self.push(rule, actual <= limit, limit, actual, format!("{message}: {actual}, at most {limit}"));
+    }
+
+    /// Notes that something must not occur. `message` names it in the plural: `references to objects that do not exist`.
+    pub fn none(&mut self, rule: impl Into<String>, actual: u64, message: &str) {
+        self.push(rule, actual == 0, 0, actual, format!("{message}: {actual}"));
+    }
+
+    /// Notes a finding in full.
+    pub fn push(&mut self, rule: impl Into<String>, ok: bool, limit: u64, actual: u64, message: String) {
+        self.findings.push(Finding { rule: rule.into(), ok, limit, actual, message });
+    }
+
+    /// Notes what stopped the reading. The first damage counts.
+    pub fn set_damage(&mut self, error: Option<Error>) {
+        let Some(error) = error else { return };
+        self.damage.get_or_insert(Damage { error });
+    }
+}

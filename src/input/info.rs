@@ -1,0 +1,205 @@
+//! What `info` says of a dump: header, totals, sizes. Every reader fills the same structure.
+
+use super::{Format, Kind, dart, go, mvmheap};
+use crate::error::Error;
+use serde::{Serialize, Serializer, ser::SerializeMap};
+
+/// A summary of a dump. Sizes are in bytes, times in microseconds.
+#[derive(Debug, Serialize)]
+pub struct Info {
+    /// The format.
+    #[serde(serialize_with = "format_name")]
+    pub format: Format,
+    /// The version as the format counts it: `3.1`, `1.7`, `4`.
+    pub format_version: String,
+    /// Heap or profile.
+    pub kind: Kind,
+    /// Whether the file was read to its proper end.
+    pub complete: bool,
+    /// What stopped the reading.
+    pub damage: Option<Damage>,
+    /// What a person should know before trusting the numbers.
+    pub warnings: Vec<String>,
+    /// Key and value pairs of the file's own header, in its order.
+    pub metadata: Vec<Metadatum>,
+    /// How many records of each name.
+    pub records: RecordCounts,
+    /// For heaps.
+    pub heap: Option<HeapInfo>,
+    /// For profiles.
+    pub profile: Option<ProfileInfo>,
+}
+
+impl Info {
+    /// An empty, complete summary.
+    pub fn new(format: Format, format_version: impl Into<String>) -> Self {
+        Self {
+            format,
+            format_version: format_version.into(),
+            kind: format.kind(),
+            complete: true,
+            damage: None,
+            warnings: Vec::new(),
+            metadata: Vec::new(),
+            records: RecordCounts::default(),
+            heap: None,
+            profile: None,
+        }
+    }
+
+    /// Notes what stopped the reading. The first damage counts.
+    pub fn set_damage(&mut self, error: Option<Error>) {
+        let Some(error) = error else { return };
+        self.complete = false;
+        self.damage.get_or_insert(Damage { error });
+    }
+
+    /// Adds a key and value pair of the header.
+    pub fn add_metadata(&mut self, key: impl Into<String>, value: impl ToString) {
+        self.metadata.push(Metadatum { key: key.into(), value: value.to_string() });
+    }
+}
+
+fn format_name<S: Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(format.name())
+}
+
+/// What stopped the reading, and where.
+#[derive(Debug)]
+pub struct Damage {
+    /// The error that the reader met.
+    pub error: Error,
+}
+
+impl Serialize for Damage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(3))?;
+        map.serialize_entry("offset", &self.error.offset())?;
+        map.serialize_entry("kind", self.error.kind().name())?;
+        map.serialize_entry("message", &self.error.message())?;
+        map.end()
+    }
+}
+
+/// A key and value pair of a file's header.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Metadatum {
+    /// The key, as in the file.
+    pub key: String,
+    /// The value, as in the file.
+    pub value: String,
+}
+
+/// Counts by record name, in the order in which the names were declared.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts(Vec<(&'static str, u64)>);
+
+impl RecordCounts {
+    /// Adds to the count of a record name.
+    pub fn add(&mut self, name: &'static str, count: u64) {
+        match self.0.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, total)) => *total = total.saturating_add(count),
+            None => self.0.push((name, count)),
+        }
+    }
+
+    /// The count of a record name, 0 if there were none.
+    pub fn count(&self, name: &str) -> u64 {
+        self.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, count)| *count)
+    }
+
+    /// Names and counts.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// All records.
+    pub fn total(&self) -> u64 {
+        self.0.iter().fold(0, |total, (_, count)| total.saturating_add(*count))
+    }
+}
+
+impl Serialize for RecordCounts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.iter())
+    }
+}
+
+/// The heaps of a dump. Only MoarVM writes several snapshots into one file.
+#[derive(Debug, Serialize)]
+pub struct HeapInfo {
+    /// In the order of the file.
+    pub snapshots: Vec<SnapshotInfo>,
+}
+
+/// One heap. What each count means for each format is said in the reader. None: not known without more work.
+#[derive(Debug, Serialize)]
+pub struct SnapshotInfo {
+    /// Position in the file, from 0.
+    pub index: u64,
+    /// Whether all of it could be read.
+    pub complete: bool,
+    /// Objects of the runtime.
+    pub objects: Option<u64>,
+    /// References between objects.
+    pub references: Option<u64>,
+    /// References or pointers that keep objects alive.
+    pub roots: Option<u64>,
+    /// Types known to the file.
+    pub types: Option<u64>,
+    /// Bytes of the objects themselves.
+    pub shallow_bytes: Option<u64>,
+    /// Bytes outside of the managed heap that objects own.
+    pub external_bytes: Option<u64>,
+    /// When, since the start of the profiled program, in microseconds.
+    pub time_us: Option<u64>,
+    /// What only this format has.
+    pub details: Details,
+}
+
+/// What only one format has.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Details {
+    /// MoarVM.
+    Mvmheap(Box<mvmheap::Details>),
+    /// Dart.
+    Dart(Box<dart::Details>),
+    /// Go.
+    Go(Box<go::Details>),
+}
+
+/// A profile. Sums are over all threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ProfileInfo {
+    /// What was measured: `wall`, `cpu`, `memory`, `full`.
+    pub mode: Option<String>,
+    /// Stacks that were taken.
+    pub samples: u64,
+    /// Samples without any frame.
+    pub empty_samples: u64,
+    /// Samples that the profiler marked as not to be trusted.
+    pub invalid_samples: u64,
+    /// Distinct process ids.
+    pub processes: u64,
+    /// Distinct threads: process, interpreter and thread id.
+    pub threads: u64,
+    /// Distinct frames.
+    pub frames: u64,
+    /// Distinct strings.
+    pub strings: u64,
+    /// Sum of the time metric.
+    pub time_us: u64,
+    /// Sum of the time metric of samples that were not idle, where the mode tells.
+    pub cpu_time_us: Option<u64>,
+    /// Net sum of the memory metric, where the mode has one.
+    pub memory_bytes: Option<i64>,
+    /// Samples taken while the garbage collector ran.
+    pub gc_samples: u64,
+    /// Time of those samples.
+    pub gc_time_us: u64,
+    /// The sampling interval.
+    pub interval_us: Option<u64>,
+    /// How long the recording took.
+    pub duration_us: Option<u64>,
+}

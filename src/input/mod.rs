@@ -1,0 +1,187 @@
+//! The readers: one module for each format, and the few things they have in common.
+//!
+//! Every reader has a **pull iterator of records** with their offsets, which serves `cat`, `info` and `check`, and says
+//! of itself what it can read. The set of formats is closed: [`Format`] dispatches with plain `match`es.
+//!
+//! A reader never panics on its input, never recurses over it, and allocates no more than the input's size justifies.
+//! It stops at the first damage and gives what came before it together with the error.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+
+pub mod check;
+pub mod dart;
+pub mod go;
+pub mod info;
+pub mod mojo;
+pub mod mvmheap;
+
+use crate::error::{Error, Result};
+use crate::model::fields::Record;
+use check::Findings;
+use info::Info;
+use std::ops::ControlFlow;
+
+/// A format that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// MoarVM heap snapshots.
+    Mvmheap,
+    /// Dart VM heap snapshots.
+    Dart,
+    /// Go heap dumps.
+    Go,
+    /// Austin MOJO profiles.
+    Mojo,
+}
+
+/// All formats that are read, in the order in which they are listed.
+pub const FORMATS: [Format; 4] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Mojo];
+
+/// The two kinds of dumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A graph of objects.
+    Heap,
+    /// A stream of samples.
+    Profile,
+}
+
+impl Format {
+    /// The name in JSON and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mvmheap => "mvmheap",
+            Self::Dart => "dart",
+            Self::Go => "go",
+            Self::Mojo => "mojo",
+        }
+    }
+
+    /// The name for people.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Mvmheap => mvmheap::TITLE,
+            Self::Dart => dart::TITLE,
+            Self::Go => go::TITLE,
+            Self::Mojo => mojo::TITLE,
+        }
+    }
+
+    /// The versions that are read, for people.
+    pub fn versions(self) -> &'static str {
+        match self {
+            Self::Mvmheap => mvmheap::VERSIONS,
+            Self::Dart => dart::VERSIONS,
+            Self::Go => go::VERSIONS,
+            Self::Mojo => mojo::VERSIONS,
+        }
+    }
+
+    /// The extensions that such files usually have. They are never used to tell a format.
+    pub fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Mvmheap => mvmheap::EXTENSIONS,
+            Self::Dart => dart::EXTENSIONS,
+            Self::Go => go::EXTENSIONS,
+            Self::Mojo => mojo::EXTENSIONS,
+        }
+    }
+
+    /// The bytes that such files begin with.
+    pub fn magics(self) -> &'static [&'static [u8]] {
+        match self {
+            Self::Mvmheap => mvmheap::MAGICS,
+            Self::Dart => dart::MAGICS,
+            Self::Go => go::MAGICS,
+            Self::Mojo => mojo::MAGICS,
+        }
+    }
+
+    /// The names of the records of the format, as `cat --record` takes them.
+    pub fn record_names(self) -> &'static [&'static str] {
+        match self {
+            Self::Mvmheap => mvmheap::RECORD_NAMES,
+            Self::Dart => dart::RECORD_NAMES,
+            Self::Go => go::RECORD_NAMES,
+            Self::Mojo => mojo::RECORD_NAMES,
+        }
+    }
+
+    /// Heap or profile.
+    pub fn kind(self) -> Kind {
+        match self {
+            Self::Mvmheap | Self::Dart | Self::Go => Kind::Heap,
+            Self::Mojo => Kind::Profile,
+        }
+    }
+}
+
+/// Called now and then with the offset that has been reached, for a progress bar.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// How to read.
+#[derive(Clone, Copy)]
+pub struct Options<'a> {
+    /// Take what summaries in the file say instead of reading the data (mvmheap; no effect elsewhere).
+    pub quick: bool,
+    /// Told how far the reader is.
+    pub progress: Progress<'a>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Self { quick: false, progress: &|_| {} }
+    }
+}
+
+/// Receives the records of a dump one by one.
+pub trait Visitor {
+    /// Takes one record, whose first byte is at `offset`. `Break` ends the reading.
+    fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
+}
+
+/// Summarizes a dump in one pass with constant memory, without building its graph.
+///
+/// A damaged dump gives a summary of what could be read, with [`Info::damage`] set.
+///
+/// # Errors
+/// When not even the header can be read, or its version is unknown.
+pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> {
+    match format {
+        Format::Mvmheap => mvmheap::info(bytes, options),
+        Format::Dart => dart::info(bytes, options),
+        Format::Go => go::info(bytes, options),
+        Format::Mojo => mojo::info(bytes, options),
+    }
+}
+
+/// Gives every record of a dump to the visitor, in the order of the file, with constant memory.
+///
+/// # Errors
+/// The first damage. All records before it have been given to the visitor.
+pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    match format {
+        Format::Mvmheap => mvmheap::for_each_record(bytes, options, visitor),
+        Format::Dart => dart::for_each_record(bytes, options, visitor),
+        Format::Go => go::for_each_record(bytes, options, visitor),
+        Format::Mojo => mojo::for_each_record(bytes, options, visitor),
+    }
+}
+
+/// Checks every invariant that the format promises. Damage is part of the findings.
+///
+/// # Errors
+/// As [`info`].
+pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+    match format {
+        Format::Mvmheap => mvmheap::check(bytes, options),
+        Format::Dart => dart::check(bytes, options),
+        Format::Go => go::check(bytes, options),
+        Format::Mojo => mojo::check(bytes, options),
+    }
+}
+
+/// The error for an input that does not begin with the magic of the format it is said to have (`--from`).
+pub(crate) fn wrong_magic(format: Format) -> Error {
+    Error::corrupt(0, format!("this is no {} file", format.name())).expected(format!("the magic of a {} file", format.title()))
+}

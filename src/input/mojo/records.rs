@@ -1,0 +1,355 @@
+//! The events of a MOJO file, one by one, as they stand there.
+
+use super::NEWEST;
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::{Format, Options, Visitor, wrong_magic};
+use crate::model::fields::{FieldSink, Record};
+use std::ops::ControlFlow;
+
+/// A varint of MOJO: a magnitude of up to 64 bits and a sign.
+///
+/// i64 is not enough: frame keys with all 64 bits set occur in files of every Austin release since 3.4.1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Varint {
+    /// The number without its sign.
+    pub magnitude: u64,
+    /// Whether the sign bit was set. `-0` occurs and is 0.
+    pub negative: bool,
+}
+
+impl Varint {
+    /// The number.
+    pub fn value(self) -> i128 {
+        match self.negative {
+            true => -i128::from(self.magnitude),
+            false => i128::from(self.magnitude),
+        }
+    }
+}
+
+/// What a FRAME event defines. Lines and columns are 1-based; 0 is unknown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameDefinition {
+    /// The key by which FRAME_REF refers to it.
+    pub key: u64,
+    /// String key of the file name.
+    pub file: u64,
+    /// String key of the function's name.
+    pub scope: u64,
+    /// First line of the instruction; the byte offset inside the function for native frames.
+    pub line: Varint,
+    /// Last line, first and last column: from version 2, and known only for CPython 3.11 and later.
+    pub range: Option<[Varint; 3]>,
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the fields are named in the table of the module above")]
+pub enum Event<'a> {
+    Metadata { key: &'a [u8], value: &'a [u8] },
+    Stack { pid: Varint, interpreter: Option<Varint>, thread: &'a [u8] },
+    Frame(FrameDefinition),
+    InvalidFrame,
+    FrameRef { key: u64 },
+    KernelFrame { symbol: &'a [u8] },
+    Gc,
+    Idle,
+    Time { microseconds: Varint },
+    Memory { bytes: Varint },
+    String { key: u64, value: &'a [u8] },
+    StringRef { key: u64 },
+    StackRepeat,
+    TaskStack { task: u64, name: u64, frames: u64 },
+    TaskWaiter { task: u64, waiter: u64 },
+    TaskRunning { task: u64 },
+}
+
+impl Record for Event<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Metadata { .. } => "metadata",
+            Self::Stack { .. } => "stack",
+            Self::Frame(_) => "frame",
+            Self::InvalidFrame => "invalid_frame",
+            Self::FrameRef { .. } => "frame_ref",
+            Self::KernelFrame { .. } => "kernel_frame",
+            Self::Gc => "gc",
+            Self::Idle => "idle",
+            Self::Time { .. } => "time",
+            Self::Memory { .. } => "memory",
+            Self::String { .. } => "string",
+            Self::StringRef { .. } => "string_ref",
+            Self::StackRepeat => "stack_repeat",
+            Self::TaskStack { .. } => "task_stack",
+            Self::TaskWaiter { .. } => "task_waiter",
+            Self::TaskRunning { .. } => "task_running",
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        match *self {
+            Self::Metadata { key, value } => {
+                sink.text("key", key);
+                sink.text("value", value);
+            }
+            Self::Stack { pid, interpreter, thread } => {
+                sink.signed("pid", pid.value());
+                if let Some(interpreter) = interpreter {
+                    sink.signed("iid", interpreter.value());
+                }
+                sink.text("tid", thread);
+            }
+            Self::Frame(frame) => {
+                sink.unsigned("key", frame.key);
+                sink.unsigned("file_key", frame.file);
+                sink.unsigned("scope_key", frame.scope);
+                sink.signed("line", frame.line.value());
+                if let Some([line_end, column, column_end]) = frame.range {
+                    sink.signed("line_end", line_end.value());
+                    sink.signed("column", column.value());
+                    sink.signed("column_end", column_end.value());
+                }
+            }
+            Self::FrameRef { key } | Self::StringRef { key } => sink.unsigned("key", key),
+            Self::KernelFrame { symbol } => sink.text("symbol", symbol),
+            Self::Time { microseconds } => sink.signed("us", microseconds.value()),
+            Self::Memory { bytes } => sink.signed("bytes", bytes.value()),
+            Self::String { key, value } => {
+                sink.unsigned("key", key);
+                sink.text("value", value);
+            }
+            Self::TaskStack { task, name, frames } => {
+                sink.unsigned("task_id", task);
+                sink.unsigned("name_key", name);
+                sink.unsigned("frame_count", frames);
+            }
+            Self::TaskWaiter { task, waiter } => {
+                sink.unsigned("task_id", task);
+                sink.unsigned("waiter_id", waiter);
+            }
+            Self::TaskRunning { task } => sink.unsigned("task_id", task),
+            Self::InvalidFrame | Self::Gc | Self::Idle | Self::StackRepeat => {}
+        }
+    }
+}
+
+/// The events of a file with their offsets. After an error the iterator has ended.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    cursor: Cursor<'a>,
+    version: u64,
+    count: u64,
+}
+
+impl<'a> Records<'a> {
+    /// Reads the header: magic and version.
+    ///
+    /// # Errors
+    /// When the magic is another one or the version is cut off. A version newer than 4 is no error here: see
+    /// [`Records::version_error`].
+    pub fn new(bytes: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, 0);
+        if cursor.take(3, "the magic").is_ok_and(|magic| magic != b"MOJ") {
+            return Err(wrong_magic(Format::Mojo));
+        }
+        let version = varint(&mut cursor, "the version")?.magnitude;
+        Ok(Self { cursor, version, count: 0 })
+    }
+
+    /// The version in the header.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// For a version that is not known: an error that says so. Its events are read by the rules of the newest known
+    /// version, which is what austin-python does, so that what did not change is still shown.
+    pub fn version_error(&self) -> Option<Error> {
+        match self.version {
+            1..=NEWEST => None,
+            version => Some(
+                Error::unsupported(3, format!("MOJO version {version} is not known"))
+                    .expected("version 1 to 4")
+                    .hint("it was read by the rules of version 4; what is shown may be wrong"),
+            ),
+        }
+    }
+
+    /// Offset of the next event.
+    pub fn offset(&self) -> u64 {
+        self.cursor.offset()
+    }
+
+    fn event(&mut self) -> Result<Event<'a>> {
+        let cursor = &mut self.cursor;
+        let start = cursor.offset();
+        Ok(match cursor.u8("an event id")? {
+            1 => Event::Metadata { key: cursor.c_string("a metadata key")?, value: cursor.c_string("a metadata value")? },
+            2 => Event::Stack {
+                pid: varint(cursor, "a process id")?,
+                interpreter: if self.version >= 3 { Some(varint(cursor, "an interpreter id")?) } else { None },
+                thread: cursor.c_string("a thread id")?,
+            },
+            3 => Event::Frame(FrameDefinition {
+                key: key(cursor, "a frame key")?,
+                file: key(cursor, "a file key")?,
+                scope: key(cursor, "a scope key")?,
+                line: varint(cursor, "a line")?,
+                range: match self.version {
+                    0 | 1 => None,
+                    _ => Some([varint(cursor, "a line end")?, varint(cursor, "a column")?, varint(cursor, "a column end")?]),
+                },
+            }),
+            4 => Event::InvalidFrame,
+            5 => Event::FrameRef { key: key(cursor, "a frame key")? },
+            6 => Event::KernelFrame { symbol: cursor.c_string("a kernel symbol")? },
+            7 => Event::Gc,
+            8 => Event::Idle,
+            9 => Event::Time { microseconds: varint(cursor, "a time")? },
+            10 => Event::Memory { bytes: varint(cursor, "a memory delta")? },
+            11 => Event::String { key: key(cursor, "a string key")?, value: cursor.c_string("a string")? },
+            12 => Event::StringRef { key: key(cursor, "a string key")? },
+            // 13 to 16 belong to version 4, but austin-python reads them under any version and so does this reader;
+            // `check` reports them.
+            13 => Event::StackRepeat,
+            14 => Event::TaskStack {
+                task: key(cursor, "a task id")?,
+                name: key(cursor, "a task's name key")?,
+                frames: key(cursor, "a task's frame count")?,
+            },
+            15 => Event::TaskWaiter { task: key(cursor, "a task id")?, waiter: key(cursor, "a waiter id")? },
+            16 => Event::TaskRunning { task: key(cursor, "a task id")? },
+            id => {
+                return Err(Error::corrupt(start, format!("unknown event id {id}"))
+                    .expected("a MOJO event (1 to 16)")
+                    .context(format!("after {} events", self.count))
+                    .hint("events carry no length, so nothing after this can be read"));
+            }
+        })
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<(u64, Event<'a>)>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.cursor.is_empty() {
+            return None;
+        }
+        let offset = self.cursor.offset();
+        let event = self.event();
+        match &event {
+            Ok(_) => self.count += 1,
+            Err(_) => self.cursor = Cursor::new(&[], offset),
+        }
+        Some(event.map(|event| (offset, event)))
+    }
+}
+
+/// Gives every event to the visitor.
+///
+/// # Errors
+/// The first damage, or an unknown version after all that could be read by the rules of the newest one.
+pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    let records = Records::new(bytes)?;
+    let version_error = records.version_error();
+    for (i, record) in records.enumerate() {
+        let (offset, event) = record?;
+        if i % 65536 == 0 {
+            (options.progress)(offset);
+        }
+        if visitor.record(offset, &event) == ControlFlow::Break(()) {
+            return Ok(());
+        }
+    }
+    version_error.map_or(Ok(()), Err)
+}
+
+#[inline]
+fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Varint> {
+    // Most varints are keys of four bytes or small numbers; the rest of the number is a plain LEB128 of 7-bit groups.
+    let start = cursor.offset();
+    let first = cursor.u8(what)?;
+    let negative = first & 0x40 != 0;
+    let low = u64::from(first & 0x3f);
+    if first < 0x80 {
+        return Ok(Varint { magnitude: low, negative });
+    }
+    let high = match cursor.uleb128(what) {
+        Ok(high) => high,
+        Err(error) if cursor.remaining() < 10 => return Err(error),
+        Err(_) => return Err(too_long(start, what)),
+    };
+    if high >> 58 != 0 {
+        return Err(too_long(start, what));
+    }
+    Ok(Varint { magnitude: low | high << 6, negative })
+}
+
+/// A varint that stands for a key or a count; a sign has no meaning there and is ignored, as the writers cast to unsigned.
+#[inline]
+fn key(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+    varint(cursor, what).map(|varint| match varint.negative {
+        true => varint.magnitude.wrapping_neg(),
+        false => varint.magnitude,
+    })
+}
+
+#[cold]
+fn too_long(offset: u64, what: &str) -> Error {
+    Error::corrupt(offset, format!("{what} is a number of more than 64 bits")).expected("a magnitude of at most 64 bits")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn encode(magnitude: u64, negative: bool) -> Vec<u8> {
+        let mut bytes = vec![(magnitude & 0x3f) as u8 | if negative { 0x40 } else { 0 }];
+        let mut rest = magnitude >> 6;
+        while rest > 0 {
+            *bytes.last_mut().unwrap() |= 0x80;
+            bytes.push((rest & 0x7f) as u8);
+            rest >>= 7;
+        }
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Result<i128> {
+        varint(&mut Cursor::new(bytes, 0), "a number").map(Varint::value)
+    }
+
+    #[test]
+    fn varints_of_the_specification() {
+        for (bytes, value) in [
+            (&[0xc3, 0x02][..], -131),
+            (&[0x00], 0),
+            (&[0x40], 0),
+            (&[0x3f], 63),
+            (&[0x80, 0x01], 64),
+            (&[0x81, 0x80, 0x00], 1),
+        ] {
+            assert_eq!(decode(bytes).unwrap(), value);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn varints_of_64_bits_and_a_sign_come_back(magnitude: u64, shift in 0u32..64, negative: bool) {
+            let magnitude = magnitude >> shift;
+            let value = if negative { -i128::from(magnitude) } else { i128::from(magnitude) };
+            prop_assert_eq!(decode(&encode(magnitude, negative)).unwrap(), value);
+        }
+    }
+
+    #[test]
+    fn a_magnitude_beyond_64_bits_is_damage() {
+        let mut bytes = encode(u64::MAX, false);
+        assert_eq!(decode(&bytes).unwrap(), i128::from(u64::MAX));
+        *bytes.last_mut().unwrap() = 0x1f;
+        assert!(decode(&bytes).unwrap_err().message().contains("more than 64 bits"));
+        assert!(decode(&[0xff; 60]).unwrap_err().message().contains("more than 64 bits"));
+    }
+}

@@ -1,0 +1,37 @@
+//! A record as a list of named fields.
+//!
+//! A reader's record says its fields to a [`FieldSink`]; a sink writes them as text, as JSON or as whatever else, without
+//! the record knowing. Both sides are generic, so that no value is boxed on the way.
+
+/// A record that can say its own name and fields.
+pub trait Record {
+    /// The name by which `--record` selects it and which counts are kept under.
+    fn name(&self) -> &'static str;
+
+    /// Says each field to the sink, in the order of the file.
+    fn fields<S: FieldSink>(&self, sink: &mut S);
+}
+
+/// Receives the fields of one record. Field names are in `snake_case`.
+pub trait FieldSink {
+    /// A count, a size, an index.
+    fn unsigned(&mut self, name: &'static str, value: u64);
+    /// A number that may be negative (i128, because some formats give a 64-bit magnitude and a sign).
+    fn signed(&mut self, name: &'static str, value: i128);
+    /// An address in the process that was dumped, or a key made of one: shown in hexadecimal.
+    fn address(&mut self, name: &'static str, value: u64);
+    /// A floating-point number.
+    fn float(&mut self, name: &'static str, value: f64);
+    /// Yes or no.
+    fn boolean(&mut self, name: &'static str, value: bool);
+    /// Text that ought to be UTF-8 but may not be.
+    fn text(&mut self, name: &'static str, value: &[u8]);
+    /// Memory contents: shown by their length, and in hexadecimal only when asked for.
+    fn contents(&mut self, name: &'static str, value: &[u8]);
+    /// A list whose items have fields of their own.
+    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self))
+    where
+        Self: Sized;
+    /// Whether contents and long lists are wanted in full. Records leave them out otherwise.
+    fn wants_contents(&self) -> bool;
+}

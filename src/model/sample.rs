@@ -1,0 +1,1 @@
+//! A profile as a stream of samples, in the order of the file.

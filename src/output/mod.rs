@@ -1,0 +1,1 @@
+//! The writers: one for each output format. They see the model and nothing of the inputs.
