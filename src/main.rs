@@ -1,2 +1,7 @@
-//! The program.
-fn main() {}
+//! The program: everything is in [`dumptool::cli`].
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    dumptool::cli::main()
+}

@@ -1,1 +1,83 @@
-//! The command line.
+//! The command line: parses arguments, wires one path from a source to standard output, and maps errors to an exit status.
+//!
+//! Results go to standard output; progress, warnings and errors go to standard error.
+
+mod args;
+mod cat;
+mod check;
+mod convert;
+mod destination;
+mod formats;
+mod info;
+mod open;
+mod progress;
+mod size;
+mod status;
+mod table;
+mod terminal;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use status::Status;
+use std::io::{self, Write};
+use std::process::ExitCode;
+use terminal::Terminal;
+
+/// Runs the program with the arguments of the process.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let status = if error.use_stderr() { Status::Usage } else { Status::Done };
+            let _ = error.print(); // Nothing is left to be told when even this cannot be printed.
+            return status.into();
+        }
+    };
+    let terminal = Terminal::new(&cli.common);
+    if let Some(threads) = cli.common.threads {
+        // The global pool is set once, before anything uses it, so this cannot fail.
+        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
+    }
+    let started = std::time::Instant::now();
+    let status = run(&cli, &terminal).unwrap_or_else(|error| status::report(&error, &terminal));
+    if cli.common.verbose {
+        eprintln!("took {}", size::duration(started.elapsed().as_micros() as u64));
+    }
+    match status {
+        Status::Damaged if cli.common.lenient => Status::Done.into(),
+        status => status.into(),
+    }
+}
+
+fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {
+    let common = &cli.common;
+    match &cli.command {
+        Command::Info(args) => info::run(args, common, terminal),
+        Command::Cat(args) => cat::run(args, common, terminal),
+        Command::Check(args) => check::run(args, common, terminal),
+        Command::Convert(args) => convert::run(args, common, terminal),
+        Command::Formats => formats::run(common, terminal),
+        Command::Completions(args) => {
+            let mut script = Vec::new();
+            clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
+            print(&script)
+        }
+        Command::Man => {
+            let mut page = Vec::new();
+            let mut command = Cli::command();
+            command.build();
+            clap_mangen::Man::new(command.clone()).render(&mut page)?;
+            for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+                clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
+            }
+            print(&page)
+        }
+    }
+}
+
+/// Writes a whole result to standard output.
+fn print(bytes: &[u8]) -> anyhow::Result<Status> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes).and_then(|()| out.flush()).map_err(status::OutputError::stdout)?;
+    Ok(Status::Done)
+}

@@ -170,7 +170,7 @@ pub enum Details {
 }
 
 /// A profile. Sums are over all threads.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ProfileInfo {
     /// What was measured: `wall`, `cpu`, `memory`, `full`.
     pub mode: Option<String>,
@@ -202,4 +202,17 @@ pub struct ProfileInfo {
     pub interval_us: Option<u64>,
     /// How long the recording took.
     pub duration_us: Option<u64>,
+    /// The function with the largest share of its own.
+    pub hottest: Option<Hottest>,
+}
+
+/// The function that most of the time, or of the memory, went to by itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Hottest {
+    /// The function.
+    pub name: String,
+    /// Its file.
+    pub namespace: String,
+    /// Its share of the total, 0 to 1.
+    pub share: f64,
 }

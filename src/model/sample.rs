@@ -1,1 +1,58 @@
 //! A profile as a stream of samples, in the order of the file.
+
+/// One element of a sampled stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Frame<'a> {
+    /// A position in the program. Names ought to be UTF-8 but may not be.
+    Code {
+        /// Source file, or what stands for it.
+        file: &'a [u8],
+        /// Function name.
+        function: &'a [u8],
+        /// 1-based line; 0 is unknown.
+        line: i128,
+    },
+    /// A function of the operating system's kernel.
+    Kernel(&'a [u8]),
+    /// The profiler could not unwind the stack, or not all of it.
+    Invalid,
+    /// The garbage collector was running.
+    GarbageCollector,
+}
+
+/// One sample: what a thread was doing at one moment.
+#[derive(Clone, Debug)]
+pub struct Sample<'a, 'f> {
+    /// Process id.
+    pub pid: i128,
+    /// Interpreter id inside of the process, in formats that tell.
+    pub interpreter: Option<i128>,
+    /// Thread id or name, as the file has it.
+    pub thread: &'a [u8],
+    /// Outermost first, in the order of the file.
+    pub frames: &'f [Frame<'a>],
+    /// Microseconds since the previous sampling round.
+    pub time: Option<i128>,
+    /// Change of the memory in use, in bytes.
+    pub memory: Option<i128>,
+    /// The thread was not running.
+    pub idle: bool,
+}
+
+/// Receives a profile as a stream.
+pub trait SampleSink<'a> {
+    /// What stops the sink: an error of its output, for example.
+    type Error;
+
+    /// A key and value pair of the file's header or trailer.
+    ///
+    /// # Errors
+    /// Whatever the sink's output meets.
+    fn metadata(&mut self, key: &'a [u8], value: &'a [u8]) -> Result<(), Self::Error>;
+
+    /// A sample that is complete.
+    ///
+    /// # Errors
+    /// Whatever the sink's output meets.
+    fn sample(&mut self, sample: &Sample<'a, '_>) -> Result<(), Self::Error>;
+}

@@ -1,1 +1,4 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
+
+pub mod austin;
+pub mod records;

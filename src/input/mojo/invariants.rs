@@ -1,2 +1,65 @@
-use crate::input::Options; use crate::input::check::Findings; use crate::error::Result;
-pub fn check(_: &[u8], _: Options<'_>) -> Result<Findings> { todo!() }
+//! What `check` verifies of a MOJO file: what every Austin release keeps to.
+
+use super::summary::{Tally, parse_ratio};
+use crate::error::Result;
+use crate::input::Options;
+use crate::input::check::Findings;
+
+/// Checks a profile.
+///
+/// # Errors
+/// When the header cannot be read.
+pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+    let (tally, damage) = Tally::of(bytes, options)?;
+    let mut findings = Findings::default();
+    check_events(&tally, &mut findings);
+    check_metrics(&tally, &mut findings);
+    // The totals stand at the end of the file: when that was not reached they are not there, or are not about all of it.
+    if damage.is_none() {
+        check_totals(&tally, &mut findings);
+    }
+    findings.set_damage(damage);
+    Ok(findings)
+}
+
+fn check_events(tally: &Tally<'_>, findings: &mut Findings) {
+    findings.none("events.outside_of_samples", tally.strays, "frames and metrics before the first stack");
+    findings.none("keys.unresolved", tally.symbols.unresolved(), "keys that are defined nowhere");
+    if tally.version < 4 {
+        let newer = ["stack_repeat", "task_stack", "task_waiter", "task_running"].map(|name| tally.count(name)).iter().sum();
+        findings.none("events.of_version_4", newer, "events of version 4 in an older file");
+    }
+}
+
+fn check_metrics(tally: &Tally<'_>, findings: &mut Findings) {
+    let mode = tally.metadatum("mode").unwrap_or("wall");
+    if mode != "memory" {
+        findings.none("samples.without_time", tally.timeless_samples, "samples without a time");
+        findings.none("time.negative", u64::from(tally.time < 0), "sums of times below zero");
+    }
+    if matches!(mode, "memory" | "full") {
+        findings.none("samples.without_memory", tally.memoryless_samples, "samples without a memory delta");
+    }
+    if mode != "full" {
+        findings.none("events.idle", tally.count("idle"), "idle marks outside of the mode `full`");
+    }
+}
+
+/// What Austin itself says at the end of the file.
+fn check_totals(tally: &Tally<'_>, findings: &mut Findings) {
+    if let Some(count) = tally.number("count") {
+        findings.equal("metadata.count", count, tally.samples, "samples");
+    }
+    if let Some((bad, total)) = tally.metadatum("errors").and_then(parse_ratio) {
+        findings.equal("metadata.errors.total", total, tally.samples, "samples");
+        findings.at_most("metadata.errors", bad, tally.invalid_samples, "invalid samples");
+    }
+    // From version 4 on the total counts sampling rounds.
+    if let Some((_, total)) = tally.metadatum("saturation").and_then(parse_ratio).filter(|_| tally.version < 4) {
+        findings.equal("metadata.saturation.total", total, tally.samples, "samples");
+    }
+    if let Some(time) = tally.number("gc") {
+        let actual = u64::try_from(tally.gc_time).unwrap_or(0);
+        findings.equal("metadata.gc", time, actual, "microseconds of garbage collection");
+    }
+}

@@ -1,6 +1,6 @@
 //! The events of a MOJO file, one by one, as they stand there.
 
-use super::NEWEST;
+use super::{NEWEST, RECORD_NAMES};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::{Format, Options, Visitor, wrong_magic};
@@ -65,26 +65,34 @@ pub enum Event<'a> {
     TaskRunning { task: u64 },
 }
 
+impl Event<'_> {
+    /// Position of the event's name in [`RECORD_NAMES`].
+    #[inline]
+    pub(super) fn index(&self) -> usize {
+        match self {
+            Self::Metadata { .. } => 0,
+            Self::Stack { .. } => 1,
+            Self::Frame(_) => 2,
+            Self::InvalidFrame => 3,
+            Self::FrameRef { .. } => 4,
+            Self::KernelFrame { .. } => 5,
+            Self::Gc => 6,
+            Self::Idle => 7,
+            Self::Time { .. } => 8,
+            Self::Memory { .. } => 9,
+            Self::String { .. } => 10,
+            Self::StringRef { .. } => 11,
+            Self::StackRepeat => 12,
+            Self::TaskStack { .. } => 13,
+            Self::TaskWaiter { .. } => 14,
+            Self::TaskRunning { .. } => 15,
+        }
+    }
+}
+
 impl Record for Event<'_> {
     fn name(&self) -> &'static str {
-        match self {
-            Self::Metadata { .. } => "metadata",
-            Self::Stack { .. } => "stack",
-            Self::Frame(_) => "frame",
-            Self::InvalidFrame => "invalid_frame",
-            Self::FrameRef { .. } => "frame_ref",
-            Self::KernelFrame { .. } => "kernel_frame",
-            Self::Gc => "gc",
-            Self::Idle => "idle",
-            Self::Time { .. } => "time",
-            Self::Memory { .. } => "memory",
-            Self::String { .. } => "string",
-            Self::StringRef { .. } => "string_ref",
-            Self::StackRepeat => "stack_repeat",
-            Self::TaskStack { .. } => "task_stack",
-            Self::TaskWaiter { .. } => "task_waiter",
-            Self::TaskRunning { .. } => "task_running",
-        }
+        RECORD_NAMES.get(self.index()).copied().unwrap_or_default()
     }
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {

@@ -1,0 +1,175 @@
+//! The samples of a MOJO file with their frames resolved, as a stream.
+
+use super::records::{Event, Records, Varint};
+use super::symbols::{Lookup, Symbols};
+use crate::error::{Error, Result};
+use crate::input::Options;
+use crate::model::sample::{Frame, Sample, SampleSink};
+use rustc_hash::FxHashMap;
+
+/// What ended a stream of samples.
+#[derive(Debug)]
+pub enum Stop<E> {
+    /// The input is damaged. All that came before has been given to the sink; the sample that was open has not.
+    Damage(Error),
+    /// The sink refused.
+    Sink(E),
+}
+
+/// What was counted while streaming.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Streamed {
+    /// Samples given to the sink.
+    pub samples: u64,
+    /// Keys that were defined nowhere.
+    pub unresolved: u64,
+    /// Frames whose definitions have a range of columns.
+    pub ranges: u64,
+    /// Events about asyncio tasks, which a stream of samples does not show.
+    pub task_events: u64,
+}
+
+/// Gives metadata and samples to the sink, in the order of the file, and tells what ended that if not the end of the file.
+///
+/// A sample is given when it ends: at the next STACK, at metadata after its metric, or at the end of the file.
+pub fn for_each_sample<'a, S: SampleSink<'a>>(
+    bytes: &'a [u8],
+    lookup: Lookup,
+    options: Options<'_>,
+    sink: &mut S,
+) -> (Streamed, Option<Stop<S::Error>>) {
+    let mut stream = Stream::new(lookup);
+    let stop = stream.run(bytes, options, sink).err();
+    (Streamed { unresolved: stream.symbols.unresolved(), ..stream.streamed }, stop)
+}
+
+struct Stream<'a> {
+    symbols: Symbols<'a>,
+    /// None before the first STACK, and after a sample was given out.
+    open: Option<Open<'a>>,
+    frames: Vec<Frame<'a>>,
+    /// References that belong to a task, not to the sample.
+    task_frames: u64,
+    /// The last frames of each thread, for STACK_REPEAT: (process, thread), as austin-python keys them.
+    previous: FxHashMap<(i128, &'a [u8]), Vec<Frame<'a>>>,
+    streamed: Streamed,
+}
+
+struct Open<'a> {
+    pid: i128,
+    interpreter: Option<i128>,
+    thread: &'a [u8],
+    time: Option<i128>,
+    memory: Option<i128>,
+    idle: bool,
+}
+
+impl<'a> Stream<'a> {
+    fn new(lookup: Lookup) -> Self {
+        Self {
+            symbols: Symbols::new(lookup),
+            open: None,
+            frames: Vec::new(),
+            task_frames: 0,
+            previous: FxHashMap::default(),
+            streamed: Streamed::default(),
+        }
+    }
+
+    fn run<S: SampleSink<'a>>(&mut self, bytes: &'a [u8], options: Options<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+        let records = Records::new(bytes).map_err(Stop::Damage)?;
+        let version_error = records.version_error();
+        for record in records {
+            let (offset, event) = record.map_err(Stop::Damage)?;
+            self.event(offset, event, sink)?;
+            if matches!(event, Event::Stack { .. }) && self.streamed.samples % 4096 == 0 {
+                (options.progress)(offset);
+            }
+        }
+        self.finish_sample(sink)?;
+        version_error.map_or(Ok(()), |error| Err(Stop::Damage(error)))
+    }
+
+    #[inline]
+    fn event<S: SampleSink<'a>>(&mut self, offset: u64, event: Event<'a>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+        match event {
+            Event::FrameRef { key } => {
+                let frame = self.symbols.frame(offset, key).map_err(Stop::Damage)?;
+                match self.task_frames {
+                    0 => self.frames.push(frame),
+                    _ => self.task_frames -= 1,
+                }
+            }
+            Event::Stack { pid, interpreter, thread } => {
+                self.finish_sample(sink)?;
+                self.symbols.enter(pid.value());
+                self.frames.clear();
+                self.task_frames = 0;
+                let interpreter = interpreter.map(Varint::value);
+                self.open = Some(Open { pid: pid.value(), interpreter, thread, time: None, memory: None, idle: false });
+            }
+            Event::Metadata { key, value } => {
+                if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
+                    self.finish_sample(sink)?;
+                }
+                sink.metadata(key, value).map_err(Stop::Sink)?;
+            }
+            Event::String { key, value } => self.symbols.define_string(key, value),
+            Event::Frame(definition) => {
+                self.streamed.ranges += u64::from(definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)));
+                self.symbols.define_frame(offset, definition).map_err(Stop::Damage)?;
+            }
+            Event::InvalidFrame => self.frames.push(Frame::Invalid),
+            Event::KernelFrame { symbol } => self.frames.push(Frame::Kernel(symbol)),
+            Event::Gc => self.frames.push(Frame::GarbageCollector),
+            Event::StackRepeat => self.repeat(),
+            Event::TaskStack { frames, .. } => {
+                self.task_frames = frames;
+                self.streamed.task_events += 1;
+            }
+            Event::TaskWaiter { .. } | Event::TaskRunning { .. } => self.streamed.task_events += 1,
+            Event::Idle => self.set(|open| open.idle = true),
+            Event::Time { microseconds } => self.set(|open| open.time = Some(microseconds.value())),
+            Event::Memory { bytes } => self.set(|open| open.memory = Some(bytes.value())),
+            Event::StringRef { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn set(&mut self, change: impl FnOnce(&mut Open<'a>)) {
+        if let Some(open) = &mut self.open {
+            change(open);
+        }
+    }
+
+    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end belong to that moment only.
+    fn repeat(&mut self) {
+        let Some(previous) = self.open.as_ref().and_then(|open| self.previous.get(&(open.pid, open.thread))) else {
+            return;
+        };
+        let native = previous.iter().rev().take_while(|frame| is_native(frame)).count();
+        let kept = previous.iter().take(previous.len() - native).copied();
+        self.frames.splice(..0, kept);
+    }
+
+    fn finish_sample<S: SampleSink<'a>>(&mut self, sink: &mut S) -> Result<(), Stop<S::Error>> {
+        let Some(Open { pid, interpreter, thread, time, memory, idle }) = self.open.take() else {
+            return Ok(());
+        };
+        let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle };
+        sink.sample(&sample).map_err(Stop::Sink)?;
+        self.streamed.samples += 1;
+        let previous = self.previous.entry((pid, thread)).or_default();
+        previous.clear();
+        previous.extend(self.frames.iter().filter(|frame| matches!(frame, Frame::Code { .. })));
+        Ok(())
+    }
+}
+
+/// A frame of native code: its file is neither a Python source nor a name like `<string>`.
+fn is_native(frame: &Frame<'_>) -> bool {
+    match frame {
+        Frame::Code { file, .. } => !file.ends_with(b".py") && !(file.starts_with(b"<") && file.ends_with(b">")),
+        _ => true,
+    }
+}

@@ -1,2 +1,252 @@
-use crate::input::Options; use crate::input::info::Info; use crate::error::Result;
-pub fn info(_: &[u8], _: Options<'_>) -> Result<Info> { todo!() }
+//! What `info` says of a MOJO file: counts and sums of one pass.
+
+use super::records::{Event, Records};
+use super::symbols::{Lookup, Symbols};
+use super::RECORD_NAMES;
+use crate::error::{Error, Result};
+use crate::input::info::{Hottest, Info, ProfileInfo};
+use crate::input::{Format, Options};
+use crate::model::sample::Frame;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Summarizes a profile.
+///
+/// # Errors
+/// When the header cannot be read.
+pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+    let (tally, damage) = Tally::of(bytes, options)?;
+    let mut info = Info::new(Format::Mojo, tally.version.to_string());
+    info.set_damage(damage);
+    for (key, value) in &tally.metadata {
+        info.add_metadata(String::from_utf8_lossy(key), String::from_utf8_lossy(value));
+    }
+    for (name, count) in RECORD_NAMES.iter().zip(tally.counts).filter(|(_, count)| *count > 0) {
+        info.records.add(name, count);
+    }
+    info.warnings = tally.warnings();
+    info.profile = Some(tally.profile());
+    Ok(info)
+}
+
+/// What one pass over the events counts.
+pub(super) struct Tally<'a> {
+    pub(super) version: u64,
+    pub(super) counts: [u64; RECORD_NAMES.len()],
+    pub(super) metadata: Vec<(&'a [u8], &'a [u8])>,
+    pub(super) symbols: Symbols<'a>,
+    pub(super) samples: u64,
+    pub(super) empty_samples: u64,
+    pub(super) invalid_samples: u64,
+    pub(super) gc_samples: u64,
+    pub(super) timeless_samples: u64,
+    pub(super) memoryless_samples: u64,
+    /// Frames and metrics before the first STACK.
+    pub(super) strays: u64,
+    pub(super) time: i128,
+    pub(super) busy_time: i128,
+    pub(super) memory: i128,
+    pub(super) gc_time: i128,
+    pub(super) threads: FxHashSet<(i128, Option<i128>, &'a [u8])>,
+    /// Time, or memory gained in files without times, by (function, file) of the innermost frame.
+    self_values: FxHashMap<(&'a [u8], &'a [u8]), i128>,
+    open: Option<Open>,
+    task_frames: u64,
+}
+
+/// The sample whose events are being read.
+#[derive(Default)]
+struct Open {
+    frames: u64,
+    leaf: Option<(u64, u64)>,
+    invalid: bool,
+    gc: bool,
+    idle: bool,
+    time: Option<i128>,
+    memory: Option<i128>,
+}
+
+impl<'a> Tally<'a> {
+    /// Counts until the end or the first damage, which is returned beside the counts.
+    pub(super) fn of(bytes: &'a [u8], options: Options<'_>) -> Result<(Self, Option<Error>)> {
+        let mut records = Records::new(bytes)?;
+        let mut damage = records.version_error();
+        let mut tally = Self::new(records.version());
+        for record in records.by_ref() {
+            match record {
+                Ok((offset, event)) => tally.event(offset, event, options),
+                Err(error) => damage = Some(error),
+            }
+        }
+        tally.finish_sample();
+        Ok((tally, damage))
+    }
+
+    fn new(version: u64) -> Self {
+        Self {
+            version,
+            counts: [0; RECORD_NAMES.len()],
+            metadata: Vec::new(),
+            symbols: Symbols::new(Lookup::Robust),
+            samples: 0,
+            empty_samples: 0,
+            invalid_samples: 0,
+            gc_samples: 0,
+            timeless_samples: 0,
+            memoryless_samples: 0,
+            strays: 0,
+            time: 0,
+            busy_time: 0,
+            memory: 0,
+            gc_time: 0,
+            threads: FxHashSet::default(),
+            self_values: FxHashMap::default(),
+            open: None,
+            task_frames: 0,
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, offset: u64, event: Event<'a>, options: Options<'_>) {
+        if let Some(count) = self.counts.get_mut(event.index()) {
+            *count += 1;
+        }
+        match event {
+            Event::FrameRef { key } if self.task_frames == 0 => self.sample(|open| {
+                open.frames += 1;
+                open.leaf = Some((offset, key));
+            }),
+            Event::FrameRef { .. } => self.task_frames -= 1,
+            Event::Stack { pid, interpreter, thread } => {
+                self.finish_sample();
+                self.symbols.enter(pid.value());
+                self.threads.insert((pid.value(), interpreter.map(|id| id.value()), thread));
+                self.open = Some(Open::default());
+                self.task_frames = 0;
+                self.samples += 1;
+                if self.samples % 4096 == 0 {
+                    (options.progress)(offset);
+                }
+            }
+            Event::Time { microseconds } => self.sample(|open| open.time = Some(microseconds.value())),
+            Event::Memory { bytes } => self.sample(|open| open.memory = Some(bytes.value())),
+            Event::Gc => self.sample(|open| open.gc = true),
+            Event::Idle => self.sample(|open| open.idle = true),
+            Event::InvalidFrame => self.sample(|open| open.invalid = true),
+            Event::KernelFrame { .. } | Event::StackRepeat => self.sample(|open| open.frames += 1),
+            Event::TaskStack { frames, .. } => self.task_frames = frames,
+            Event::Metadata { key, value } => self.metadata.push((key, value)),
+            Event::String { key, value } => self.symbols.define_string(key, value),
+            Event::Frame(definition) => {
+                let _ = self.symbols.define_frame(offset, definition); // Cannot fail under Lookup::Robust.
+            }
+            Event::StringRef { .. } | Event::TaskWaiter { .. } | Event::TaskRunning { .. } => {}
+        }
+    }
+
+    #[inline]
+    fn sample(&mut self, change: impl FnOnce(&mut Open)) {
+        match &mut self.open {
+            Some(open) => change(open),
+            None => self.strays += 1,
+        }
+    }
+
+    fn finish_sample(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let time = open.time.unwrap_or(0);
+        let memory = open.memory.unwrap_or(0);
+        self.empty_samples += u64::from(open.frames == 0);
+        self.invalid_samples += u64::from(open.invalid);
+        self.timeless_samples += u64::from(open.time.is_none());
+        self.memoryless_samples += u64::from(open.memory.is_none());
+        self.time += time;
+        self.memory += memory;
+        if !open.idle {
+            self.busy_time += time;
+        }
+        if open.gc {
+            self.gc_samples += 1;
+            self.gc_time += time;
+        }
+        let Some((offset, key)) = open.leaf else { return };
+        if let Ok(Frame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
+            let value = if open.time.is_some() { time } else { memory.max(0) };
+            *self.self_values.entry((function, file)).or_default() += value;
+        }
+    }
+
+    /// How many events of a name there were.
+    pub(super) fn count(&self, name: &str) -> u64 {
+        RECORD_NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count)
+    }
+
+    /// The last value of a metadata key.
+    pub(super) fn metadatum(&self, key: &str) -> Option<&'a str> {
+        let (_, value) = self.metadata.iter().rev().find(|(known, _)| *known == key.as_bytes())?;
+        std::str::from_utf8(value).ok()
+    }
+
+    pub(super) fn number(&self, key: &str) -> Option<u64> {
+        self.metadatum(key)?.trim().parse().ok()
+    }
+
+    fn profile(&self) -> ProfileInfo {
+        let mode = self.metadatum("mode");
+        ProfileInfo {
+            mode: mode.map(str::to_owned),
+            samples: self.samples,
+            empty_samples: self.empty_samples,
+            invalid_samples: self.invalid_samples,
+            processes: self.symbols.process_count(),
+            threads: self.threads.len() as u64,
+            frames: self.symbols.frame_count(),
+            strings: self.symbols.string_count(),
+            time_us: clamp(self.time),
+            cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time)),
+            memory_bytes: (self.memoryless_samples < self.samples)
+                .then(|| self.memory.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
+            gc_samples: self.gc_samples,
+            gc_time_us: clamp(self.gc_time),
+            interval_us: self.number("interval"),
+            duration_us: self.number("duration"),
+            hottest: self.hottest(),
+        }
+    }
+
+    /// The function with the largest value of its own; the name decides between equals. Not told for files that repeat
+    /// stacks by reference, whose innermost frames are not known without resolving them.
+    fn hottest(&self) -> Option<Hottest> {
+        let repeats = self.count("stack_repeat") > 0;
+        let total = if self.time > 0 { self.time } else { self.self_values.values().sum() };
+        let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (-**value, **name))?;
+        (!repeats && *value > 0).then(|| Hottest {
+            name: String::from_utf8_lossy(function).into_owned(),
+            namespace: String::from_utf8_lossy(file).into_owned(),
+            share: *value as f64 / total as f64,
+        })
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.symbols.unresolved() > 0 {
+            warnings.push(format!("{} keys are defined nowhere in the file", self.symbols.unresolved()));
+        }
+        if self.time < 0 {
+            warnings.push("the times add up to less than nothing".to_owned());
+        }
+        if let Some((bad, total)) = self.metadatum("errors").and_then(parse_ratio).filter(|(bad, _)| *bad > 0) {
+            warnings.push(format!("Austin could not unwind {bad} of {total} samples properly"));
+        }
+        warnings
+    }
+}
+
+/// `12/3400` as Austin writes `errors` and `saturation`.
+pub(super) fn parse_ratio(text: &str) -> Option<(u64, u64)> {
+    let (part, total) = text.split_once('/')?;
+    Some((part.trim().parse().ok()?, total.trim().parse().ok()?))
+}
+
+fn clamp(value: i128) -> u64 {
+    value.clamp(0, u64::MAX.into()) as u64
+}

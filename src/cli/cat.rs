@@ -1,0 +1,103 @@
+//! `cat`: every record, in file order.
+
+use super::args::{CatArgs, Common, OutputFormat};
+use super::open::Input;
+use super::progress::Progress;
+use super::status::{self, OutputError, Status, UsageError};
+use super::terminal::Terminal;
+use crate::input::{self, Options, Visitor};
+use crate::model::fields::Record;
+use crate::output::records::RecordFormat;
+use std::io::{self, Write};
+use std::ops::ControlFlow;
+
+pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    let json = match common.format {
+        OutputFormat::Table => false,
+        OutputFormat::Jsonl => true,
+        OutputFormat::Json | OutputFormat::Csv => {
+            return Err(UsageError::new("records have different fields: cat writes text or --format jsonl").into());
+        }
+    };
+    let input = Input::open(&args.file, common)?;
+    let known = input.format.record_names();
+    if let Some(name) = args.record.iter().find(|name| !known.contains(&name.as_str())) {
+        let hint = format!("records of {}: {}", input.format.title(), known.join(", "));
+        return Err(UsageError::new(format!("no record is named {name}")).hint(hint).into());
+    }
+    let format = RecordFormat {
+        json,
+        contents: args.contents,
+        name_width: known.iter().map(|name| name.len()).max().unwrap_or(0),
+        color: terminal.color,
+    };
+    let mut printer = Printer { args, format, left: args.limit.unwrap_or(u64::MAX), buffer: Vec::new(), error: None };
+    let progress = Progress::new(input.bytes().len() as u64, terminal);
+    let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
+    let read = match printer.left {
+        0 => Ok(()),
+        _ => input::for_each_record(input.format, input.bytes(), options, &mut printer),
+    };
+    drop(progress);
+    printer.finish()?;
+    // The end of the decompressed data explains more than what the reader found missing there.
+    let damage = input.source.damage().or(read.as_ref().err());
+    match damage {
+        None => Ok(Status::Done),
+        Some(_) if printer.left == 0 => Ok(Status::Done),
+        Some(damage) => {
+            status::report_input(&input.path, damage, terminal);
+            Ok(Status::Damaged)
+        }
+    }
+}
+
+struct Printer<'a> {
+    args: &'a CatArgs,
+    format: RecordFormat,
+    left: u64,
+    buffer: Vec<u8>,
+    error: Option<io::Error>,
+}
+
+const BUFFER: usize = 64 << 10;
+
+impl Visitor for Printer<'_> {
+    #[inline]
+    fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
+        let wanted = self.args.record.is_empty() || self.args.record.iter().any(|name| name == record.name());
+        if !wanted || self.args.offset.is_some_and(|from| offset < from) {
+            return ControlFlow::Continue(());
+        }
+        self.format.append(offset, record, &mut self.buffer);
+        self.left -= 1;
+        if self.left == 0 || self.buffer.len() >= BUFFER && self.flush().is_break() {
+            return ControlFlow::Break(());
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl Printer<'_> {
+    fn flush(&mut self) -> ControlFlow<()> {
+        let written = io::stdout().write_all(&self.buffer);
+        self.buffer.clear();
+        match written {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn finish(&mut self) -> Result<(), OutputError> {
+        if self.error.is_none() {
+            let _ = self.flush(); // The error, if any, is looked at next.
+        }
+        match self.error.take() {
+            Some(error) => Err(OutputError::stdout(error)),
+            None => io::stdout().flush().map_err(OutputError::stdout),
+        }
+    }
+}

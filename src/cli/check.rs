@@ -1,0 +1,82 @@
+//! `check`: every invariant that the format promises.
+
+use super::args::{CheckArgs, Common, OutputFormat};
+use super::open::Input;
+use super::progress::Progress;
+use super::size::plural;
+use super::status::{self, Status, show_path};
+use super::table::{Align, Table};
+use super::terminal::Terminal;
+use crate::input::check::{Finding, Findings};
+use crate::input::{self, Options};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    file: String,
+    format: &'static str,
+    ok: bool,
+    damage: Option<&'a input::info::Damage>,
+    findings: &'a [Finding],
+}
+
+pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    let input = Input::open(&args.file, common)?;
+    let progress = Progress::new(input.bytes().len() as u64, terminal);
+    let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
+    let findings = input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+    drop(progress);
+    let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
+    let ok = findings.ok() && damage.is_none();
+    let text = match common.format {
+        OutputFormat::Table => text(&input, &findings, ok, common, terminal),
+        OutputFormat::Json => {
+            let document = Document {
+                schema: "dumptool/check/1",
+                file: input.path.display().to_string(),
+                format: input.format.name(),
+                ok,
+                damage: findings.damage.as_ref(),
+                findings: &findings.findings,
+            };
+            serde_json::to_string_pretty(&document)? + "\n"
+        }
+        OutputFormat::Jsonl => {
+            let lines: Result<Vec<_>, _> = findings.findings.iter().map(|finding| Ok(serde_json::to_string(finding)? + "\n")).collect();
+            lines.map_err(|error: serde_json::Error| error)?.concat()
+        }
+        OutputFormat::Csv => {
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            for finding in &findings.findings {
+                writer.serialize(finding)?;
+            }
+            String::from_utf8(writer.into_inner()?)?
+        }
+    };
+    super::print(text.as_bytes())?;
+    if let Some(damage) = damage {
+        status::report_input(&input.path, damage, terminal);
+        return Ok(Status::Damaged);
+    }
+    Ok(if ok { Status::Done } else { Status::Broken })
+}
+
+/// Broken rules, or all of them when more is asked for, and a line that sums up.
+fn text(input: &Input, findings: &Findings, ok: bool, common: &Common, terminal: &Terminal) -> String {
+    let mut table = Table::new(&[Align::Left, Align::Left, Align::Left]);
+    for finding in findings.findings.iter().filter(|finding| common.verbose || !finding.ok) {
+        let verdict = if finding.ok { terminal.good("ok") } else { terminal.bad("FAIL") };
+        table.row([verdict, finding.rule.clone(), finding.message.clone()]);
+    }
+    let mut text = table.render();
+    let broken = findings.findings.iter().filter(|finding| !finding.ok).count() as u64;
+    let rules = plural(findings.findings.len() as u64, "rule", "rules");
+    let path = show_path(&input.path);
+    text.push_str(&match (ok, broken) {
+        (true, _) => format!("{path}: {}, {rules} hold\n", terminal.good("sound")),
+        (false, 0) => format!("{path}: {}; the {rules} that could be checked hold\n", terminal.bad("damaged")),
+        (false, _) => format!("{path}: {} of {rules} broken\n", terminal.bad(&broken.to_string())),
+    });
+    text
+}

@@ -1,0 +1,157 @@
+//! Where a conversion writes to: a file that appears only when it is complete, a device, or standard output.
+
+use super::status::{OutputError, UsageError};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tempfile::TempPath;
+
+/// An output that is being written.
+pub(super) struct Destination {
+    path: PathBuf,
+    writer: Encoder,
+    /// The temporary file beside the target, for plain files.
+    temporary: Option<TempPath>,
+}
+
+enum Encoder {
+    Plain(BufWriter<Box<dyn Write>>),
+    Gzip(Box<flate2::write::GzEncoder<BufWriter<Box<dyn Write>>>>),
+    Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write>>>),
+}
+
+const BUFFER: usize = 1 << 20;
+
+impl Destination {
+    /// Opens `output` for writing. `input` is refused as an output, and so is binary output to a terminal.
+    pub(super) fn create(output: &Path, input: &Path, binary: bool) -> anyhow::Result<Self> {
+        let compressed = matches!(extension(output), Some("gz" | "zst"));
+        if output == Path::new("-") {
+            if binary && io::stdout().is_terminal() {
+                return Err(UsageError::new("binary output is not written to a terminal").hint("name a file, or redirect it").into());
+            }
+            return Ok(Self { path: output.to_owned(), writer: Encoder::new(output, Box::new(io::stdout()))?, temporary: None });
+        }
+        // A link is written through, not replaced.
+        let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
+        if fs::canonicalize(input).is_ok_and(|input| input == target) {
+            return Err(UsageError::new("the output is the input").hint("name another file").into());
+        }
+        let fail = |error| OutputError::new(output, error);
+        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
+            let file = OpenOptions::new().write(true).open(&target).map_err(fail)?;
+            if (binary || compressed) && file.is_terminal() {
+                return Err(UsageError::new("binary output is not written to a terminal").into());
+            }
+            return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
+        }
+        let (file, temporary) = temporary_beside(&target).map_err(fail)?;
+        *pending() = Some(temporary.to_path_buf());
+        Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
+    }
+
+    /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
+    pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
+        let fail = |error| OutputError::new(&self.path, error);
+        self.writer.finish().map_err(fail)?;
+        let Some(temporary) = self.temporary else { return Ok(None) };
+        let bytes = fs::metadata(&temporary).map_err(fail)?.len();
+        let kept = temporary.persist(&self.path).map_err(|error| fail(error.error));
+        *pending() = None;
+        kept.map(|()| Some(bytes))
+    }
+}
+
+impl Write for Destination {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.writer {
+            Encoder::Plain(writer) => writer.write(bytes),
+            Encoder::Gzip(writer) => writer.write(bytes),
+            Encoder::Zstd(writer) => writer.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.writer {
+            Encoder::Plain(writer) => writer.flush(),
+            Encoder::Gzip(writer) => writer.flush(),
+            Encoder::Zstd(writer) => writer.flush(),
+        }
+    }
+}
+
+impl Encoder {
+    fn new(path: &Path, out: Box<dyn Write>) -> Result<Self, OutputError> {
+        let out = BufWriter::with_capacity(BUFFER, out);
+        Ok(match extension(path) {
+            Some("gz") => Self::Gzip(Box::new(flate2::write::GzEncoder::new(out, flate2::Compression::default()))),
+            Some("zst") => Self::Zstd(zstd::stream::write::Encoder::new(out, 3).map_err(|error| OutputError::new(path, error))?),
+            _ => Self::Plain(out),
+        })
+    }
+
+    fn finish(self) -> io::Result<()> {
+        match self {
+            Self::Plain(mut writer) => writer.flush(),
+            Self::Gzip(writer) => writer.finish()?.flush(),
+            Self::Zstd(writer) => writer.finish()?.flush(),
+        }
+    }
+}
+
+/// The extension of a path without a compression's: `austin` for `out.austin.gz`.
+pub(super) fn format_extension(path: &Path) -> Option<&str> {
+    match extension(path)? {
+        "gz" | "zst" => extension(Path::new(path.file_stem()?)),
+        extension => Some(extension),
+    }
+}
+
+fn extension(path: &Path) -> Option<&str> {
+    path.extension()?.to_str()
+}
+
+/// A file in the folder of the target, so that it can be renamed to it, with the permissions of any new file.
+fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".dumptool-").suffix(".part");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    remove_on_interrupt();
+    Ok(builder.tempfile_in(folder)?.into_parts())
+}
+
+/// The temporary file to remove when the user interrupts the program.
+static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
+
+fn pending() -> MutexGuard<'static, Option<PathBuf>> {
+    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn remove_on_interrupt() {
+    // Without a handler an interrupt would leave the hidden temporary file behind, and nothing worse.
+    let _ = ctrlc::set_handler(|| {
+        if let Some(path) = pending().take() {
+            let _ = fs::remove_file(path);
+        }
+        std::process::exit(130);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compression_does_not_hide_the_format() {
+        assert_eq!(format_extension(Path::new("a/out.austin.gz")), Some("austin"));
+        assert_eq!(format_extension(Path::new("out.austin")), Some("austin"));
+        assert_eq!(format_extension(Path::new("out.gz")), None);
+        assert_eq!(format_extension(Path::new("out")), None);
+    }
+}

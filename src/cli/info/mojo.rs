@@ -1,0 +1,49 @@
+//! A MOJO profile as a person sees it.
+
+use super::super::args::Common;
+use super::super::size::{count, duration, percent, plural, signed_size};
+use super::view::View;
+use crate::input::info::{Info, ProfileInfo};
+
+pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, common: &Common) {
+    let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
+    for (key, name) in [("austin", "austin"), ("sampler", "sampler"), ("python", "Python")] {
+        view.headline.extend(value(key).map(|value| format!("{name} {value}")));
+    }
+    let measured = match profile.mode.as_deref() {
+        Some("wall") => "wall time",
+        Some("cpu") => "CPU time",
+        Some("memory") => "memory",
+        Some("full") => "wall time, CPU time and memory",
+        _ => "samples",
+    };
+    let every = profile.interval_us.map(|interval| format!(" every {}", duration(interval))).unwrap_or_default();
+    view.headline.push(format!("{measured}{every}"));
+
+    let who = format!(
+        "{} in {}",
+        plural(profile.threads, "thread", "threads"),
+        plural(profile.processes, "process", "processes")
+    );
+    let recorded = profile.duration_us.map(|time| format!(", {} recorded", duration(time))).unwrap_or_default();
+    view.fact("samples", count(profile.samples), format!("{who}{recorded}"));
+    if profile.time_us > 0 {
+        let busy = profile.cpu_time_us.map(|time| format!(", {} of it on a CPU", duration(time))).unwrap_or_default();
+        view.fact("time", duration(profile.time_us), format!("over all threads{busy}"));
+    }
+    if let Some(memory) = profile.memory_bytes {
+        view.fact("memory", signed_size(memory, common.bytes), "net change");
+    }
+    if profile.gc_samples > 0 {
+        view.fact("gc", duration(profile.gc_time_us), format!("in {}", plural(profile.gc_samples, "sample", "samples")));
+    }
+    let frames = format!("{} of names", plural(profile.strings, "string", "strings"));
+    view.fact("frames", count(profile.frames), frames);
+    if profile.empty_samples + profile.invalid_samples > 0 {
+        let saturation = value("saturation").map(|value| format!(", saturation {value}")).unwrap_or_default();
+        view.fact("empty", count(profile.empty_samples), format!("samples without frames, {} invalid{saturation}", count(profile.invalid_samples)));
+    }
+    if let Some(hottest) = &profile.hottest {
+        view.fact("hottest", percent(hottest.share), format!("{} ({}) by itself", hottest.name, hottest.namespace));
+    }
+}

@@ -1,0 +1,121 @@
+//! The summary of a dump as a person sees it: one screen, the answer first, warnings last.
+
+use super::super::args::Common;
+use super::super::size::{count, size};
+use super::super::table::{Align, Table};
+use super::super::terminal::Terminal;
+use super::{Document, mojo};
+
+/// What is shown of one file.
+#[derive(Default)]
+pub(super) struct View {
+    /// Parts of the first line, after the file's name.
+    pub(super) headline: Vec<String>,
+    /// Label, number, remark.
+    pub(super) facts: Vec<[String; 3]>,
+    /// A table below the facts.
+    pub(super) table: Option<Table>,
+    /// Lines below the table.
+    pub(super) notes: Vec<String>,
+    warnings: Vec<String>,
+    records: Vec<(&'static str, u64)>,
+    file: String,
+    damage: Option<String>,
+}
+
+impl View {
+    /// The view of a document.
+    pub(super) fn of(document: &Document, common: &Common) -> Self {
+        let info = &document.info;
+        let mut view = Self { file: document.file.clone(), warnings: info.warnings.clone(), ..Self::default() };
+        view.headline.push(format!("{} {}", info.format.title(), info.format_version));
+        if let Some(profile) = &info.profile {
+            mojo::show(info, profile, &mut view, common);
+        }
+        if let Some(heap) = &info.heap {
+            match heap.snapshots.first().map(|snapshot| &snapshot.details) {
+                _ => {}
+            }
+        }
+        let stored = match document.compression {
+            Some(name) => format!(" ({} as {name})", size(document.stored_bytes, common.bytes)),
+            None => String::new(),
+        };
+        view.headline.push(size(document.bytes, common.bytes) + &stored);
+        view.records = info.records.iter().collect();
+        view.damage = info.damage.as_ref().map(|damage| {
+            let kind = match damage.error.kind() {
+                crate::error::ErrorKind::Truncated => "cut short",
+                crate::error::ErrorKind::Unsupported => "not fully understood",
+                _ => "damaged",
+            };
+            let whole = info.heap.as_ref().map(|heap| (heap.snapshots.iter().filter(|s| s.complete).count(), heap.snapshots.len()));
+            let rest = match whole {
+                Some((complete, all)) if all > 1 => format!(": {complete} of {all} snapshots are complete"),
+                _ => String::new(),
+            };
+            match damage.error.offset() {
+                Some(offset) => format!("{kind} at {offset:#x} ({}){rest}", count(offset)),
+                None => format!("{kind}{rest}"),
+            }
+        });
+        view
+    }
+
+    /// Adds a fact: a label, a number and a remark.
+    pub(super) fn fact(&mut self, label: &str, number: impl Into<String>, remark: impl Into<String>) {
+        self.facts.push([label.to_owned(), number.into(), remark.into()]);
+    }
+
+    /// The text, ended by a line feed.
+    pub(super) fn render(self, all_records: bool, _common: &Common, terminal: &Terminal) -> String {
+        let mut text = terminal.bold(&self.file);
+        for part in &self.headline {
+            text.push_str(" · ");
+            text.push_str(part);
+        }
+        if let Some(damage) = &self.damage {
+            text.push_str(" · ");
+            text.push_str(&terminal.bad(damage));
+        }
+        text.push_str("\n\n");
+        if !self.facts.is_empty() {
+            let mut table = Table::new(&[Align::Left, Align::Right, Align::Left]);
+            self.facts.into_iter().for_each(|fact| table.row(fact));
+            text.push_str(&table.render());
+        }
+        if let Some(table) = &self.table {
+            text.push_str(&table.render());
+        }
+        for note in &self.notes {
+            text.push_str(note);
+            text.push('\n');
+        }
+        text.push('\n');
+        match all_records {
+            true => text.push_str(&record_table(&self.records)),
+            false => text.push_str(&record_line(&self.records, terminal)),
+        }
+        for warning in &self.warnings {
+            text.push_str(&format!("{} {warning}\n", terminal.caution("warning:")));
+        }
+        text
+    }
+}
+
+fn record_table(records: &[(&'static str, u64)]) -> String {
+    let mut table = Table::new(&[Align::Left, Align::Right]);
+    table.row(["RECORD", "COUNT"]);
+    records.iter().for_each(|(name, number)| table.row([(*name).to_owned(), count(*number)]));
+    table.render()
+}
+
+/// The most frequent records on one line.
+fn record_line(records: &[(&'static str, u64)], terminal: &Terminal) -> String {
+    const SHOWN: usize = 6;
+    let mut sorted = records.to_vec();
+    sorted.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    let shown: Vec<_> = sorted.iter().take(SHOWN).map(|(name, number)| format!("{name} {}", count(*number))).collect();
+    let more = if sorted.len() > SHOWN { " … (--records for all)" } else { "" };
+    format!("{}\n", terminal.dim(&format!("records: {}{more}", shown.join(", "))))
+}

@@ -1,0 +1,38 @@
+//! Opens an input for a command and tells its format.
+
+use super::args::Common;
+use super::status::InputError;
+use crate::detect;
+use crate::error::Error;
+use crate::input::Format;
+use crate::source::Source;
+use std::path::{Path, PathBuf};
+
+/// An input whose format is known.
+pub(super) struct Input {
+    pub(super) path: PathBuf,
+    pub(super) source: Source,
+    pub(super) format: Format,
+}
+
+impl Input {
+    /// Opens a path, or standard input for `-`.
+    pub(super) fn open(path: &Path, common: &Common) -> Result<Self, InputError> {
+        let source = if path == Path::new("-") { Source::stdin() } else { Source::open(path) };
+        let source = source.map_err(|error| InputError::new(path, error))?;
+        let format = match common.from {
+            Some(format) => format,
+            None => detect::detect(source.bytes()).map_err(|error| InputError::new(path, error))?,
+        };
+        Ok(Self { path: path.to_owned(), source, format })
+    }
+
+    pub(super) fn bytes(&self) -> &[u8] {
+        self.source.bytes()
+    }
+
+    /// An error of the reader, as one about this input.
+    pub(super) fn error(&self, error: Error) -> InputError {
+        InputError::new(&self.path, error)
+    }
+}

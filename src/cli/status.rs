@@ -1,0 +1,144 @@
+//! Exit statuses, and errors as a person sees them.
+
+use super::terminal::Terminal;
+use crate::error::Error;
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Status {
+    /// All is done. A closed pipe counts as done.
+    Done = 0,
+    /// `check`: something does not hold.
+    Broken = 1,
+    /// Wrong usage.
+    Usage = 2,
+    /// The input is missing, unknown, unsupported or damaged. What could be read was printed.
+    Damaged = 3,
+    /// The output could not be written.
+    Unwritable = 4,
+}
+
+impl From<Status> for ExitCode {
+    fn from(status: Status) -> Self {
+        Self::from(status as u8)
+    }
+}
+
+/// An input that could not be read, or not to its end.
+#[derive(Debug)]
+pub(super) struct InputError {
+    pub(super) path: PathBuf,
+    pub(super) error: Error,
+}
+
+impl InputError {
+    pub(super) fn new(path: &Path, error: Error) -> Self {
+        Self { path: path.to_owned(), error }
+    }
+}
+
+impl fmt::Display for InputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", show_path(&self.path), self.error)
+    }
+}
+
+impl std::error::Error for InputError {}
+
+/// An output that could not be written.
+#[derive(Debug)]
+pub(super) struct OutputError {
+    pub(super) path: PathBuf,
+    pub(super) error: io::Error,
+}
+
+impl OutputError {
+    pub(super) fn new(path: &Path, error: io::Error) -> Self {
+        Self { path: path.to_owned(), error }
+    }
+
+    pub(super) fn stdout(error: io::Error) -> Self {
+        Self { path: PathBuf::from("-"), error }
+    }
+}
+
+impl fmt::Display for OutputError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.path.to_str() {
+            Some("-") => write!(f, "standard output: cannot write: {}", self.error),
+            _ => write!(f, "{}: cannot write: {}", self.path.display(), self.error),
+        }
+    }
+}
+
+impl std::error::Error for OutputError {}
+
+/// Arguments that do not go together, or not with this input.
+#[derive(Debug)]
+pub(super) struct UsageError {
+    pub(super) message: String,
+    pub(super) hint: Option<String>,
+}
+
+impl UsageError {
+    pub(super) fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for UsageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
+/// Prints an error to standard error, in at most four lines, and tells the exit status that belongs to it.
+pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
+    if let Some(input) = error.downcast_ref::<InputError>() {
+        report_input(&input.path, &input.error, terminal);
+        return Status::Damaged;
+    }
+    let label = terminal.red("error:");
+    if let Some(usage) = error.downcast_ref::<UsageError>() {
+        eprintln!("{label} {usage}");
+        if let Some(hint) = &usage.hint {
+            eprintln!("  hint: {hint}");
+        }
+        return Status::Usage;
+    }
+    if error.downcast_ref::<OutputError>().is_some_and(|output| output.error.kind() == io::ErrorKind::BrokenPipe) {
+        return Status::Done;
+    }
+    eprintln!("{label} {error:#}");
+    Status::Unwritable
+}
+
+/// Prints what is wrong with an input: which file, where in it, what, and what to do now.
+pub(super) fn report_input(path: &Path, error: &Error, terminal: &Terminal) {
+    eprintln!("{} {}: {}", terminal.red("error:"), show_path(path), error.headline());
+    if let Some(cause) = error.cause() {
+        eprintln!("  {cause}");
+    }
+    if let Some(hint) = error.advice() {
+        eprintln!("  hint: {hint}");
+    }
+}
+
+/// A path as messages show it.
+pub(super) fn show_path(path: &Path) -> String {
+    match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
+    }
+}

@@ -1,0 +1,74 @@
+//! What the terminal can show: colours on standard output and error, and whether there is one at all.
+
+use super::args::{Color, Common};
+use std::io::IsTerminal;
+
+/// Decided once, at the start.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Terminal {
+    /// Standard output shows colours.
+    pub(super) color: bool,
+    error_color: bool,
+    /// Warnings are wanted.
+    pub(super) warnings: bool,
+    /// A progress bar is wanted, and standard error can show one.
+    pub(super) progress: bool,
+}
+
+impl Terminal {
+    pub(super) fn new(common: &Common) -> Self {
+        // anstream knows NO_COLOR, CLICOLOR, CLICOLOR_FORCE and TERM=dumb.
+        let choice = |detected: anstream::ColorChoice| match common.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => detected != anstream::ColorChoice::Never,
+        };
+        Self {
+            color: choice(anstream::AutoStream::choice(&std::io::stdout())),
+            error_color: choice(anstream::AutoStream::choice(&std::io::stderr())),
+            warnings: !common.quiet,
+            progress: !common.no_progress && !common.quiet && std::io::stderr().is_terminal(),
+        }
+    }
+
+    /// Prints a warning about a file to standard error.
+    pub(super) fn warn(&self, path: &std::path::Path, message: &str) {
+        if self.warnings {
+            eprintln!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), super::status::show_path(path));
+        }
+    }
+
+    pub(super) fn red(&self, text: &str) -> String {
+        paint(text, RED, self.error_color)
+    }
+
+    pub(super) fn bold(&self, text: &str) -> String {
+        paint(text, anstyle::Style::new().bold(), self.color)
+    }
+
+    pub(super) fn dim(&self, text: &str) -> String {
+        paint(text, anstyle::Style::new().dimmed(), self.color)
+    }
+
+    pub(super) fn good(&self, text: &str) -> String {
+        paint(text, anstyle::AnsiColor::Green.on_default().bold(), self.color)
+    }
+
+    pub(super) fn bad(&self, text: &str) -> String {
+        paint(text, RED, self.color)
+    }
+
+    pub(super) fn caution(&self, text: &str) -> String {
+        paint(text, YELLOW, self.color)
+    }
+}
+
+const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
+const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
+
+fn paint(text: &str, style: anstyle::Style, color: bool) -> String {
+    match color {
+        true => format!("{style}{text}{style:#}"),
+        false => text.to_owned(),
+    }
+}

@@ -1,0 +1,243 @@
+//! Austin's text: collapsed stacks, one sample a line, with metadata as comments.
+//!
+//! ```text
+//! # mode: wall
+//! P<pid>;T<interpreter>:<thread>;<file>:<function>:<line>;… <metric>
+//! ```
+//!
+//! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
+
+use crate::model::sample::{Frame, Sample, SampleSink};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Two programs print MOJO as text, and they differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// As Austin 3.x itself and mojo2austin of austin-python 1.7.1: everything is shown, in the order of the file.
+    #[default]
+    Full,
+    /// As mojo2austin of austin-python 2.x: invalid, kernel and GC frames are left out, the mode `full` shows the time
+    /// only, a missing metric is `None`, and a sample is printed when the next one begins, so that metadata at the end of
+    /// the file comes before the last sample.
+    Peer,
+}
+
+/// Writes samples as lines of text.
+#[derive(Debug)]
+pub struct AustinWriter<W> {
+    out: W,
+    dialect: Dialect,
+    mode: Mode,
+    line: Vec<u8>,
+    written: Written,
+}
+
+/// What was written, and what was not because the text or the dialect has no place for it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Lines that are samples.
+    pub samples: u64,
+    /// Invalid, kernel and GC frames (dialect `peer`).
+    pub left_out_frames: u64,
+    /// Samples whose memory and idle state was left out (dialect `peer`, mode `full`).
+    pub left_out_metrics: u64,
+    /// Samples that have no metric: written as 0 (`full`) or None (`peer`).
+    pub without_metric: u64,
+    /// Names that were no UTF-8 and got U+FFFD.
+    pub replaced: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mode {
+    Time,
+    Memory,
+    Full,
+}
+
+impl<W: Write> AustinWriter<W> {
+    /// A writer to `out`, which should be buffered.
+    pub fn new(out: W, dialect: Dialect) -> Self {
+        Self { out, dialect, mode: Mode::Time, line: Vec::new(), written: Written::default() }
+    }
+
+    /// Ends the text and gives the output back.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(mut self) -> io::Result<(W, Written)> {
+        self.write_line()?;
+        Ok((self.out, self.written))
+    }
+
+    fn write_line(&mut self) -> io::Result<()> {
+        if self.line.is_empty() {
+            return Ok(());
+        }
+        self.written.samples += 1;
+        self.out.write_all(&self.line)?;
+        self.line.clear();
+        Ok(())
+    }
+
+    fn push_sample(&mut self, sample: &Sample<'_, '_>) {
+        self.line.push(b'P');
+        self.push_number(sample.pid);
+        self.line.extend_from_slice(b";T");
+        if let Some(interpreter) = sample.interpreter {
+            self.push_number(interpreter);
+            self.line.push(b':');
+        }
+        match parse_thread_id(sample.thread) {
+            Some(id) => self.push_number(id),
+            None => self.push_text(sample.thread),
+        }
+        for frame in sample.frames {
+            self.push_frame(frame);
+        }
+        self.line.push(b' ');
+        self.push_metric(sample);
+        self.line.push(b'\n');
+    }
+
+    fn push_frame(&mut self, frame: &Frame<'_>) {
+        match (frame, self.dialect) {
+            (Frame::Code { file, function, line }, _) => {
+                self.line.push(b';');
+                self.push_text(file);
+                self.line.push(b':');
+                self.push_text(function);
+                self.line.push(b':');
+                self.push_number(*line);
+            }
+            (_, Dialect::Peer) => self.written.left_out_frames += 1,
+            (Frame::Invalid, _) => self.line.extend_from_slice(b";:INVALID:"),
+            (Frame::GarbageCollector, _) => self.line.extend_from_slice(b";:GC:"),
+            (Frame::Kernel(symbol), _) => {
+                self.line.extend_from_slice(b";kernel:");
+                self.push_text(symbol);
+                self.line.extend_from_slice(b":0");
+            }
+        }
+    }
+
+    fn push_metric(&mut self, sample: &Sample<'_, '_>) {
+        let metric = if self.mode == Mode::Memory { sample.memory } else { sample.time };
+        self.written.without_metric += u64::from(metric.is_none());
+        match (self.mode, self.dialect) {
+            (Mode::Full, Dialect::Full) => {
+                self.push_number(metric.unwrap_or(0));
+                self.line.extend_from_slice(if sample.idle { b",1," } else { b",0," });
+                self.push_number(sample.memory.unwrap_or(0));
+            }
+            (_, Dialect::Full) => self.push_number(metric.unwrap_or(0)),
+            (mode, Dialect::Peer) => {
+                self.written.left_out_metrics += u64::from(mode == Mode::Full);
+                match metric {
+                    Some(metric) => self.push_number(metric),
+                    None => self.line.extend_from_slice(b"None"),
+                }
+            }
+        }
+    }
+
+    fn push_number(&mut self, number: i128) {
+        let mut buffer = itoa::Buffer::new();
+        // Formatting 128 bits is slow, and hardly any number needs them.
+        self.line.extend_from_slice(match i64::try_from(number) {
+            Ok(small) => buffer.format(small).as_bytes(),
+            Err(_) => buffer.format(number).as_bytes(),
+        });
+    }
+
+    fn push_text(&mut self, text: &[u8]) {
+        let text = lossy(text);
+        self.written.replaced += u64::from(matches!(text, Cow::Owned(_)));
+        self.line.extend_from_slice(&text);
+    }
+}
+
+impl<'a, W: Write> SampleSink<'a> for AustinWriter<W> {
+    type Error = io::Error;
+
+    fn metadata(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
+        if key == b"mode" {
+            self.mode = match value {
+                b"memory" => Mode::Memory,
+                b"full" => Mode::Full,
+                _ => Mode::Time,
+            };
+        }
+        let text = [b"# ", &*lossy(key), b": ", &*lossy(value), b"\n"].concat();
+        self.out.write_all(&text)
+    }
+
+    fn sample(&mut self, sample: &Sample<'a, '_>) -> io::Result<()> {
+        self.write_line()?;
+        self.push_sample(sample);
+        match self.dialect {
+            Dialect::Full => self.write_line(),
+            Dialect::Peer => Ok(()),
+        }
+    }
+}
+
+/// Valid UTF-8 as it is, anything else with U+FFFD for what is not.
+fn lossy(text: &[u8]) -> Cow<'_, [u8]> {
+    match String::from_utf8_lossy(text) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(replaced) => Cow::Owned(replaced.into_bytes()),
+    }
+}
+
+/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text shows decimal. None for
+/// what is a name by those rules, or has more than 124 bits.
+fn parse_thread_id(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, text.get(1..)?),
+        b'+' => (false, text.get(1..)?),
+        _ => (false, text),
+    };
+    // After the prefix Python takes an underscore; elsewhere it takes one between digits only.
+    let digits = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => digits.strip_prefix('_').unwrap_or(digits),
+        None => digits,
+    };
+    if digits.ends_with('_') || digits.starts_with('_') || digits.contains("__") || digits.is_empty() || digits.len() > 31 {
+        return None;
+    }
+    let mut value = 0i128;
+    for digit in digits.chars().filter(|&digit| digit != '_') {
+        value = value << 4 | i128::from(digit.to_digit(16)?);
+    }
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_ids_are_read_as_python_reads_them() {
+        for (text, id) in [
+            ("1f", Some(31)),
+            ("dead", Some(57005)),
+            ("0x1F", Some(31)),
+            ("1_0", Some(16)),
+            ("-5", Some(-5)),
+            (" 7 ", Some(7)),
+            ("0x_1", Some(1)),
+            ("", None),
+            ("g", None),
+            ("_1", None),
+            ("1__0", None),
+            ("-", None),
+            ("0x", None),
+            ("MainThread", None),
+            ("7f0123456789", Some(0x7f01_2345_6789)),
+        ] {
+            assert_eq!(parse_thread_id(text.as_bytes()), id, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,315 @@
+//! Records one by one, for people and for programs.
+//!
+//! A [`RecordFormat`] appends a record to a buffer; the caller writes the buffer when it is large enough. Nothing is
+//! allocated for a record once the buffer has grown.
+
+use crate::model::fields::{FieldSink, Record};
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::io::Write as _;
+
+/// How records are shown.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RecordFormat {
+    /// One JSON object a line instead of aligned text.
+    pub json: bool,
+    /// Show memory contents and long lists in full.
+    pub contents: bool,
+    /// Text: pad names to this many columns.
+    pub name_width: usize,
+    /// Text: mark names and offsets with ANSI colours.
+    pub color: bool,
+}
+
+impl RecordFormat {
+    /// Appends a record and a line feed.
+    pub fn append<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
+        match self.json {
+            true => self.append_json(offset, record, out),
+            false => self.append_text(offset, record, out),
+        }
+        out.push(b'\n');
+    }
+
+    fn append_json<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
+        out.extend_from_slice(b"{\"offset\":");
+        push_json(out, &offset);
+        out.extend_from_slice(b",\"record\":\"");
+        out.extend_from_slice(record.name().as_bytes());
+        out.push(b'"');
+        record.fields(&mut JsonSink { out, contents: self.contents, first: false, raw: false });
+        out.push(b'}');
+    }
+
+    fn append_text<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
+        let (dim, bold, reset) = if self.color { ("\x1b[2m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
+        let start = out.len();
+        // Writing to a vector cannot fail.
+        let _ = write!(out, "{dim}{offset:#010x}{reset} {bold}{:<width$}{reset}", record.name(), width = self.name_width);
+        record.fields(&mut TextSink { out, contents: self.contents, separator: " " });
+        while out.len() > start && out.last() == Some(&b' ') {
+            out.pop();
+        }
+    }
+}
+
+struct TextSink<'o> {
+    out: &'o mut Vec<u8>,
+    contents: bool,
+    separator: &'static str,
+}
+
+impl TextSink<'_> {
+    fn field(&mut self, name: &str) -> &mut Vec<u8> {
+        self.out.extend_from_slice(self.separator.as_bytes());
+        self.separator = " ";
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.push(b'=');
+        self.out
+    }
+}
+
+impl FieldSink for TextSink<'_> {
+    fn unsigned(&mut self, name: &'static str, value: u64) {
+        push_json(self.field(name), &value);
+    }
+
+    fn signed(&mut self, name: &'static str, value: i128) {
+        push_json(self.field(name), &value);
+    }
+
+    fn address(&mut self, name: &'static str, value: u64) {
+        let _ = write!(self.field(name), "{value:#x}");
+    }
+
+    fn float(&mut self, name: &'static str, value: f64) {
+        let _ = write!(self.field(name), "{value}");
+    }
+
+    fn boolean(&mut self, name: &'static str, value: bool) {
+        let _ = write!(self.field(name), "{value}");
+    }
+
+    fn text(&mut self, name: &'static str, value: &[u8]) {
+        push_escaped(self.field(name), value);
+    }
+
+    fn contents(&mut self, name: &'static str, value: &[u8]) {
+        let contents = self.contents;
+        let out = self.field(name);
+        match contents {
+            true => push_hex(out, value),
+            false => {
+                let _ = write!(out, "{} bytes", value.len());
+            }
+        }
+    }
+
+    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+        self.field(name).push(b'[');
+        for (i, item) in items.enumerate() {
+            self.separator = if i == 0 { "" } else { ", " };
+            each(item, self);
+        }
+        self.separator = " ";
+        self.out.push(b']');
+    }
+
+    fn wants_contents(&self) -> bool {
+        self.contents
+    }
+}
+
+struct JsonSink<'o> {
+    out: &'o mut Vec<u8>,
+    contents: bool,
+    /// Whether the next field is the first of its object.
+    first: bool,
+    /// Whether the object has a key `raw`.
+    raw: bool,
+}
+
+impl JsonSink<'_> {
+    #[inline]
+    fn field(&mut self, name: &str) -> &mut Vec<u8> {
+        if !self.first {
+            self.out.push(b',');
+        }
+        self.first = false;
+        self.out.push(b'"');
+        self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(b"\":");
+        self.out
+    }
+}
+
+impl FieldSink for JsonSink<'_> {
+    fn unsigned(&mut self, name: &'static str, value: u64) {
+        push_json(self.field(name), &value);
+    }
+
+    fn signed(&mut self, name: &'static str, value: i128) {
+        let out = self.field(name);
+        match i64::try_from(value) {
+            Ok(small) => push_json(out, &small),
+            Err(_) => push_json(out, &value),
+        }
+    }
+
+    fn address(&mut self, name: &'static str, value: u64) {
+        let _ = write!(self.field(name), "\"{value:#x}\"");
+    }
+
+    /// Infinities and NaN have no number in JSON: they are strings.
+    fn float(&mut self, name: &'static str, value: f64) {
+        let out = self.field(name);
+        match value.is_finite() {
+            true => push_json(out, &value),
+            false => push_json(out, &value.to_string()),
+        }
+    }
+
+    fn boolean(&mut self, name: &'static str, value: bool) {
+        push_json(self.field(name), &value);
+    }
+
+    fn text(&mut self, name: &'static str, value: &[u8]) {
+        let text = String::from_utf8_lossy(value);
+        push_json(self.field(name), &text);
+        if matches!(text, std::borrow::Cow::Borrowed(_)) {
+            return;
+        }
+        // One record has hardly ever two such texts; the second one names its field.
+        let key = if self.raw { format!("raw_{name}") } else { "raw".to_owned() };
+        self.raw = true;
+        let out = self.field(&key);
+        out.push(b'"');
+        push_hex(out, value);
+        out.push(b'"');
+    }
+
+    fn contents(&mut self, name: &'static str, value: &[u8]) {
+        let contents = self.contents;
+        let out = self.field(name);
+        let _ = write!(out, "{{\"length\":{}", value.len());
+        if contents {
+            out.extend_from_slice(b",\"hex\":\"");
+            push_hex(out, value);
+            out.push(b'"');
+        }
+        out.push(b'}');
+    }
+
+    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+        self.field(name).push(b'[');
+        let raw = std::mem::take(&mut self.raw);
+        for (i, item) in items.enumerate() {
+            self.out.extend_from_slice(if i == 0 { b"{" } else { b",{" });
+            self.first = true;
+            self.raw = false;
+            each(item, self);
+            self.out.push(b'}');
+        }
+        self.first = false;
+        self.raw = raw;
+        self.out.push(b']');
+    }
+
+    fn wants_contents(&self) -> bool {
+        self.contents
+    }
+}
+
+#[inline]
+fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
+    // Writing numbers and strings to a vector cannot fail.
+    let _ = serde_json::to_writer(out, value);
+}
+
+fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    out.reserve(2 * bytes.len());
+    for byte in bytes {
+        out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+}
+
+/// Quotes text and escapes what a terminal would act upon; bytes that are no UTF-8 are shown in hexadecimal.
+fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
+    out.push(b'"');
+    for chunk in bytes.utf8_chunks() {
+        for character in chunk.valid().chars() {
+            match character {
+                '"' => out.extend_from_slice(b"\\\""),
+                '\\' => out.extend_from_slice(b"\\\\"),
+                '\n' => out.extend_from_slice(b"\\n"),
+                '\t' => out.extend_from_slice(b"\\t"),
+                '\r' => out.extend_from_slice(b"\\r"),
+                character if character.is_control() || is_invisible(character) => {
+                    let mut escaped = String::new();
+                    let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
+                    out.extend_from_slice(escaped.as_bytes());
+                }
+                character => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
+            }
+        }
+        for byte in chunk.invalid() {
+            let _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    out.push(b'"');
+}
+
+/// Characters that reorder or hide the text around them.
+fn is_invisible(character: char) -> bool {
+    matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Example;
+
+    impl Record for Example {
+        fn name(&self) -> &'static str {
+            "example"
+        }
+
+        fn fields<S: FieldSink>(&self, sink: &mut S) {
+            sink.address("addr", 0xc000);
+            sink.text("name", b"a\"b\n\xff");
+            sink.contents("contents", &[0, 255]);
+            sink.list("frames", [1u64, 2].into_iter(), |line, sink| sink.unsigned("line", line));
+            sink.signed("delta", -1);
+            sink.float("value", f64::NAN);
+        }
+    }
+
+    fn show(format: RecordFormat) -> String {
+        let mut out = Vec::new();
+        format.append(31, &Example, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn text_is_aligned_and_escaped() {
+        assert_eq!(
+            show(RecordFormat { name_width: 9, ..RecordFormat::default() }),
+            "0x0000001f example   addr=0xc000 name=\"a\\\"b\\n\\xff\" contents=2 bytes frames=[line=1, line=2] delta=-1 value=NaN\n"
+        );
+    }
+
+    #[test]
+    fn json_is_one_valid_object_with_the_raw_bytes() {
+        let line = show(RecordFormat { json: true, contents: true, ..RecordFormat::default() });
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!(value["offset"], 31);
+        assert_eq!(value["record"], "example");
+        assert_eq!(value["name"], "a\"b\n\u{fffd}");
+        assert_eq!(value["raw"], "6122620aff");
+        assert_eq!(value["contents"]["hex"], "00ff");
+        assert_eq!(value["frames"][1]["line"], 2);
+        assert_eq!(value["value"], "NaN");
+    }
+}
