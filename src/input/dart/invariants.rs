@@ -50,7 +50,7 @@ impl Broken {
             match record {
                 Rec::Class(class) => self.check_class(&class),
                 Rec::Object(object) => {
-                    if object.id % 65536 == 0 {
+                    if object.id.is_multiple_of(65536) {
                         (options.progress)(offset);
                     }
                     self.check_object(&object, object_count);
@@ -74,7 +74,7 @@ impl Broken {
         // Files of Dart 2.12 and before give the root the class 0, which is not stored.
         self.class_ids_out_of_range += u64::from(object.class_name.is_none() && (object.id, object.class_id) != (ROOT, 0));
         self.objects_of_holes += u64::from(object.class_kind == ClassKind::Hole);
-        self.unaligned_sizes += u64::from(object.shallow_size % 8 != 0);
+        self.unaligned_sizes += u64::from(!object.shallow_size.is_multiple_of(8));
         match &object.data {
             Data::Bool(value) => self.bools += u64::from(*value > 1),
             Data::Latin1(text) | Data::Utf16(text) => self.long_strings += u64::from(text.truncated_length > text.length),

@@ -226,13 +226,11 @@ fn explain(error: Error) -> Error {
 /// The first damage, in the records or behind them.
 pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
     let mut records = Records::new(bytes)?;
-    let mut count = 0u64;
-    for record in &mut records {
+    for (i, record) in records.by_ref().enumerate() {
         let (offset, record) = record?;
-        if count % 65536 == 0 {
+        if i.is_multiple_of(65536) {
             (options.progress)(offset);
         }
-        count += 1;
         if visitor.record(offset, &record) == ControlFlow::Break(()) {
             return Ok(());
         }

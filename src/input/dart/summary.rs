@@ -59,7 +59,7 @@ impl Totals {
             let (offset, record) = record?;
             match record {
                 Rec::Object(object) => {
-                    if object.id % 65536 == 0 {
+                    if object.id.is_multiple_of(65536) {
                         (options.progress)(offset);
                     }
                     self.add_object(&object);
@@ -108,11 +108,9 @@ impl Totals {
         let mut info = Info::new(Format::Dart, "1");
         add_metadata(&mut info, records);
         info.warnings = self.warnings(records, length);
-        for (name, count) in [
-            ("class", records.classes().len() as u64),
-            ("object", self.objects),
-            ("external_property", self.external_properties),
-        ] {
+        for (name, count) in
+            [("class", records.classes().len() as u64), ("object", self.objects), ("external_property", self.external_properties)]
+        {
             if count > 0 {
                 info.records.add(name, count);
             }
@@ -215,11 +213,12 @@ impl Totals {
             ));
         }
         if self.classless_objects > 0 {
-            warnings.push(format!("{} objects are of a class that the snapshot does not have.", self.classless_objects));
+            warnings
+                .push(format!("The classes of some objects are not in the snapshot; such objects: {}.", self.classless_objects));
         }
         let zeros = self.tail.map_or(0, |tail| tail.trailing_zeros);
-        if zeros > 0 && length % EXPORT_CHUNK != 0 {
-            warnings.push(format!("{zeros} zeros stand behind the end of the snapshot; they were ignored."));
+        if zeros > 0 && !length.is_multiple_of(EXPORT_CHUNK) {
+            warnings.push(format!("Zeros stand behind the end of the snapshot and were ignored; bytes: {zeros}."));
         }
         warnings
     }

@@ -51,5 +51,5 @@ fn trailing_zeros(cursor: &Cursor<'_>) -> Result<u64> {
 
 /// Whether the input has the length and the last byte of a padded export of DevTools.
 pub(super) fn is_padded(bytes: &[u8]) -> bool {
-    !bytes.is_empty() && bytes.len() % EXPORT_CHUNK == 0 && bytes.last() == Some(&0)
+    !bytes.is_empty() && bytes.len().is_multiple_of(EXPORT_CHUNK) && bytes.last() == Some(&0)
 }
