@@ -141,6 +141,60 @@ impl<'a> Cursor<'a> {
         Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits")).expected("at most 10 bytes of LEB128"))
     }
 
+    /// Moves over `count` unsigned LEB128 numbers of at most 64 bits and says how many of them are 0.
+    ///
+    /// Eight bytes are taken at a time, without decoding: a number ends at a byte below 0x80, and a byte 0 that begins a
+    /// number is the number 0. `count` may be a lie of the input; the cost is bounded by what is left of it.
+    ///
+    /// # Errors
+    /// As [`Cursor::uleb128`]; the cursor then stands at the number that could not be read.
+    #[inline]
+    pub fn skip_uleb128s(&mut self, count: u64, what: &'static str) -> Result<u64> {
+        const ONES: u64 = 0x0101_0101_0101_0101;
+        const HIGH: u64 = 0x80 * ONES;
+        let mut left = count;
+        let mut zeros = 0;
+        while left > 0 {
+            let Some(word) = self.rest.first_chunk() else { return Ok(zeros + self.skip_uleb128s_one_by_one(left, what)?) };
+            let word = u64::from_le_bytes(*word);
+            // The marks below are the high bits of the bytes that end a number, begin one, and are 0.
+            let ends = !word & HIGH;
+            let starts = ends << 8 | 0x80;
+            let nulls = !((word & !HIGH) + !HIGH) & ends;
+            // Byte i of `totals` is how many numbers end in bytes 0 to i; no carry crosses bytes, as 8 is the most.
+            let totals = (ends >> 7).wrapping_mul(ONES);
+            let numbers = totals >> 56;
+            if numbers == 0 || nulls & !starts != 0 {
+                // A number longer than the word, or one padded with zero groups: rare enough to decode.
+                zeros += self.skip_uleb128s_one_by_one(1, what)?;
+                left -= 1;
+                continue;
+            }
+            let last = if numbers <= left {
+                63 - ends.leading_zeros()
+            } else {
+                // The lowest byte of `totals` that equals `left` is where the last wanted number ends.
+                let difference = totals ^ left.wrapping_mul(ONES);
+                (difference.wrapping_sub(ONES) & !difference & HIGH).trailing_zeros()
+            };
+            let wanted = nulls & (u64::MAX >> (63 - last));
+            zeros += (wanted >> 7).wrapping_mul(ONES) >> 56;
+            left -= numbers.min(left);
+            self.rest = self.rest.get((last as usize >> 3) + 1..).unwrap_or_default();
+        }
+        Ok(zeros)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn skip_uleb128s_one_by_one(&mut self, count: u64, what: &'static str) -> Result<u64> {
+        let mut zeros = 0;
+        for _ in 0..count {
+            zeros += u64::from(self.uleb128(what)? == 0);
+        }
+        Ok(zeros)
+    }
+
     /// A signed LEB128 number of at most 64 bits (the sign is bit 6 of the last byte).
     pub fn sleb128(&mut self, what: &'static str) -> Result<i64> {
         let start = self.offset();
@@ -215,6 +269,32 @@ mod tests {
             prop_assert_eq!(cursor.uleb128("a").unwrap(), value);
             prop_assert_eq!(cursor.sleb128("b").unwrap(), signed);
             prop_assert_eq!(cursor.offset(), 100 + bytes.len() as u64);
+        }
+
+        #[test]
+        fn skipped_numbers_are_those_that_reading_gives(
+            numbers in prop::collection::vec((any::<u64>(), 0u32..=64, 0usize..3), 0..60),
+            count in 0u64..70,
+            cut in 0usize..40,
+        ) {
+            let mut bytes = Vec::new();
+            for (value, shift, padding) in numbers {
+                bytes.extend(uleb(value.checked_shr(shift).unwrap_or(0)));
+                if padding == 2 && bytes.len() % 10 < 8 {
+                    *bytes.last_mut().unwrap() |= 0x80;
+                    bytes.push(0);
+                }
+            }
+            bytes.truncate(bytes.len().saturating_sub(cut));
+            let (mut skipping, mut reading) = (Cursor::new(&bytes, 9), Cursor::new(&bytes, 9));
+            let skipped = skipping.skip_uleb128s(count, "a number");
+            let read: Result<Vec<u64>> = (0..count).map(|_| reading.uleb128("a number")).collect();
+            prop_assert_eq!(skipping.offset(), reading.offset());
+            match (skipped, read) {
+                (Ok(zeros), Ok(read)) => prop_assert_eq!(zeros, read.iter().filter(|&&value| value == 0).count() as u64),
+                (Err(skipped), Err(read)) => prop_assert_eq!(skipped.to_string(), read.to_string()),
+                (skipped, read) => prop_assert!(false, "{:?} {:?}", skipped, read),
+            }
         }
 
         #[test]

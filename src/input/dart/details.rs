@@ -1,0 +1,87 @@
+//! What `info` says of Dart snapshots only.
+
+use super::data::TAG_NAMES;
+use serde::Serialize;
+
+/// Details of a snapshot. Sizes are in bytes; None is what was not reached or cannot be told.
+#[derive(Clone, Debug, Serialize)]
+pub struct Details {
+    /// The totals in the header, which need not be those of the objects.
+    pub header: HeaderTotals,
+    /// Classes, holes in the class table included.
+    pub classes: u64,
+    /// References that are 0: slots that hold no object.
+    pub zero_references: u64,
+    /// Objects by kind of data.
+    pub by_tag: ByTag,
+    /// Whether the file has identity hash codes.
+    pub identity_hashes: Option<bool>,
+    /// 4 or 8, inferred.
+    pub word_size: Option<u8>,
+    /// Name of the isolate that was asked for the snapshot.
+    pub name: String,
+    /// Flags of the header.
+    pub flags: u64,
+    /// Isolates in the snapshot: all of the isolate group. None for files of Dart 2.12 and before.
+    pub isolates: Option<u64>,
+    /// Which Dart wrote the file, as far as its features tell.
+    pub vm_generation: Option<&'static str>,
+    /// Re-encoded by DevTools.
+    pub devtools_export: bool,
+    /// Unused ids in the class table.
+    pub class_holes: u64,
+    /// Records of memory outside of the heap.
+    pub external_properties: u64,
+    /// Objects of size 0: Smis, synthetic objects, and what all isolates share.
+    pub zero_size_objects: u64,
+    /// Strings of which the file has only the beginning.
+    pub truncated_strings: u64,
+    /// Objects with an identity hash code.
+    pub nonzero_identity_hashes: Option<u64>,
+    /// Zeros behind the end.
+    pub trailing_zero_bytes: u64,
+    /// The classes with the most bytes, largest first.
+    pub top_classes: Vec<TopClass>,
+}
+
+/// Totals in the header.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "see the header")]
+pub struct HeaderTotals {
+    pub shallow_size: u64,
+    pub capacity: u64,
+    pub external_size: u64,
+    pub reference_count: Option<u64>,
+}
+
+/// Objects by tag.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ByTag(pub [u64; TAG_NAMES.len()]);
+
+impl ByTag {
+    #[inline]
+    pub(super) fn add(&mut self, tag: u8) {
+        if let Some(count) = self.0.get_mut(usize::from(tag)) {
+            *count += 1;
+        }
+    }
+}
+
+impl Serialize for ByTag {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(TAG_NAMES.iter().zip(self.0))
+    }
+}
+
+/// A class with what its objects hold themselves.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TopClass {
+    /// Name of the class.
+    pub name: String,
+    /// URI of its library; empty for classes of the VM.
+    pub library: String,
+    /// Its objects.
+    pub count: u64,
+    /// Their sizes.
+    pub bytes: u64,
+}

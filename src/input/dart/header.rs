@@ -1,0 +1,45 @@
+//! The header: everything in front of the classes.
+
+use super::{MAGICS, read_string};
+use crate::bytes::Cursor;
+use crate::error::Result;
+use crate::input::{Format, wrong_magic};
+
+/// The header, as the VM wrote it. Sizes are in bytes and describe the heap at the time of writing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header<'a> {
+    /// 0 in every file seen.
+    pub flags: u64,
+    /// Name of the isolate (`main`), not of the program.
+    pub name: &'a [u8],
+    /// Used bytes of the heap and of its image pages; at least the sum over the objects in every file seen.
+    pub shallow_size: u64,
+    /// Capacity of the heap.
+    pub capacity: u64,
+    /// External bytes, rounded to words; counted differently from the properties when there are several isolates.
+    pub external_size: u64,
+    /// How many classes follow.
+    pub class_count: u64,
+}
+
+impl<'a> Header<'a> {
+    /// Reads the header and leaves the cursor at the first class.
+    ///
+    /// # Errors
+    /// When the magic is another one or the header is cut off.
+    pub fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
+        let magic = cursor.rest();
+        if !MAGICS.iter().any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic))) {
+            return Err(wrong_magic(Format::Dart));
+        }
+        cursor.take(8, "the magic")?;
+        Ok(Self {
+            flags: cursor.uleb128("the flags")?,
+            name: read_string(cursor, "the isolate's name")?,
+            shallow_size: cursor.uleb128("shallowSize")?,
+            capacity: cursor.uleb128("capacity")?,
+            external_size: cursor.uleb128("externalSize")?,
+            class_count: cursor.uleb128("classCount")?,
+        })
+    }
+}

@@ -1,0 +1,239 @@
+//! The records of a snapshot, one by one, with their offsets.
+
+use super::class::{Class, ClassTable};
+use super::external_property::ExternalProperty;
+use super::header::Header;
+use super::object::{Object, Vm};
+use super::tail::{Tail, is_padded};
+use super::word_size::WordSize;
+use crate::bytes::Cursor;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::{Options, Visitor};
+use crate::model::fields::{FieldSink, Record};
+use std::ops::ControlFlow;
+
+/// One record.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "each variant is named as its contents")]
+pub enum Rec<'a> {
+    Class(Class<'a>),
+    Object(Object<'a>),
+    ExternalProperty(ExternalProperty<'a>),
+}
+
+impl Record for Rec<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Class(class) => class.name(),
+            Self::Object(object) => object.name(),
+            Self::ExternalProperty(property) => property.name(),
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        match self {
+            Self::Class(class) => class.fields(sink),
+            Self::Object(object) => object.fields(sink),
+            Self::ExternalProperty(property) => property.fields(sink),
+        }
+    }
+}
+
+/// The counts in front of each group of records, as the file states them. None until they are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// An upper bound of the references of all objects.
+    pub references: Option<u64>,
+    /// Objects.
+    pub objects: Option<u64>,
+    /// External properties.
+    pub external_properties: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Group {
+    Classes,
+    Objects,
+    ExternalProperties,
+    /// All records were read.
+    End,
+    /// An error was given.
+    Failed,
+}
+
+/// The records of a snapshot with their offsets. It keeps the names of the classes and nothing else. After an error the
+/// iterator has ended; after the last record, [`Records::tail`] reads the rest of the file.
+#[derive(Clone, Debug)]
+pub struct Records<'a> {
+    cursor: Cursor<'a>,
+    header: Header<'a>,
+    counts: Counts,
+    classes: ClassTable<'a>,
+    vm: Vm,
+    group: Group,
+    /// Records of the group that were read, and how many it has.
+    read: u64,
+    announced: u64,
+}
+
+impl<'a> Records<'a> {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// When the magic is another one or the header is cut off.
+    pub fn new(bytes: &'a [u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(bytes, 0);
+        let header = Header::read(&mut cursor).map_err(|error| explain(error.context("in the header")))?;
+        Ok(Self {
+            cursor,
+            header,
+            counts: Counts::default(),
+            classes: ClassTable::default(),
+            vm: Vm { word_size: WordSize::default(), exported: is_padded(bytes) },
+            group: Group::Classes,
+            read: 0,
+            announced: header.class_count,
+        })
+    }
+
+    /// The header.
+    pub fn header(&self) -> &Header<'a> {
+        &self.header
+    }
+
+    /// The counts that were read so far.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    /// The classes that were read so far.
+    pub fn classes(&self) -> &ClassTable<'a> {
+        &self.classes
+    }
+
+    /// What the objects read so far tell about the word size.
+    pub fn word_size(&self) -> WordSize {
+        self.vm.word_size
+    }
+
+    /// Whether what was read so far shows that DevTools wrote the file, and not the VM.
+    pub fn is_devtools_export(&self) -> bool {
+        self.vm.exported
+    }
+
+    /// Offset of the next record.
+    pub fn offset(&self) -> u64 {
+        self.cursor.offset()
+    }
+
+    /// The next record, with its offset; None after the last one and after an error.
+    #[inline]
+    fn advance(&mut self) -> Result<Option<(u64, Rec<'a>)>> {
+        while self.read == self.announced {
+            if !self.next_group()? {
+                return Ok(None);
+            }
+        }
+        let offset = self.cursor.offset();
+        let id = self.read + 1;
+        let record = match self.group {
+            Group::Objects => Rec::Object(Object::read(&mut self.cursor, id, &self.classes, &mut self.vm)?),
+            Group::Classes => {
+                let class = Class::read(&mut self.cursor, id)?;
+                self.classes.push(&class);
+                Rec::Class(class)
+            }
+            Group::ExternalProperties => Rec::ExternalProperty(ExternalProperty::read(&mut self.cursor)?),
+            Group::End | Group::Failed => return Ok(None),
+        };
+        self.read = id;
+        Ok(Some((offset, record)))
+    }
+
+    /// Goes on to the next group of records. False when there is none.
+    #[cold]
+    fn next_group(&mut self) -> Result<bool> {
+        let cursor = &mut self.cursor;
+        let (group, announced) = match self.group {
+            Group::Classes => {
+                self.counts.references = Some(cursor.uleb128("referenceCount")?);
+                (Group::Objects, *self.counts.objects.insert(cursor.uleb128("objectCount")?))
+            }
+            Group::Objects => {
+                let count = cursor.uleb128("externalPropertyCount")?;
+                (Group::ExternalProperties, *self.counts.external_properties.insert(count))
+            }
+            Group::ExternalProperties => (Group::End, 0),
+            Group::End | Group::Failed => return Ok(false),
+        };
+        (self.group, self.announced, self.read) = (group, announced, 0);
+        Ok(true)
+    }
+
+    /// Says which record an error is in.
+    #[cold]
+    fn fail(&mut self, error: Error) -> Error {
+        let what = match self.group {
+            Group::Classes => "class",
+            Group::Objects => "object",
+            Group::ExternalProperties | Group::End | Group::Failed => "external property",
+        };
+        let error = match self.read == self.announced {
+            true => error.context(format!("behind {what} {}", self.read)),
+            false => error.context(format!("in {what} {} of {}", self.read.saturating_add(1), self.announced)),
+        };
+        self.group = Group::Failed;
+        (self.announced, self.read) = (0, 0);
+        explain(error)
+    }
+
+    /// Reads what stands behind the last record: identity hash codes and padding. None unless all records were read.
+    ///
+    /// # Errors
+    /// When the hash codes are cut off, or more than zeros follows them.
+    pub fn tail(&mut self, options: Options<'_>) -> Result<Option<Tail>> {
+        if self.group != Group::End {
+            return Ok(None);
+        }
+        Tail::read(&mut self.cursor, self.counts.objects.unwrap_or(0), options).map(Some).map_err(explain)
+    }
+}
+
+impl<'a> Iterator for Records<'a> {
+    type Item = Result<(u64, Rec<'a>)>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.advance() {
+            Ok(record) => record.map(Ok),
+            Err(error) => Some(Err(self.fail(error))),
+        }
+    }
+}
+
+/// Adds what usually lies behind a cut.
+#[cold]
+fn explain(error: Error) -> Error {
+    match error.kind() {
+        ErrorKind::Truncated => error.hint("the snapshot was cut short, or a count before this is wrong"),
+        _ => error,
+    }
+}
+
+/// Gives every record to the visitor.
+///
+/// # Errors
+/// The first damage, in the records or behind them.
+pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    let mut records = Records::new(bytes)?;
+    for (i, record) in records.by_ref().enumerate() {
+        let (offset, record) = record?;
+        if i.is_multiple_of(65536) {
+            (options.progress)(offset);
+        }
+        if visitor.record(offset, &record) == ControlFlow::Break(()) {
+            return Ok(());
+        }
+    }
+    records.tail(options).map(drop)
+}

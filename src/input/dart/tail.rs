@@ -1,0 +1,55 @@
+//! What stands behind the records: identity hash codes and padding.
+
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::Options;
+
+/// DevTools pads what it exports to a multiple of this many bytes.
+pub const EXPORT_CHUNK: usize = 1_048_055;
+
+/// The end of a snapshot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// How many identity hash codes are not 0. None when the file has none at all, as those of Dart 2.12 and before.
+    pub nonzero_hashes: Option<u64>,
+    /// Zeros behind the end.
+    pub trailing_zeros: u64,
+}
+
+impl Tail {
+    /// Reads all that is left.
+    pub(super) fn read(cursor: &mut Cursor<'_>, object_count: u64, options: Options<'_>) -> Result<Self> {
+        // Hash codes are skipped in runs only to tell now and then how far that is.
+        const RUN: u64 = 1 << 18;
+        if cursor.is_empty() {
+            return Ok(Self::default());
+        }
+        let mut nonzero = 0;
+        let mut left = object_count;
+        while left > 0 {
+            (options.progress)(cursor.offset());
+            let run = left.min(RUN);
+            let zeros = cursor.skip_uleb128s(run, "the identity hash codes")?;
+            nonzero += run.saturating_sub(zeros);
+            left -= run;
+        }
+        let trailing_zeros = trailing_zeros(cursor)?;
+        Ok(Self { nonzero_hashes: Some(nonzero), trailing_zeros })
+    }
+}
+
+/// Counts what is left, which must all be 0.
+fn trailing_zeros(cursor: &Cursor<'_>) -> Result<u64> {
+    let rest = cursor.rest();
+    match rest.iter().position(|&byte| byte != 0) {
+        None => Ok(rest.len() as u64),
+        Some(zeros) => Err(Error::corrupt(cursor.offset().saturating_add(zeros as u64), "bytes behind the end of the snapshot")
+            .expected("the end of the file, or zeros")
+            .found(format!("{} bytes behind the identity hash codes", rest.len()))),
+    }
+}
+
+/// Whether the input has the length and the last byte of a padded export of DevTools.
+pub(super) fn is_padded(bytes: &[u8]) -> bool {
+    !bytes.is_empty() && bytes.len().is_multiple_of(EXPORT_CHUNK) && bytes.last() == Some(&0)
+}
