@@ -34,7 +34,7 @@ impl<'a> Object<'a> {
     /// Reads an object after its tag.
     #[inline]
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
-        let addr = cursor.uleb128("an object address")?;
+        let addr = cursor.uleb128_wide("an object address")?;
         if version <= Version::Go13 {
             let typed = Typed { type_addr: cursor.uleb128("an object's type")?, kind: cursor.uleb128("an object's kind")? };
             let contents = string(cursor, "an object's contents")?;

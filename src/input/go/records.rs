@@ -146,6 +146,27 @@ impl<'a> Records<'a> {
         self.has_contpc == Some(false)
     }
 
+    /// The next record if it is an object; otherwise nothing is read. Nearly all records are objects, and passing on
+    /// no more than those are takes a third of the time off a pass over all records.
+    #[inline]
+    pub(super) fn next_object(&mut self) -> Option<Result<(u64, Object<'a>)>> {
+        let [1, ..] = *self.cursor.rest() else { return None };
+        if self.state != State::Reading {
+            return None;
+        }
+        let offset = self.cursor.offset();
+        match self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version)) {
+            Ok(object) => {
+                self.objects += 1;
+                Some(Ok((offset, object)))
+            }
+            Err(error) => {
+                self.state = State::Ended;
+                Some(Err(self.explain(error, offset)))
+            }
+        }
+    }
+
     #[inline]
     fn record(&mut self) -> Result<Rec<'a>> {
         let start = self.cursor.offset();

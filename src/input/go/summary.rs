@@ -36,18 +36,7 @@ const HEADER: u64 = 8;
 pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::new(records.version());
-    let mut damage = None;
-    for (i, record) in records.by_ref().enumerate() {
-        match record {
-            Ok((offset, record)) => {
-                if i % 65536 == 0 {
-                    (options.progress)(offset);
-                }
-                totals.add(&record);
-            }
-            Err(error) => damage = Some(error),
-        }
-    }
+    let damage = totals.add_all(&mut records, options).err();
     let mut info = Info::new(Format::Go, records.version().name());
     totals.warn_of_the_end(&records, &mut info);
     totals.fill(&mut info, damage.is_none());
@@ -97,12 +86,21 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// Takes the next record of the file.
-    #[inline]
-    pub(super) fn add(&mut self, record: &Rec<'a>) {
-        match record {
-            Rec::Object(object) => self.object(object),
-            record => self.other(record),
+    /// Takes all records of a file.
+    ///
+    /// # Errors
+    /// The first damage; what came before it has been taken.
+    fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
+        loop {
+            while let Some(object) = records.next_object() {
+                let (offset, object) = object?;
+                if self.object_records % 65536 == 0 {
+                    (options.progress)(offset);
+                }
+                self.object(&object);
+            }
+            let Some(record) = records.next() else { return Ok(()) };
+            self.other(&record?.1);
         }
     }
 
