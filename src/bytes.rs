@@ -76,11 +76,14 @@ impl<'a> Cursor<'a> {
                 self.rest = rest;
                 Ok(taken)
             }
-            None => {
-                let found = format!("{} left", self.rest.len());
-                Err(self.truncated(what).expected(format!("{length} bytes from offset {:#x}", self.offset())).found(found))
-            }
+            None => Err(self.too_few(length, what)),
         }
+    }
+
+    #[cold]
+    fn too_few(&self, length: u64, what: &'static str) -> Error {
+        let found = format!("{} left", self.rest.len());
+        self.truncated(what).expected(format!("{length} bytes from offset {:#x}", self.offset())).found(found)
     }
 
     /// A `u16` in the byte order `B`.
@@ -120,6 +123,25 @@ impl<'a> Cursor<'a> {
             }
             _ => self.uleb128_long(what),
         }
+    }
+
+    /// As [`Cursor::uleb128`], for numbers that usually take four to eight bytes, as addresses do.
+    #[inline]
+    pub fn uleb128_wide(&mut self, what: &'static str) -> Result<u64> {
+        let Some((bytes, _)) = self.rest.split_first_chunk::<8>() else { return self.uleb128(what) };
+        let word = u64::from_le_bytes(*bytes);
+        let last = !word & 0x8080_8080_8080_8080;
+        if last == 0 {
+            return self.uleb128_long(what);
+        }
+        // Everything above the first byte without its high bit belongs to what follows. Then pairs of 7-bit groups are moved
+        // together, pairs of 14 bits, and pairs of 28.
+        let groups = word & (last ^ (last - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
+        let groups = groups & 0x007f_007f_007f_007f | (groups & 0x7f00_7f00_7f00_7f00) >> 1;
+        let groups = groups & 0x0000_3fff_0000_3fff | (groups & 0x3fff_0000_3fff_0000) >> 2;
+        let value = groups & 0x0fff_ffff | (groups & 0x0fff_ffff_0000_0000) >> 4;
+        self.rest = self.rest.get(last.trailing_zeros() as usize / 8 + 1..).unwrap_or_default();
+        Ok(value)
     }
 
     fn uleb128_long(&mut self, what: &'static str) -> Result<u64> {
@@ -269,6 +291,9 @@ mod tests {
             prop_assert_eq!(cursor.uleb128("a").unwrap(), value);
             prop_assert_eq!(cursor.sleb128("b").unwrap(), signed);
             prop_assert_eq!(cursor.offset(), 100 + bytes.len() as u64);
+            let mut wide = Cursor::new(&bytes, 100);
+            prop_assert_eq!(wide.uleb128_wide("a").unwrap(), value);
+            prop_assert_eq!(wide.sleb128("b").unwrap(), signed);
         }
 
         #[test]

@@ -1,0 +1,108 @@
+//! What `info` says of a Go dump and of no other.
+
+use super::phantoms::Rule;
+use serde::{Serialize, Serializer};
+
+/// What only Go dumps have. Null where the dump does not say it.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Details {
+    /// Object records that are no objects: see [`super::phantoms`]. They are left out of all totals.
+    pub phantom_objects: u64,
+    /// Sum of their sizes.
+    pub phantom_bytes: u64,
+    /// 4 or 8.
+    pub pointer_size: Option<u64>,
+    /// The byte order of the target.
+    pub big_endian: Option<bool>,
+    /// GOARCH.
+    pub arch: Option<String>,
+    /// The version that built the program, with its experiments.
+    pub go_version: Option<String>,
+    /// Whether the number of objects is `HeapObjects`.
+    pub heap_objects_matches: Option<bool>,
+    /// Whether the sum of sizes is `HeapAlloc`.
+    pub heap_alloc_matches: Option<bool>,
+    /// The statistics of the allocator under Go's own names, without the ring of pauses.
+    pub memstats: Option<Memstats>,
+
+    /// GOEXPERIMENT, in dumps that have that instead of a version.
+    pub experiment: Option<String>,
+    /// Bytes before the elements of a channel (1.3).
+    pub hchan_size: Option<u64>,
+    /// First address of the heap, in hexadecimal.
+    pub heap_start: Option<String>,
+    /// First address after the heap. There may be holes.
+    pub heap_end: Option<String>,
+    /// Processors that the program could use.
+    pub ncpu: Option<u64>,
+    /// The rule by which phantoms were left out.
+    pub phantom_rule: Rule,
+    /// Fields of objects that hold pointers, those of phantoms included (1.4 and later).
+    pub pointer_fields: u64,
+    /// Objects that begin with the address of their type (Go 1.22 and later).
+    pub malloc_headers: u64,
+    /// Goroutines.
+    pub goroutines: Goroutines,
+    /// Frames of all goroutines.
+    pub stack_frames: u64,
+    /// The segments of global variables.
+    pub segments: Segments,
+    /// Registered finalizers.
+    pub finalizers: u64,
+    /// Finalizers that are about to run.
+    pub queued_finalizers: u64,
+    /// Places in the allocation profile.
+    pub memprof_entries: u64,
+    /// Objects that the allocation profile knows.
+    pub alloc_samples: u64,
+}
+
+/// Names with numbers, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Memstats(pub Vec<(&'static str, u64)>);
+
+impl Serialize for Memstats {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().copied())
+    }
+}
+
+/// Goroutines by what they do.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Goroutines {
+    /// All of them. The draft calls them threads.
+    pub count: u64,
+    /// Those of the runtime.
+    pub system: u64,
+    /// By status.
+    pub by_status: Vec<Counted>,
+    /// Why those wait that wait: the most frequent reasons.
+    pub wait_reasons: Vec<Counted>,
+}
+
+/// A name and how often it occurs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Counted {
+    /// The name.
+    pub name: String,
+    /// How often.
+    pub count: u64,
+}
+
+/// The segments of global variables.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Segments {
+    /// Initialized variables.
+    pub data: SegmentSize,
+    /// Variables that were zero at the start.
+    pub bss: SegmentSize,
+}
+
+/// The size of a segment.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct SegmentSize {
+    /// Bytes.
+    pub bytes: u64,
+    /// Fields that hold pointers.
+    pub pointer_fields: u64,
+}

@@ -1,0 +1,214 @@
+//! Field lists: where in an object, a frame or a segment the pointers are.
+
+use super::version::Version;
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::model::fields::FieldSink;
+
+/// What stands at the offset of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FieldKind {
+    /// One pointer.
+    Ptr,
+    /// A pointer and a length (1.3).
+    String,
+    /// A pointer, a length and a capacity (1.3).
+    Slice,
+    /// An itab and a data word (1.3, 1.4).
+    Iface,
+    /// A type and a data word (1.3, 1.4).
+    Eface,
+}
+
+impl FieldKind {
+    /// The kind that a number stands for. 2 and 3 mean other things in 1.3 than later; from 1.5 on they are reserved for what
+    /// they meant in 1.4, and are never written.
+    fn new(number: u64, version: Version) -> Option<Self> {
+        match (number, version <= Version::Go13) {
+            (1, _) => Some(Self::Ptr),
+            (2, true) => Some(Self::String),
+            (3, true) => Some(Self::Slice),
+            (2, false) | (4, true) => Some(Self::Iface),
+            (3, false) | (5, true) => Some(Self::Eface),
+            _ => None,
+        }
+    }
+
+    /// The name of the kind.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ptr => "ptr",
+            Self::String => "string",
+            Self::Slice => "slice",
+            Self::Iface => "iface",
+            Self::Eface => "eface",
+        }
+    }
+
+    /// How many words the field takes.
+    pub fn words(self) -> u64 {
+        match self {
+            Self::Ptr => 1,
+            Self::String | Self::Iface | Self::Eface => 2,
+            Self::Slice => 3,
+        }
+    }
+}
+
+/// One entry of a field list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// What stands there.
+    pub kind: FieldKind,
+    /// Offset in the contents, in bytes.
+    pub offset: u64,
+}
+
+/// A field list, which is decoded when it is walked over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FieldList<'a> {
+    /// With the end mark.
+    encoded: &'a [u8],
+    count: u64,
+    version: Version,
+}
+
+impl<'a> FieldList<'a> {
+    /// Steps over a field list and its end mark.
+    #[inline]
+    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
+        let start = cursor.rest();
+        // This loop takes most of the time of `info`: it walks over a slice, which stays in registers as the caller's
+        // cursor does not, and has nearly all fields in two arms, a pointer with an offset of one or two bytes.
+        let (mut rest, mut count) = (start, 0);
+        loop {
+            match *rest {
+                [0, ref after @ ..] => {
+                    rest = after;
+                    break;
+                }
+                [1, a, ref after @ ..] if a < 0x80 => rest = after,
+                [1, _, b, ref after @ ..] if b < 0x80 => rest = after,
+                _ => {
+                    let mut wide = *cursor;
+                    wide.take((start.len() - rest.len()) as u64, "a field list")?;
+                    let more = any_field(&mut wide, version)?;
+                    rest = wide.rest();
+                    if !more {
+                        break;
+                    }
+                }
+            }
+            count += 1;
+        }
+        let length = (start.len() - rest.len()) as u64;
+        let encoded = cursor.take(length, "a field list")?;
+        Ok(Self { encoded, count, version })
+    }
+
+    /// A list without fields.
+    pub(super) fn empty(version: Version) -> Self {
+        Self { encoded: &[], count: 0, version }
+    }
+
+    /// Number of fields.
+    #[inline]
+    pub fn len(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The fields in the order of the file, which is not always that of their offsets.
+    pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {
+        let mut cursor = Cursor::new(self.encoded, 0);
+        let version = self.version;
+        std::iter::from_fn(move || {
+            let kind = FieldKind::new(cursor.uleb128("a field kind").ok()?, version)?;
+            Some(Field { kind, offset: cursor.uleb128("a field offset").ok()? })
+        })
+    }
+
+    /// How many fields reach beyond `length` bytes of contents.
+    pub fn beyond(&self, length: u64, pointer_size: u64) -> u64 {
+        let end = |field: &Field| field.offset.saturating_add(field.kind.words() * pointer_size);
+        self.iter().filter(|field| end(field) > length).count() as u64
+    }
+
+    /// How many fields are of kinds that are not written any more since 1.5.
+    pub fn reserved(&self) -> u64 {
+        match self.version >= Version::Go15 {
+            true => self.iter().filter(|field| field.kind != FieldKind::Ptr).count() as u64,
+            false => 0,
+        }
+    }
+
+    /// Says the number of fields to a sink, and the fields when they are wanted.
+    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+        sink.unsigned("pointers", self.count);
+        if sink.wants_contents() {
+            sink.list("fields", self.iter(), |field, sink| {
+                sink.text("kind", field.kind.name().as_bytes());
+                sink.unsigned("offset", field.offset);
+            });
+        }
+    }
+}
+
+/// Steps over a field of any kind and offset. False: it was the end mark.
+fn any_field(cursor: &mut Cursor<'_>, version: Version) -> Result<bool> {
+    let start = cursor.offset();
+    let kind = cursor.uleb128("a field list")?;
+    if kind == 0 {
+        return Ok(false);
+    }
+    if FieldKind::new(kind, version).is_none() {
+        let expected = if version <= Version::Go13 { "a kind of 0 to 5" } else { "a kind of 0 to 3" };
+        return Err(Error::corrupt(start, format!("unknown field kind {kind}")).expected(expected));
+    }
+    cursor.uleb128("a field list")?;
+    Ok(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(bytes: &[u8], version: Version) -> Result<Vec<(&'static str, u64)>> {
+        let mut cursor = Cursor::new(bytes, 0);
+        let list = FieldList::read(&mut cursor, version)?;
+        assert!(cursor.is_empty());
+        let fields: Vec<_> = list.iter().map(|field| (field.kind.name(), field.offset)).collect();
+        assert_eq!(fields.len() as u64, list.len());
+        Ok(fields)
+    }
+
+    #[test]
+    fn kinds_2_and_3_changed_their_meaning_after_1_3() {
+        let bytes = [1, 0, 2, 8, 3, 0x90, 0x01, 0];
+        assert_eq!(read(&bytes, Version::Go13).unwrap(), [("ptr", 0), ("string", 8), ("slice", 144)]);
+        assert_eq!(read(&bytes, Version::Go14).unwrap(), [("ptr", 0), ("iface", 8), ("eface", 144)]);
+        assert_eq!(read(&[4, 8, 5, 16, 0], Version::Go13).unwrap(), [("iface", 8), ("eface", 16)]);
+    }
+
+    #[test]
+    fn unknown_kinds_are_reported_where_they_stand() {
+        let error = read(&[1, 0, 0xac, 2, 8, 0], Version::Go17).unwrap_err();
+        assert_eq!((error.offset(), error.message().as_str()), (Some(2), "unknown field kind 300; expected a kind of 0 to 3"));
+        assert!(read(&[4, 8, 0], Version::Go14).is_err());
+        assert!(read(&[6, 8, 0], Version::Go13).is_err());
+    }
+
+    #[test]
+    fn fields_beyond_the_contents_are_counted_by_their_last_byte() {
+        let bytes = [1, 0, 2, 8, 3, 16, 0];
+        let list = FieldList::read(&mut Cursor::new(&bytes, 0), Version::Go13).unwrap();
+        assert_eq!(list.beyond(40, 8), 0);
+        assert_eq!(list.beyond(39, 8), 1);
+        assert_eq!(list.beyond(0, 8), 3);
+    }
+}

@@ -1,0 +1,215 @@
+//! Objects that do not exist: a mistake of the writer since Go 1.22.
+//!
+//! The writer takes a span of small objects for an array that fills the span. Since Go 1.22 the span's end holds the
+//! bitmap of its pointers, and since Go 1.26 ("Green Tea") also its mark bits, so that the last slots are not objects. They are
+//! written all the same, with those bits as their contents. Their share is a few percent in large heaps and over a half
+//! in tiny ones; leaving them out, the number and the sizes of the objects are those of the allocator's statistics in every
+//! dump that was looked at (Go 1.19, 1.22, 1.27; amd64, 386, s390x, mips).
+//!
+//! For objects of at most 512 bytes (128 where pointers have 4), whose spans are single pages of 8192 bytes:
+//!
+//! ```text
+//! reserve = 0
+//! Green Tea, and size >= 16:  reserve += 128                      scans[63], owned, marks[63], class
+//! the span holds pointers:    reserve += 8192 / pointer size / 8  one bit for each word
+//! slots   = (8192 - reserve) / size; slots from that number on do not exist
+//! ```
+//!
+//! A span holds pointers if any of its objects has: the types of all objects in it have pointers, or none has. The
+//! objects of a span stand together in the file, so one open page is enough to know.
+
+/// Bytes in a page, which is the whole span for small objects.
+const PAGE: u64 = 8192;
+/// Bytes of the mark bits in the span.
+const INLINE_MARKS: u64 = 128;
+
+/// What the end of a span holds instead of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Nothing: before Go 1.22.
+    #[default]
+    None,
+    /// The bitmap of pointers: Go 1.22 to 1.25.
+    AllocHeaders,
+    /// The bitmap of pointers and the mark bits: from Go 1.26 on.
+    GreenTea,
+}
+
+impl Rule {
+    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. None if it is no version.
+    pub fn of_version(version: &str) -> Option<Self> {
+        let (_, number) = version.split_once("go1.")?;
+        let digits = number.bytes().take_while(u8::is_ascii_digit).count();
+        let minor: u32 = number.get(..digits)?.parse().ok()?;
+        let experiment = |name: &str| version.split([' ', ',', ':', '-']).any(|part| part == name);
+        let green_tea = minor >= 26 && !experiment("nogreenteagc") || minor == 25 && experiment("greenteagc");
+        Some(match minor {
+            _ if green_tea => Self::GreenTea,
+            22.. if !experiment("noallocheaders") => Self::AllocHeaders,
+            _ => Self::None,
+        })
+    }
+
+    /// Where the objects of `size` bytes in a page end, as an offset in the page. `scan`: whether the span holds pointers.
+    pub fn slots_end(self, pointer_size: u64, size: u64, scan: bool) -> u64 {
+        if self == Self::None || size == 0 || size > largest(pointer_size) {
+            return PAGE;
+        }
+        let marks = if self == Self::GreenTea && size >= 16 { INLINE_MARKS } else { 0 };
+        let bitmap = if scan { PAGE / pointer_size.max(1) / 8 } else { 0 };
+        (PAGE - marks - bitmap) / size * size
+    }
+}
+
+/// The size up to which the bitmap of pointers is in the span. Larger objects with pointers have a malloc header.
+pub fn largest(pointer_size: u64) -> u64 {
+    pointer_size * pointer_size * 8
+}
+
+/// How many objects do not exist, and their sizes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Phantoms {
+    /// Their number.
+    pub objects: u64,
+    /// Sum of their sizes.
+    pub bytes: u64,
+}
+
+/// Counts phantoms in one pass with constant memory, by every rule at once, because the version may not be known.
+#[derive(Clone, Debug)]
+pub struct PhantomCounter {
+    pointer_size: u64,
+    largest: u64,
+    alloc_headers: Phantoms,
+    green_tea: Phantoms,
+    page: OpenPage,
+}
+
+/// The page whose objects are being read.
+#[derive(Clone, Debug, Default)]
+struct OpenPage {
+    start: u64,
+    size: u64,
+    scan: bool,
+    /// For `AllocHeaders` with and without pointers, then for `GreenTea`: where slots end, and objects behind that.
+    ends: [u64; 4],
+    behind: [u64; 4],
+    /// The least of `ends`. Nearly all objects lie before it.
+    first_end: u64,
+}
+
+impl PhantomCounter {
+    /// A counter for pointers of 4 or 8 bytes.
+    pub fn new(pointer_size: u64) -> Self {
+        let none = Phantoms::default();
+        Self { pointer_size, largest: largest(pointer_size), alloc_headers: none, green_tea: none, page: OpenPage::default() }
+    }
+
+    /// Takes the next object of the file.
+    #[inline]
+    pub fn add(&mut self, addr: u64, size: u64, has_pointers: bool) {
+        if size > self.largest {
+            return;
+        }
+        let offset = addr % PAGE;
+        if addr - offset != self.page.start || size != self.page.size {
+            self.turn(addr - offset, size);
+        }
+        self.page.scan |= has_pointers;
+        if offset >= self.page.first_end {
+            for (behind, end) in self.page.behind.iter_mut().zip(self.page.ends) {
+                *behind += u64::from(offset >= end);
+            }
+        }
+    }
+
+    /// Closes the last page and gives the counts by a rule.
+    pub fn finish(&mut self, rule: Rule) -> Phantoms {
+        self.turn(0, 0);
+        match rule {
+            Rule::None => Phantoms::default(),
+            Rule::AllocHeaders => self.alloc_headers,
+            Rule::GreenTea => self.green_tea,
+        }
+    }
+
+    /// Closes the open page and opens another one.
+    fn turn(&mut self, start: u64, size: u64) {
+        let page = &self.page;
+        let [headers_scan, headers_noscan, green_scan, green_noscan] = page.behind;
+        self.alloc_headers.add(if page.scan { headers_scan } else { headers_noscan }, page.size);
+        self.green_tea.add(if page.scan { green_scan } else { green_noscan }, page.size);
+        let end = |rule: Rule, scan| rule.slots_end(self.pointer_size, size, scan);
+        let ends =
+            [end(Rule::AllocHeaders, true), end(Rule::AllocHeaders, false), end(Rule::GreenTea, true), end(Rule::GreenTea, false)];
+        let first_end = ends.iter().copied().min().unwrap_or(PAGE);
+        self.page = OpenPage { start, size, scan: false, ends, behind: [0; 4], first_end };
+    }
+}
+
+impl Phantoms {
+    fn add(&mut self, objects: u64, size: u64) {
+        self.objects += objects;
+        self.bytes = self.bytes.saturating_add(objects.saturating_mul(size));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_version_decides_the_rule() {
+        for (version, rule) in [
+            ("go1.19.8", Some(Rule::None)),
+            ("go1.21", Some(Rule::None)),
+            ("go1.22.10", Some(Rule::AllocHeaders)),
+            ("go1.22.1 X:noallocheaders", Some(Rule::None)),
+            ("go1.25.1", Some(Rule::AllocHeaders)),
+            ("go1.25.1 X:boringcrypto,greenteagc", Some(Rule::GreenTea)),
+            ("go1.26", Some(Rule::GreenTea)),
+            ("go1.26rc1 X:nogreenteagc", Some(Rule::AllocHeaders)),
+            ("devel go1.23-0123abc Mon", Some(Rule::AllocHeaders)),
+            ("framepointer", None),
+            ("go1.", None),
+            ("", None),
+        ] {
+            assert_eq!(Rule::of_version(version), rule, "{version}");
+        }
+    }
+
+    /// All slots of one page, every one of them written.
+    fn count(pointer_size: u64, size: u64, scan: bool, rule: Rule) -> u64 {
+        let mut counter = PhantomCounter::new(pointer_size);
+        for slot in 0..PAGE / size {
+            counter.add(0xc000_0000_0000 + slot * size, size, scan && slot == 0);
+        }
+        counter.finish(rule).objects
+    }
+
+    #[test]
+    fn slots_over_the_bitmap_and_the_marks_are_phantoms() {
+        assert_eq!(count(8, 64, true, Rule::None), 0);
+        assert_eq!(count(8, 64, true, Rule::AllocHeaders), 2);
+        assert_eq!(count(8, 64, true, Rule::GreenTea), 4);
+        assert_eq!(count(8, 64, false, Rule::AllocHeaders), 0);
+        assert_eq!(count(8, 64, false, Rule::GreenTea), 2);
+        assert_eq!(count(8, 8, false, Rule::GreenTea), 0, "objects of 8 bytes have no marks in the span");
+        assert_eq!(count(4, 128, true, Rule::AllocHeaders), 2, "one bit for each of 2048 words");
+        assert_eq!(count(4, 256, true, Rule::GreenTea), 0, "larger objects have a header");
+        // 8192 = 170 * 48 + 32: the bitmap takes the rest and two slots.
+        assert_eq!(count(8, 48, true, Rule::AllocHeaders), 2);
+    }
+
+    #[test]
+    fn each_page_has_its_own_pointers() {
+        let mut counter = PhantomCounter::new(8);
+        let page = 0xc000_0000_0000;
+        counter.add(page + 8128, 64, false);
+        counter.add(page + 8192, 64, true);
+        counter.add(page + 8192 + 8128, 64, false);
+        assert_eq!(counter.finish(Rule::AllocHeaders), Phantoms { objects: 1, bytes: 64 });
+        assert_eq!(counter.finish(Rule::GreenTea), Phantoms { objects: 2, bytes: 128 });
+    }
+}

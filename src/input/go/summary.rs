@@ -1,0 +1,318 @@
+//! What `info` says of a Go heap dump.
+
+use super::RECORD_NAMES;
+use super::details::{self, Counted, Details, SegmentSize};
+use super::draft::Draft;
+use super::goroutine::Goroutine;
+use super::memstats::Memstats;
+use super::object::Object;
+use super::params::Params;
+use super::phantoms::{PhantomCounter, Phantoms, Rule, largest};
+use super::records::{Rec, Records};
+use super::roots::Segment;
+use super::version::Version;
+use crate::error::Result;
+use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
+use crate::input::{Format, Options};
+use crate::model::fields::Record;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Distinct wait reasons that are told apart. Go has about 40; only a damaged dump has more.
+const MOST_REASONS: usize = 1024;
+/// Wait reasons that are shown.
+const SHOWN_REASONS: usize = 8;
+/// Largest slot of an object that may have a malloc header.
+const LARGEST_WITH_HEADER: u64 = 32768;
+/// Bytes of a malloc header, on 32-bit targets too.
+const HEADER: u64 = 8;
+
+/// Summarizes a dump in one pass.
+///
+/// `objects` are the object records less phantoms and `shallow_bytes` the sum of their sizes, `types` the distinct types;
+/// references and roots need the graph.
+///
+/// # Errors
+/// When the magic is not one of a Go heap dump.
+pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+    let mut records = Records::new(bytes)?;
+    let mut totals = Totals::new(records.version());
+    let damage = totals.add_all(&mut records, options).err();
+    let mut info = Info::new(Format::Go, records.version().name());
+    totals.warn_of_the_end(&records, &mut info);
+    totals.fill(&mut info, damage.is_none());
+    info.set_damage(damage);
+    Ok(info)
+}
+
+/// What a pass over the records adds up.
+pub(super) struct Totals<'a> {
+    version: Version,
+    counts: [u64; RECORD_NAMES.len()],
+    pub(super) object_records: u64,
+    pub(super) object_bytes: u64,
+    pub(super) params: Option<Params<'a>>,
+    pub(super) memstats: Option<Memstats<'a>>,
+    phantoms: PhantomCounter,
+    types: FxHashSet<u64>,
+    details: Details,
+    statuses: Vec<Counted>,
+    reasons: FxHashMap<&'a [u8], u64>,
+}
+
+/// What the objects come to without phantoms.
+pub(super) struct Heap {
+    pub(super) objects: u64,
+    pub(super) bytes: u64,
+    pub(super) phantoms: Phantoms,
+    pub(super) rule: Rule,
+    /// Whether the rule was found by comparing with the statistics, against the version or without one.
+    pub(super) by_memstats: bool,
+}
+
+impl<'a> Totals<'a> {
+    pub(super) fn new(version: Version) -> Self {
+        Self {
+            version,
+            counts: [0; RECORD_NAMES.len()],
+            object_records: 0,
+            object_bytes: 0,
+            params: None,
+            memstats: None,
+            phantoms: PhantomCounter::new(8),
+            types: FxHashSet::default(),
+            details: Details::default(),
+            statuses: Vec::new(),
+            reasons: FxHashMap::default(),
+        }
+    }
+
+    /// Takes all records of a file.
+    ///
+    /// # Errors
+    /// The first damage; what came before it has been taken.
+    fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
+        loop {
+            while let Some(object) = records.next_object() {
+                let (offset, object) = object?;
+                if self.object_records % 65536 == 0 {
+                    (options.progress)(offset);
+                }
+                self.object(&object);
+            }
+            let Some(record) = records.next() else { return Ok(()) };
+            self.other(&record?.1);
+        }
+    }
+
+    #[inline]
+    fn object(&mut self, object: &Object<'_>) {
+        let size = object.size();
+        self.object_records += 1;
+        self.object_bytes = self.object_bytes.saturating_add(size);
+        self.details.pointer_fields += object.fields.len();
+        self.phantoms.add(object.addr, size, !object.fields.is_empty());
+        if size > 128 && size <= LARGEST_WITH_HEADER && !object.fields.is_empty() {
+            self.large_object(object);
+        }
+    }
+
+    /// Counts an object that may have a malloc header. An object with a pointer in its first 8 bytes has none: it is one
+    /// of 32761 to 32768 bytes, which are not allocated by size class.
+    fn large_object(&mut self, object: &Object<'_>) {
+        let pointer_size = self.params.map_or(8, |params| params.pointer_size);
+        let first = object.fields.iter().next().map_or(0, |field| field.offset);
+        self.details.malloc_headers += u64::from(object.size() > largest(pointer_size) && first >= HEADER);
+    }
+
+    fn other(&mut self, record: &Rec<'a>) {
+        self.count(record.name());
+        match record {
+            Rec::Params(params) if self.params.is_none() => {
+                self.params = Some(*params);
+                self.phantoms = PhantomCounter::new(params.pointer_size);
+            }
+            Rec::Type(record) => drop(self.types.insert(record.addr)),
+            Rec::Draft(Draft::Type(record)) => drop(self.types.insert(record.addr)),
+            Rec::Draft(Draft::Thread { .. }) => self.details.goroutines.count += 1,
+            Rec::Goroutine(goroutine) => self.goroutine(goroutine),
+            Rec::Memstats(memstats) if self.memstats.is_none() => self.memstats = Some(*memstats),
+            Rec::DataSegment(segment) => self.details.segments.data.add(segment),
+            Rec::BssSegment(segment) => self.details.segments.bss.add(segment),
+            _ => {}
+        }
+    }
+
+    fn count(&mut self, name: &'static str) {
+        if let Some(count) = RECORD_NAMES.iter().position(|known| *known == name).and_then(|i| self.counts.get_mut(i)) {
+            *count += 1;
+        }
+    }
+
+    fn goroutine(&mut self, goroutine: &Goroutine<'a>) {
+        self.details.goroutines.count += 1;
+        self.details.goroutines.system += u64::from(goroutine.system);
+        let status = goroutine.status_name().unwrap_or("unknown");
+        match self.statuses.iter_mut().find(|known| known.name == status) {
+            Some(known) => known.count += 1,
+            None => self.statuses.push(Counted { name: status.to_owned(), count: 1 }),
+        }
+        // The text is what was left from an earlier wait unless the goroutine waits now.
+        let known = self.reasons.len() < MOST_REASONS || self.reasons.contains_key(goroutine.waitreason);
+        if status == "waiting" && known {
+            *self.reasons.entry(goroutine.waitreason).or_default() += 1;
+        }
+    }
+
+    /// The number of records with a name.
+    pub(super) fn records(&self, name: &str) -> u64 {
+        match name {
+            "object" => self.object_records,
+            _ => RECORD_NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count),
+        }
+    }
+
+    /// Leaves phantoms out, by the rule of the version. A rule by which the statistics agree exactly goes before that:
+    /// experiments and forks change the rule, and a dump before about Go 1.17 does not say its version.
+    pub(super) fn heap(&mut self) -> Heap {
+        let version = self.params.and_then(|params| params.go_version());
+        let of_version = version.as_deref().and_then(Rule::of_version);
+        let rule = of_version.unwrap_or_default();
+        let heap = self.heap_by(rule, false);
+        if self.version != Version::Go17 || self.matches(&heap) != Some(false) {
+            return heap;
+        }
+        let others = [Rule::None, Rule::AllocHeaders, Rule::GreenTea];
+        let mut others = others.into_iter().filter(|other| *other != rule).map(|rule| self.heap_by(rule, true)).collect::<Vec<_>>();
+        others.retain(|other| self.matches(other) == Some(true));
+        others.pop().unwrap_or(heap)
+    }
+
+    fn heap_by(&mut self, rule: Rule, by_memstats: bool) -> Heap {
+        let phantoms = self.phantoms.finish(rule);
+        let objects = self.object_records.saturating_sub(phantoms.objects);
+        let bytes = self.object_bytes.saturating_sub(phantoms.bytes);
+        Heap { objects, bytes, phantoms, rule, by_memstats }
+    }
+
+    fn matches(&self, heap: &Heap) -> Option<bool> {
+        let memstats = self.memstats?;
+        Some(heap.objects == memstats.get("HeapObjects") && heap.bytes == memstats.get("HeapAlloc"))
+    }
+
+    fn warn_of_the_end(&self, records: &Records<'_>, info: &mut Info) {
+        if let Some(bytes @ 1..) = records.trailing() {
+            info.warnings.push(format!("{bytes} bytes follow the eof record; they were not read."));
+        }
+        if records.lacks_contpc() {
+            info.warnings.push("The stack frames have the layout of Go 1.3 before May 31, 2014.".to_owned());
+        }
+    }
+
+    fn fill(mut self, info: &mut Info, complete: bool) {
+        let heap = self.heap();
+        self.warn(&heap, info, complete);
+        for name in RECORD_NAMES {
+            let count = self.records(name);
+            if count > 0 {
+                info.records.add(name, count);
+            }
+        }
+        for (key, value) in self.params.iter().flat_map(Params::metadata) {
+            info.add_metadata(key, value);
+        }
+        let types = self.types.len() as u64;
+        let details = self.details(&heap);
+        info.heap = Some(HeapInfo {
+            snapshots: vec![SnapshotInfo {
+                index: 0,
+                complete,
+                objects: Some(heap.objects),
+                references: None,
+                roots: None,
+                types: Some(types),
+                shallow_bytes: Some(heap.bytes),
+                external_bytes: Some(0),
+                time_us: None,
+                details: info::Details::Go(Box::new(details)),
+            }],
+        });
+    }
+
+    fn warn(&self, heap: &Heap, info: &mut Info, complete: bool) {
+        let warnings = &mut info.warnings;
+        if self.params.is_none() {
+            warnings.push("The dump has no params record: its pointer size and byte order are not known.".to_owned());
+        }
+        if heap.by_memstats {
+            warnings
+                .push("Which object records are phantoms was found by the memory statistics, not by the Go version.".to_owned());
+        }
+        let Some(memstats) = self.memstats.filter(|_| complete) else { return };
+        let (objects, bytes) = (memstats.get("HeapObjects"), memstats.get("HeapAlloc"));
+        if heap.objects > objects || heap.bytes > bytes {
+            warnings.push(format!(
+                "The dump has more objects than the memory statistics: {} of {} bytes against {objects} of {bytes} bytes.",
+                heap.objects, heap.bytes
+            ));
+        } else if heap.objects < objects || heap.bytes < bytes {
+            warnings.push(format!(
+                "The dump has fewer objects than the memory statistics, as when it was written before a collection had ended: \
+                 {} of {} bytes against {objects} of {bytes} bytes.",
+                heap.objects, heap.bytes
+            ));
+        }
+    }
+
+    fn details(self, heap: &Heap) -> Details {
+        let count = |name| self.records(name);
+        let hex = |address: Option<u64>| address.map(|address| format!("{address:#x}"));
+        let params = self.params;
+        let mut details = Details {
+            phantom_objects: heap.phantoms.objects,
+            phantom_bytes: heap.phantoms.bytes,
+            pointer_size: params.map(|params| params.pointer_size),
+            big_endian: params.map(|params| params.big_endian),
+            arch: params.and_then(|params| params.goarch()),
+            go_version: params.and_then(|params| params.go_version()),
+            heap_objects_matches: self.memstats.map(|memstats| memstats.get("HeapObjects") == heap.objects),
+            heap_alloc_matches: self.memstats.map(|memstats| memstats.get("HeapAlloc") == heap.bytes),
+            memstats: self.memstats.map(|memstats| details::Memstats(memstats.iter().collect())),
+            experiment: params
+                .filter(|params| params.go_version().is_none())
+                .and_then(|params| params.experiment.map(|text| String::from_utf8_lossy(text).into_owned())),
+            hchan_size: params.and_then(|params| params.hchan_size),
+            heap_start: hex(params.and_then(|params| params.heap_start)),
+            heap_end: hex(params.and_then(|params| params.heap_end)),
+            ncpu: params.and_then(|params| params.ncpu),
+            phantom_rule: heap.rule,
+            stack_frames: count("stack_frame"),
+            finalizers: count("finalizer"),
+            queued_finalizers: count("queued_finalizer"),
+            memprof_entries: count("memprof"),
+            alloc_samples: count("alloc_sample"),
+            ..self.details.clone()
+        };
+        if heap.rule == Rule::None {
+            details.malloc_headers = 0;
+        }
+        details.goroutines.by_status = ranked(self.statuses);
+        let reasons =
+            self.reasons.into_iter().map(|(name, count)| Counted { name: String::from_utf8_lossy(name).into_owned(), count });
+        details.goroutines.wait_reasons = ranked(reasons.collect());
+        details.goroutines.wait_reasons.truncate(SHOWN_REASONS);
+        details
+    }
+}
+
+/// Most frequent first; by name where that is equal, so that the output does not depend on the order of a map.
+fn ranked(mut counted: Vec<Counted>) -> Vec<Counted> {
+    counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
+    counted
+}
+
+impl SegmentSize {
+    fn add(&mut self, segment: &Segment<'_>) {
+        self.bytes = self.bytes.saturating_add(segment.contents.len() as u64);
+        self.pointer_fields = self.pointer_fields.saturating_add(segment.fields.len());
+    }
+}
