@@ -259,7 +259,7 @@ fn biggest_type(tables: &Tables, tally: &Tally) -> Option<BiggestType> {
 }
 
 fn named_type(tables: &Tables, index: u64, bytes: u64, count: Option<u64>) -> BiggestType {
-    let row = usize::try_from(index).ok().and_then(|index| tables.types.get(index)).filter(|_| !tables.lost.types);
+    let row = usize::try_from(index).ok().and_then(|index| tables.types.get(index));
     let name = |string: Option<u64>| string.and_then(|string| tables.string(string));
     BiggestType { name: name(row.map(|row| row.name)), repr: name(row.map(|row| row.repr)), bytes, count }
 }

@@ -71,9 +71,6 @@ impl Tables {
 
     /// A string as text, with U+FFFD for bytes that are not UTF-8. None if there is none of that index.
     pub(super) fn string(&self, index: u64) -> Option<String> {
-        if self.lost.strings {
-            return None;
-        }
         let index = usize::try_from(index).ok()?;
         let end = *self.ends.get(index)?;
         let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
@@ -81,8 +78,16 @@ impl Tables {
     }
 
     /// Appends what the blocks of one snapshot add. The first error is given; what it concerns counts as lost.
+    ///
+    /// A table of which a part is lost stays as it was before, since the indices of all later rows are unknown.
     pub(super) fn append_blocks(&mut self, blocks: &[Block<'_>]) -> Option<Error> {
-        let find = |name: &str| blocks.iter().find(|block| block.name.is(name));
+        let lost = self.lost;
+        let find = |name: &str| {
+            let mut of_this = Lost::default();
+            of_this.note(name);
+            let skipped = (of_this.strings && lost.strings) || (of_this.types && lost.types) || (of_this.frames && lost.frames);
+            blocks.iter().find(|block| block.name.is(name)).filter(|_| !skipped)
+        };
         let strings = find("strings").map_or(Ok(()), |block| self.append_strings(block));
         self.lost.strings |= strings.is_err();
         let types = equal_columns(["reprname", "typename"].map(find)).map(|[reprs, names]| {

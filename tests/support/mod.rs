@@ -1,0 +1,4 @@
+//! What tests share.
+#![allow(dead_code)]
+
+pub mod mvmheap;
