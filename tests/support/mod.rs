@@ -1,7 +1,9 @@
 //! What the integration tests share.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
+pub mod dart;
 pub mod mojo;
+pub mod mvmheap;
 
 use dumptool::error::Error;
 use dumptool::input::{self, Format, Options, Visitor};

@@ -1,0 +1,275 @@
+//! What `info` says of MoarVM heap snapshots.
+
+use super::Version;
+use super::dump::{COLLECTABLES, Data, Dump, Snapshot};
+use super::meta::{Meta, value_text};
+use super::rows::{Chunk, ColumnError, RowReader};
+use super::tables::Tables;
+use super::tally::{CALL_STACK_ROOTS, KINDS, PERMANENT_ROOTS, Tally};
+use crate::error::{Error, Result};
+use crate::input::info::{Details as AnyDetails, HeapInfo, Info, SnapshotInfo};
+use crate::input::{Format, Options};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What only MoarVM's snapshots have. None: not in the file, or not readable.
+#[derive(Debug, Default, Serialize)]
+pub struct Details {
+    /// Number of the garbage collection after which the snapshot was taken.
+    pub gc_seq_num: Option<u64>,
+    /// Managed and unmanaged bytes of all rows, as the writer says.
+    pub total_heap_size: Option<u64>,
+    /// Rows by kind.
+    pub by_kind: Option<ByKind>,
+    /// Strings known after this snapshot.
+    pub strings: Option<u64>,
+    /// Static frames known after this snapshot.
+    pub frames: Option<u64>,
+    /// When it was taken: microseconds of a clock that starts anywhere.
+    pub snap_time: Option<u64>,
+    /// Objects, as the writer says.
+    pub total_objects: Option<u64>,
+    /// Type objects, as the writer says.
+    pub total_typeobjects: Option<u64>,
+    /// STables, as the writer says.
+    pub total_stables: Option<u64>,
+    /// Frames, as the writer says: without those directly under call stack roots.
+    pub total_frames: Option<u64>,
+    /// References, as the writer says.
+    pub total_refs: Option<u64>,
+    /// The type whose objects take the most bytes.
+    pub biggest_type: Option<BiggestType>,
+    /// Bytes that the snapshot takes in the file.
+    pub compressed_bytes: u64,
+}
+
+/// Rows by kind.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[allow(missing_docs, reason = "the kinds are described in the module documentation")]
+pub struct ByKind {
+    pub object: u64,
+    pub type_object: u64,
+    pub stable: u64,
+    pub frame: u64,
+    pub permanent_roots: u64,
+    pub instance_roots: u64,
+    pub c_stack_roots: u64,
+    pub thread_roots: u64,
+    pub root: u64,
+    pub inter_generational_roots: u64,
+    pub call_stack_roots: u64,
+}
+
+/// The type whose objects take the most bytes, managed and unmanaged.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct BiggestType {
+    /// The debug name of the type. None if names are not readable.
+    pub name: Option<String>,
+    /// The name of its representation.
+    pub repr: Option<String>,
+    /// Bytes of its objects.
+    pub bytes: u64,
+    /// Its objects.
+    pub count: Option<u64>,
+}
+
+/// Summarizes a file: one pass over the columns of collectables, several snapshots at a time; references are not read.
+///
+/// With [`Options::quick`] only the metadata, the tables and the highscores are read.
+///
+/// # Errors
+/// When the magic is none of this format.
+pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+    let mut dump = Dump::read(bytes)?;
+    let mut info = Info::new(Format::Mvmheap, dump.format_version());
+    let done = AtomicU64::new(16);
+    let summaries: Vec<_> = dump.snapshots.par_iter().map(|snapshot| summarize(&dump, snapshot, options, &done)).collect();
+    (options.progress)(bytes.len() as u64);
+    let mut snapshots = Vec::new();
+    for (index, (mut summary, error)) in (0..).zip(summaries) {
+        summary.index = index;
+        dump.note(error);
+        snapshots.push(summary);
+    }
+    add_metadata(&mut info, dump.filemeta.as_ref());
+    add_warnings(&mut info, &dump);
+    info.records = dump.records;
+    info.heap = Some(HeapInfo { snapshots });
+    info.set_damage(dump.damage);
+    Ok(info)
+}
+
+fn add_metadata(info: &mut Info, filemeta: Option<&Meta>) {
+    for (key, value) in filemeta.iter().flat_map(|meta| &meta.0) {
+        info.add_metadata(key.as_str(), value_text(value));
+    }
+}
+
+fn add_warnings(info: &mut Info, dump: &Dump<'_>) {
+    let version_3 = dump.version == Version::V3;
+    if version_3 && dump.filemeta.is_none() {
+        info.warnings.push("There is no filemeta block, or it is unreadable; times are not known.".into());
+    }
+    if version_3 && !dump.has_toc {
+        info.warnings.push("There is no usable table of contents; blocks were found by scanning the file.".into());
+    }
+    if version_3 && dump.damage.is_none() && !dump.closed {
+        info.warnings.push("The file was not closed in order; the profiled process may have been killed.".into());
+    }
+    if dump.tables.lost.any() {
+        info.warnings.push("Parts of the tables of strings, types or frames are lost; names after that are not known.".into());
+    }
+    if !version_3 && dump.tables.types.is_empty() {
+        info.warnings.push("There are no tables of strings, types and frames; names are not known.".into());
+    }
+}
+
+/// Summarizes one snapshot; a damaged column only costs the numbers that need it.
+fn summarize(dump: &Dump<'_>, snapshot: &Snapshot<'_>, options: Options<'_>, done: &AtomicU64) -> (SnapshotInfo, Option<Error>) {
+    let mut summary = empty_summary(dump, snapshot);
+    if options.quick {
+        let biggest = quick_biggest_type(dump, snapshot);
+        return (with_details(summary, |details| details.biggest_type = biggest), None);
+    }
+    let mut wanted = COLLECTABLES.map(|name| name != "colrfstr" && has_column(snapshot, name));
+    let mut damage = None;
+    loop {
+        match tally(snapshot, wanted, options, done) {
+            Ok(tally) => {
+                let [kind, size, tofi, rfcnt, _, unmanaged] = wanted;
+                summary.references = rfcnt.then(|| tally.references(0..=KINDS as u64));
+                summary.shallow_bytes = size.then_some(tally.managed);
+                summary.external_bytes = unmanaged.then_some(tally.unmanaged);
+                if kind {
+                    let by_kind = by_kind(&tally);
+                    summary.objects = Some(by_kind.object + by_kind.type_object + by_kind.stable + by_kind.frame);
+                    summary.roots = rfcnt.then(|| tally.references(PERMANENT_ROOTS..=CALL_STACK_ROOTS));
+                    let biggest = (size && tofi && unmanaged).then(|| biggest_type(&dump.tables, &tally)).flatten();
+                    summary = with_details(summary, |details| {
+                        details.by_kind = Some(by_kind);
+                        details.biggest_type = biggest;
+                    });
+                }
+                summary.complete &= damage.is_none();
+                return (summary, damage);
+            }
+            Err(failed) => {
+                // Each round gives up one column more, so that this ends.
+                if let Some(wanted) = wanted.get_mut(failed.column) {
+                    *wanted = false;
+                }
+                damage.get_or_insert(failed.error);
+            }
+        }
+    }
+}
+
+fn has_column(snapshot: &Snapshot<'_>, name: &str) -> bool {
+    match &snapshot.data {
+        Data::Blocks(_) => snapshot.block(name).is_some(),
+        Data::Sections { coll, .. } => coll.is_some(),
+    }
+}
+
+fn tally(
+    snapshot: &Snapshot<'_>,
+    wanted: [bool; 6],
+    options: Options<'_>,
+    done: &AtomicU64,
+) -> Result<Tally, ColumnError> {
+    let size = |size: Option<u64>| size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+    let mut tally = Tally::new(size(snapshot.sizes.types), size(snapshot.sizes.frames));
+    let mut rows = RowReader::new(snapshot, wanted)?;
+    let mut chunk = Chunk::default();
+    let mut reported = 0;
+    while rows.next(&mut chunk)? {
+        tally.add(&chunk);
+        let consumed = rows.consumed();
+        if consumed.saturating_sub(reported) > 1 << 20 {
+            (options.progress)(done.fetch_add(consumed.saturating_sub(reported), Ordering::Relaxed));
+            reported = consumed;
+        }
+    }
+    // The columns that were not read count as done, too.
+    let rest = snapshot.end.saturating_sub(snapshot.start).saturating_sub(reported);
+    (options.progress)(done.fetch_add(rest, Ordering::Relaxed));
+    Ok(tally)
+}
+
+fn empty_summary(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> SnapshotInfo {
+    let meta = |key: &str| snapshot.meta.as_ref().and_then(|meta| meta.unsigned(key));
+    let start_time = dump.filemeta.as_ref().and_then(|meta| meta.unsigned("start_time"));
+    let details = Details {
+        gc_seq_num: meta("gc_seq_num"),
+        total_heap_size: meta("total_heap_size"),
+        by_kind: None,
+        strings: snapshot.sizes.strings,
+        frames: snapshot.sizes.frames,
+        snap_time: meta("snap_time"),
+        total_objects: meta("total_objects"),
+        total_typeobjects: meta("total_typeobjects"),
+        total_stables: meta("total_stables"),
+        total_frames: meta("total_frames"),
+        total_refs: meta("total_refs"),
+        biggest_type: None,
+        compressed_bytes: snapshot.stored_bytes(),
+    };
+    SnapshotInfo {
+        index: 0,
+        complete: snapshot.complete,
+        objects: None,
+        references: None,
+        roots: None,
+        types: snapshot.sizes.types,
+        shallow_bytes: None,
+        external_bytes: None,
+        time_us: meta("snap_time").zip(start_time).and_then(|(time, start)| time.checked_sub(start)),
+        details: AnyDetails::Mvmheap(Box::new(details)),
+    }
+}
+
+fn with_details(mut summary: SnapshotInfo, change: impl FnOnce(&mut Details)) -> SnapshotInfo {
+    if let AnyDetails::Mvmheap(details) = &mut summary.details {
+        change(details);
+    }
+    summary
+}
+
+fn by_kind(tally: &Tally) -> ByKind {
+    let kind = |kind| tally.kind(kind);
+    ByKind {
+        object: kind(1),
+        type_object: kind(2),
+        stable: kind(3),
+        frame: kind(4),
+        permanent_roots: kind(5),
+        instance_roots: kind(6),
+        c_stack_roots: kind(7),
+        thread_roots: kind(8),
+        root: kind(9),
+        inter_generational_roots: kind(10),
+        call_stack_roots: kind(11),
+    }
+}
+
+fn biggest_type(tables: &Tables, tally: &Tally) -> Option<BiggestType> {
+    let (index, share) = tally.biggest_type()?;
+    Some(named_type(tables, index as u64, share.bytes, Some(share.count)))
+}
+
+fn named_type(tables: &Tables, index: u64, bytes: u64, count: Option<u64>) -> BiggestType {
+    let row = usize::try_from(index).ok().and_then(|index| tables.types.get(index));
+    let name = |string: Option<u64>| string.and_then(|string| tables.string(string));
+    BiggestType { name: name(row.map(|row| row.name)), repr: name(row.map(|row| row.repr)), bytes, count }
+}
+
+/// The first of the writer's own list of types by size; its count if the list by count has the type, too.
+fn quick_biggest_type(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<BiggestType> {
+    let boards = super::highscores::read(dump, snapshot)?.ok()?;
+    let by_size = boards.iter().find(|board| board.name == "types_by_size")?;
+    let (id, bytes) = by_size.entries.first().copied()?;
+    let counts = boards.iter().find(|board| board.name == "types_by_count");
+    let count = counts.and_then(|board| board.entries.iter().find(|(other, _)| *other == id)).map(|(_, count)| *count);
+    Some(named_type(&dump.tables, id, bytes, count))
+}

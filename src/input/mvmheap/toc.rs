@@ -1,0 +1,119 @@
+//! The tables of contents, as hints where blocks begin and end.
+
+use super::blocks::{Block, Body, TocEntry, read_block, toc_entries};
+use crate::bytes::Cursor;
+use byteorder::{ByteOrder, LE};
+
+/// How much of the end of a file without a valid last table is searched for an older one.
+const SEARCHED: usize = 64 << 20;
+
+/// The blocks that the last usable outer table and its inner tables list, in the order of the file.
+///
+/// Tables of contents themselves are not among them: they are short, carry their own length, and the outer ones but the
+/// last are listed nowhere.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Hints {
+    entries: Vec<TocEntry>,
+    /// Where reading can go on after damage: the starts of all blocks above, of their tables and of the outer table.
+    stops: Vec<u64>,
+    /// Position of the outer table that was used.
+    pub(super) outer: Option<u64>,
+}
+
+impl Hints {
+    /// Reads the table that the last eight bytes point to, or else the last one that is consistent in itself.
+    ///
+    /// A cut file ends in arbitrary bytes, so everything is checked before it is believed; a table that contradicts itself
+    /// or the blocks it lists is not used at all.
+    pub(super) fn read(bytes: &[u8]) -> Self {
+        let last = bytes.last_chunk::<8>().map(|end| LE::read_u64(end));
+        last.and_then(|start| Self::at(bytes, start).filter(|(_, end)| *end == bytes.len() as u64))
+            .map(|(hints, _)| hints)
+            .or_else(|| Self::search(bytes))
+            .unwrap_or_default()
+    }
+
+    /// The listed block that begins exactly at an offset.
+    pub(super) fn at_offset(&self, offset: u64) -> Option<TocEntry> {
+        let next = self.entries.partition_point(|entry| entry.start < offset);
+        self.entries.get(next).copied().filter(|entry| entry.start == offset)
+    }
+
+    /// Where the first block or table after an offset begins.
+    pub(super) fn next_stop(&self, offset: u64) -> Option<u64> {
+        let next = self.stops.partition_point(|stop| *stop <= offset);
+        self.stops.get(next).copied()
+    }
+
+    /// The listed blocks.
+    pub(super) fn entries(&self) -> &[TocEntry] {
+        &self.entries
+    }
+
+    fn search(bytes: &[u8]) -> Option<Self> {
+        let from = bytes.len().saturating_sub(SEARCHED);
+        let mut searched = bytes.get(from..)?;
+        // Columns are compressed, so the name hardly occurs by chance; hostile files are not searched for ever.
+        for _ in 0..1000 {
+            let found = memchr::memmem::rfind(searched, b"toc\0\0\0\0\0")?;
+            if let Some((hints, _)) = Self::at(bytes, (from + found) as u64) {
+                return Some(hints);
+            }
+            searched = searched.get(..found)?;
+        }
+        None
+    }
+
+    /// The hints of the outer table at `start`, and where that table ends.
+    fn at(bytes: &[u8], start: u64) -> Option<(Self, u64)> {
+        let outer = toc_at(bytes, start)?;
+        let Body::Toc { entries, .. } = outer.body else { return None };
+        if !outer.is_outer_toc() {
+            return None;
+        }
+        let mut hints = Self { entries: Vec::new(), stops: Vec::new(), outer: Some(start) };
+        // Each block must begin after the end of the one before: so nothing overlaps, and the work is bounded by the file.
+        let mut reached = 16;
+        for entry in toc_entries(entries) {
+            if entry.start < reached || entry.end > start {
+                return None;
+            }
+            if entry.name.is("toc") {
+                let inner = toc_at(bytes, entry.start).filter(|inner| inner.end == entry.end.saturating_add(8))?;
+                let Body::Toc { entries, .. } = inner.body else { return None };
+                for listed in toc_entries(entries) {
+                    if listed.end > entry.start {
+                        return None;
+                    }
+                    hints.push(listed, &mut reached)?;
+                }
+                reached = inner.end;
+                hints.stops.push(entry.start);
+            } else {
+                hints.push(entry, &mut reached)?;
+            }
+        }
+        hints.stops.push(start);
+        Some((hints, outer.end))
+    }
+
+    fn push(&mut self, entry: TocEntry, reached: &mut u64) -> Option<()> {
+        if entry.name.is("toc") || entry.start < *reached || entry.end < entry.start.saturating_add(8) {
+            return None;
+        }
+        *reached = entry.end;
+        self.stops.push(entry.start);
+        self.entries.push(entry);
+        Some(())
+    }
+}
+
+/// The table at an offset, if there is one that knows where it is.
+fn toc_at(bytes: &[u8], start: u64) -> Option<Block<'_>> {
+    let mut cursor = Cursor::at(bytes, start);
+    if !cursor.rest().starts_with(b"toc\0\0\0\0\0") {
+        return None;
+    }
+    let block = read_block(&mut cursor).ok()?;
+    matches!(block.body, Body::Toc { own_start, .. } if own_start == start).then_some(block)
+}
