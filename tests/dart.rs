@@ -7,6 +7,7 @@ use dumptool::error::ErrorKind;
 use dumptool::input::{Options, Visitor, dart};
 use dumptool::model::fields::Record;
 use dumptool::source::Source;
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
@@ -434,6 +435,48 @@ fn sums_of_huge_sizes_do_not_overflow() {
 fn another_magic_is_refused() {
     let error = dart::info(b"dartheaq\0\x04main", Options::default()).unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Corrupt, Some(0)));
+}
+
+proptest! {
+    #[test]
+    fn totals_are_the_sums_of_what_was_written(
+        objects in prop::collection::vec((1u64..=3, 0u64..1 << 40, prop::collection::vec(0u64..1 << 33, 0..40)), 0..30),
+        hashes in any::<bool>(),
+    ) {
+        let mut dump = Snapshot::modern();
+        for (class, size, references) in &objects {
+            dump = dump.object(*class, *size, [0], references);
+        }
+        if hashes {
+            dump = dump.hashes(&vec![1 << 29; objects.len()]);
+        }
+        let heap = info(&dump.bytes())["heap"]["snapshots"][0].clone();
+        let references: Vec<u64> = objects.iter().flat_map(|(_, _, references)| references.clone()).collect();
+        prop_assert_eq!(&heap["complete"], true);
+        prop_assert_eq!(&heap["objects"], objects.len());
+        prop_assert_eq!(&heap["references"], references.len());
+        prop_assert_eq!(&heap["roots"], &json!(objects.first().map(|object| object.2.len())));
+        prop_assert_eq!(&heap["shallow_bytes"], objects.iter().map(|object| object.1).sum::<u64>());
+        prop_assert_eq!(&heap["details"]["zero_references"], references.iter().filter(|&&id| id == 0).count());
+        let read: Vec<u64> = dart::Records::new(&dump.bytes())
+            .unwrap()
+            .filter_map(|record| match record.unwrap().1 {
+                dart::Rec::Object(object) => Some(object.references.iter().collect::<Vec<_>>()),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        prop_assert_eq!(read, references);
+    }
+
+    #[test]
+    fn no_bytes_make_the_reader_panic(noise: Vec<u8>, header in any::<bool>()) {
+        let head = if header { Snapshot { class_count: Some(2), ..Snapshot::empty() }.bytes() } else { b"dartheap".to_vec() };
+        let bytes = [head, noise].concat();
+        let _ = dart::info(&bytes, Options::default());
+        let _ = dart::check(&bytes, Options::default());
+        let _ = cat(&bytes, true);
+    }
 }
 
 // ---- real snapshots
