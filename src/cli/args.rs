@@ -7,7 +7,7 @@ use std::path::PathBuf;
 /// Opens the heap dump or profile of any runtime it knows, says what is in it, checks it and converts it.
 #[derive(Debug, Parser)]
 #[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
-pub struct Cli {
+pub(super) struct Cli {
     #[command(subcommand)]
     pub(super) command: Command,
     #[command(flatten)]

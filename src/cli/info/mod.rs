@@ -1,5 +1,6 @@
 //! `info`: what is in a dump.
 
+mod heap;
 mod mojo;
 mod view;
 
@@ -8,7 +9,7 @@ use super::open::Input;
 use super::progress::Progress;
 use super::status::{self, Status, UsageError};
 use super::terminal::Terminal;
-use crate::input::info::{Details, Info};
+use crate::input::info::Info;
 use crate::input::{self, Options};
 use serde::Serialize;
 use view::View;
@@ -46,7 +47,7 @@ pub(super) fn run(args: &InfoArgs, common: &Common, terminal: &Terminal) -> anyh
         match common.format {
             OutputFormat::Table => {
                 let separator = if i > 0 { "\n" } else { "" };
-                let text = View::of(&document, common).render(args.records, common, terminal);
+                let text = View::of(&document, common).render(args.records, terminal);
                 super::print((separator.to_owned() + &text).as_bytes())?;
             }
             OutputFormat::Jsonl => {
@@ -54,7 +55,6 @@ pub(super) fn run(args: &InfoArgs, common: &Common, terminal: &Terminal) -> anyh
             }
             OutputFormat::Json | OutputFormat::Csv => documents.push(document),
         }
-        // The first line of the table says this too; a script sees it on standard error.
     }
     match common.format {
         OutputFormat::Json if args.files.len() > 1 => super::print((serde_json::to_string_pretty(&documents)? + "\n").as_bytes())?,

@@ -4,7 +4,7 @@ use super::super::args::Common;
 use super::super::size::{count, size};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
-use super::{Document, mojo};
+use super::{Document, heap, mojo};
 
 /// What is shown of one file.
 #[derive(Default)]
@@ -33,9 +33,7 @@ impl View {
             mojo::show(info, profile, &mut view, common);
         }
         if let Some(heap) = &info.heap {
-            match heap.snapshots.first().map(|snapshot| &snapshot.details) {
-                _ => {}
-            }
+            heap::show(info, heap, &mut view, common);
         }
         let stored = match document.compression {
             Some(name) => format!(" ({} as {name})", size(document.stored_bytes, common.bytes)),
@@ -68,7 +66,7 @@ impl View {
     }
 
     /// The text, ended by a line feed.
-    pub(super) fn render(self, all_records: bool, _common: &Common, terminal: &Terminal) -> String {
+    pub(super) fn render(self, all_records: bool, terminal: &Terminal) -> String {
         let mut text = terminal.bold(&self.file);
         for part in &self.headline {
             text.push_str(" · ");

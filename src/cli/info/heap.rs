@@ -1,0 +1,142 @@
+//! The heaps of each runtime as a person sees them.
+
+use super::super::args::Common;
+use super::super::size::{count, duration, plural, size};
+use super::super::table::{Align, Table};
+use super::view::View;
+use crate::input::info::{Details, HeapInfo, Info, SnapshotInfo};
+use crate::input::{dart, go, mvmheap};
+
+pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, common: &Common) {
+    match heap.snapshots.first().map(|snapshot| (snapshot, &snapshot.details)) {
+        Some((snapshot, Details::Go(details))) => show_go(snapshot, details, view, common),
+        Some((snapshot, Details::Dart(details))) => show_dart(snapshot, details, view, common),
+        Some((_, Details::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, common),
+        None => view.notes.push("  no snapshot can be read".to_owned()),
+    }
+}
+
+fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, common: &Common) {
+    let size = |bytes| size(bytes, common.bytes);
+    let runtime = [details.go_version.as_deref(), details.arch.as_deref()];
+    view.headline.push(runtime.into_iter().flatten().collect::<Vec<_>>().join(" "));
+    view.headline.retain(|part| !part.is_empty());
+    if let (Some(pointer_size), Some(big_endian)) = (details.pointer_size, details.big_endian) {
+        let order = if big_endian { "big-endian" } else { "little-endian" };
+        view.headline.push(format!("{}-bit {order}", 8 * pointer_size));
+    }
+    let identity = match (details.heap_objects_matches, details.heap_alloc_matches) {
+        (Some(true), Some(true)) => "  = the runtime's HeapObjects and HeapAlloc",
+        (Some(_), Some(_)) => "  not the runtime's HeapObjects and HeapAlloc",
+        _ => "",
+    };
+    let objects = snapshot.objects.unwrap_or(0);
+    view.fact("objects", count(objects), format!("{}{identity}", size(snapshot.shallow_bytes.unwrap_or(0))));
+    if details.phantom_objects > 0 {
+        let why = format!("phantom records, {}: a writer bug of Go 1.22 and later", size(details.phantom_bytes));
+        view.fact("dropped", count(details.phantom_objects), why);
+    }
+    let mut reasons = details.goroutines.wait_reasons.iter().take(3).map(|reason| format!("{} {}", count(reason.count), reason.name));
+    let mut doing = vec![plural(details.stack_frames, "frame", "frames")];
+    doing.extend(reasons.by_ref());
+    view.fact("goroutines", count(details.goroutines.count), doing.join(", "));
+    let go::details::Segments { data, bss } = &details.segments;
+    if data.bytes + bss.bytes > 0 {
+        let fields = plural(data.pointer_fields + bss.pointer_fields, "pointer field", "pointer fields");
+        view.fact("globals", size(data.bytes + bss.bytes), format!("data {}, bss {}, {fields}", size(data.bytes), size(bss.bytes)));
+    }
+    if details.finalizers + details.queued_finalizers > 0 {
+        view.fact("finalizers", count(details.finalizers), format!("{} about to run", count(details.queued_finalizers)));
+    }
+    let types = snapshot.types.unwrap_or(0);
+    let headers = match details.malloc_headers {
+        0 => String::new(),
+        headers => format!("and {} with the address of their type", plural(headers, "object", "objects")),
+    };
+    view.fact("types", count(types), headers);
+    let Some(memstats) = &details.memstats else { return };
+    let of = |name: &str| memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value);
+    let system = format!(
+        "in use of {} from the system, next GC at {}, {}",
+        size(of("HeapSys")),
+        size(of("NextGC")),
+        plural(of("NumGC"), "collection", "collections")
+    );
+    view.fact("heap", size(of("HeapInuse")), system);
+}
+
+fn show_dart(snapshot: &SnapshotInfo, details: &dart::Details, view: &mut View, common: &Common) {
+    let size = |bytes| size(bytes, common.bytes);
+    view.headline.push(format!("isolate {}", details.name));
+    view.headline.extend(details.vm_generation.map(|generation| format!("Dart {generation}")));
+    view.headline.extend(details.word_size.map(|bytes| format!("{}-bit", 8 * u64::from(bytes))));
+    if details.devtools_export {
+        view.headline.push("exported by DevTools".to_owned());
+    }
+    let immediates = format!("{} of size 0", count(details.zero_size_objects));
+    view.fact("objects", count(snapshot.objects.unwrap_or(0)), format!("{}, {immediates}", size(snapshot.shallow_bytes.unwrap_or(0))));
+    let zero = format!("{} of them to no object", count(details.zero_references));
+    view.fact("references", count(snapshot.references.unwrap_or(0)), zero);
+    let isolates = details.isolates.map(|isolates| plural(isolates, "isolate", "isolates")).unwrap_or_default();
+    view.fact("roots", count(snapshot.roots.unwrap_or(0)), isolates);
+    view.fact("classes", count(details.classes), format!("{} unused ids", count(details.class_holes)));
+    let external = plural(details.external_properties, "object property", "object properties");
+    view.fact("external", size(snapshot.external_bytes.unwrap_or(0)), format!("in {external}"));
+    let truncated = format!("strings cut to 128 characters by the VM: {}", count(details.truncated_strings));
+    let [.., latin1, utf16, _, _] = details.by_tag.0;
+    view.fact("strings", count(latin1 + utf16), truncated);
+    let capacity = format!("used of {} by the VM's own count", size(details.header.capacity));
+    view.fact("heap", size(details.header.shallow_size), capacity);
+    let mut biggest = details.top_classes.iter().take(3).map(|class| format!("{} {}", class.name, size(class.bytes)));
+    if let Some(first) = biggest.next() {
+        view.fact("biggest", "", [first].into_iter().chain(biggest).collect::<Vec<_>>().join(", "));
+    }
+}
+
+/// Snapshots shown at the start and at the end of a long file.
+const FIRST: usize = 8;
+const LAST: usize = 12;
+
+fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, common: &Common) {
+    let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
+    view.headline.extend(value("pid").map(|pid| format!("pid {pid}")));
+    view.headline.push(plural(snapshots.len() as u64, "snapshot", "snapshots"));
+    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left]);
+    table.row(["#", "GC", "AT", "OBJECTS", "REFERENCES", "SIZE", "BIGGEST TYPE"]);
+    let skipped = snapshots.len().saturating_sub(FIRST + LAST);
+    for (i, snapshot) in snapshots.iter().enumerate() {
+        if skipped > 1 && i == FIRST {
+            table.row(["…".to_owned(), String::new(), String::new(), format!("{skipped} more")]);
+        }
+        if skipped <= 1 || i < FIRST || i >= FIRST + skipped {
+            table.row(snapshot_row(snapshot, common));
+        }
+    }
+    view.table = Some(table);
+    if skipped > 1 {
+        view.notes.push("  --format csv shows all snapshots".to_owned());
+    }
+}
+
+fn snapshot_row(snapshot: &SnapshotInfo, common: &Common) -> Vec<String> {
+    let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
+    let Details::Mvmheap(details) = &snapshot.details else { return Vec::new() };
+    let bytes = match (snapshot.shallow_bytes, snapshot.external_bytes) {
+        (Some(shallow), Some(external)) => Some(shallow.saturating_add(external)),
+        _ => details.total_heap_size,
+    };
+    let biggest = match &details.biggest_type {
+        Some(mvmheap::summary::BiggestType { name: Some(name), bytes, .. }) => format!("{name} {}", size(*bytes, common.bytes)),
+        _ => String::new(),
+    };
+    let incomplete = if snapshot.complete { "" } else { "incomplete " };
+    vec![
+        snapshot.index.to_string(),
+        number(details.gc_seq_num),
+        snapshot.time_us.map_or_else(|| "-".to_owned(), duration),
+        number(snapshot.objects),
+        number(snapshot.references.or(details.total_refs)),
+        bytes.map_or_else(|| "-".to_owned(), |bytes| size(bytes, common.bytes)),
+        format!("{incomplete}{biggest}"),
+    ]
+}
