@@ -1,0 +1,50 @@
+//! The files that are read: written once, and kept in `target/bench-data`.
+
+use crate::generate::{dart, go, mojo, mvmheap};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+/// Part of the names of the files; to be raised when a generator changes.
+const GENERATION: u32 = 1;
+
+/// A synthetic dump.
+#[derive(Debug)]
+pub(crate) struct Input {
+    name: &'static str,
+    /// Objects, samples, or collectables of all snapshots.
+    count: u64,
+    write: fn(u64, &mut dyn Write) -> io::Result<()>,
+}
+
+/// 10 M objects, about 550 MB.
+pub(crate) const GO: Input = Input { name: "go", count: 10_000_000, write: go::write };
+/// 10 M objects, about 200 MB.
+pub(crate) const DART: Input = Input { name: "dart", count: 10_000_000, write: dart::write };
+/// About 30 MB.
+pub(crate) const MOJO: Input = Input { name: "mojo", count: 250_000, write: mojo::write };
+/// About 1 GB.
+pub(crate) const MOJO_LARGE: Input = Input { name: "mojo", count: 8_500_000, write: mojo::write };
+/// Two snapshots of 3 M collectables each.
+pub(crate) const MVMHEAP: Input =
+    Input { name: "mvmheap", count: 2 * 3_000_000, write: |count, file| mvmheap::write(count / mvmheap::SNAPSHOTS, file) };
+
+impl Input {
+    /// The file and how many items it has: `scale` times the usual number. The file is written if it is not there.
+    pub(crate) fn file(&self, scale: f64) -> io::Result<(PathBuf, u64)> {
+        let count = ((self.count as f64 * scale) as u64).max(10_000);
+        // Cargo's own folder for tests and benchmarks is `tmp` in its target directory.
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data");
+        let path = folder.join(format!("{}-{count}-v{GENERATION}.dump", self.name));
+        if path.exists() {
+            return Ok((path, count));
+        }
+        eprintln!("writing {}", path.display());
+        fs::create_dir_all(&folder)?;
+        // What was interrupted must not be taken for a dump by the next run.
+        let unfinished = path.with_extension("part");
+        (self.write)(count, &mut File::create(&unfinished)?)?;
+        fs::rename(&unfinished, &path)?;
+        Ok((path, count))
+    }
+}
