@@ -150,6 +150,11 @@ impl<'a> FieldList<'a> {
     /// Says the number of fields to a sink, and the fields when they are wanted.
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("pointers", self.count);
+        self.say_each(sink);
+    }
+
+    /// Says the fields to a sink when they are wanted.
+    pub(super) fn say_each<S: FieldSink>(&self, sink: &mut S) {
         if sink.wants_contents() {
             sink.list("fields", self.iter(), |field, sink| {
                 sink.text("kind", field.kind.name().as_bytes());

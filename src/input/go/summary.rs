@@ -105,7 +105,7 @@ impl<'a> Totals<'a> {
     }
 
     #[inline]
-    fn object(&mut self, object: &Object<'_>) {
+    pub(super) fn object(&mut self, object: &Object<'_>) {
         let size = object.size();
         self.object_records += 1;
         self.object_bytes = self.object_bytes.saturating_add(size);
@@ -124,7 +124,7 @@ impl<'a> Totals<'a> {
         self.details.malloc_headers += u64::from(object.size() > largest(pointer_size) && first >= HEADER);
     }
 
-    fn other(&mut self, record: &Rec<'a>) {
+    pub(super) fn other(&mut self, record: &Rec<'a>) {
         self.count(record.name());
         match record {
             Rec::Params(params) if self.params.is_none() => {
