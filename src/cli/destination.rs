@@ -46,7 +46,8 @@ impl Destination {
             }
             return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
         }
-        let (file, temporary) = temporary_beside(&target).map_err(fail)?;
+        // The path of the temporary file would only confuse: the kind of the error says enough.
+        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(error.kind().into()))?;
         *pending() = Some(temporary.to_path_buf());
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }

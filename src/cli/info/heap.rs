@@ -56,12 +56,13 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, comm
     view.fact("types", count(types), headers);
     let Some(memstats) = &details.memstats else { return };
     let of = |name: &str| memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value);
-    let system = format!(
-        "in use of {} from the system, next GC at {}, {}",
-        size(of("HeapSys")),
-        size(of("NextGC")),
-        plural(of("NumGC"), "collection", "collections")
-    );
+    // GOGC=off sets the goal so high that it is never reached.
+    let next = match of("NextGC") {
+        goal if goal >= 1 << 60 => "GC switched off".to_owned(),
+        goal => format!("next GC at {}", size(goal)),
+    };
+    let collections = plural(of("NumGC"), "collection", "collections");
+    let system = format!("in use of {} from the system, {next}, {collections}", size(of("HeapSys")));
     view.fact("heap", size(of("HeapInuse")), system);
 }
 
