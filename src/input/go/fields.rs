@@ -200,6 +200,7 @@ fn any_field(cursor: &mut Cursor<'_>, version: Version) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn read(bytes: &[u8], version: Version) -> Result<Vec<(&'static str, u64)>> {
         let mut cursor = Cursor::new(bytes, 0);
@@ -233,5 +234,44 @@ mod tests {
         assert_eq!(list.beyond(40, 8), 0);
         assert_eq!(list.beyond(39, 8), 1);
         assert_eq!(list.beyond(0, 8), 3);
+    }
+
+    fn uvarint(bytes: &mut Vec<u8>, mut value: u64) {
+        while value >= 0x80 {
+            bytes.push(value as u8 | 0x80);
+            value >>= 7;
+        }
+        bytes.push(value as u8);
+    }
+
+    proptest! {
+        #[test]
+        fn lists_of_any_length_come_back_whatever_follows(
+            fields in prop::collection::vec((prop_oneof![9 => Just(1u64), 1 => 2u64..4], 0u64..300, 0u32..40), 0..20),
+            after: Vec<u8>,
+        ) {
+            let mut bytes = Vec::new();
+            let fields: Vec<_> = fields.into_iter().map(|(kind, offset, shift)| (kind, if shift > 30 { offset << shift } else { offset })).collect();
+            for &(kind, offset) in &fields {
+                uvarint(&mut bytes, kind);
+                uvarint(&mut bytes, offset);
+            }
+            bytes.push(0);
+            let length = bytes.len() as u64;
+            bytes.extend(after);
+            let mut cursor = Cursor::new(&bytes, 0);
+            let list = FieldList::read(&mut cursor, Version::Go14).unwrap();
+            prop_assert_eq!(cursor.offset(), length);
+            prop_assert_eq!(list.len(), fields.len() as u64);
+            let expected: Vec<_> = fields.iter().map(|&(kind, offset)| (FieldKind::new(kind, Version::Go14).unwrap(), offset)).collect();
+            prop_assert_eq!(list.iter().map(|field| (field.kind, field.offset)).collect::<Vec<_>>(), expected);
+        }
+    }
+
+    #[test]
+    fn an_end_mark_in_a_longer_form_ends_a_list_too() {
+        let mut cursor = Cursor::new(&[1, 8, 0x80, 0, 9], 0);
+        let list = FieldList::read(&mut cursor, Version::Go17).unwrap();
+        assert_eq!((list.iter().count(), list.len(), cursor.offset()), (1, 1, 4));
     }
 }
