@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 
 /// The bytes of a fixture, decompressed.
-pub fn fixture(name: &str) -> Source {
+pub(crate) fn fixture(name: &str) -> Source {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/go").join(name);
     Source::open(&path).unwrap()
 }

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::ops::ControlFlow;
 
 /// Every record as `name field=value …`, with all lists and contents, and how the reading ended.
-pub fn lines(bytes: &[u8]) -> (Vec<String>, Result<()>) {
+pub(crate) fn lines(bytes: &[u8]) -> (Vec<String>, Result<()>) {
     let mut lines = Lines::default();
     let end = for_each_record(Format::Go, bytes, Options::default(), &mut lines);
     (lines.0, end)

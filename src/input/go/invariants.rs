@@ -118,7 +118,7 @@ impl<'a> Checker<'a> {
         loop {
             while let Some(object) = records.next_object() {
                 let (offset, object) = object?;
-                if self.totals.object_records % 65536 == 0 {
+                if self.totals.object_records.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 self.first_is_params.get_or_insert(false);

@@ -94,7 +94,7 @@ impl<'a> Totals<'a> {
         loop {
             while let Some(object) = records.next_object() {
                 let (offset, object) = object?;
-                if self.object_records % 65536 == 0 {
+                if self.object_records.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 self.object(&object);
@@ -110,7 +110,7 @@ impl<'a> Totals<'a> {
         self.object_records += 1;
         self.object_bytes = self.object_bytes.saturating_add(size);
         self.details.pointer_fields += object.fields.len();
-        self.phantoms.add(object.addr, size, !object.fields.is_empty());
+        self.phantoms.add(object.addr, size, object.fields.len());
         if size > 128 && size <= LARGEST_WITH_HEADER && !object.fields.is_empty() {
             self.large_object(object);
         }
@@ -290,6 +290,7 @@ impl<'a> Totals<'a> {
             queued_finalizers: count("queued_finalizer"),
             memprof_entries: count("memprof"),
             alloc_samples: count("alloc_sample"),
+            pointer_fields: self.details.pointer_fields.saturating_sub(heap.phantoms.fields),
             ..self.details.clone()
         };
         if heap.rule == Rule::None {
