@@ -146,7 +146,11 @@ fn compare(name: &str, info: &Value, truth: &Value) {
         assert_eq!(snapshot["shallow_bytes"], truth["managed"], "{name}");
         assert_eq!(snapshot["external_bytes"], truth["unmanaged"], "{name}");
         let largest = &truth["top_objects_by_size"][0];
-        let shown = format!("{} [{}]", details["biggest_type"]["name"].as_str().unwrap(), details["biggest_type"]["repr"].as_str().unwrap());
+        let shown = format!(
+            "{} [{}]",
+            details["biggest_type"]["name"].as_str().unwrap(),
+            details["biggest_type"]["repr"].as_str().unwrap()
+        );
         assert_eq!(json!([shown, details["biggest_type"]["bytes"]]), *largest, "{name}");
         if let Some(sizes) = truth["tables_after"].as_array() {
             assert_eq!(json!([details["strings"], snapshot["types"], details["frames"]]), json!(sizes), "{name}");
@@ -199,7 +203,10 @@ fn a_small_world_is_summed_up() {
 fn quick_takes_what_the_summary_blocks_say() {
     let info = info(&two_snapshots(), Options { quick: true, ..Options::default() }).unwrap();
     let first = &serde_json::to_value(info).unwrap()["heap"]["snapshots"][0];
-    assert_eq!((&first["objects"], &first["shallow_bytes"], &first["details"]["by_kind"]), (&json!(null), &json!(null), &json!(null)));
+    assert_eq!(
+        (&first["objects"], &first["shallow_bytes"], &first["details"]["by_kind"]),
+        (&json!(null), &json!(null), &json!(null))
+    );
     assert_eq!(first["details"]["total_objects"], 3);
     assert_eq!(first["details"]["biggest_type"], json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2}));
 }
@@ -234,7 +241,10 @@ fn each_broken_invariant_is_found() {
 #[test]
 fn totals_that_contradict_the_columns_are_found() {
     let mut writer = Writer::new();
-    writer.meta("snapmeta", "{\"snap_time\": 1, \"total_heap_size\": 1, \"total_objects\": 1, \"total_frames\": 2, \"total_refs\": 11}");
+    writer.meta(
+        "snapmeta",
+        "{\"snap_time\": 1, \"total_heap_size\": 1, \"total_objects\": 1, \"total_frames\": 2, \"total_refs\": 11}",
+    );
     writer.columns(&world());
     writer.column("topIDs", 8, [0, 1, 0, 0, 0, 1, 0, 0]);
     writer.column("topscore", 8, [2, 2, 2, 0, 1, 1, 416, 0]);
@@ -257,7 +267,11 @@ fn dialects_of_version_2_give_the_same_tables() {
         let info = info_json(&bytes);
         assert_eq!((&info["damage"], &info["format_version"]), (&json!(null), &json!("2")), "{dialect:?}");
         let last = &info["heap"]["snapshots"][1];
-        assert_eq!((&last["types"], &last["details"]["strings"], &last["details"]["frames"]), (&json!(3), &json!(10), &json!(1)), "{dialect:?}");
+        assert_eq!(
+            (&last["types"], &last["details"]["strings"], &last["details"]["frames"]),
+            (&json!(3), &json!(10), &json!(1)),
+            "{dialect:?}"
+        );
         assert_eq!(last["details"]["biggest_type"]["name"], "VMString", "{dialect:?}");
         assert_eq!((&last["objects"], &last["references"], &last["roots"]), (&json!(7), &json!(11), &json!(5)), "{dialect:?}");
         assert_eq!(info["records"]["index"], 1, "{dialect:?}");
@@ -302,10 +316,19 @@ fn cat_shows_every_field() {
     let (rows, error) = cat(&two_snapshots(), true);
     assert!(error.is_none());
     let of = |name: &str| rows.iter().find(|row| row["record"] == name).unwrap_or_else(|| panic!("no {name}"));
-    assert_eq!((&of("filemeta")["pid"], &of("filemeta")["entry_count"], &of("filemeta")["offset"]), (&json!(42), &json!(2), &json!(16)));
-    assert_eq!((&of("snapmeta")["snapshot"], &of("snapmeta")["snap_time"], &of("snapmeta")["total_refs"]), (&json!(0), &json!(2500), &json!(11)));
+    assert_eq!(
+        (&of("filemeta")["pid"], &of("filemeta")["entry_count"], &of("filemeta")["offset"]),
+        (&json!(42), &json!(2), &json!(16))
+    );
+    assert_eq!(
+        (&of("snapmeta")["snapshot"], &of("snapmeta")["snap_time"], &of("snapmeta")["total_refs"]),
+        (&json!(0), &json!(2500), &json!(11))
+    );
     let colkind = of("colkind");
-    assert_eq!((&colkind["entry_size"], &colkind["size"], &colkind["count"], &colkind["uncompressed_bytes"]), (&json!(2), &json!(0), &json!(10), &json!(20)));
+    assert_eq!(
+        (&colkind["entry_size"], &colkind["size"], &colkind["count"], &colkind["uncompressed_bytes"]),
+        (&json!(2), &json!(0), &json!(10), &json!(20))
+    );
     assert_eq!(colkind["payload"].as_array().unwrap().len(), 20);
     assert_eq!((&of("strings")["count"], &of("strings")["strings"][5]["string"]), (&json!(9), &json!("Foo")));
     assert_eq!((&of("toc")["count"], &of("toc")["entries"][0]["name"]), (&json!(18), &json!("snapmeta")));
@@ -386,10 +409,13 @@ fn a_damaged_block_costs_only_its_snapshot() {
         assert_eq!(info["complete"], false);
         assert!(info["damage"]["offset"].as_u64().unwrap() >= colsize as u64);
         let [first, second] = [0, 1].map(|i| &info["heap"]["snapshots"][i]);
-        assert_eq!((&first["complete"], &first["objects"], &first["shallow_bytes"]), (&json!(false), &json!(objects), &json!(null)));
+        assert_eq!(
+            (&first["complete"], &first["objects"], &first["shallow_bytes"]),
+            (&json!(false), &json!(objects), &json!(null))
+        );
         assert_eq!((&second["complete"], &second["objects"]), (&json!(true), &json!(7)));
         assert_eq!(second["details"]["biggest_type"]["name"], "VMString");
-        assert_eq!(check(&damaged, Options::default()).unwrap().damage.is_some(), true);
+        assert!(check(&damaged, Options::default()).unwrap().damage.is_some());
         assert!(cat(&damaged, false).1.is_some());
     }
 }
@@ -422,7 +448,12 @@ fn survives(bytes: &[u8]) -> Option<Value> {
 #[test]
 fn every_cut_is_reported_with_an_offset() {
     let second = Snapshot { strings: vec!["late"], ..world() };
-    let files = [two_snapshots(), version_2(Dialect::A0, &[world(), second.clone()]), version_2(Dialect::A, &[world()]), version_2(Dialect::B, &[world(), second])];
+    let files = [
+        two_snapshots(),
+        version_2(Dialect::A0, &[world(), second.clone()]),
+        version_2(Dialect::A, &[world()]),
+        version_2(Dialect::B, &[world(), second]),
+    ];
     for bytes in files {
         for cut in 0..bytes.len() {
             let Some(info) = survives(&bytes[..cut]) else {
@@ -473,7 +504,12 @@ fn flipped_bytes_never_panic() {
 fn huge_counts_are_errors_and_no_allocations() {
     let huge = ((1u64 << 60) + 1).to_le_bytes();
     for section in [&b"coll"[..], b"refs", b"type", b"fram", b"strs"] {
-        let width: u64 = match section { b"coll" => 28, b"refs" => 17, b"type" => 16, _ => 32 };
+        let width: u64 = match section {
+            b"coll" => 28,
+            b"refs" => 17,
+            b"type" => 16,
+            _ => 32,
+        };
         let bytes = [b"MoarHeapDumpv002", section, &huge, &width.to_le_bytes(), &[0; 64]].concat();
         assert_eq!(info_json(&bytes)["damage"]["kind"], "truncated", "{}", section.escape_ascii());
     }

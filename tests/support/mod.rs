@@ -1,4 +1,4 @@
 //! What tests share.
-#![allow(dead_code)]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part of it")]
 
 pub mod mvmheap;

@@ -28,7 +28,8 @@ pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
         check_positions(bytes, &mut findings);
     }
     check_tables(&dump, &mut findings);
-    let parts: Vec<_> = dump.snapshots.par_iter().enumerate().map(|(i, snapshot)| check_snapshot(&dump, i, snapshot, options)).collect();
+    let parts: Vec<_> =
+        dump.snapshots.par_iter().enumerate().map(|(i, snapshot)| check_snapshot(&dump, i, snapshot, options)).collect();
     (options.progress)(bytes.len() as u64);
     findings.set_damage(dump.damage);
     for part in parts {
@@ -149,8 +150,7 @@ struct Rows {
 fn read_rows(snapshot: &Snapshot<'_>) -> Result<Rows> {
     let [types, frames] = [snapshot.sizes.types, snapshot.sizes.frames].map(|size| size.unwrap_or(0));
     let tally = Tally::new(usize::try_from(types).unwrap_or(0), usize::try_from(frames).unwrap_or(0));
-    let mut rows =
-        Rows { tally, ranges: RangeCheck::default(), first_kind: None, sized_roots: 0, bad_types: 0, bad_frames: 0 };
+    let mut rows = Rows { tally, ranges: RangeCheck::default(), first_kind: None, sized_roots: 0, bad_types: 0, bad_frames: 0 };
     let mut reader = RowReader::new(snapshot, [true; COLLECTABLES.len()]).map_err(|failed| failed.error)?;
     let mut chunk = Chunk::default();
     while reader.next(&mut chunk).map_err(|failed| failed.error)? {
@@ -240,7 +240,8 @@ fn wrong_entries(board: &Board, shares: &[Share]) -> u64 {
     let of_id = |id: u64| usize::try_from(id).ok().and_then(|id| shares.get(id)).map(score);
     let mut scores: Vec<u64> = shares.iter().map(score).collect();
     scores.sort_unstable_by(|a, b| b.cmp(a));
-    let ranked = board.entries.iter().zip(&scores).filter(|((id, score), ranked)| score != *ranked || of_id(*id) != Some(*score)).count();
+    let ranked =
+        board.entries.iter().zip(&scores).filter(|((id, score), ranked)| score != *ranked || of_id(*id) != Some(*score)).count();
     let surplus = board.entries.len().saturating_sub(scores.len());
     (ranked + surplus) as u64
 }

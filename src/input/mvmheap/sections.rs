@@ -39,7 +39,9 @@ impl<'a> Sections<'a> {
     }
 
     fn section(&mut self) -> Result<Section<'a>> {
-        if self.last == "fram" && let Some(index) = read_index(&mut self.cursor, self.snapshots) {
+        if self.last == "fram"
+            && let Some(index) = read_index(&mut self.cursor, self.snapshots)
+        {
             return Ok(index);
         }
         let cursor = &mut self.cursor;
@@ -50,6 +52,9 @@ impl<'a> Sections<'a> {
             b"fram" => fixed_rows(cursor, "fram", start, 32),
             b"refs" => reference_rows(cursor, start),
             b"strs" => string_rows(cursor, start),
+            _ if self.last == "fram" && (cursor.remaining() as u64) < self.snapshots.saturating_mul(32).saturating_add(28) => {
+                Err(cursor.truncated("the index"))
+            }
             tag => Err(Error::corrupt(start, format!("unknown section \"{}\"", tag.escape_ascii()))
                 .expected("coll, refs, strs, type, fram or the index at the end")
                 .hint("sections carry no length in bytes, so nothing after this can be read")),
