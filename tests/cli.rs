@@ -40,7 +40,8 @@ fn several_files_are_an_array_and_one_is_not() {
 #[test]
 fn the_keys_of_info_are_in_the_order_of_the_contract() {
     let text = stdout(dumptool().args(["info", "--format", "jsonl"]).arg(fixture(MOJO)), 0);
-    let keys = ["schema", "file", "bytes", "format", "format_version", "kind", "complete", "damage", "warnings", "metadata", "records"];
+    let keys =
+        ["schema", "file", "bytes", "format", "format_version", "kind", "complete", "damage", "warnings", "metadata", "records"];
     let positions: Vec<_> = keys.iter().chain(&["heap", "profile"]).map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
     assert!(positions.is_sorted(), "{text}");
 }
@@ -108,7 +109,8 @@ fn a_closed_pipe_ends_quietly() {
 #[test]
 fn a_full_disk_is_status_4() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("cat").arg(fixture(MOJO)).stdout(full).output().unwrap();
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("cat").arg(fixture(MOJO)).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(4));
     dumptool().arg("convert").arg(fixture(MOJO)).args(["/dev/full", "--to", "austin"]).assert().code(4);
 }
@@ -139,12 +141,22 @@ fn every_line_of_jsonl_is_an_object_with_offset_and_record() {
 
 #[test]
 fn records_of_cat_are_as_many_as_info_counts() {
-    for name in [MOJO, "go/tiny_go127.heapdump.zst", "mvmheap/tiny-nqp.mvmheap", "mvmheap/tiny-nqp-v2.mvmheap.zst", "dart/tiny_derived_3.0.5.dartheap.zst"] {
+    for name in [
+        MOJO,
+        "go/tiny_go127.heapdump.zst",
+        "mvmheap/tiny-nqp.mvmheap",
+        "mvmheap/tiny-nqp-v2.mvmheap.zst",
+        "dart/tiny_derived_3.0.5.dartheap.zst",
+    ] {
         let info = json(dumptool().args(["info", "--format", "json"]).arg(fixture(name)), 0);
         let text = stdout(dumptool().args(["cat", "--format", "jsonl"]).arg(fixture(name)), 0);
         for (record, count) in info["records"].as_object().unwrap() {
             let needle = format!("\"record\":\"{record}\"");
-            assert_eq!(text.lines().filter(|line| line.contains(&needle)).count() as u64, count.as_u64().unwrap(), "{name}: {record}");
+            assert_eq!(
+                text.lines().filter(|line| line.contains(&needle)).count() as u64,
+                count.as_u64().unwrap(),
+                "{name}: {record}"
+            );
         }
     }
 }
@@ -152,7 +164,9 @@ fn records_of_cat_are_as_many_as_info_counts() {
 #[test]
 fn the_number_of_threads_changes_nothing() {
     for name in ["mvmheap/tiny-nqp.mvmheap", CUT, MOJO] {
-        let run = |threads| stdout(dumptool().args(["info", "--format", "json", "--lenient", "--threads", threads]).arg(fixture(name)), 0);
+        let run = |threads| {
+            stdout(dumptool().args(["info", "--format", "json", "--lenient", "--threads", threads]).arg(fixture(name)), 0)
+        };
         assert_eq!(run("1"), run("2"));
     }
 }
@@ -223,7 +237,8 @@ fn completions_and_manual_are_complete() {
 #[test]
 fn formats_are_told_as_json_too() {
     let formats = json(dumptool().args(["formats", "--format", "json"]), 0);
-    let read: Vec<_> = formats["formats"].as_array().unwrap().iter().filter(|row| row["read"] == true).map(|row| &row["name"]).collect();
+    let read: Vec<_> =
+        formats["formats"].as_array().unwrap().iter().filter(|row| row["read"] == true).map(|row| &row["name"]).collect();
     assert_eq!(read, ["mvmheap", "dart", "go", "mojo"]);
 }
 

@@ -49,7 +49,9 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
     match common.format {
         OutputFormat::Table => {}
         OutputFormat::Json if to_stdout => {
-            return Err(UsageError::new("the report and the output cannot both go to standard output").hint("name a file for OUT").into());
+            return Err(UsageError::new("the report and the output cannot both go to standard output")
+                .hint("name a file for OUT")
+                .into());
         }
         OutputFormat::Json => {}
         OutputFormat::Jsonl | OutputFormat::Csv => return Err(UsageError::new("convert reports as text or --format json").into()),
@@ -73,8 +75,12 @@ fn target(args: &ConvertArgs, from: Format) -> Result<Target, UsageError> {
     let known = Target::value_variants().iter().copied().find(|target| Some(target.extension()) == extension);
     match (args.to.or(known), extension) {
         (Some(target), _) if possible.contains(&target) => Ok(target),
-        (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.extension())).hint(hint)),
-        (None, Some(extension)) => Err(UsageError::new(format!("no format is written as .{extension}")).hint(hint + "; --to names it")),
+        (Some(target), _) => {
+            Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.extension())).hint(hint))
+        }
+        (None, Some(extension)) => {
+            Err(UsageError::new(format!("no format is written as .{extension}")).hint(hint + "; --to names it"))
+        }
         (None, None) => Err(UsageError::new("OUT does not say which format to write").hint(hint + "; --to names it")),
     }
 }

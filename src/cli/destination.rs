@@ -29,7 +29,9 @@ impl Destination {
         let compressed = matches!(extension(output), Some("gz" | "zst"));
         if output == Path::new("-") {
             if binary && io::stdout().is_terminal() {
-                return Err(UsageError::new("binary output is not written to a terminal").hint("name a file, or redirect it").into());
+                return Err(UsageError::new("binary output is not written to a terminal")
+                    .hint("name a file, or redirect it")
+                    .into());
             }
             return Ok(Self { path: output.to_owned(), writer: Encoder::new(output, Box::new(io::stdout()))?, temporary: None });
         }

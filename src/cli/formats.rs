@@ -117,7 +117,10 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
 /// What all magics of a format begin with, quoted.
 fn shared_prefix(magics: &[String]) -> String {
     let first = magics.first().map(String::as_str).unwrap_or_default();
-    let shared = first.char_indices().map(|(i, c)| i + c.len_utf8()).filter(|&end| magics.iter().all(|magic| magic.starts_with(&first[..end])));
-    let end = shared.last().unwrap_or(0);
-    format!("\"{}\"{}", &first[..end], if end < first.len() { " …" } else { "" })
+    let shared: String = first
+        .char_indices()
+        .take_while(|&(i, c)| magics.iter().all(|magic| magic.get(i..).is_some_and(|rest| rest.starts_with(c))))
+        .map(|(_, c)| c)
+        .collect();
+    format!("\"{shared}\"{}", if shared.len() < first.len() { " …" } else { "" })
 }

@@ -36,7 +36,8 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, comm
         let why = format!("phantom records, {}: a writer bug of Go 1.22 and later", size(details.phantom_bytes));
         view.fact("dropped", count(details.phantom_objects), why);
     }
-    let mut reasons = details.goroutines.wait_reasons.iter().take(3).map(|reason| format!("{} {}", count(reason.count), reason.name));
+    let mut reasons =
+        details.goroutines.wait_reasons.iter().take(3).map(|reason| format!("{} {}", count(reason.count), reason.name));
     let mut doing = vec![plural(details.stack_frames, "frame", "frames")];
     doing.extend(reasons.by_ref());
     view.fact("goroutines", count(details.goroutines.count), doing.join(", "));
@@ -75,7 +76,11 @@ fn show_dart(snapshot: &SnapshotInfo, details: &dart::Details, view: &mut View, 
         view.headline.push("exported by DevTools".to_owned());
     }
     let immediates = format!("{} of size 0", count(details.zero_size_objects));
-    view.fact("objects", count(snapshot.objects.unwrap_or(0)), format!("{}, {immediates}", size(snapshot.shallow_bytes.unwrap_or(0))));
+    view.fact(
+        "objects",
+        count(snapshot.objects.unwrap_or(0)),
+        format!("{}, {immediates}", size(snapshot.shallow_bytes.unwrap_or(0))),
+    );
     let zero = format!("{} of them to no object", count(details.zero_references));
     view.fact("references", count(snapshot.references.unwrap_or(0)), zero);
     let isolates = details.isolates.map(|isolates| plural(isolates, "isolate", "isolates")).unwrap_or_default();
