@@ -15,7 +15,9 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
         return Err(Error::truncated(0, "the input is empty").hint(READ));
     }
     Err(match FOREIGN.iter().find(|kind| kind.matches(bytes)) {
-        Some(kind) => Error::unsupported(0, format!("this is {}", kind.name)).hint(if kind.hint.is_empty() { READ } else { kind.hint }),
+        Some(kind) => {
+            Error::unsupported(0, format!("this is {}", kind.name)).hint(if kind.hint.is_empty() { READ } else { kind.hint })
+        }
         None if bytes.iter().take(4096).all(|&byte| byte == 0) => {
             Error::unsupported(0, "the input begins with zeros").hint("the dump may not have been written out")
         }
@@ -54,13 +56,33 @@ static FOREIGN: &[Foreign] = &[
     foreign("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
     foreign("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
     foreign("a Chrome trace (JSON)", b"{\"traceEvents\"", ""),
-    foreign("a MoarVM heap snapshot of version 1 (text, up to 2017.08)", b"strings: [", "take the snapshot with MoarVM 2017.09 or later"),
-    foreign("a MoarVM heap snapshot of version 1 (text, up to 2017.08)", b"strings:[", "take the snapshot with MoarVM 2017.09 or later"),
+    foreign(
+        "a MoarVM heap snapshot of version 1 (text, up to 2017.08)",
+        b"strings: [",
+        "take the snapshot with MoarVM 2017.09 or later",
+    ),
+    foreign(
+        "a MoarVM heap snapshot of version 1 (text, up to 2017.08)",
+        b"strings:[",
+        "take the snapshot with MoarVM 2017.09 or later",
+    ),
     foreign("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
     foreign("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
-    foreign("Austin's text format", b"# austin", "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4"),
-    foreign("Austin's text format", b"# mode:", "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4"),
-    foreign("Austin's text format", b"# python:", "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4"),
+    foreign(
+        "Austin's text format",
+        b"# austin",
+        "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4",
+    ),
+    foreign(
+        "Austin's text format",
+        b"# mode:",
+        "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4",
+    ),
+    foreign(
+        "Austin's text format",
+        b"# python:",
+        "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4",
+    ),
     foreign("a core dump or executable (ELF)", b"\x7fELF", "a core is not a heap dump: have the runtime write one"),
     foreign("a Mach-O file", b"\xcf\xfa\xed\xfe", ""),
     foreign("a Windows minidump", b"MDMP", ""),
@@ -79,8 +101,18 @@ static FOREIGN: &[Foreign] = &[
     foreign("a bzip2 file", b"BZh", "only gzip and zstd are undone: decompress it with bzip2 -d"),
     foreign("an lz4 file", b"\x04\x22\x4d\x18", "only gzip and zstd are undone: decompress it with lz4 -d"),
     foreign("a gzip file inside another compression", b"\x1f\x8b\x08", "one layer of compression is undone: decompress it once"),
-    foreign("a zstd file inside another compression", b"\x28\xb5\x2f\xfd", "one layer of compression is undone: decompress it once"),
+    foreign(
+        "a zstd file inside another compression",
+        b"\x28\xb5\x2f\xfd",
+        "one layer of compression is undone: decompress it once",
+    ),
     Foreign { name: "a tar archive", offset: 257, magic: b"ustar", hint: "unpack it and name the dump inside" },
+    Foreign {
+        name: "a recording of raw VM-service frames",
+        offset: 4,
+        magic: b"{\"jsonrpc\"",
+        hint: "save the frames' payloads one after the other: they are the Dart heap snapshot",
+    },
     foreign("a shell script", b"#!", ""),
     foreign("an HTML page", b"<!DOCTYPE", "the download may have failed"),
     foreign("an HTML page", b"<html", "the download may have failed"),
@@ -102,7 +134,6 @@ fn show(bytes: &[u8]) -> String {
     }
     head.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
-
 
 #[cfg(test)]
 mod tests {

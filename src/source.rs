@@ -100,7 +100,7 @@ impl Source {
     pub fn from_file(mut file: File, limits: Limits) -> Result<Self> {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
-            return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot read a directory").hint("name the dump itself"));
+            return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read").hint("name the dump itself"));
         }
         if !metadata.is_file() || file.stream_position().unwrap_or(1) != 0 {
             return Self::from_stream(BufReader::with_capacity(BUFFER, file), limits);
@@ -197,12 +197,14 @@ fn spill<D: Read>(decoder: &mut D, stored: impl Fn(&D) -> u64, file: &mut File, 
                 written += length as u64;
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) if written == 0 => return Err(Error::corrupt(0, "the compressed input cannot be decoded").found(error.to_string())),
             Err(error) => {
                 let damage = match error.kind() {
                     io::ErrorKind::UnexpectedEof => Error::truncated(written, "the compressed input ends early"),
                     _ => Error::corrupt(written, "the compressed input is damaged").found(error.to_string()),
                 };
+                if written == 0 {
+                    return Err(damage);
+                }
                 return Ok(Some(damage.hint("what was decompressed before that was read")));
             }
         }

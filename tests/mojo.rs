@@ -51,7 +51,8 @@ fn assert_truth(path: &Path, truth: &Value) {
 
 #[test]
 fn info_equals_the_truth_of_the_fixtures() {
-    let truths: Vec<_> = files(&fixture("mojo")).into_iter().filter(|path| path.to_string_lossy().ends_with(".truth.json")).collect();
+    let truths: Vec<_> =
+        files(&fixture("mojo")).into_iter().filter(|path| path.to_string_lossy().ends_with(".truth.json")).collect();
     assert_eq!(truths.len(), 7);
     for truth in truths {
         let path = truth.with_extension("").with_extension("mojo");
@@ -94,7 +95,8 @@ fn corpus_of_real_recordings() {
             assert!(text.as_bytes() == read(&path), "{mojo}: the text differs");
         }
         let Some(stem) = name.strip_suffix(".json") else { continue };
-        let mojo = [".mojo", ".mojo.zst"].map(|extension| format!("{stem}{extension}")).into_iter().find(|path| Path::new(path).exists());
+        let mojo =
+            [".mojo", ".mojo.zst"].map(|extension| format!("{stem}{extension}")).into_iter().find(|path| Path::new(path).exists());
         let mojo = mojo.unwrap_or_else(|| panic!("no recording for {name}"));
         let truth = support::json(&path);
         let totals = &truth["totals"];
@@ -126,8 +128,11 @@ fn every_event_of_every_version_is_shown() {
                     stack_repeat task_stack frame_ref task_waiter task_running";
     assert_eq!(names.join(" "), expected);
     assert_eq!(shown[1]["iid"], -1);
-    assert_eq!(shown[4], json!({"offset": 34, "record": "frame", "key": 30, "file_key": 20, "scope_key": 21, "line": 5,
-                                "line_end": 0, "column": 0, "column_end": 0}));
+    assert_eq!(
+        shown[4],
+        json!({"offset": 34, "record": "frame", "key": 30, "file_key": 20, "scope_key": 21, "line": 5,
+                                "line_end": 0, "column": 0, "column_end": 0})
+    );
     assert_eq!(shown[11]["bytes"], -4096);
     assert_eq!(shown[14]["frame_count"], 1);
 }
@@ -159,8 +164,7 @@ fn keys_are_looked_up_beyond_their_process() {
     file.stack(2, 0, "b").frame_ref(7).frame(8, 0, 1, 2).frame_ref(8).frame_ref(99).time(2);
     let (text, streamed, complete) = austin(&file.0, Dialect::Full);
     assert_eq!(
-        text,
-        "P1;T0:10;early.py:f:1 1\nP2;T0:11;early.py:f:1;:<unknown>:2;<unresolved>:<unresolved>:0 2\n",
+        text, "P1;T0:10;early.py:f:1 1\nP2;T0:11;early.py:f:1;:<unknown>:2;<unresolved>:<unresolved>:0 2\n",
         "definitions before any stack, then those of another process, then the reserved keys"
     );
     assert!(complete && streamed.unresolved == 1);
@@ -198,7 +202,13 @@ fn frames_of_a_task_are_not_frames_of_the_sample() {
 #[test]
 fn what_a_totals_line_says_is_checked() {
     let mut file = Mojo::new(3);
-    file.metadata("mode", "wall").stack(1, 0, "a").id(7).time(5).metadata("count", "2").metadata("gc", "6").metadata("errors", "0/1");
+    file.metadata("mode", "wall")
+        .stack(1, 0, "a")
+        .id(7)
+        .time(5)
+        .metadata("count", "2")
+        .metadata("gc", "6")
+        .metadata("errors", "0/1");
     assert_eq!(broken(Format::Mojo, &file.0), ["metadata.count", "metadata.gc"]);
 }
 

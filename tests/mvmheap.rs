@@ -146,7 +146,11 @@ fn compare(name: &str, info: &Value, truth: &Value) {
         assert_eq!(snapshot["shallow_bytes"], truth["managed"], "{name}");
         assert_eq!(snapshot["external_bytes"], truth["unmanaged"], "{name}");
         let largest = &truth["top_objects_by_size"][0];
-        let shown = format!("{} [{}]", details["biggest_type"]["name"].as_str().unwrap(), details["biggest_type"]["repr"].as_str().unwrap());
+        let shown = format!(
+            "{} [{}]",
+            details["biggest_type"]["name"].as_str().unwrap(),
+            details["biggest_type"]["repr"].as_str().unwrap()
+        );
         assert_eq!(json!([shown, details["biggest_type"]["bytes"]]), *largest, "{name}");
         if let Some(sizes) = truth["tables_after"].as_array() {
             assert_eq!(json!([details["strings"], snapshot["types"], details["frames"]]), json!(sizes), "{name}");
@@ -162,4 +166,377 @@ fn compare(name: &str, info: &Value, truth: &Value) {
             assert_eq!(last["details"][ours], truth[theirs], "{name}");
         }
     }
+}
+
+fn two_snapshots() -> Vec<u8> {
+    let second = Snapshot { time: 3000, strings: vec!["late"], types: vec![(4, 9)], frames: vec![], ..world() };
+    Writer::new().snapshot(&world()).snapshot(&second).close()
+}
+
+fn broken_rules(bytes: &[u8]) -> Vec<String> {
+    let findings = check(bytes, Options::default()).unwrap();
+    assert!(findings.damage.is_none(), "{:?}", findings.damage);
+    findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
+}
+
+#[test]
+fn a_small_world_is_summed_up() {
+    let info = info_json(&two_snapshots());
+    assert_eq!((&info["complete"], &info["format_version"], &info["warnings"]), (&json!(true), &json!("3.1"), &json!([])));
+    let first = &info["heap"]["snapshots"][0];
+    assert_eq!(first["objects"], 7);
+    assert_eq!(first["references"], 11);
+    assert_eq!(first["roots"], 5);
+    assert_eq!(first["types"], 2);
+    assert_eq!(first["shallow_bytes"], 24 + 32 + 24 + 168 + 200 + 200 + 40);
+    assert_eq!(first["external_bytes"], 1024);
+    assert_eq!(first["time_us"], 1500);
+    assert_eq!(first["details"]["biggest_type"], json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2}));
+    assert_eq!(first["details"]["total_frames"], 1);
+    assert_eq!(info["heap"]["snapshots"][1]["types"], 3);
+    assert_eq!(info["heap"]["snapshots"][1]["details"]["strings"], 10);
+    assert_eq!(info["records"]["toc"], 6);
+    assert_eq!(info["metadata"][2], json!({"key": "pid", "value": "42"}));
+}
+
+#[test]
+fn quick_takes_what_the_summary_blocks_say() {
+    let info = info(&two_snapshots(), Options { quick: true, ..Options::default() }).unwrap();
+    let first = &serde_json::to_value(info).unwrap()["heap"]["snapshots"][0];
+    assert_eq!(
+        (&first["objects"], &first["shallow_bytes"], &first["details"]["by_kind"]),
+        (&json!(null), &json!(null), &json!(null))
+    );
+    assert_eq!(first["details"]["total_objects"], 3);
+    assert_eq!(first["details"]["biggest_type"], json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2}));
+}
+
+#[test]
+fn every_invariant_holds_in_the_small_world() {
+    assert_eq!(broken_rules(&two_snapshots()), Vec::<String>::new());
+    for dialect in [Dialect::A0, Dialect::A, Dialect::B] {
+        assert_eq!(broken_rules(&version_2(dialect, &[world()])), Vec::<String>::new(), "{dialect:?}");
+    }
+}
+
+#[test]
+fn each_broken_invariant_is_found() {
+    let broken = |change: &dyn Fn(&mut Snapshot)| {
+        let mut changed = world();
+        change(&mut changed);
+        broken_rules(&Writer::new().snapshot(&changed).close())
+    };
+    assert_eq!(broken(&|world| world.rows[5].kind = 12), ["rows.kinds"]);
+    assert_eq!(broken(&|world| world.rows[0].kind = 5), ["rows.root", "rows.first"]);
+    assert_eq!(broken(&|world| world.rows[1].size = 8), ["rows.root_sizes"]);
+    assert_eq!(broken(&|world| world.rows[5].tofi = 2), ["rows.types"]);
+    assert_eq!(broken(&|world| world.rows[3].references[0].1 = 10), ["references.targets"]);
+    assert_eq!(broken(&|world| world.rows[3].references[0].0 = 3), ["references.kinds"]);
+    assert_eq!(broken(&|world| world.rows[3].references[0].0 = 4), ["references.unknown"]);
+    assert_eq!(broken(&|world| world.rows[3].references[0].0 = 9 << 2 | 2), ["references.strings"]);
+    assert_eq!(broken(&|world| world.types[1].0 = 9), ["types.strings"]);
+    assert_eq!(broken(&|world| world.frames[0][3] = 9), ["frames.strings"]);
+}
+
+#[test]
+fn totals_that_contradict_the_columns_are_found() {
+    let mut writer = Writer::new();
+    writer.meta(
+        "snapmeta",
+        "{\"snap_time\": 1, \"total_heap_size\": 1, \"total_objects\": 1, \"total_frames\": 2, \"total_refs\": 11}",
+    );
+    writer.columns(&world());
+    writer.column("topIDs", 8, [0, 1, 0, 0, 0, 1, 0, 0]);
+    writer.column("topscore", 8, [2, 2, 2, 0, 1, 1, 416, 0]);
+    writer.end_group();
+    let expected = [
+        "snapmeta.total_heap_size",
+        "snapmeta.total_objects",
+        "snapmeta.total_frames",
+        "highscores.types_by_count",
+        "highscores.types_by_size",
+    ];
+    assert_eq!(broken_rules(&writer.close()), expected);
+}
+
+#[test]
+fn dialects_of_version_2_give_the_same_tables() {
+    let second = Snapshot { strings: vec!["late"], types: vec![(4, 9)], frames: vec![], ..world() };
+    for dialect in [Dialect::A0, Dialect::A, Dialect::B] {
+        let bytes = version_2(dialect, &[world(), second.clone()]);
+        let info = info_json(&bytes);
+        assert_eq!((&info["damage"], &info["format_version"]), (&json!(null), &json!("2")), "{dialect:?}");
+        let last = &info["heap"]["snapshots"][1];
+        assert_eq!(
+            (&last["types"], &last["details"]["strings"], &last["details"]["frames"]),
+            (&json!(3), &json!(10), &json!(1)),
+            "{dialect:?}"
+        );
+        assert_eq!(last["details"]["biggest_type"]["name"], "VMString", "{dialect:?}");
+        assert_eq!((&last["objects"], &last["references"], &last["roots"]), (&json!(7), &json!(11), &json!(5)), "{dialect:?}");
+        assert_eq!(info["records"]["index"], 1, "{dialect:?}");
+        let first = if dialect == Dialect::A { 3 } else { 2 };
+        assert_eq!(info["heap"]["snapshots"][0]["types"], first, "{dialect:?}");
+    }
+}
+
+#[test]
+fn the_table_of_contents_and_a_scan_give_the_same_blocks() {
+    let walk = |records: Records<'_>| -> Vec<_> {
+        records.map(|record| record.map(|(offset, record)| (offset, record.name(), record.snapshot)).unwrap()).collect()
+    };
+    for bytes in [two_snapshots(), fixture("tiny-nqp.mvmheap")] {
+        assert_eq!(walk(Records::new(&bytes).unwrap()), walk(Records::scan(&bytes).unwrap()));
+    }
+}
+
+#[test]
+fn unknown_blocks_are_skipped_through_the_table_of_contents() {
+    let mut writer = Writer::new();
+    writer.meta("snapmeta", "{\"snap_time\": 1}");
+    writer.unknown("gcstats", b"what a future writer says");
+    writer.columns(&world());
+    writer.end_group();
+    let bytes = writer.close();
+    let (rows, error) = cat(&bytes, true);
+    assert!(error.is_none());
+    assert_eq!(rows[2]["record"], "unknown");
+    assert_eq!(rows[2]["block_name"], "gcstats");
+    assert_eq!(rows[2]["bytes"], 25);
+    assert_eq!(info_json(&bytes)["heap"]["snapshots"][0]["objects"], 7);
+    // A column of an unknown name needs no table.
+    let mut writer = Writer::new();
+    writer.column("colnew", 8, [1, 2, 3]);
+    let (rows, _) = cat(&writer.bytes, false);
+    assert_eq!((&rows[1]["block_name"], &rows[1]["count"]), (&json!("colnew"), &json!(3)));
+}
+
+#[test]
+fn cat_shows_every_field() {
+    let (rows, error) = cat(&two_snapshots(), true);
+    assert!(error.is_none());
+    let of = |name: &str| rows.iter().find(|row| row["record"] == name).unwrap_or_else(|| panic!("no {name}"));
+    assert_eq!(
+        (&of("filemeta")["pid"], &of("filemeta")["entry_count"], &of("filemeta")["offset"]),
+        (&json!(42), &json!(2), &json!(16))
+    );
+    assert_eq!(
+        (&of("snapmeta")["snapshot"], &of("snapmeta")["snap_time"], &of("snapmeta")["total_refs"]),
+        (&json!(0), &json!(2500), &json!(11))
+    );
+    let colkind = of("colkind");
+    assert_eq!(
+        (&colkind["entry_size"], &colkind["size"], &colkind["count"], &colkind["uncompressed_bytes"]),
+        (&json!(2), &json!(0), &json!(10), &json!(20))
+    );
+    assert_eq!(colkind["payload"].as_array().unwrap().len(), 20);
+    assert_eq!((&of("strings")["count"], &of("strings")["strings"][5]["string"]), (&json!(9), &json!("Foo")));
+    assert_eq!((&of("toc")["count"], &of("toc")["entries"][0]["name"]), (&json!(18), &json!("snapmeta")));
+}
+
+fn fixture(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/mvmheap").join(name);
+    Source::open(&path).unwrap().bytes().to_vec()
+}
+
+#[test]
+fn real_files_keep_every_invariant() {
+    for name in ["tiny-nqp.mvmheap", "tiny-nqp-v2.mvmheap.zst"] {
+        assert_eq!(broken_rules(&fixture(name)), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn real_files_have_the_known_numbers() {
+    for (name, version, numbers) in [
+        ("tiny-nqp.mvmheap", "3.1", [3151, 11980, 262_048, 467_596]),
+        ("tiny-nqp-v2.mvmheap.zst", "2", [3149, 11976, 262_008, 467_336]),
+    ] {
+        let info = info_json(&fixture(name));
+        let first = &info["heap"]["snapshots"][0];
+        assert_eq!(info["format_version"], version);
+        let found = ["objects", "references", "shallow_bytes", "external_bytes"].map(|key| first[key].as_u64().unwrap());
+        assert_eq!(found, numbers, "{name}");
+        let biggest = json!({"name": "SpeshLog", "repr": "MVMSpeshLog", "bytes": 393_296, "count": 1});
+        assert_eq!(first["details"]["biggest_type"], biggest, "{name}");
+        assert_eq!(info["heap"]["snapshots"].as_array().unwrap().len(), 4, "{name}");
+    }
+}
+
+#[test]
+fn a_real_cut_file_keeps_its_complete_snapshots() {
+    let info = info_json(&fixture("tiny-nqp-cut-snap3.mvmheap"));
+    assert_eq!(info["damage"]["kind"], "truncated");
+    assert_eq!(info["damage"]["offset"], 61440);
+    let snapshots = &info["heap"]["snapshots"];
+    assert_eq!([0, 1, 2].map(|i| snapshots[i]["complete"].as_bool().unwrap()), [true, true, false]);
+    assert_eq!(snapshots[1]["details"]["biggest_type"]["name"], "SpeshLog");
+    // All columns of collectables were written before the cut.
+    let meta = &snapshots[2]["details"];
+    assert_eq!(snapshots[2]["references"], meta["total_refs"]);
+    assert_eq!(meta["by_kind"]["object"], meta["total_objects"]);
+    let info = info_json(&fixture("tiny-nqp-v2-cut.mvmheap.zst"));
+    assert_eq!(info["damage"]["kind"], "truncated");
+    assert_eq!(info["damage"]["offset"], 307_200);
+    assert_eq!(info["heap"]["snapshots"][0]["complete"], true);
+}
+
+#[test]
+fn a_killed_process_between_snapshots_leaves_a_complete_file() {
+    let bytes = Writer::new().snapshot(&world()).bytes;
+    let info = info_json(&bytes);
+    assert_eq!((&info["complete"], &info["heap"]["snapshots"][0]["complete"]), (&json!(true), &json!(true)));
+    assert_eq!(info["warnings"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn development_builds_without_filemeta_are_version_3() {
+    let info = info_json(&Writer::without_filemeta().snapshot(&world()).close());
+    assert_eq!((&info["format_version"], &info["damage"]), (&json!("3"), &json!(null)));
+    assert_eq!(info["heap"]["snapshots"][0]["time_us"], json!(null));
+}
+
+#[test]
+fn a_damaged_block_costs_only_its_snapshot() {
+    let bytes = two_snapshots();
+    let (rows, _) = cat(&bytes, false);
+    let colsize = rows.iter().find(|row| row["record"] == "colsize").unwrap()["offset"].as_u64().unwrap() as usize;
+    // The name is destroyed; then the compressed data.
+    for (offset, objects) in [(colsize, 7), (colsize + 18, 7)] {
+        let mut damaged = bytes.clone();
+        damaged[offset] ^= 0xff;
+        let info = info_json(&damaged);
+        assert_eq!(info["complete"], false);
+        assert!(info["damage"]["offset"].as_u64().unwrap() >= colsize as u64);
+        let [first, second] = [0, 1].map(|i| &info["heap"]["snapshots"][i]);
+        assert_eq!(
+            (&first["complete"], &first["objects"], &first["shallow_bytes"]),
+            (&json!(false), &json!(objects), &json!(null))
+        );
+        assert_eq!((&second["complete"], &second["objects"]), (&json!(true), &json!(7)));
+        assert_eq!(second["details"]["biggest_type"]["name"], "VMString");
+        assert!(check(&damaged, Options::default()).unwrap().damage.is_some());
+        assert!(cat(&damaged, false).1.is_some());
+    }
+}
+
+#[test]
+fn a_lost_table_of_strings_leaves_no_wrong_names() {
+    let bytes = two_snapshots();
+    let (rows, _) = cat(&bytes, false);
+    let strings = rows.iter().find(|row| row["record"] == "strings").unwrap()["offset"].as_u64().unwrap() as usize;
+    let mut damaged = bytes;
+    damaged[strings + 1] ^= 0xff;
+    let second = &info_json(&damaged)["heap"]["snapshots"][1];
+    assert_eq!((&second["details"]["strings"], &second["details"]["biggest_type"]["name"]), (&json!(null), &json!(null)));
+    assert_eq!((&second["types"], &second["objects"]), (&json!(3), &json!(7)));
+}
+
+/// Runs everything; the outcome must be sane, whatever the bytes.
+fn survives(bytes: &[u8]) -> Option<Value> {
+    let _ = cat(bytes, true);
+    let _ = check(bytes, Options::default());
+    match info(bytes, Options::default()) {
+        Ok(info) => Some(serde_json::to_value(info).unwrap()),
+        Err(error) => {
+            assert!(error.offset().is_some());
+            None
+        }
+    }
+}
+
+#[test]
+fn every_cut_is_reported_with_an_offset() {
+    let second = Snapshot { strings: vec!["late"], ..world() };
+    let files = [
+        two_snapshots(),
+        version_2(Dialect::A0, &[world(), second.clone()]),
+        version_2(Dialect::A, &[world()]),
+        version_2(Dialect::B, &[world(), second]),
+    ];
+    for bytes in files {
+        for cut in 0..bytes.len() {
+            let Some(info) = survives(&bytes[..cut]) else {
+                assert!(cut < 16);
+                continue;
+            };
+            if info["damage"].is_null() {
+                // A version 3 file may end after any outer table of contents.
+                assert_eq!(info["format_version"], "3.1", "cut at {cut}");
+                let own_start = u64::from_le_bytes(bytes[cut - 8..cut].try_into().unwrap()) as usize;
+                assert!(bytes[own_start..].starts_with(b"toc\0"), "cut at {cut}");
+            } else {
+                assert_eq!(info["complete"], false);
+                assert_eq!(info["damage"]["kind"], "truncated", "cut at {cut}: {}", info["damage"]);
+                assert!(info["damage"]["offset"].as_u64().unwrap() <= cut as u64);
+            }
+        }
+    }
+}
+
+#[test]
+fn flipped_bytes_never_panic() {
+    let mut state = 0x2545_f491_4f6c_dd1du64;
+    let mut random = move |below: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % below as u64) as usize
+    };
+    for bytes in [two_snapshots(), version_2(Dialect::B, &[world(), world()])] {
+        for _ in 0..400 {
+            let mut damaged = bytes.clone();
+            for _ in 0..1 + random(4) {
+                damaged[random(bytes.len())] = random(256) as u8;
+            }
+            survives(&damaged);
+        }
+    }
+    let bytes = fixture("tiny-nqp.mvmheap");
+    for _ in 0..20 {
+        let mut damaged = bytes.clone();
+        damaged[random(bytes.len())] ^= 1 << random(8);
+        survives(&damaged);
+    }
+}
+
+#[test]
+fn huge_counts_are_errors_and_no_allocations() {
+    let huge = ((1u64 << 60) + 1).to_le_bytes();
+    for section in [&b"coll"[..], b"refs", b"type", b"fram", b"strs"] {
+        let width: u64 = match section {
+            b"coll" => 28,
+            b"refs" => 17,
+            b"type" => 16,
+            _ => 32,
+        };
+        let bytes = [b"MoarHeapDumpv002", section, &huge, &width.to_le_bytes(), &[0; 64]].concat();
+        assert_eq!(info_json(&bytes)["damage"]["kind"], "truncated", "{}", section.escape_ascii());
+    }
+    for block in ["filemeta", "toc\0\0\0\0\0"] {
+        let bytes = [b"MoarHeapDumpv003", block.as_bytes(), &huge, &[0; 64]].concat();
+        assert_eq!(info_json(&bytes)["damage"]["kind"], "truncated", "{block}");
+    }
+}
+
+#[test]
+fn a_bomb_is_stopped_at_its_limit() {
+    let mut writer = Writer::new();
+    let mut bomb = Snapshot { rows: vec![row(9, 0, 0, 0, &[])], ..Snapshot::default() };
+    bomb.rows.extend(std::iter::repeat_n(row(1, 0, 0, 0, &[]), 3));
+    writer.meta("snapmeta", "{}");
+    writer.columns(&bomb);
+    writer.strings(&[&"\0".repeat(64 << 20)]);
+    writer.end_group();
+    let info = info_json(&writer.close());
+    assert_eq!(info["damage"]["kind"], "limit");
+    assert_eq!(info["heap"]["snapshots"][0]["details"]["strings"], json!(null));
+}
+
+#[test]
+fn other_magics_are_told_apart() {
+    let kind = |bytes: &[u8]| info(bytes, Options::default()).unwrap_err().kind();
+    assert_eq!(kind(b"MoarHeapDumpv004filemeta"), ErrorKind::Unsupported);
+    assert_eq!(kind(b"MoarHeapDump"), ErrorKind::Truncated);
+    assert_eq!(kind(b"go1.7 heap dump\n"), ErrorKind::Corrupt);
 }

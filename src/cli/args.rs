@@ -21,8 +21,8 @@ Examples:
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for everything that reads Austin's text
 
-FILE is a path or `-` for standard input; gzip and zstd are undone. Formats are told by content, never by name.
-Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input damaged or not readable, 4 output not writable.";
+FILE is a path or `-` for standard input; gzip and zstd are undone. Formats are told by content.
+Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input damaged, 4 output not writable.";
 
 #[derive(Debug, Subcommand)]
 pub(super) enum Command {
@@ -49,8 +49,8 @@ pub(super) enum Command {
   dumptool info --quick big.mvmheap       from the summary blocks alone
   curl -s host/heap | dumptool info -
 
-Go heap dumps of Go 1.22 and later contain phantom records: the runtime writes slots that no object can occupy. They are
-left out of objects and sizes and counted apart.")]
+Dumps of Go 1.22 and later contain phantom records: the runtime writes slots that no object can
+occupy. They are left out of objects and sizes, and counted apart.")]
 pub(super) struct InfoArgs {
     /// Dumps to look at; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
@@ -159,8 +159,8 @@ pub(super) enum DialectArg {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(super) struct Common {
-    /// How to print the result
-    #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table)]
+    /// How to print the result: table (for people), json (one document), jsonl (one a line) or csv
+    #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(super) format: OutputFormat,
     /// Read the input as this format, whatever it looks like
     #[arg(long, global = true, value_name = "FORMAT", value_parser = parse_format)]
@@ -177,8 +177,8 @@ pub(super) struct Common {
     /// No progress bar
     #[arg(long, global = true)]
     pub(super) no_progress: bool,
-    /// When to use colours
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    /// When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_possible_values = true)]
     pub(super) color: Color,
     /// Say more
     #[arg(short, long, global = true)]

@@ -43,7 +43,8 @@ pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> any
             serde_json::to_string_pretty(&document)? + "\n"
         }
         OutputFormat::Jsonl => {
-            let lines: Result<Vec<_>, _> = findings.findings.iter().map(|finding| Ok(serde_json::to_string(finding)? + "\n")).collect();
+            let lines: Result<Vec<_>, _> =
+                findings.findings.iter().map(|finding| Ok(serde_json::to_string(finding)? + "\n")).collect();
             lines.map_err(|error: serde_json::Error| error)?.concat()
         }
         OutputFormat::Csv => {

@@ -11,6 +11,7 @@ use crate::input::mojo::samples::{Stop, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
 use crate::input::{Format, Options};
 use crate::output::austin::{AustinWriter, Dialect, Written};
+use clap::ValueEnum;
 use serde::Serialize;
 use std::path::Path;
 
@@ -48,7 +49,9 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
     match common.format {
         OutputFormat::Table => {}
         OutputFormat::Json if to_stdout => {
-            return Err(UsageError::new("the report and the output cannot both go to standard output").hint("name a file for OUT").into());
+            return Err(UsageError::new("the report and the output cannot both go to standard output")
+                .hint("name a file for OUT")
+                .into());
         }
         OutputFormat::Json => {}
         OutputFormat::Jsonl | OutputFormat::Csv => return Err(UsageError::new("convert reports as text or --format json").into()),
@@ -65,15 +68,19 @@ fn target(args: &ConvertArgs, from: Format) -> Result<Target, UsageError> {
     let possible = Target::of(from);
     let names: Vec<_> = possible.iter().map(|target| target.extension()).collect();
     let hint = match names.is_empty() {
-        true => format!("{} can be read, but not converted by this version", from.title()),
+        true => format!("this version only reads it: {} has no target yet", from.title()),
         false => format!("{} can be converted to {}", from.title(), names.join(", ")),
     };
     let extension = format_extension(&args.output);
-    let asked = args.to.or_else(|| possible.iter().copied().find(|target| Some(target.extension()) == extension));
-    match (asked, extension) {
+    let known = Target::value_variants().iter().copied().find(|target| Some(target.extension()) == extension);
+    match (args.to.or(known), extension) {
         (Some(target), _) if possible.contains(&target) => Ok(target),
-        (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.extension())).hint(hint)),
-        (None, Some(extension)) => Err(UsageError::new(format!("no target for .{extension}")).hint(hint + "; --to names it")),
+        (Some(target), _) => {
+            Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.extension())).hint(hint))
+        }
+        (None, Some(extension)) => {
+            Err(UsageError::new(format!("no format is written as .{extension}")).hint(hint + "; --to names it"))
+        }
         (None, None) => Err(UsageError::new("OUT does not say which format to write").hint(hint + "; --to names it")),
     }
 }

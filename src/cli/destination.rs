@@ -29,7 +29,9 @@ impl Destination {
         let compressed = matches!(extension(output), Some("gz" | "zst"));
         if output == Path::new("-") {
             if binary && io::stdout().is_terminal() {
-                return Err(UsageError::new("binary output is not written to a terminal").hint("name a file, or redirect it").into());
+                return Err(UsageError::new("binary output is not written to a terminal")
+                    .hint("name a file, or redirect it")
+                    .into());
             }
             return Ok(Self { path: output.to_owned(), writer: Encoder::new(output, Box::new(io::stdout()))?, temporary: None });
         }
@@ -46,7 +48,8 @@ impl Destination {
             }
             return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
         }
-        let (file, temporary) = temporary_beside(&target).map_err(fail)?;
+        // The path of the temporary file would only confuse: the kind of the error says enough.
+        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(error.kind().into()))?;
         *pending() = Some(temporary.to_path_buf());
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }

@@ -93,13 +93,16 @@ fn rows() -> Vec<Row> {
 
 fn text(rows: &[Row], terminal: &Terminal) -> String {
     let mut text = terminal.bold("Read") + "\n";
-    let mut table = Table::new(&[Align::Left; 4]);
+    let mut table = Table::new(&[Align::Left; 5]);
     for row in rows.iter().filter(|row| row.read) {
-        let magic = format!("begins with {}", shared_prefix(&row.magics));
-        table.row([row.name.to_owned(), row.title.clone(), format!(".{}", row.extensions.join(" .")), magic]);
-        let targets = if row.targets.is_empty() { "nothing yet".to_owned() } else { row.targets.join(", ") };
-        table.row([String::new(), format!("versions {}", row.versions), String::new(), format!("converts to {targets}")]);
+        let targets = if row.targets.is_empty() { String::new() } else { format!("-> {}", row.targets.join(", ")) };
+        let extensions = format!(".{}", row.extensions.join(" ."));
+        table.row([row.name.to_owned(), row.title.clone(), extensions, shared_prefix(&row.magics), targets]);
     }
+    text.push_str(&table.render());
+    text.push_str(&format!("\n{}\n", terminal.bold("Versions")));
+    let mut table = Table::new(&[Align::Left; 2]);
+    rows.iter().filter(|row| row.read).for_each(|row| table.row([row.name, &row.versions]));
     text.push_str(&table.render());
     text.push_str(&format!("\n{}\n", terminal.bold("Written")));
     let mut table = Table::new(&[Align::Left; 3]);
@@ -114,7 +117,10 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
 /// What all magics of a format begin with, quoted.
 fn shared_prefix(magics: &[String]) -> String {
     let first = magics.first().map(String::as_str).unwrap_or_default();
-    let shared = first.char_indices().map(|(i, c)| i + c.len_utf8()).filter(|&end| magics.iter().all(|magic| magic.starts_with(&first[..end])));
-    let end = shared.last().unwrap_or(0);
-    format!("\"{}\"{}", &first[..end], if end < first.len() { " …" } else { "" })
+    let shared: String = first
+        .char_indices()
+        .take_while(|&(i, c)| magics.iter().all(|magic| magic.get(i..).is_some_and(|rest| rest.starts_with(c))))
+        .map(|(_, c)| c)
+        .collect();
+    format!("\"{shared}\"{}", if shared.len() < first.len() { " …" } else { "" })
 }

@@ -171,7 +171,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visit
 /// Checks every invariant that the format promises. Damage is part of the findings.
 ///
 /// # Errors
-/// As [`info`].
+/// As [`info()`].
 pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findings> {
     match format {
         Format::Mvmheap => mvmheap::check(bytes, options),

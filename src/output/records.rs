@@ -94,14 +94,10 @@ impl FieldSink for TextSink<'_> {
         push_escaped(self.field(name), value);
     }
 
+    /// Left out unless asked for: records say the size in a field of its own.
     fn contents(&mut self, name: &'static str, value: &[u8]) {
-        let contents = self.contents;
-        let out = self.field(name);
-        match contents {
-            true => push_hex(out, value),
-            false => {
-                let _ = write!(out, "{} bytes", value.len());
-            }
+        if self.contents {
+            push_hex(self.field(name), value);
         }
     }
 
@@ -132,12 +128,18 @@ struct JsonSink<'o> {
 impl JsonSink<'_> {
     #[inline]
     fn field(&mut self, name: &str) -> &mut Vec<u8> {
+        self.field_with(name, "")
+    }
+
+    #[inline]
+    fn field_with(&mut self, name: &str, suffix: &str) -> &mut Vec<u8> {
         if !self.first {
             self.out.push(b',');
         }
         self.first = false;
         self.out.push(b'"');
         self.out.extend_from_slice(name.as_bytes());
+        self.out.extend_from_slice(suffix.as_bytes());
         self.out.extend_from_slice(b"\":");
         self.out
     }
@@ -180,24 +182,22 @@ impl FieldSink for JsonSink<'_> {
             return;
         }
         // One record has hardly ever two such texts; the second one names its field.
-        let key = if self.raw { format!("raw_{name}") } else { "raw".to_owned() };
-        self.raw = true;
-        let out = self.field(&key);
+        let out = if self.raw { self.field_with("raw_", name) } else { self.field("raw") };
         out.push(b'"');
         push_hex(out, value);
         out.push(b'"');
+        self.raw = true;
     }
 
+    /// `contents_length` always, `contents` in hexadecimal when asked for.
     fn contents(&mut self, name: &'static str, value: &[u8]) {
-        let contents = self.contents;
-        let out = self.field(name);
-        let _ = write!(out, "{{\"length\":{}", value.len());
-        if contents {
-            out.extend_from_slice(b",\"hex\":\"");
+        push_json(self.field_with(name, "_length"), &value.len());
+        if self.contents {
+            let out = self.field(name);
+            out.push(b'"');
             push_hex(out, value);
             out.push(b'"');
         }
-        out.push(b'}');
     }
 
     fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
@@ -296,7 +296,7 @@ mod tests {
     fn text_is_aligned_and_escaped() {
         assert_eq!(
             show(RecordFormat { name_width: 9, ..RecordFormat::default() }),
-            "0x0000001f example   addr=0xc000 name=\"a\\\"b\\n\\xff\" contents=2 bytes frames=[line=1, line=2] delta=-1 value=NaN\n"
+            "0x0000001f example   addr=0xc000 name=\"a\\\"b\\n\\xff\" frames=[line=1, line=2] delta=-1 value=NaN\n"
         );
     }
 
@@ -308,7 +308,8 @@ mod tests {
         assert_eq!(value["record"], "example");
         assert_eq!(value["name"], "a\"b\n\u{fffd}");
         assert_eq!(value["raw"], "6122620aff");
-        assert_eq!(value["contents"]["hex"], "00ff");
+        assert_eq!(value["contents_length"], 2);
+        assert_eq!(value["contents"], "00ff");
         assert_eq!(value["frames"][1]["line"], 2);
         assert_eq!(value["value"], "NaN");
     }

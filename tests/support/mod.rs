@@ -1,5 +1,5 @@
 //! What the integration tests share.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
 pub mod dart;
 pub mod mojo;

@@ -71,7 +71,14 @@ impl Snapshot {
     }
 
     fn starts(&self) -> Vec<u64> {
-        self.rows.iter().scan(0, |next, row| { let start = *next; *next += row.references.len() as u64; Some(start) }).collect()
+        self.rows
+            .iter()
+            .scan(0, |next, row| {
+                let start = *next;
+                *next += row.references.len() as u64;
+                Some(start)
+            })
+            .collect()
     }
 
     fn snapmeta(&self, gc_seq_num: usize) -> String {
@@ -164,7 +171,8 @@ impl Writer {
     }
 
     pub fn strings(&mut self, strings: &[&str]) -> u64 {
-        let raw: Vec<u8> = strings.iter().flat_map(|text| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()).collect();
+        let raw: Vec<u8> =
+            strings.iter().flat_map(|text| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()).collect();
         let start = self.name("strings");
         self.bytes.extend(0u64.to_le_bytes());
         self.frame(&raw);

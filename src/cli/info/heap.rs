@@ -36,7 +36,8 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, comm
         let why = format!("phantom records, {}: a writer bug of Go 1.22 and later", size(details.phantom_bytes));
         view.fact("dropped", count(details.phantom_objects), why);
     }
-    let mut reasons = details.goroutines.wait_reasons.iter().take(3).map(|reason| format!("{} {}", count(reason.count), reason.name));
+    let mut reasons =
+        details.goroutines.wait_reasons.iter().take(3).map(|reason| format!("{} {}", count(reason.count), reason.name));
     let mut doing = vec![plural(details.stack_frames, "frame", "frames")];
     doing.extend(reasons.by_ref());
     view.fact("goroutines", count(details.goroutines.count), doing.join(", "));
@@ -56,12 +57,13 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, comm
     view.fact("types", count(types), headers);
     let Some(memstats) = &details.memstats else { return };
     let of = |name: &str| memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value);
-    let system = format!(
-        "in use of {} from the system, next GC at {}, {}",
-        size(of("HeapSys")),
-        size(of("NextGC")),
-        plural(of("NumGC"), "collection", "collections")
-    );
+    // GOGC=off sets the goal so high that it is never reached.
+    let next = match of("NextGC") {
+        goal if goal >= 1 << 60 => "GC switched off".to_owned(),
+        goal => format!("next GC at {}", size(goal)),
+    };
+    let collections = plural(of("NumGC"), "collection", "collections");
+    let system = format!("in use of {} from the system, {next}, {collections}", size(of("HeapSys")));
     view.fact("heap", size(of("HeapInuse")), system);
 }
 
@@ -74,7 +76,11 @@ fn show_dart(snapshot: &SnapshotInfo, details: &dart::Details, view: &mut View, 
         view.headline.push("exported by DevTools".to_owned());
     }
     let immediates = format!("{} of size 0", count(details.zero_size_objects));
-    view.fact("objects", count(snapshot.objects.unwrap_or(0)), format!("{}, {immediates}", size(snapshot.shallow_bytes.unwrap_or(0))));
+    view.fact(
+        "objects",
+        count(snapshot.objects.unwrap_or(0)),
+        format!("{}, {immediates}", size(snapshot.shallow_bytes.unwrap_or(0))),
+    );
     let zero = format!("{} of them to no object", count(details.zero_references));
     view.fact("references", count(snapshot.references.unwrap_or(0)), zero);
     let isolates = details.isolates.map(|isolates| plural(isolates, "isolate", "isolates")).unwrap_or_default();

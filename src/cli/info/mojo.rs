@@ -20,11 +20,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, common: 
     let every = profile.interval_us.map(|interval| format!(" every {}", duration(interval))).unwrap_or_default();
     view.headline.push(format!("{measured}{every}"));
 
-    let who = format!(
-        "{} in {}",
-        plural(profile.threads, "thread", "threads"),
-        plural(profile.processes, "process", "processes")
-    );
+    let who = format!("{} in {}", plural(profile.threads, "thread", "threads"), plural(profile.processes, "process", "processes"));
     let recorded = profile.duration_us.map(|time| format!(", {} recorded", duration(time))).unwrap_or_default();
     view.fact("samples", count(profile.samples), format!("{who}{recorded}"));
     if profile.time_us > 0 {
@@ -41,7 +37,11 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, common: 
     view.fact("frames", count(profile.frames), frames);
     if profile.empty_samples + profile.invalid_samples > 0 {
         let saturation = value("saturation").map(|value| format!(", saturation {value}")).unwrap_or_default();
-        view.fact("empty", count(profile.empty_samples), format!("samples without frames, {} invalid{saturation}", count(profile.invalid_samples)));
+        view.fact(
+            "empty",
+            count(profile.empty_samples),
+            format!("samples without frames, {} invalid{saturation}", count(profile.invalid_samples)),
+        );
     }
     if let Some(hottest) = &profile.hottest {
         view.fact("hottest", percent(hottest.share), format!("{} ({}) by itself", hottest.name, hottest.namespace));

@@ -169,9 +169,8 @@ impl Totals {
         if !modern || tail.nonzero_hashes.is_none() {
             return Some("2.12 or before");
         }
-        // Maps were renamed for 3.0, and moved to a library of their own later; both classes are always there.
+        // Maps were renamed for 3.0; one of the two classes is always there.
         match classes.iter().find(|class| matches!(class.name, b"_Map" | b"_InternalLinkedHashMap")) {
-            Some(class) if class.name == b"_Map" && class.library_uri == b"dart:_compact_hash" => Some("3.x, newer"),
             Some(class) if class.name == b"_Map" => Some("3.x"),
             _ if self.smis > 0 => Some("2.19 or later"),
             _ => Some("2.13 to 2.18"),

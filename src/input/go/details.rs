@@ -37,7 +37,7 @@ pub struct Details {
     pub ncpu: Option<u64>,
     /// The rule by which phantoms were left out.
     pub phantom_rule: Rule,
-    /// Fields of objects that hold pointers, those of phantoms included (1.4 and later).
+    /// Fields of objects that hold pointers (1.4 and later; before that the types say it).
     pub pointer_fields: u64,
     /// Objects that begin with the address of their type (Go 1.22 and later).
     pub malloc_headers: u64,

@@ -142,9 +142,7 @@ impl<'a> StackFrame<'a> {
         sink.unsigned("depth", self.depth);
         sink.address("child_sp", self.child_sp);
         sink.unsigned("size", self.contents.len() as u64);
-        if sink.wants_contents() {
-            sink.contents("contents", self.contents);
-        }
+        sink.contents("contents", self.contents);
         sink.address("entry", self.entry);
         sink.address("pc", self.pc);
         if let Some(contpc) = self.contpc {

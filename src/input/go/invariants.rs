@@ -1,8 +1,306 @@
-//! What `check` says of a Go heap dump.
+//! What `check` says of a Go heap dump: the invariants that the format promises.
+//!
+//! Every rule held for all records of dumps of Go 1.19, 1.22 and 1.27. What does **not** hold is not checked: pointers of a
+//! frame may lie beyond its contents (they are the parent's arguments) and are not sorted, objects are not sorted by
+//! address, finalizer and panic types are seldom among the type records, words that look like pointers may point nowhere.
+
+use super::draft::Draft;
+use super::object::{Object, Typed};
+use super::records::{Rec, Records};
+use super::summary::Totals;
+use super::types::Type;
+use super::version::Version;
 use crate::error::Result;
 use crate::input::Options;
 use crate::input::check::Findings;
-/// Check.
-pub fn check(_: &[u8], _: Options<'_>) -> Result<Findings> {
-    Ok(Findings::default())
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Checks the invariants in one pass.
+///
+/// # Errors
+/// When the magic is not one of a Go heap dump.
+pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+    let mut records = Records::new(bytes)?;
+    let mut checker = Checker::new(records.version());
+    let damage = checker.add_all(&mut records, options).err();
+    let mut findings = Findings::default();
+    checker.report_order(&mut findings);
+    checker.report_heap(&mut findings, damage.is_none());
+    checker.report_goroutines(&mut findings);
+    if damage.is_none() {
+        // The rest of the file may say what these miss, so they are not checked in a damaged one.
+        checker.report_links(&mut findings);
+        checker.report_memstats(&mut findings);
+        findings.none("eof.last", records.trailing().unwrap_or_default(), "bytes after the eof record");
+    }
+    findings.set_damage(damage);
+    Ok(findings)
+}
+
+/// What a pass over the records finds. The sets grow with the types and the allocation profile, not with the objects.
+struct Checker<'a> {
+    version: Version,
+    totals: Totals<'a>,
+    first_is_params: Option<bool>,
+    last_object: Option<(u64, u64)>,
+    overlapping: u64,
+    outside_heap: u64,
+    unknown_kinds: u64,
+    fields: FieldFaults,
+    types: FxHashMap<u64, (u64, &'a [u8])>,
+    changed_types: u64,
+    used_types: FxHashSet<u64>,
+    itab_types: FxHashSet<u64>,
+    goroutine: Option<CurrentGoroutine>,
+    stacks: StackFaults,
+    profiles: FxHashSet<u64>,
+    repeated_profiles: u64,
+    sampled_profiles: FxHashSet<u64>,
+    samples_outside_heap: u64,
+    finalizers_outside_heap: u64,
+}
+
+/// Faults of field lists.
+#[derive(Default)]
+struct FieldFaults {
+    of_objects: u64,
+    of_segments: u64,
+    of_types: u64,
+    reserved: u64,
+}
+
+/// The goroutine that the following frames, defers and panics belong to.
+struct CurrentGoroutine {
+    addr: u64,
+    sp: u64,
+    /// Depth of the next frame, and the `sp` of the last one.
+    depth: u64,
+    child_sp: u64,
+}
+
+/// Faults of goroutines and their stacks.
+#[derive(Default)]
+struct StackFaults {
+    unknown_status: u64,
+    without_goroutine: u64,
+    broken_depth: u64,
+    broken_child: u64,
+    wrong_top: u64,
+    wrong_owner: u64,
+}
+
+impl<'a> Checker<'a> {
+    fn new(version: Version) -> Self {
+        Self {
+            version,
+            totals: Totals::new(version),
+            first_is_params: None,
+            last_object: None,
+            overlapping: 0,
+            outside_heap: 0,
+            unknown_kinds: 0,
+            fields: FieldFaults::default(),
+            types: FxHashMap::default(),
+            changed_types: 0,
+            used_types: FxHashSet::default(),
+            itab_types: FxHashSet::default(),
+            goroutine: None,
+            stacks: StackFaults::default(),
+            profiles: FxHashSet::default(),
+            repeated_profiles: 0,
+            sampled_profiles: FxHashSet::default(),
+            samples_outside_heap: 0,
+            finalizers_outside_heap: 0,
+        }
+    }
+
+    fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
+        loop {
+            while let Some(object) = records.next_object() {
+                let (offset, object) = object?;
+                if self.totals.object_records.is_multiple_of(65536) {
+                    (options.progress)(offset);
+                }
+                self.first_is_params.get_or_insert(false);
+                self.totals.object(&object);
+                self.object(&object);
+            }
+            let Some(record) = records.next() else { return Ok(()) };
+            let (_, record) = record?;
+            self.first_is_params.get_or_insert(matches!(record, Rec::Params(_)));
+            self.totals.other(&record);
+            self.other(&record);
+        }
+    }
+
+    fn pointer_size(&self) -> u64 {
+        self.totals.params.map_or(8, |params| params.pointer_size)
+    }
+
+    /// Whether an address is in the range of the heap, or that is not known.
+    fn in_heap(&self, addr: u64, end: u64) -> bool {
+        let Some(params) = self.totals.params else { return true };
+        params.heap_start.is_none_or(|start| addr >= start) && params.heap_end.is_none_or(|limit| end <= limit)
+    }
+
+    fn object(&mut self, object: &Object<'a>) {
+        let (addr, end) = (object.addr, object.end());
+        self.outside_heap += u64::from(!self.in_heap(addr, end));
+        // Objects of a span stand one after the other, so that comparing neighbours finds an overlap inside a span; the
+        // order of spans is arbitrary.
+        if let Some((last_addr, last_end)) = self.last_object.replace((addr, end)) {
+            self.overlapping += u64::from(addr < last_end && last_addr < end);
+        }
+        self.fields.of_objects = self.fields.of_objects.saturating_add(object.fields.beyond(object.size(), self.pointer_size()));
+        self.fields.reserved = self.fields.reserved.saturating_add(object.fields.reserved());
+        let Some(Typed { type_addr, kind }) = object.typed else { return };
+        let known = matches!(kind, 0..=2) || kind == 127 && self.version == Version::Go13;
+        self.unknown_kinds += u64::from(!known);
+        if type_addr != 0 {
+            self.used_types.insert(type_addr);
+        }
+    }
+
+    fn other(&mut self, record: &Rec<'a>) {
+        match record {
+            Rec::Type(record) => self.type_record(record),
+            Rec::Draft(Draft::Type(record)) => {
+                self.type_at(record.addr, record.size, record.name);
+                let end = |offset: u64| offset.saturating_add(self.pointer_size());
+                self.fields.of_types += record.offsets().filter(|&offset| end(offset) > record.size).count() as u64;
+            }
+            Rec::Itab(itab) => self.itab_types.extend(itab.type_addr()),
+            Rec::DataSegment(segment) | Rec::BssSegment(segment) => {
+                let length = segment.contents.len() as u64;
+                self.fields.of_segments += segment.fields.beyond(length, self.pointer_size());
+                self.fields.reserved += segment.fields.reserved();
+            }
+            Rec::Goroutine(goroutine) => {
+                self.stacks.unknown_status += u64::from(goroutine.status_name().is_none());
+                self.goroutine = Some(CurrentGoroutine { addr: goroutine.addr, sp: goroutine.sp, depth: 0, child_sp: 0 });
+            }
+            Rec::StackFrame(frame) => {
+                self.fields.reserved += frame.fields.reserved();
+                self.frame(frame.sp, frame.depth, frame.child_sp);
+            }
+            Rec::Defer(record) => self.owned(record.g),
+            Rec::Panic(record) => self.owned(record.g),
+            Rec::Finalizer(record) | Rec::QueuedFinalizer(record) => {
+                self.finalizers_outside_heap += u64::from(!self.in_heap(record.object, record.object));
+            }
+            Rec::Memprof(record) => self.repeated_profiles += u64::from(!self.profiles.insert(record.id)),
+            Rec::AllocSample(record) => {
+                self.sampled_profiles.insert(record.profile);
+                self.samples_outside_heap += u64::from(!self.in_heap(record.addr, record.addr));
+            }
+            _ => {}
+        }
+    }
+
+    fn type_record(&mut self, record: &Type<'a>) {
+        self.type_at(record.addr, record.size, record.name);
+        self.fields.of_types = self.fields.of_types.saturating_add(record.fields.beyond(record.size, self.pointer_size()));
+    }
+
+    fn type_at(&mut self, addr: u64, size: u64, name: &'a [u8]) {
+        let first = *self.types.entry(addr).or_insert((size, name));
+        self.changed_types += u64::from(first != (size, name));
+    }
+
+    fn frame(&mut self, sp: u64, depth: u64, child_sp: u64) {
+        let Some(goroutine) = &mut self.goroutine else {
+            self.stacks.without_goroutine += 1;
+            return;
+        };
+        self.stacks.broken_depth += u64::from(depth != goroutine.depth);
+        self.stacks.broken_child += u64::from(child_sp != goroutine.child_sp);
+        self.stacks.wrong_top += u64::from(goroutine.depth == 0 && sp != goroutine.sp);
+        goroutine.depth = depth.saturating_add(1);
+        goroutine.child_sp = sp;
+    }
+
+    fn owned(&mut self, g: u64) {
+        match &self.goroutine {
+            Some(goroutine) => self.stacks.wrong_owner += u64::from(goroutine.addr != g),
+            None => self.stacks.without_goroutine += 1,
+        }
+    }
+
+    fn report_order(&self, findings: &mut Findings) {
+        findings.push(
+            "params.first",
+            // In the draft the order of records is free.
+            self.version == Version::Draft13 || self.first_is_params == Some(true),
+            1,
+            u64::from(self.first_is_params == Some(true)),
+            "the first record is the params record".to_owned(),
+        );
+        for name in ["params", "memstats", "data_segment", "bss_segment"] {
+            findings.at_most(format!("{name}.once"), 1, self.totals.records(name), &format!("{name} records"));
+        }
+    }
+
+    fn report_heap(&mut self, findings: &mut Findings, complete: bool) {
+        findings.none("objects.overlap", self.overlapping, "objects that overlap the one before them");
+        findings.none("objects.in_heap", self.outside_heap, "objects outside of the range of the heap");
+        if self.version <= Version::Go13 {
+            findings.none("objects.kind", self.unknown_kinds, "objects of an unknown kind");
+            findings.none("types.fields", self.fields.of_types, "fields beyond the size of their type");
+        } else {
+            findings.none("objects.fields", self.fields.of_objects, "fields beyond the contents of their object");
+        }
+        if self.version >= Version::Go13 {
+            findings.none("segments.fields", self.fields.of_segments, "fields beyond the contents of their segment");
+        }
+        if self.version >= Version::Go15 {
+            findings.none("fields.kind", self.fields.reserved, "fields of a kind that is not written since Go 1.5");
+        }
+        let Some(memstats) = self.totals.memstats.filter(|_| complete) else { return };
+        // A sweep that has not ended leaves dead objects in the statistics that the writer skips; there are never more
+        // objects than the statistics count.
+        let heap = self.totals.heap();
+        findings.at_most("memstats.heap_objects", memstats.get("HeapObjects"), heap.objects, "objects against HeapObjects");
+        findings.at_most("memstats.heap_alloc", memstats.get("HeapAlloc"), heap.bytes, "bytes in objects against HeapAlloc");
+    }
+
+    fn report_goroutines(&self, findings: &mut Findings) {
+        if self.version == Version::Draft13 {
+            return;
+        }
+        let stacks = &self.stacks;
+        findings.none("goroutines.status", stacks.unknown_status, "goroutines with an unknown status");
+        findings.none("goroutines.order", stacks.without_goroutine, "frames, defers and panics before the first goroutine");
+        findings.none("goroutines.owner", stacks.wrong_owner, "defers and panics of another goroutine than the one before them");
+        findings.none("frames.top", stacks.wrong_top, "innermost frames that are not at their goroutine's stack pointer");
+        findings.none("frames.depth", stacks.broken_depth, "frames whose depth does not follow that of the frame before");
+        findings.none("frames.child", stacks.broken_child, "frames whose child is not the frame before");
+    }
+
+    fn report_links(&self, findings: &mut Findings) {
+        findings.none("types.same", self.changed_types, "type records that differ from an earlier one at the same address");
+        let missing = |used: &FxHashSet<u64>| used.iter().filter(|addr| !self.types.contains_key(addr)).count() as u64;
+        match self.version {
+            Version::Draft13 | Version::Go13 => {
+                findings.none("objects.type", missing(&self.used_types), "types of objects that have no type record");
+            }
+            _ => findings.none("itabs.type", missing(&self.itab_types), "types of itabs that have no type record"),
+        }
+        if self.version == Version::Draft13 {
+            return;
+        }
+        let unknown = self.sampled_profiles.difference(&self.profiles).count() as u64;
+        findings.none("memprof.unique", self.repeated_profiles, "profile entries with the id of another one");
+        findings.none("alloc_samples.profile", unknown, "profile ids of samples that have no entry");
+        findings.none("alloc_samples.in_heap", self.samples_outside_heap, "samples outside of the range of the heap");
+        findings.none("finalizers.in_heap", self.finalizers_outside_heap, "finalizers of objects outside of the range of the heap");
+        findings.equal("memstats.present", 1, self.totals.records("memstats").min(1), "memstats records");
+        for name in ["data_segment", "bss_segment"] {
+            findings.equal(format!("{name}.present"), 1, self.totals.records(name).min(1), &format!("{name} records"));
+        }
+    }
+
+    fn report_memstats(&self, findings: &mut Findings) {
+        let Some(memstats) = self.totals.memstats else { return };
+        findings.equal("memstats.alloc", memstats.get("HeapAlloc"), memstats.get("Alloc"), "Alloc against HeapAlloc");
+    }
 }

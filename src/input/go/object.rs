@@ -64,11 +64,12 @@ impl<'a> Object<'a> {
             sink.unsigned("kind", typed.kind);
         }
         sink.unsigned("size", self.size());
-        if sink.wants_contents() {
-            sink.contents("contents", self.contents);
-        }
         if self.typed.is_none() {
-            self.fields.say(sink);
+            sink.unsigned("pointers", self.fields.len());
+        }
+        sink.contents("contents", self.contents);
+        if self.typed.is_none() {
+            self.fields.say_each(sink);
         }
     }
 }

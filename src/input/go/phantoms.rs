@@ -67,13 +67,15 @@ pub fn largest(pointer_size: u64) -> u64 {
     pointer_size * pointer_size * 8
 }
 
-/// How many objects do not exist, and their sizes.
+/// How many objects do not exist, their sizes and their fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phantoms {
     /// Their number.
     pub objects: u64,
     /// Sum of their sizes.
     pub bytes: u64,
+    /// Entries in their field lists.
+    pub fields: u64,
 }
 
 /// Counts phantoms in one pass with constant memory, by every rule at once, because the version may not be known.
@@ -94,9 +96,16 @@ struct OpenPage {
     scan: bool,
     /// For `AllocHeaders` with and without pointers, then for `GreenTea`: where slots end, and objects behind that.
     ends: [u64; 4],
-    behind: [u64; 4],
+    behind: [Behind; 4],
     /// The least of `ends`. Nearly all objects lie before it.
     first_end: u64,
+}
+
+/// Objects of a page from some offset on, and the entries in their field lists.
+#[derive(Clone, Copy, Debug, Default)]
+struct Behind {
+    objects: u64,
+    fields: u64,
 }
 
 impl PhantomCounter {
@@ -106,9 +115,9 @@ impl PhantomCounter {
         Self { pointer_size, largest: largest(pointer_size), alloc_headers: none, green_tea: none, page: OpenPage::default() }
     }
 
-    /// Takes the next object of the file.
+    /// Takes the next object of the file, with the length of its field list.
     #[inline]
-    pub fn add(&mut self, addr: u64, size: u64, has_pointers: bool) {
+    pub fn add(&mut self, addr: u64, size: u64, fields: u64) {
         if size > self.largest {
             return;
         }
@@ -116,10 +125,13 @@ impl PhantomCounter {
         if addr - offset != self.page.start || size != self.page.size {
             self.turn(addr - offset, size);
         }
-        self.page.scan |= has_pointers;
+        self.page.scan |= fields > 0;
         if offset >= self.page.first_end {
             for (behind, end) in self.page.behind.iter_mut().zip(self.page.ends) {
-                *behind += u64::from(offset >= end);
+                if offset >= end {
+                    behind.objects += 1;
+                    behind.fields = behind.fields.saturating_add(fields);
+                }
             }
         }
     }
@@ -144,14 +156,15 @@ impl PhantomCounter {
         let ends =
             [end(Rule::AllocHeaders, true), end(Rule::AllocHeaders, false), end(Rule::GreenTea, true), end(Rule::GreenTea, false)];
         let first_end = ends.iter().copied().min().unwrap_or(PAGE);
-        self.page = OpenPage { start, size, scan: false, ends, behind: [0; 4], first_end };
+        self.page = OpenPage { start, size, scan: false, ends, behind: [Behind::default(); 4], first_end };
     }
 }
 
 impl Phantoms {
-    fn add(&mut self, objects: u64, size: u64) {
-        self.objects += objects;
-        self.bytes = self.bytes.saturating_add(objects.saturating_mul(size));
+    fn add(&mut self, behind: Behind, size: u64) {
+        self.objects += behind.objects;
+        self.bytes = self.bytes.saturating_add(behind.objects.saturating_mul(size));
+        self.fields = self.fields.saturating_add(behind.fields);
     }
 }
 
@@ -183,7 +196,7 @@ mod tests {
     fn count(pointer_size: u64, size: u64, scan: bool, rule: Rule) -> u64 {
         let mut counter = PhantomCounter::new(pointer_size);
         for slot in 0..PAGE / size {
-            counter.add(0xc000_0000_0000 + slot * size, size, scan && slot == 0);
+            counter.add(0xc000_0000_0000 + slot * size, size, u64::from(scan && slot == 0));
         }
         counter.finish(rule).objects
     }
@@ -206,10 +219,10 @@ mod tests {
     fn each_page_has_its_own_pointers() {
         let mut counter = PhantomCounter::new(8);
         let page = 0xc000_0000_0000;
-        counter.add(page + 8128, 64, false);
-        counter.add(page + 8192, 64, true);
-        counter.add(page + 8192 + 8128, 64, false);
-        assert_eq!(counter.finish(Rule::AllocHeaders), Phantoms { objects: 1, bytes: 64 });
-        assert_eq!(counter.finish(Rule::GreenTea), Phantoms { objects: 2, bytes: 128 });
+        counter.add(page + 8128, 64, 0);
+        counter.add(page + 8192, 64, 3);
+        counter.add(page + 8192 + 8128, 64, 2);
+        assert_eq!(counter.finish(Rule::AllocHeaders), Phantoms { objects: 1, bytes: 64, fields: 2 });
+        assert_eq!(counter.finish(Rule::GreenTea), Phantoms { objects: 2, bytes: 128, fields: 2 });
     }
 }

@@ -91,9 +91,7 @@ impl<'a> Segment<'a> {
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.address("addr", self.addr);
         sink.unsigned("size", self.contents.len() as u64);
-        if sink.wants_contents() {
-            sink.contents("contents", self.contents);
-        }
+        sink.contents("contents", self.contents);
         self.fields.say(sink);
     }
 }

@@ -94,7 +94,7 @@ impl<'a> Totals<'a> {
         loop {
             while let Some(object) = records.next_object() {
                 let (offset, object) = object?;
-                if self.object_records % 65536 == 0 {
+                if self.object_records.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 self.object(&object);
@@ -105,12 +105,12 @@ impl<'a> Totals<'a> {
     }
 
     #[inline]
-    fn object(&mut self, object: &Object<'_>) {
+    pub(super) fn object(&mut self, object: &Object<'_>) {
         let size = object.size();
         self.object_records += 1;
         self.object_bytes = self.object_bytes.saturating_add(size);
         self.details.pointer_fields += object.fields.len();
-        self.phantoms.add(object.addr, size, !object.fields.is_empty());
+        self.phantoms.add(object.addr, size, object.fields.len());
         if size > 128 && size <= LARGEST_WITH_HEADER && !object.fields.is_empty() {
             self.large_object(object);
         }
@@ -124,7 +124,7 @@ impl<'a> Totals<'a> {
         self.details.malloc_headers += u64::from(object.size() > largest(pointer_size) && first >= HEADER);
     }
 
-    fn other(&mut self, record: &Rec<'a>) {
+    pub(super) fn other(&mut self, record: &Rec<'a>) {
         self.count(record.name());
         match record {
             Rec::Params(params) if self.params.is_none() => {
@@ -290,6 +290,7 @@ impl<'a> Totals<'a> {
             queued_finalizers: count("queued_finalizer"),
             memprof_entries: count("memprof"),
             alloc_samples: count("alloc_sample"),
+            pointer_fields: self.details.pointer_fields.saturating_sub(heap.phantoms.fields),
             ..self.details.clone()
         };
         if heap.rule == Rule::None {

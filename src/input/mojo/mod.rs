@@ -47,7 +47,7 @@ pub const TITLE: &str = "Austin MOJO";
 /// The versions that are read.
 pub const VERSIONS: &str = "1 (Austin 3.4), 2 (3.5), 3 (3.6 to 4.0, echion, mojo-compress), 4 (after 4.0)";
 /// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["mojo", "austin"];
+pub const EXTENSIONS: &[&str] = &["mojo"];
 /// What such files begin with.
 pub const MAGICS: &[&[u8]] = &[b"MOJ"];
 /// The names of the events.

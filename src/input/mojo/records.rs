@@ -331,14 +331,9 @@ mod tests {
 
     #[test]
     fn varints_of_the_specification() {
-        for (bytes, value) in [
-            (&[0xc3, 0x02][..], -131),
-            (&[0x00], 0),
-            (&[0x40], 0),
-            (&[0x3f], 63),
-            (&[0x80, 0x01], 64),
-            (&[0x81, 0x80, 0x00], 1),
-        ] {
+        for (bytes, value) in
+            [(&[0xc3, 0x02][..], -131), (&[0x00], 0), (&[0x40], 0), (&[0x3f], 63), (&[0x80, 0x01], 64), (&[0x81, 0x80, 0x00], 1)]
+        {
             assert_eq!(decode(bytes).unwrap(), value);
         }
     }

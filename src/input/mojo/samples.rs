@@ -82,7 +82,7 @@ impl<'a> Stream<'a> {
         for record in records {
             let (offset, event) = record.map_err(Stop::Damage)?;
             self.event(offset, event, sink)?;
-            if matches!(event, Event::Stack { .. }) && self.streamed.samples % 4096 == 0 {
+            if matches!(event, Event::Stack { .. }) && self.streamed.samples.is_multiple_of(4096) {
                 (options.progress)(offset);
             }
         }
@@ -169,7 +169,10 @@ impl<'a> Stream<'a> {
 /// A frame of native code: its file is neither a Python source nor a name like `<string>`.
 fn is_native(frame: &Frame<'_>) -> bool {
     match frame {
-        Frame::Code { file, .. } => !file.ends_with(b".py") && !(file.starts_with(b"<") && file.ends_with(b">")),
+        Frame::Code { file, .. } => {
+            let python = file.ends_with(b".py") || file.starts_with(b"<") && file.ends_with(b">");
+            !python
+        }
         _ => true,
     }
 }

@@ -1,8 +1,8 @@
 //! What `info` says of a MOJO file: counts and sums of one pass.
 
+use super::RECORD_NAMES;
 use super::records::{Event, Records};
 use super::symbols::{Lookup, Symbols};
-use super::RECORD_NAMES;
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
 use crate::input::{Format, Options};
@@ -123,7 +123,7 @@ impl<'a> Tally<'a> {
                 self.open = Some(Open::default());
                 self.task_frames = 0;
                 self.samples += 1;
-                if self.samples % 4096 == 0 {
+                if self.samples.is_multiple_of(4096) {
                     (options.progress)(offset);
                 }
             }

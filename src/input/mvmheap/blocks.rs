@@ -181,7 +181,7 @@ pub(super) fn read_block<'a>(cursor: &mut Cursor<'a>) -> Result<Block<'a>> {
 /// Takes the block that a table of contents says to stand at the cursor and to end at `end`.
 pub(super) fn take_listed_block<'a>(cursor: &mut Cursor<'a>, entry: TocEntry) -> Result<Block<'a>> {
     let start = cursor.offset();
-    let length = entry.end.checked_sub(start).unwrap_or_default();
+    let length = entry.end.saturating_sub(start);
     let mut block = Cursor::new(cursor.take(length, "a block")?, start);
     let name = read_name(&mut block)?;
     if name != entry.name {

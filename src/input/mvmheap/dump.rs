@@ -143,7 +143,8 @@ impl<'a> Group<'a> {
 
     /// Whether this block cannot belong to the group, because the table that ended the group was lost.
     fn is_over_before(&self, block: &Block<'_>) -> bool {
-        !self.blocks.is_empty() && (block.name.is("snapmeta") || (block.name.known().is_some() && self.blocks.iter().any(|own| own.name == block.name)))
+        !self.blocks.is_empty()
+            && (block.name.is("snapmeta") || (block.name.known().is_some() && self.blocks.iter().any(|own| own.name == block.name)))
     }
 
     fn is_snapshot(&self) -> bool {

@@ -26,7 +26,9 @@ pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<Result<Ve
                 .found(ids.len().to_string()));
         }
         let lists = ids.chunks(length).zip(scores.chunks(length));
-        let entries = |(ids, scores): (&[u64], &[u64])| ids.iter().copied().zip(scores.iter().copied()).filter(|(_, score)| *score > 0).collect();
+        let entries = |(ids, scores): (&[u64], &[u64])| {
+            ids.iter().copied().zip(scores.iter().copied()).filter(|(_, score)| *score > 0).collect()
+        };
         Ok(names.into_iter().zip(lists).map(|(name, list)| Board { name, entries: entries(list) }).collect())
     }))
 }

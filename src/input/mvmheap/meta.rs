@@ -131,7 +131,8 @@ mod tests {
 
     #[test]
     fn keys_keep_their_order_and_nested_ones_are_joined() {
-        let meta = Meta::parse(b"{ \"subversion\": 1, \"pid\": 7, \"b\": {\"z\": 40, \"a\": [\"x\", \"y\"]}, \"n\": -1}\0").unwrap();
+        let meta =
+            Meta::parse(b"{ \"subversion\": 1, \"pid\": 7, \"b\": {\"z\": 40, \"a\": [\"x\", \"y\"]}, \"n\": -1}\0").unwrap();
         let shown: Vec<_> = meta.0.iter().map(|(key, value)| format!("{key}={}", value_text(value))).collect();
         assert_eq!(shown, ["subversion=1", "pid=7", "b.z=40", "b.a=x, y", "n=-1"]);
         assert_eq!(meta.unsigned("pid"), Some(7));

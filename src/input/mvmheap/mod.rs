@@ -70,6 +70,7 @@ mod frame;
 mod highscores;
 pub mod invariants;
 mod meta;
+mod ranges;
 pub mod records;
 mod rows;
 mod scan;

@@ -141,8 +141,11 @@ const META_KEYS: [(&str, &str); 13] = [
 fn meta_fields<S: FieldSink>(payload: &[u8], sink: &mut S) {
     sink.unsigned("size", payload.len() as u64);
     let Some(meta) = Meta::parse(payload) else { return sink.text("text", payload) };
-    let (known, other): (Vec<_>, Vec<_>) =
-        meta.0.iter().map(|(key, value)| (META_KEYS.iter().find(|(known, _)| known == key), key, value)).partition(|(known, ..)| known.is_some());
+    let (known, other): (Vec<_>, Vec<_>) = meta
+        .0
+        .iter()
+        .map(|(key, value)| (META_KEYS.iter().find(|(known, _)| known == key), key, value))
+        .partition(|(known, ..)| known.is_some());
     for (names, _, value) in known {
         let name = names.map_or("", |(_, name)| *name);
         match value {

@@ -20,7 +20,7 @@ pub(super) struct Chunk {
 
 /// Decodes the rows of collectables of one snapshot.
 pub(super) enum RowReader<'a> {
-    Columns([Option<Column<'a>>; 6]),
+    Columns(Box<[Option<Column<'a>>; 6]>),
     Rows(std::slice::Chunks<'a, u8>),
 }
 
@@ -45,7 +45,7 @@ impl<'a> RowReader<'a> {
                 *column = Some(Column::new(block, weight).map_err(|error| ColumnError { column: i, error })?);
             }
         }
-        Ok(Self::Columns(columns))
+        Ok(Self::Columns(Box::new(columns)))
     }
 
     /// Replaces the chunk by the next rows. False: there are no more.
@@ -80,7 +80,8 @@ fn next_of_columns(columns: &mut [Option<Column<'_>>; 6], chunk: &mut Chunk) -> 
         let Some(column) = column else { continue };
         column.read(CHUNK, values).map_err(|error| ColumnError { column: i, error })?;
         if *rows.get_or_insert(values.len()) != values.len() {
-            let what = format!("column \"{}\" has another number of rows than the columns before it", COLLECTABLES.get(i).unwrap_or(&""));
+            let what =
+                format!("column \"{}\" has another number of rows than the columns before it", COLLECTABLES.get(i).unwrap_or(&""));
             return Err(ColumnError { column: i, error: Error::corrupt(column.position(), what) });
         }
     }

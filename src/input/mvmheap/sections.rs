@@ -28,17 +28,20 @@ pub struct Section<'a> {
 pub(super) struct Sections<'a> {
     cursor: Cursor<'a>,
     count: u64,
+    snapshots: u64,
     last: &'static str,
     ended: bool,
 }
 
 impl<'a> Sections<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { cursor: Cursor::at(bytes, 16), count: 0, last: "", ended: false }
+        Self { cursor: Cursor::at(bytes, 16), count: 0, snapshots: 0, last: "", ended: false }
     }
 
     fn section(&mut self) -> Result<Section<'a>> {
-        if self.last == "fram" && let Some(index) = read_index(&mut self.cursor) {
+        if self.last == "fram"
+            && let Some(index) = read_index(&mut self.cursor, self.snapshots)
+        {
             return Ok(index);
         }
         let cursor = &mut self.cursor;
@@ -49,6 +52,9 @@ impl<'a> Sections<'a> {
             b"fram" => fixed_rows(cursor, "fram", start, 32),
             b"refs" => reference_rows(cursor, start),
             b"strs" => string_rows(cursor, start),
+            _ if self.last == "fram" && (cursor.remaining() as u64) < self.snapshots.saturating_mul(32).saturating_add(28) => {
+                Err(cursor.truncated("the index"))
+            }
             tag => Err(Error::corrupt(start, format!("unknown section \"{}\"", tag.escape_ascii()))
                 .expected("coll, refs, strs, type, fram or the index at the end")
                 .hint("sections carry no length in bytes, so nothing after this can be read")),
@@ -75,6 +81,7 @@ impl<'a> Iterator for Sections<'a> {
             Ok(section) => {
                 self.last = section.name;
                 self.count += 1;
+                self.snapshots += u64::from(section.name == "coll");
             }
             Err(_) => self.ended = true,
         }
@@ -83,11 +90,11 @@ impl<'a> Iterator for Sections<'a> {
 }
 
 /// Takes what is left as the index: four numbers for each snapshot, then four more, of which the last counts snapshots.
-fn read_index<'a>(cursor: &mut Cursor<'a>) -> Option<Section<'a>> {
+fn read_index<'a>(cursor: &mut Cursor<'a>, snapshots: u64) -> Option<Section<'a>> {
     let start = cursor.offset();
     let count = LE::read_u64(cursor.rest().last_chunk::<8>()?);
     let length = count.checked_mul(32)?.checked_add(32)?;
-    if length != cursor.remaining() as u64 {
+    if count != snapshots || length != cursor.remaining() as u64 {
         return None;
     }
     let payload = cursor.take(length, "the index").ok()?;

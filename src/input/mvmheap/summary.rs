@@ -172,12 +172,7 @@ fn has_column(snapshot: &Snapshot<'_>, name: &str) -> bool {
     }
 }
 
-fn tally(
-    snapshot: &Snapshot<'_>,
-    wanted: [bool; 6],
-    options: Options<'_>,
-    done: &AtomicU64,
-) -> Result<Tally, ColumnError> {
+fn tally(snapshot: &Snapshot<'_>, wanted: [bool; 6], options: Options<'_>, done: &AtomicU64) -> Result<Tally, ColumnError> {
     let size = |size: Option<u64>| size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
     let mut tally = Tally::new(size(snapshot.sizes.types), size(snapshot.sizes.frames));
     let mut rows = RowReader::new(snapshot, wanted)?;

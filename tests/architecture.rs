@@ -1,0 +1,55 @@
+//! Data flows in one direction, and so do imports: input → model ← output, and only the command line sees all.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+mod support;
+
+/// What each module of the crate may import from the others.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("bytes", &["error"]),
+    ("source", &["error"]),
+    ("model", &[]),
+    ("input", &["bytes", "error", "model"]),
+    ("detect", &["error", "input"]),
+    ("output", &["error", "model"]),
+    ("cli", &["detect", "error", "input", "model", "output", "source"]),
+    ("lib", &[]),
+    ("main", &[]),
+];
+
+#[test]
+fn imports_go_in_one_direction() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut seen = BTreeSet::new();
+    for path in support::files(&sources) {
+        let relative = path.strip_prefix(&sources).unwrap();
+        let first = relative.components().next().unwrap().as_os_str().to_string_lossy();
+        let module = first.trim_end_matches(".rs").to_owned();
+        let (_, allowed) = ALLOWED.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("what may {module} import?"));
+        let text = std::fs::read_to_string(&path).unwrap();
+        // Tests inside of a module may use what they like.
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for import in code.split("crate::").skip(1) {
+            let to: String = import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(to == module || allowed.contains(&to.as_str()), "{} imports {to}", relative.display());
+        }
+        seen.insert(module);
+    }
+    assert_eq!(seen.len(), ALLOWED.len(), "a module is gone or misspelt in the list: {seen:?}");
+}
+
+#[test]
+fn readers_do_not_import_each_other() {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
+    let formats = ["dart", "go", "mojo", "mvmheap"];
+    for format in formats {
+        for path in support::files(&inputs.join(format)) {
+            let text = std::fs::read_to_string(&path).unwrap();
+            for other in formats.iter().filter(|other| **other != format) {
+                assert!(!text.contains(&format!("input::{other}")), "{} imports {other}", path.display());
+            }
+        }
+    }
+}

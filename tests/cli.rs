@@ -1,0 +1,261 @@
+//! The command line where transcripts do not reach: streams, pipes, several files, files that are written.
+
+mod support;
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::io::Write;
+use std::process::Stdio;
+use support::fixture;
+
+fn dumptool() -> Command {
+    let mut command = Command::cargo_bin("dumptool").unwrap();
+    command.env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// Standard output of a run with this status.
+fn stdout(command: &mut Command, status: i32) -> String {
+    String::from_utf8(command.assert().code(status).get_output().stdout.clone()).unwrap()
+}
+
+fn json(command: &mut Command, status: i32) -> Value {
+    serde_json::from_str(&stdout(command, status)).unwrap()
+}
+
+const MOJO: &str = "mojo/tiny-4.0.0-full-gc-mem.mojo";
+const CUT: &str = "mvmheap/tiny-nqp-cut-snap3.mvmheap";
+
+#[test]
+fn several_files_are_an_array_and_one_is_not() {
+    let one = json(dumptool().args(["info", "--format", "json"]).arg(fixture(MOJO)), 0);
+    assert_eq!(one["schema"], "dumptool/info/1");
+    let two = json(dumptool().args(["info", "--format", "json"]).arg(fixture(MOJO)).arg(fixture(CUT)).arg("-q"), 3);
+    assert_eq!(two.as_array().unwrap().len(), 2);
+    assert_eq!(two[0], one);
+    assert_eq!(two[1]["complete"], false);
+    assert_eq!(two[1]["damage"]["kind"], "truncated");
+}
+
+#[test]
+fn the_keys_of_info_are_in_the_order_of_the_contract() {
+    let text = stdout(dumptool().args(["info", "--format", "jsonl"]).arg(fixture(MOJO)), 0);
+    let keys =
+        ["schema", "file", "bytes", "format", "format_version", "kind", "complete", "damage", "warnings", "metadata", "records"];
+    let positions: Vec<_> = keys.iter().chain(&["heap", "profile"]).map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
+    assert!(positions.is_sorted(), "{text}");
+}
+
+#[test]
+fn a_file_that_cannot_be_read_does_not_hide_the_others() {
+    let both = json(dumptool().args(["info", "--format", "json", "no-such.dump"]).arg(fixture(MOJO)), 3);
+    assert_eq!(both.as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn lenient_turns_damage_into_success_and_nothing_else() {
+    dumptool().args(["info", "--lenient"]).arg(fixture(CUT)).assert().code(0);
+    dumptool().args(["cat", "--lenient"]).arg(fixture(CUT)).assert().code(0);
+    dumptool().args(["cat", "--lenient", "--record", "nothing"]).arg(fixture(CUT)).assert().code(2);
+}
+
+#[test]
+fn standard_input_is_read_also_when_compressed() {
+    let plain = std::fs::read(fixture(MOJO)).unwrap();
+    let packed = zstd::encode_all(&plain[..], 3).unwrap();
+    let expected = json(dumptool().args(["info", "--format", "json"]).arg(fixture(MOJO)), 0);
+    for (bytes, compression) in [(plain, Value::Null), (packed, "zstd".into())] {
+        let info = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(bytes), 0);
+        assert_eq!(info["profile"], expected["profile"]);
+        assert_eq!(info["bytes"], expected["bytes"]);
+        assert_eq!(info["compression"], compression);
+    }
+}
+
+#[test]
+fn a_redirected_file_is_standard_input_too() {
+    let file = std::fs::File::open(fixture(MOJO)).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool")).args(["info", "-"]).stdin(file).output().unwrap();
+    assert!(output.status.success());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("Austin MOJO 3"));
+}
+
+#[test]
+fn a_cut_compressed_file_is_read_as_far_as_it_goes() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&std::fs::read(fixture("mojo/tiny-3.5.0-children-mp.mojo")).unwrap()).unwrap();
+    let packed = encoder.finish().unwrap();
+    let info = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(&packed[..packed.len() / 2]), 3);
+    assert_eq!(info["complete"], false);
+    assert!(info["damage"]["message"].as_str().unwrap().contains("compressed input ends early"));
+}
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .args(["cat", "--format", "jsonl"])
+        .arg(fixture("mojo/tiny-3.6.0-memory-mem.mojo"))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_status_4() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output =
+        std::process::Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("cat").arg(fixture(MOJO)).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(4));
+    dumptool().arg("convert").arg(fixture(MOJO)).args(["/dev/full", "--to", "austin"]).assert().code(4);
+}
+
+#[test]
+fn colours_are_for_terminals_unless_asked_for() {
+    let plain = stdout(dumptool().arg("info").arg(fixture(MOJO)), 0);
+    assert!(!plain.contains('\x1b'));
+    let colored = stdout(dumptool().args(["info", "--color", "always"]).arg(fixture(MOJO)), 0);
+    assert!(colored.contains("\x1b["));
+    let cat = stdout(dumptool().args(["cat", "-n", "1", "--color", "always"]).arg(fixture(MOJO)), 0);
+    assert!(cat.contains("\x1b["));
+}
+
+#[test]
+fn every_line_of_jsonl_is_an_object_with_offset_and_record() {
+    for name in [MOJO, "go/go13.heapdump", "mvmheap/tiny-nqp.mvmheap", "dart/tiny_derived_2.17.6.dartheap.zst"] {
+        let text = stdout(dumptool().args(["cat", "--format", "jsonl", "--contents"]).arg(fixture(name)), 0);
+        let mut last = None;
+        for line in text.lines() {
+            let record: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"));
+            let offset = record["offset"].as_u64();
+            assert!(offset > last && record["record"].is_string(), "{name}: {line}");
+            last = offset;
+        }
+    }
+}
+
+#[test]
+fn records_of_cat_are_as_many_as_info_counts() {
+    for name in [
+        MOJO,
+        "go/tiny_go127.heapdump.zst",
+        "mvmheap/tiny-nqp.mvmheap",
+        "mvmheap/tiny-nqp-v2.mvmheap.zst",
+        "dart/tiny_derived_3.0.5.dartheap.zst",
+    ] {
+        let info = json(dumptool().args(["info", "--format", "json"]).arg(fixture(name)), 0);
+        let text = stdout(dumptool().args(["cat", "--format", "jsonl"]).arg(fixture(name)), 0);
+        for (record, count) in info["records"].as_object().unwrap() {
+            let needle = format!("\"record\":\"{record}\"");
+            assert_eq!(
+                text.lines().filter(|line| line.contains(&needle)).count() as u64,
+                count.as_u64().unwrap(),
+                "{name}: {record}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    for name in ["mvmheap/tiny-nqp.mvmheap", CUT, MOJO] {
+        let run = |threads| {
+            stdout(dumptool().args(["info", "--format", "json", "--lenient", "--threads", threads]).arg(fixture(name)), 0)
+        };
+        assert_eq!(run("1"), run("2"));
+    }
+}
+
+#[test]
+fn convert_writes_files_also_compressed_and_reports() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = stdout(dumptool().arg("convert").arg(fixture(MOJO)).args(["-", "--to", "austin", "-q"]), 0);
+    for name in ["out.austin", "out.austin.gz", "out.austin.zst"] {
+        let out = folder.path().join(name);
+        let report = json(dumptool().arg("convert").arg(fixture(MOJO)).arg(&out).args(["--format", "json"]), 0);
+        assert_eq!(support::read(&out), text.as_bytes(), "{name}");
+        assert_eq!(report["schema"], "dumptool/convert/1");
+        assert_eq!((&report["to"], &report["written"]["samples"]), (&"austin".into(), &103.into()));
+        assert_eq!(report["bytes"], std::fs::metadata(&out).unwrap().len());
+        assert!(report["lost"].is_array());
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing but the outputs is left");
+}
+
+#[test]
+fn a_failed_conversion_leaves_the_old_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.austin");
+    std::fs::write(&out, "old").unwrap();
+    dumptool().args(["convert", "no-such.mojo"]).arg(&out).assert().code(3);
+    dumptool().arg("convert").arg(fixture("go/go13.heapdump")).arg(&out).assert().code(2);
+    assert_eq!(std::fs::read_to_string(&out).unwrap(), "old");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+#[test]
+fn a_damaged_input_is_converted_as_far_as_it_goes() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, out) = (folder.path().join("cut.mojo"), folder.path().join("out.austin"));
+    let whole = std::fs::read(fixture(MOJO)).unwrap();
+    std::fs::write(&input, &whole[..4999]).unwrap();
+    dumptool().arg("convert").arg(&input).arg(&out).assert().code(3);
+    let text = std::fs::read_to_string(&out).unwrap();
+    assert!(text.lines().count() > 10 && text.ends_with('\n'));
+}
+
+#[cfg(unix)]
+#[test]
+fn the_input_is_never_the_output_not_even_by_another_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let (input, link) = (folder.path().join("a.mojo"), folder.path().join("b.austin"));
+    std::fs::copy(fixture(MOJO), &input).unwrap();
+    std::os::unix::fs::symlink(&input, &link).unwrap();
+    dumptool().arg("convert").arg(&input).arg(&link).assert().code(2);
+    assert_eq!(std::fs::read(&input).unwrap(), std::fs::read(fixture(MOJO)).unwrap());
+}
+
+#[test]
+fn a_report_and_an_output_do_not_mix() {
+    dumptool().arg("convert").arg(fixture(MOJO)).args(["-", "--to", "austin", "--format", "json"]).assert().code(2);
+}
+
+#[test]
+fn completions_and_manual_are_complete() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(stdout(dumptool().args(["completions", shell]), 0).contains("convert"), "{shell}");
+    }
+    let manual = stdout(dumptool().arg("man"), 0);
+    assert!(manual.contains(".TH dumptool 1") && manual.contains("lenient") && manual.contains("dialect"));
+}
+
+#[test]
+fn formats_are_told_as_json_too() {
+    let formats = json(dumptool().args(["formats", "--format", "json"]), 0);
+    let read: Vec<_> =
+        formats["formats"].as_array().unwrap().iter().filter(|row| row["read"] == true).map(|row| &row["name"]).collect();
+    assert_eq!(read, ["mvmheap", "dart", "go", "mojo"]);
+}
+
+#[test]
+fn check_is_a_gate() {
+    let sound = json(dumptool().args(["check", "--format", "json"]).arg(fixture(MOJO)), 0);
+    assert_eq!((&sound["schema"], &sound["ok"]), (&"dumptool/check/1".into(), &true.into()));
+    assert!(!sound["findings"].as_array().unwrap().is_empty());
+    dumptool().arg("check").arg(fixture("mojo/synth/v3-unresolved-string.mojo")).assert().code(1);
+    dumptool().arg("check").arg(fixture(CUT)).assert().code(3);
+}
+
+#[test]
+fn wrong_usage_is_status_2_and_help_is_not() {
+    dumptool().assert().code(2);
+    dumptool().arg("nonsense").assert().code(2);
+    dumptool().args(["info", "--threads", "0", "x"]).assert().code(2);
+    dumptool().arg("--help").assert().code(0);
+    dumptool().arg("--version").assert().code(0);
+}

@@ -1,0 +1,73 @@
+//! No length field is trusted: damaged input costs no more memory than sound input.
+//!
+//! An allocator that counts sees every allocation of the readers, but not those inside of the zstd library, which are
+//! bounded by the window that a decoder accepts.
+#![allow(unsafe_code)]
+
+mod support;
+
+use dumptool::input::Format;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use support::{Random, files, fixture, read, read_in_every_way};
+
+struct Counting;
+
+static NOW: AtomicUsize = AtomicUsize::new(0);
+static PEAK: AtomicUsize = AtomicUsize::new(0);
+
+// SAFETY: every call is handed to the system's allocator unchanged; only numbers are kept beside it.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
+        PEAK.fetch_max(now, Ordering::Relaxed);
+        // SAFETY: the caller keeps the contract of `alloc`.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
+        // SAFETY: the pointer came from `alloc` above with this layout.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Bytes that reading may take beyond the input, for inputs of at most 2 MiB.
+const ALLOWED: usize = 64 << 20;
+
+/// Reads in every way and returns the peak of memory that it took.
+fn peak(format: Format, bytes: &[u8]) -> usize {
+    let before = NOW.load(Ordering::Relaxed);
+    PEAK.store(before, Ordering::Relaxed);
+    read_in_every_way(format, bytes);
+    PEAK.load(Ordering::Relaxed) - before
+}
+
+#[test]
+fn damaged_input_takes_no_more_memory_than_sound_input() {
+    let mut random = Random(1);
+    for format in dumptool::input::FORMATS {
+        for path in files(&fixture(format.name())) {
+            let bytes = read(&path);
+            if !format.magics().iter().any(|magic| bytes.starts_with(magic)) || bytes.len() > 700 << 10 {
+                continue;
+            }
+            let sound = peak(format, &bytes);
+            assert!(sound < ALLOWED, "{}: {sound} bytes", path.display());
+            for _ in 0..60 {
+                let mut damaged = bytes.clone();
+                // A run of FF is a huge number in every encoding there is here; near the start it hits the counts.
+                let range = if random.below(2) == 0 { damaged.len() } else { damaged.len().min(400) };
+                let at = random.below(range);
+                let length = 1 + random.below(9);
+                let value = [0xff, 0x7f, 0x80][random.below(3)];
+                damaged.iter_mut().skip(at).take(length).for_each(|byte| *byte = value);
+                let taken = peak(format, &damaged);
+                assert!(taken < ALLOWED, "{}, {length} bytes at {at}: {taken} bytes", path.display());
+            }
+        }
+    }
+}
