@@ -128,11 +128,20 @@ impl<'a> Cursor<'a> {
     /// As [`Cursor::uleb128`], for numbers that usually take four to eight bytes, as addresses do.
     #[inline]
     pub fn uleb128_wide(&mut self, what: &'static str) -> Result<u64> {
-        let Some((bytes, _)) = self.rest.split_first_chunk::<8>() else { return self.uleb128(what) };
-        let word = u64::from_le_bytes(*bytes);
+        match self.uleb128_in_word() {
+            Some(value) => Ok(value),
+            None => self.uleb128(what),
+        }
+    }
+
+    /// An unsigned LEB128 number of at most eight bytes, without a branch for each byte. None, without moving, if it is
+    /// longer or fewer than eight bytes are left.
+    #[inline]
+    pub fn uleb128_in_word(&mut self) -> Option<u64> {
+        let word = u64::from_le_bytes(*self.rest.first_chunk()?);
         let last = !word & 0x8080_8080_8080_8080;
         if last == 0 {
-            return self.uleb128_long(what);
+            return None;
         }
         // Everything above the first byte without its high bit belongs to what follows. Then pairs of 7-bit groups are moved
         // together, pairs of 14 bits, and pairs of 28.
@@ -141,7 +150,7 @@ impl<'a> Cursor<'a> {
         let groups = groups & 0x0000_3fff_0000_3fff | (groups & 0x3fff_0000_3fff_0000) >> 2;
         let value = groups & 0x0fff_ffff | (groups & 0x0fff_ffff_0000_0000) >> 4;
         self.rest = self.rest.get(last.trailing_zeros() as usize / 8 + 1..).unwrap_or_default();
-        Ok(value)
+        Some(value)
     }
 
     fn uleb128_long(&mut self, what: &'static str) -> Result<u64> {

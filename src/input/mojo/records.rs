@@ -26,6 +26,21 @@ impl Varint {
             false => i128::from(self.magnitude),
         }
     }
+
+    /// A varint is an unsigned LEB128 number in which bit 6 is the sign.
+    #[inline]
+    fn of_leb128(number: u64) -> Self {
+        Self { magnitude: number & 0x3f | number >> 7 << 6, negative: number & 0x40 != 0 }
+    }
+
+    /// The number as a key or a count: a negative one wraps, as the writers cast to unsigned.
+    #[inline]
+    fn as_key(self) -> u64 {
+        match self.negative {
+            true => self.magnitude.wrapping_neg(),
+            false => self.magnitude,
+        }
+    }
 }
 
 /// What a FRAME event defines. Lines and columns are 1-based; 0 is unknown.
@@ -142,6 +157,19 @@ impl Record for Event<'_> {
     }
 }
 
+const FRAME_REF: u8 = 5;
+
+/// FRAME_REF events in a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct FrameRefs {
+    /// How many.
+    pub(super) count: u64,
+    /// Where the last one is.
+    pub(super) offset: u64,
+    /// The frame that the last one refers to.
+    pub(super) key: u64,
+}
+
 /// The events of a file with their offsets. After an error the iterator has ended.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
@@ -188,6 +216,26 @@ impl<'a> Records<'a> {
         self.cursor.offset()
     }
 
+    /// Passes over the FRAME_REF events that follow, if any. They are nearly all of a file, and a summary needs no more of
+    /// them than this. It is no harm to stop early: what is unusual is left to the iterator.
+    #[inline]
+    pub(super) fn frame_refs(&mut self) -> Option<FrameRefs> {
+        // A copy, because the compiler keeps it in registers.
+        let mut cursor = self.cursor;
+        let mut count = 0;
+        let mut last = (0, 0);
+        while let Some((&FRAME_REF, after)) = cursor.rest().split_first() {
+            let mut ahead = Cursor::new(after, cursor.offset() + 1);
+            let Some(number) = ahead.uleb128_in_word() else { break };
+            count += 1;
+            last = (cursor.offset(), number);
+            cursor = ahead;
+        }
+        self.cursor = cursor;
+        self.count += count;
+        (count > 0).then(|| FrameRefs { count, offset: last.0, key: Varint::of_leb128(last.1).as_key() })
+    }
+
     fn event(&mut self) -> Result<Event<'a>> {
         let cursor = &mut self.cursor;
         let start = cursor.offset();
@@ -209,7 +257,7 @@ impl<'a> Records<'a> {
                 },
             }),
             4 => Event::InvalidFrame,
-            5 => Event::FrameRef { key: key(cursor, "a frame key")? },
+            FRAME_REF => Event::FrameRef { key: key(cursor, "a frame key")? },
             6 => Event::KernelFrame { symbol: cursor.c_string("a kernel symbol")? },
             7 => Event::Gc,
             8 => Event::Idle,
@@ -276,14 +324,21 @@ pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Vi
 
 #[inline]
 fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Varint> {
-    // Most varints are keys of four bytes or small numbers; the rest of the number is a plain LEB128 of 7-bit groups.
+    if let [first, ..] = *cursor.rest()
+        && first < 0x80
+    {
+        cursor.u8(what)?;
+        return Ok(Varint { magnitude: u64::from(first & 0x3f), negative: first & 0x40 != 0 });
+    }
+    // Most of the others are addresses of seven bytes.
+    if let Some(number) = cursor.uleb128_in_word() {
+        return Ok(Varint::of_leb128(number));
+    }
+    // The 64 bits of the longest keys and the sign are more than LEB128 is read for, so the first byte is taken apart.
     let start = cursor.offset();
     let first = cursor.u8(what)?;
     let negative = first & 0x40 != 0;
     let low = u64::from(first & 0x3f);
-    if first < 0x80 {
-        return Ok(Varint { magnitude: low, negative });
-    }
     let high = match cursor.uleb128(what) {
         Ok(high) => high,
         Err(error) if cursor.remaining() < 10 => return Err(error),
@@ -295,13 +350,10 @@ fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Varint> {
     Ok(Varint { magnitude: low | high << 6, negative })
 }
 
-/// A varint that stands for a key or a count; a sign has no meaning there and is ignored, as the writers cast to unsigned.
+/// A varint that stands for a key or a count.
 #[inline]
 fn key(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
-    varint(cursor, what).map(|varint| match varint.negative {
-        true => varint.magnitude.wrapping_neg(),
-        false => varint.magnitude,
-    })
+    varint(cursor, what).map(Varint::as_key)
 }
 
 #[cold]

@@ -1,7 +1,7 @@
 //! What `info` says of a MOJO file: counts and sums of one pass.
 
 use super::RECORD_NAMES;
-use super::records::{Event, Records};
+use super::records::{Event, FrameRefs, Records};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
@@ -71,10 +71,17 @@ impl<'a> Tally<'a> {
         let mut records = Records::new(bytes)?;
         let mut damage = records.version_error();
         let mut tally = Self::new(records.version());
-        for record in records.by_ref() {
-            match record {
-                Ok((offset, event)) => tally.event(offset, event, options),
-                Err(error) => damage = Some(error),
+        loop {
+            // Frames of a task are told from those of the sample one by one.
+            if tally.task_frames == 0
+                && let Some(refs) = records.frame_refs()
+            {
+                tally.frame_refs(refs);
+            }
+            match records.next() {
+                Some(Ok((offset, event))) => tally.event(offset, event, options),
+                Some(Err(error)) => damage = Some(error),
+                None => break,
             }
         }
         tally.finish_sample();
@@ -111,10 +118,7 @@ impl<'a> Tally<'a> {
             *count += 1;
         }
         match event {
-            Event::FrameRef { key } if self.task_frames == 0 => self.sample(|open| {
-                open.frames += 1;
-                open.leaf = Some((offset, key));
-            }),
+            Event::FrameRef { key } if self.task_frames == 0 => self.open_frames(FrameRefs { count: 1, offset, key }),
             Event::FrameRef { .. } => self.task_frames -= 1,
             Event::Stack { pid, interpreter, thread } => {
                 self.finish_sample();
@@ -140,6 +144,24 @@ impl<'a> Tally<'a> {
                 let _ = self.symbols.define_frame(offset, definition); // Cannot fail under Lookup::Robust.
             }
             Event::StringRef { .. } | Event::TaskWaiter { .. } | Event::TaskRunning { .. } => {}
+        }
+    }
+
+    fn frame_refs(&mut self, refs: FrameRefs) {
+        let index = Event::FrameRef { key: refs.key }.index();
+        if let Some(count) = self.counts.get_mut(index) {
+            *count += refs.count;
+        }
+        self.open_frames(refs);
+    }
+
+    fn open_frames(&mut self, refs: FrameRefs) {
+        match &mut self.open {
+            Some(open) => {
+                open.frames += refs.count;
+                open.leaf = Some((refs.offset, refs.key));
+            }
+            None => self.strays += refs.count,
         }
     }
 
