@@ -44,8 +44,15 @@ impl RecordFormat {
     fn append_text<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
         let (dim, bold, reset) = if self.color { ("\x1b[2m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
         let start = out.len();
-        // Writing to a vector cannot fail.
-        let _ = write!(out, "{dim}{offset:#010x}{reset} {bold}{:<width$}{reset}", record.name(), width = self.name_width);
+        out.extend_from_slice(dim.as_bytes());
+        push_hex_number(out, offset, 8);
+        out.extend_from_slice(reset.as_bytes());
+        out.push(b' ');
+        out.extend_from_slice(bold.as_bytes());
+        let end = out.len() + self.name_width;
+        out.extend_from_slice(record.name().as_bytes());
+        out.resize(out.len().max(end), b' ');
+        out.extend_from_slice(reset.as_bytes());
         record.fields(&mut TextSink { out, contents: self.contents, separator: " " });
         while out.len() > start && out.last() == Some(&b' ') {
             out.pop();
@@ -79,7 +86,7 @@ impl FieldSink for TextSink<'_> {
     }
 
     fn address(&mut self, name: &'static str, value: u64) {
-        let _ = write!(self.field(name), "{value:#x}");
+        push_hex_number(self.field(name), value, 1);
     }
 
     fn float(&mut self, name: &'static str, value: f64) {
@@ -159,7 +166,10 @@ impl FieldSink for JsonSink<'_> {
     }
 
     fn address(&mut self, name: &'static str, value: u64) {
-        let _ = write!(self.field(name), "\"{value:#x}\"");
+        let out = self.field(name);
+        out.push(b'"');
+        push_hex_number(out, value, 1);
+        out.push(b'"');
     }
 
     /// Infinities and NaN have no number in JSON: they are strings.
@@ -226,8 +236,18 @@ fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     let _ = serde_json::to_writer(out, value);
 }
 
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// A number after `0x`, with at least so many digits. Every line has one, and the formatting of the standard library would
+/// take most of the time.
+#[inline]
+fn push_hex_number(out: &mut Vec<u8>, value: u64, digits: u32) {
+    out.extend_from_slice(b"0x");
+    let digits = (u64::BITS - value.leading_zeros()).div_ceil(4).max(digits);
+    out.extend((0..digits).rev().map(|digit| DIGITS[(value >> (4 * digit) & 15) as usize]));
+}
+
 fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
-    const DIGITS: &[u8; 16] = b"0123456789abcdef";
     out.reserve(2 * bytes.len());
     for byte in bytes {
         out.extend([DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
@@ -298,6 +318,16 @@ mod tests {
             show(RecordFormat { name_width: 9, ..RecordFormat::default() }),
             "0x0000001f example   addr=0xc000 name=\"a\\\"b\\n\\xff\" frames=[line=1, line=2] delta=-1 value=NaN\n"
         );
+    }
+
+    #[test]
+    fn hexadecimal_numbers_are_those_of_the_standard_library() {
+        for value in [0, 1, 15, 16, 0xc000, 0xffff_ffff, 0x1_0000_0000, u64::MAX >> 1, u64::MAX] {
+            let (mut short, mut padded) = (Vec::new(), Vec::new());
+            push_hex_number(&mut short, value, 1);
+            push_hex_number(&mut padded, value, 8);
+            assert_eq!([short, padded].map(|text| String::from_utf8(text).unwrap()), [format!("{value:#x}"), format!("{value:#010x}")]);
+        }
     }
 
     #[test]
