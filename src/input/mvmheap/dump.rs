@@ -2,6 +2,7 @@
 
 use super::Version;
 use super::blocks::{Block, Body, toc_entries};
+use super::column::Decoders;
 use super::meta::Meta;
 use super::scan::Blocks;
 use super::sections::{Section, Sections};
@@ -27,6 +28,8 @@ pub(super) struct Dump<'a> {
     pub(super) has_toc: bool,
     /// The group that an orderly end of the profiled process writes is there.
     pub(super) closed: bool,
+    /// Shared by all who decompress columns of this file.
+    pub(super) decoders: Decoders,
 }
 
 /// One snapshot. `start` and `end` are absolute file offsets.
@@ -85,6 +88,7 @@ impl<'a> Dump<'a> {
             damage: None,
             has_toc: false,
             closed: false,
+            decoders: Decoders::default(),
         };
         let mut counts = Counts::default();
         match version {
