@@ -11,24 +11,40 @@ use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get
 const LARGEST_WINDOW_LOG: u32 = 23;
 /// What any block may decompress to, whatever its size: enough for 32 million rows of the widest column.
 const FREE: u64 = 256 << 20;
+const LEAST_FREE: u64 = 16 << 20;
 /// What a block may decompress to beyond that, for each byte of what it is measured by. Real snapshots reach 30.
 const RATIO: u64 = 1000;
 /// The same for blocks that are held in memory as a whole. Real tables of strings reach 10.
-const TABLE_FREE: u64 = 16 << 20;
+const TABLE_FREE: u64 = 1 << 20;
 const TABLE_RATIO: u64 = 100;
 
 /// Decompression contexts for reuse: each owns a window of 4 MiB, which is not to be allocated anew for every column.
-#[derive(Clone, Default)]
-pub(super) struct Decoders(Arc<Mutex<Vec<DCtx<'static>>>>);
+#[derive(Clone)]
+pub(super) struct Decoders {
+    unused: Arc<Mutex<Vec<DCtx<'static>>>>,
+    /// Bytes that any block may decompress to.
+    free: u64,
+}
+
+impl Default for Decoders {
+    fn default() -> Self {
+        Self { unused: Arc::default(), free: FREE }
+    }
+}
 
 impl Decoders {
+    /// For a file of many snapshots, which share what a file may decompress to whatever its size.
+    pub(super) fn for_snapshots(count: usize) -> Self {
+        Self { free: (FREE / (count as u64).max(1)).max(LEAST_FREE), ..Self::default() }
+    }
+
     fn take(&self) -> DCtx<'static> {
-        let unused = self.0.lock().ok().and_then(|mut unused| unused.pop());
+        let unused = self.unused.lock().ok().and_then(|mut unused| unused.pop());
         unused.unwrap_or_else(DCtx::create)
     }
 
     fn give_back(&self, context: DCtx<'static>) {
-        if let Ok(mut unused) = self.0.lock() {
+        if let Ok(mut unused) = self.unused.lock() {
             unused.push(context);
         }
     }
@@ -82,7 +98,7 @@ impl<'a> FrameReader<'a> {
             name: String::from_utf8_lossy(block.name.text()).into_owned(),
             offset,
             decoded: 0,
-            limit: FREE.saturating_add(weight.saturating_mul(RATIO)),
+            limit: decoders.free.saturating_add(weight.saturating_mul(RATIO)),
         })
     }
 
@@ -229,7 +245,8 @@ pub(super) fn decode_numbers(block: &Block<'_>) -> Result<Vec<u64>> {
 
 /// Decompresses a block and throws the bytes away, but for at most the first `keep`. Gives those and the number of all.
 pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<Error>) {
-    let weight = block.end.saturating_sub(block.start);
+    // All of the file up to here: what a single column weighs says too little of one with equal numbers.
+    let weight = block.end;
     let mut kept = Vec::new();
     let mut reader = match FrameReader::new(block, weight, &Decoders::default()) {
         Ok(reader) => reader,

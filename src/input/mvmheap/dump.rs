@@ -96,6 +96,7 @@ impl<'a> Dump<'a> {
             Version::V3 => read_blocks(&mut dump, bytes, &mut counts),
         }
         dump.records = counts.in_order();
+        dump.decoders = Decoders::for_snapshots(dump.snapshots.len());
         Ok(dump)
     }
 
@@ -161,7 +162,7 @@ impl<'a> Group<'a> {
             Some(Body::Toc { entries, .. }) => toc_entries(entries).collect(),
             _ => Vec::new(),
         };
-        for entry in listed.iter().filter(|entry| !self.blocks.iter().any(|block| block.start == entry.start)) {
+        for entry in listed.iter().filter(|entry| self.blocks.binary_search_by_key(&entry.start, |block| block.start).is_err()) {
             dump.tables.lost.note(entry.name.known().unwrap_or_default());
         }
         if self.damaged && toc.is_none() {
