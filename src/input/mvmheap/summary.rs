@@ -135,7 +135,7 @@ fn summarize(dump: &Dump<'_>, snapshot: &Snapshot<'_>, options: Options<'_>, don
     let mut wanted = COLLECTABLES.map(|name| name != "colrfstr" && has_column(snapshot, name));
     let mut damage = None;
     loop {
-        match tally(snapshot, wanted, options, done) {
+        match tally(dump, snapshot, wanted, options, done) {
             Ok(tally) => {
                 let [kind, size, tofi, rfcnt, _, unmanaged] = wanted;
                 summary.references = rfcnt.then(|| tally.references(0..=KINDS as u64));
@@ -172,10 +172,16 @@ fn has_column(snapshot: &Snapshot<'_>, name: &str) -> bool {
     }
 }
 
-fn tally(snapshot: &Snapshot<'_>, wanted: [bool; 6], options: Options<'_>, done: &AtomicU64) -> Result<Tally, ColumnError> {
+fn tally(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    wanted: [bool; 6],
+    options: Options<'_>,
+    done: &AtomicU64,
+) -> Result<Tally, ColumnError> {
     let size = |size: Option<u64>| size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
     let mut tally = Tally::new(size(snapshot.sizes.types), size(snapshot.sizes.frames));
-    let mut rows = RowReader::new(snapshot, wanted)?;
+    let mut rows = RowReader::new(snapshot, wanted, &dump.decoders)?;
     let mut chunk = Chunk::default();
     let mut reported = 0;
     while rows.next(&mut chunk)? {
