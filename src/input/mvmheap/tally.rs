@@ -46,15 +46,23 @@ impl Tally {
         self.rows = self.rows.saturating_add(kind.len() as u64);
         self.managed = self.managed.wrapping_add(sum(size));
         self.unmanaged = self.unmanaged.wrapping_add(sum(unmanaged));
-        // Types and frames share one vector, and what belongs to neither goes to its last element: the kinds of rows follow
-        // no pattern, so that a branch on them would be mispredicted too often.
-        let (types, frames, last) = (self.types as u64, self.frames as u64, self.types as u64 + self.frames as u64);
-        for ((((&kind, &size), &tofi), &rfcnt), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(rfcnt).zip(unmanaged) {
+        for (&kind, &rfcnt) in kind.iter().zip(rfcnt) {
             let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };
             if let Some(sums) = self.kinds.get_mut(slot) {
                 sums.0 += 1;
                 sums.1 = sums.1.wrapping_add(rfcnt);
             }
+        }
+        if self.shares.len() > 1 {
+            self.add_shares(kind, tofi, size, unmanaged);
+        }
+    }
+
+    fn add_shares(&mut self, kind: &[u64], tofi: &[u64], size: &[u64], unmanaged: &[u64]) {
+        // Types and frames share one vector, and what belongs to neither goes to its last element: the kinds of rows follow
+        // no pattern, so that a branch on them would be mispredicted too often.
+        let (types, frames, last) = (self.types as u64, self.frames as u64, self.types as u64 + self.frames as u64);
+        for (((&kind, &size), &tofi), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(unmanaged) {
             let limit = if kind == OBJECT {
                 types
             } else if kind == FRAME {
