@@ -304,6 +304,7 @@ fn unknown_blocks_are_skipped_through_the_table_of_contents() {
     assert_eq!(rows[2]["block_name"], "gcstats");
     assert_eq!(rows[2]["bytes"], 25);
     assert_eq!(info_json(&bytes)["heap"]["snapshots"][0]["objects"], 7);
+    assert_eq!(broken_rules(&bytes), Vec::<String>::new());
     // A column of an unknown name needs no table.
     let mut writer = Writer::new();
     writer.column("colnew", 8, [1, 2, 3]);
@@ -531,6 +532,28 @@ fn a_bomb_is_stopped_at_its_limit() {
     let info = info_json(&writer.close());
     assert_eq!(info["damage"]["kind"], "limit");
     assert_eq!(info["heap"]["snapshots"][0]["details"]["strings"], json!(null));
+}
+
+#[test]
+fn ten_million_equal_rows_are_no_bomb() {
+    let mut writer = Writer::new();
+    let kinds = vec![1; 10_000_000];
+    writer.column("colkind", 2, kinds);
+    writer.end_group();
+    let info = info_json(&writer.bytes);
+    assert_eq!((&info["damage"], &info["heap"]["snapshots"][0]["objects"]), (&json!(null), &json!(10_000_000)));
+    assert!(cat(&writer.bytes, false).1.is_none());
+}
+
+#[test]
+fn positions_that_no_block_agrees_with_are_found() {
+    let mut bytes = two_snapshots();
+    // The end of the second block that the first inner table lists, one too small.
+    let toc = memchr::memmem::find(&bytes, b"toc\0\0\0\0\0").unwrap();
+    bytes[toc + 16 + 24 + 16] -= 1;
+    let findings = check(&bytes, Options::default()).unwrap();
+    let broken: Vec<_> = findings.findings.iter().filter(|finding| !finding.ok).map(|finding| &finding.rule[..]).collect();
+    assert!(broken.contains(&"toc.positions"), "{broken:?}");
 }
 
 #[test]

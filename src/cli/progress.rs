@@ -27,9 +27,9 @@ impl Progress {
         let bar = self.bar.get_or_init(|| {
             let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr_with_hz(10));
             // The template is a constant that is known to be valid; the default style is a fine fallback all the same.
-            let style = ProgressStyle::with_template("{bar:40} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left");
+            let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of {total_bytes}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar.with_elapsed(self.started.elapsed())
+            bar
         });
         bar.set_position(offset);
     }

@@ -51,6 +51,8 @@ pub(super) struct Tally<'a> {
     self_values: FxHashMap<(&'a [u8], &'a [u8]), i128>,
     open: Option<Open>,
     task_frames: u64,
+    /// The file is damaged here: what follows of the open sample is lost.
+    cut: bool,
 }
 
 /// The sample whose events are being read.
@@ -80,7 +82,10 @@ impl<'a> Tally<'a> {
             }
             match records.next() {
                 Some(Ok((offset, event))) => tally.event(offset, event, options),
-                Some(Err(error)) => damage = Some(error),
+                Some(Err(error)) => {
+                    damage = Some(error);
+                    tally.cut = true;
+                }
                 None => break,
             }
         }
@@ -109,6 +114,7 @@ impl<'a> Tally<'a> {
             self_values: FxHashMap::default(),
             open: None,
             task_frames: 0,
+            cut: false,
         }
     }
 
@@ -179,8 +185,9 @@ impl<'a> Tally<'a> {
         let memory = open.memory.unwrap_or(0);
         self.empty_samples += u64::from(open.frames == 0);
         self.invalid_samples += u64::from(open.invalid);
-        self.timeless_samples += u64::from(open.time.is_none());
-        self.memoryless_samples += u64::from(open.memory.is_none());
+        // That the metric of a cut sample is not there says nothing about the file.
+        self.timeless_samples += u64::from(open.time.is_none() && !self.cut);
+        self.memoryless_samples += u64::from(open.memory.is_none() && !self.cut);
         self.time += time;
         self.memory += memory;
         if !open.idle {
@@ -225,8 +232,7 @@ impl<'a> Tally<'a> {
             strings: self.symbols.string_count(),
             time_us: clamp(self.time),
             cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time)),
-            memory_bytes: (self.memoryless_samples < self.samples)
-                .then(|| self.memory.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
+            memory_bytes: (self.count("memory") > 0).then(|| self.memory.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
             gc_samples: self.gc_samples,
             gc_time_us: clamp(self.gc_time),
             interval_us: self.number("interval"),

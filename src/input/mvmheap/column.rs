@@ -3,53 +3,122 @@
 use super::blocks::{Block, Body};
 use crate::error::{Error, Result};
 use byteorder::{ByteOrder, LE};
-use std::io::{self, Read};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
 /// The writer's level 9 declares windows of 4 MiB (2²²); a larger declaration than this is refused, not allocated.
 const LARGEST_WINDOW_LOG: u32 = 23;
 /// What any block may decompress to, whatever its size: enough for 32 million rows of the widest column.
 const FREE: u64 = 256 << 20;
+const LEAST_FREE: u64 = 16 << 20;
 /// What a block may decompress to beyond that, for each byte of what it is measured by. Real snapshots reach 30.
 const RATIO: u64 = 1000;
 /// The same for blocks that are held in memory as a whole. Real tables of strings reach 10.
-const TABLE_FREE: u64 = 16 << 20;
+const TABLE_FREE: u64 = 1 << 20;
 const TABLE_RATIO: u64 = 100;
+
+/// Decompression contexts for reuse: each owns a window of 4 MiB, which is not to be allocated anew for every column.
+#[derive(Clone)]
+pub(super) struct Decoders {
+    unused: Arc<Mutex<Vec<DCtx<'static>>>>,
+    /// Bytes that any block may decompress to.
+    free: u64,
+}
+
+impl Default for Decoders {
+    fn default() -> Self {
+        Self { unused: Arc::default(), free: FREE }
+    }
+}
+
+impl Decoders {
+    /// For a file of many snapshots, which share what a file may decompress to whatever its size.
+    pub(super) fn for_snapshots(count: usize) -> Self {
+        Self { free: (FREE / (count as u64).max(1)).max(LEAST_FREE), ..Self::default() }
+    }
+
+    fn take(&self) -> DCtx<'static> {
+        let unused = self.unused.lock().ok().and_then(|mut unused| unused.pop());
+        unused.unwrap_or_else(DCtx::create)
+    }
+
+    fn give_back(&self, context: DCtx<'static>) {
+        if let Ok(mut unused) = self.unused.lock() {
+            unused.push(context);
+        }
+    }
+}
+
+impl fmt::Debug for Decoders {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Decoders")
+    }
+}
 
 /// The bytes of one zstd frame, decompressed bit by bit.
 pub(super) struct FrameReader<'a> {
-    decoder: zstd::stream::read::Decoder<'static, &'a [u8]>,
+    /// None only while it is dropped.
+    context: Option<DCtx<'static>>,
+    decoders: Decoders,
+    frame: &'a [u8],
+    consumed: usize,
+    ended: bool,
     name: String,
-    /// Absolute offset and length of the frame.
+    /// Absolute offset of the frame.
     offset: u64,
-    length: u64,
     decoded: u64,
     limit: u64,
+}
+
+impl Drop for FrameReader<'_> {
+    fn drop(&mut self) {
+        if let Some(context) = self.context.take() {
+            self.decoders.give_back(context);
+        }
+    }
 }
 
 impl<'a> FrameReader<'a> {
     /// `weight` is the number of compressed bytes that justify the decompressed ones, such as the size of the snapshot: a
     /// single column of equal numbers may well shrink to a few bytes.
-    pub(super) fn new(block: &Block<'a>, weight: u64) -> Result<Self> {
+    pub(super) fn new(block: &Block<'a>, weight: u64, decoders: &Decoders) -> Result<Self> {
         let (frame, offset) = block.frame().unwrap_or_default();
-        let name = String::from_utf8_lossy(block.name.text()).into_owned();
-        let decoder = zstd::stream::read::Decoder::with_buffer(frame).and_then(|mut decoder| {
-            decoder.window_log_max(LARGEST_WINDOW_LOG)?;
-            Ok(decoder.single_frame())
-        });
-        let decoder = decoder.map_err(|error| Error::io(error, "cannot start zstd"))?;
-        let limit = FREE.saturating_add(weight.saturating_mul(RATIO));
-        Ok(Self { decoder, name, offset, length: frame.len() as u64, decoded: 0, limit })
+        let mut context = decoders.take();
+        context
+            .reset(ResetDirective::SessionAndParameters)
+            .and_then(|_| context.set_parameter(DParameter::WindowLogMax(LARGEST_WINDOW_LOG)))
+            .map_err(|code| Error::limit(offset, "cannot start zstd").found(get_error_name(code)))?;
+        Ok(Self {
+            context: Some(context),
+            decoders: decoders.clone(),
+            frame,
+            consumed: 0,
+            ended: false,
+            name: String::from_utf8_lossy(block.name.text()).into_owned(),
+            offset,
+            decoded: 0,
+            limit: decoders.free.saturating_add(weight.saturating_mul(RATIO)),
+        })
     }
 
     /// Fills the buffer as far as there is something left; gives the number of bytes.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
-        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            match self.decoder.read(rest) {
-                Ok(0) => break,
-                Ok(length) => filled += length,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.damaged(&error)),
+        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty() && !self.ended) {
+            let mut input = InBuffer { src: self.frame, pos: self.consumed };
+            let mut output = OutBuffer::around(rest);
+            let Some(context) = &mut self.context else { break };
+            let outcome = context.decompress_stream(&mut output, &mut input);
+            let (length, before) = (output.pos(), self.consumed);
+            self.consumed = input.pos;
+            filled += length;
+            match outcome {
+                Ok(0) => self.ended = true,
+                // Without output or input it can only want more input than there is.
+                Ok(_) if length == 0 && self.consumed == before => return Err(self.cut()),
+                Ok(_) => {}
+                Err(code) => return Err(self.damaged(get_error_name(code))),
             }
         }
         self.decoded = self.decoded.saturating_add(filled as u64);
@@ -61,7 +130,7 @@ impl<'a> FrameReader<'a> {
 
     /// Compressed bytes read so far.
     pub(super) fn consumed(&self) -> u64 {
-        self.length.saturating_sub(self.decoder.get_ref().len() as u64)
+        self.consumed as u64
     }
 
     /// Offset of the next compressed byte: as near as one can get to the place of a damage.
@@ -70,20 +139,25 @@ impl<'a> FrameReader<'a> {
     }
 
     #[cold]
-    fn damaged(&self, error: &io::Error) -> Error {
+    fn damaged(&self, why: &'static str) -> Error {
         let what = format!("the zstd frame of block \"{}\" cannot be decompressed", self.name.escape_default());
-        let error = match error.kind() {
-            io::ErrorKind::UnexpectedEof => Error::truncated(self.position(), what),
-            _ if error.to_string().contains("memory") => Error::limit(self.position(), what).found(error.to_string()),
-            _ => Error::corrupt(self.position(), what).found(error.to_string()),
+        let error = match why.contains("memory") {
+            true => Error::limit(self.position(), what),
+            false => Error::corrupt(self.position(), what),
         };
-        error.context(format!("after {} decompressed bytes", self.decoded))
+        error.found(why).context(format!("after {} decompressed bytes", self.decoded))
+    }
+
+    #[cold]
+    fn cut(&self) -> Error {
+        Error::truncated(self.position(), format!("the zstd frame of block \"{}\" is cut", self.name.escape_default()))
+            .context(format!("after {} decompressed bytes", self.decoded))
     }
 
     #[cold]
     fn too_large(&self, limit: u64) -> Error {
         Error::limit(self.offset, format!("block \"{}\" decompresses too far", self.name.escape_default()))
-            .expected(format!("at most {limit} bytes from {}", self.length))
+            .expected(format!("at most {limit} bytes from {}", self.frame.len()))
             .hint("a real column does not shrink that much; the file was made to exhaust its reader")
     }
 }
@@ -97,7 +171,7 @@ pub(super) struct Column<'a> {
 
 impl<'a> Column<'a> {
     /// Begins to decode a column; `weight` as in [`FrameReader::new`].
-    pub(super) fn new(block: &Block<'a>, weight: u64) -> Result<Self> {
+    pub(super) fn new(block: &Block<'a>, weight: u64, decoders: &Decoders) -> Result<Self> {
         let Body::Column { entry_size, .. } = block.body else {
             return Err(Error::corrupt(block.start, "this block is no column"));
         };
@@ -106,7 +180,7 @@ impl<'a> Column<'a> {
                 .expected("1, 2, 4 or 8")
                 .found(entry_size.to_string()));
         }
-        Ok(Self { frame: FrameReader::new(block, weight)?, width: usize::from(entry_size), raw: Vec::new() })
+        Ok(Self { frame: FrameReader::new(block, weight, decoders)?, width: usize::from(entry_size), raw: Vec::new() })
     }
 
     /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the column has ended.
@@ -142,8 +216,8 @@ impl<'a> Column<'a> {
 
 /// Decompresses a small block as a whole.
 pub(super) fn decode_table(block: &Block<'_>) -> Result<Vec<u8>> {
-    let mut reader = FrameReader::new(block, 0)?;
-    reader.limit = TABLE_FREE.saturating_add(reader.length.saturating_mul(TABLE_RATIO));
+    let mut reader = FrameReader::new(block, 0, &Decoders::default())?;
+    reader.limit = TABLE_FREE.saturating_add((reader.frame.len() as u64).saturating_mul(TABLE_RATIO));
     let mut bytes = Vec::new();
     let mut buffer = vec![0; 64 << 10];
     loop {
@@ -157,8 +231,8 @@ pub(super) fn decode_table(block: &Block<'_>) -> Result<Vec<u8>> {
 
 /// Decompresses a small column as a whole.
 pub(super) fn decode_numbers(block: &Block<'_>) -> Result<Vec<u64>> {
-    let mut column = Column::new(block, 0)?;
-    column.frame.limit = TABLE_FREE.saturating_add(column.frame.length.saturating_mul(TABLE_RATIO));
+    let mut column = Column::new(block, 0, &Decoders::default())?;
+    column.frame.limit = TABLE_FREE.saturating_add((column.frame.frame.len() as u64).saturating_mul(TABLE_RATIO));
     let (mut all, mut chunk) = (Vec::new(), Vec::new());
     loop {
         column.read(4096, &mut chunk)?;
@@ -171,9 +245,10 @@ pub(super) fn decode_numbers(block: &Block<'_>) -> Result<Vec<u64>> {
 
 /// Decompresses a block and throws the bytes away, but for at most the first `keep`. Gives those and the number of all.
 pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<Error>) {
-    let weight = block.end.saturating_sub(block.start);
+    // All of the file up to here: what a single column weighs says too little of one with equal numbers.
+    let weight = block.end;
     let mut kept = Vec::new();
-    let mut reader = match FrameReader::new(block, weight) {
+    let mut reader = match FrameReader::new(block, weight, &Decoders::default()) {
         Ok(reader) => reader,
         Err(error) => return (kept, 0, Some(error)),
     };

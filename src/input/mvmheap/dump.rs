@@ -2,6 +2,7 @@
 
 use super::Version;
 use super::blocks::{Block, Body, toc_entries};
+use super::column::Decoders;
 use super::meta::Meta;
 use super::scan::Blocks;
 use super::sections::{Section, Sections};
@@ -27,6 +28,8 @@ pub(super) struct Dump<'a> {
     pub(super) has_toc: bool,
     /// The group that an orderly end of the profiled process writes is there.
     pub(super) closed: bool,
+    /// Shared by all who decompress columns of this file.
+    pub(super) decoders: Decoders,
 }
 
 /// One snapshot. `start` and `end` are absolute file offsets.
@@ -85,6 +88,7 @@ impl<'a> Dump<'a> {
             damage: None,
             has_toc: false,
             closed: false,
+            decoders: Decoders::default(),
         };
         let mut counts = Counts::default();
         match version {
@@ -92,6 +96,7 @@ impl<'a> Dump<'a> {
             Version::V3 => read_blocks(&mut dump, bytes, &mut counts),
         }
         dump.records = counts.in_order();
+        dump.decoders = Decoders::for_snapshots(dump.snapshots.len());
         Ok(dump)
     }
 
@@ -157,7 +162,7 @@ impl<'a> Group<'a> {
             Some(Body::Toc { entries, .. }) => toc_entries(entries).collect(),
             _ => Vec::new(),
         };
-        for entry in listed.iter().filter(|entry| !self.blocks.iter().any(|block| block.start == entry.start)) {
+        for entry in listed.iter().filter(|entry| self.blocks.binary_search_by_key(&entry.start, |block| block.start).is_err()) {
             dump.tables.lost.note(entry.name.known().unwrap_or_default());
         }
         if self.damaged && toc.is_none() {

@@ -1,6 +1,6 @@
 //! The rows of a snapshot in chunks, whichever version they come from.
 
-use super::column::Column;
+use super::column::{Column, Decoders};
 use super::dump::{COLLECTABLES, Data, REFERENCES, Snapshot};
 use super::sections::{Reference, references};
 use crate::error::{Error, Result};
@@ -33,7 +33,7 @@ pub(super) struct ColumnError {
 
 impl<'a> RowReader<'a> {
     /// Reads the wanted columns, as far as they are in the file.
-    pub(super) fn new(snapshot: &Snapshot<'a>, wanted: [bool; 6]) -> Result<Self, ColumnError> {
+    pub(super) fn new(snapshot: &Snapshot<'a>, wanted: [bool; 6], decoders: &Decoders) -> Result<Self, ColumnError> {
         if let Data::Sections { coll, .. } = &snapshot.data {
             let payload = coll.map_or(&[][..], |section| section.payload);
             return Ok(Self::Rows(payload.chunks(CHUNK * ROW)));
@@ -42,7 +42,7 @@ impl<'a> RowReader<'a> {
         let weight = snapshot.stored_bytes();
         for (i, ((column, name), wanted)) in columns.iter_mut().zip(COLLECTABLES).zip(wanted).enumerate() {
             if let Some(block) = snapshot.block(name).filter(|_| wanted) {
-                *column = Some(Column::new(block, weight).map_err(|error| ColumnError { column: i, error })?);
+                *column = Some(Column::new(block, weight, decoders).map_err(|error| ColumnError { column: i, error })?);
             }
         }
         Ok(Self::Columns(Box::new(columns)))
@@ -127,14 +127,14 @@ pub(super) enum ReferenceReader<'a> {
 
 impl<'a> ReferenceReader<'a> {
     /// None if the references are not in the file.
-    pub(super) fn new(snapshot: &Snapshot<'a>) -> Option<Result<Self>> {
+    pub(super) fn new(snapshot: &Snapshot<'a>, decoders: &Decoders) -> Option<Result<Self>> {
         if let Data::Sections { refs, .. } = &snapshot.data {
             return refs.map(|refs| Ok(Self::Rows(Box::new(references(refs.payload)))));
         }
         let [descriptions, targets] = REFERENCES.map(|name| snapshot.block(name));
         let weight = snapshot.stored_bytes();
-        let descriptions = Column::new(descriptions?, weight);
-        let targets = Column::new(targets?, weight);
+        let descriptions = Column::new(descriptions?, weight, decoders);
+        let targets = Column::new(targets?, weight, decoders);
         Some(descriptions.and_then(|descriptions| Ok(Self::Columns(Box::new([descriptions, targets?])))))
     }
 

@@ -132,10 +132,14 @@ fn summarize(dump: &Dump<'_>, snapshot: &Snapshot<'_>, options: Options<'_>, don
         let biggest = quick_biggest_type(dump, snapshot);
         return (with_details(summary, |details| details.biggest_type = biggest), None);
     }
-    let mut wanted = COLLECTABLES.map(|name| name != "colrfstr" && has_column(snapshot, name));
+    // The writer's own list names the biggest type; `check` proves it. Adding up the types here would take another column
+    // and most of the time.
+    let listed = quick_biggest_type(dump, snapshot);
+    let needed = |name: &str| name != "colrfstr" && (name != "coltofi" || listed.is_none());
+    let mut wanted = COLLECTABLES.map(|name| needed(name) && has_column(snapshot, name));
     let mut damage = None;
     loop {
-        match tally(snapshot, wanted, options, done) {
+        match tally(dump, snapshot, wanted, options, done) {
             Ok(tally) => {
                 let [kind, size, tofi, rfcnt, _, unmanaged] = wanted;
                 summary.references = rfcnt.then(|| tally.references(0..=KINDS as u64));
@@ -145,7 +149,8 @@ fn summarize(dump: &Dump<'_>, snapshot: &Snapshot<'_>, options: Options<'_>, don
                     let by_kind = by_kind(&tally);
                     summary.objects = Some(by_kind.object + by_kind.type_object + by_kind.stable + by_kind.frame);
                     summary.roots = rfcnt.then(|| tally.references(PERMANENT_ROOTS..=CALL_STACK_ROOTS));
-                    let biggest = (size && tofi && unmanaged).then(|| biggest_type(&dump.tables, &tally)).flatten();
+                    let added_up = || (size && tofi && unmanaged).then(|| biggest_type(&dump.tables, &tally)).flatten();
+                    let biggest = listed.or_else(added_up);
                     summary = with_details(summary, |details| {
                         details.by_kind = Some(by_kind);
                         details.biggest_type = biggest;
@@ -172,10 +177,17 @@ fn has_column(snapshot: &Snapshot<'_>, name: &str) -> bool {
     }
 }
 
-fn tally(snapshot: &Snapshot<'_>, wanted: [bool; 6], options: Options<'_>, done: &AtomicU64) -> Result<Tally, ColumnError> {
-    let size = |size: Option<u64>| size.and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+fn tally(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    wanted: [bool; 6],
+    options: Options<'_>,
+    done: &AtomicU64,
+) -> Result<Tally, ColumnError> {
+    let [_, _, by_type, ..] = wanted;
+    let size = |size: Option<u64>| size.filter(|_| by_type).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
     let mut tally = Tally::new(size(snapshot.sizes.types), size(snapshot.sizes.frames));
-    let mut rows = RowReader::new(snapshot, wanted)?;
+    let mut rows = RowReader::new(snapshot, wanted, &dump.decoders)?;
     let mut chunk = Chunk::default();
     let mut reported = 0;
     while rows.next(&mut chunk)? {

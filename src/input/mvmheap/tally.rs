@@ -23,20 +23,21 @@ pub(super) struct Share {
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     pub(super) rows: u64,
-    pub(super) by_kind: [u64; 16],
-    pub(super) references_by_kind: [u64; 16],
+    /// Rows of each kind and the references out of them.
+    kinds: [(u64, u64); 16],
     pub(super) managed: u64,
     pub(super) unmanaged: u64,
-    /// Concrete objects by type index.
-    pub(super) types: Vec<Share>,
-    /// Frames by frame index.
-    pub(super) frames: Vec<Share>,
+    /// First `types` elements for concrete objects by type, then `frames` for frames, then one for all other rows.
+    shares: Vec<Share>,
+    types: usize,
+    frames: usize,
 }
 
 impl Tally {
     /// A tally that attributes sizes to this many types and frames; rows of others are not attributed.
     pub(super) fn new(types: usize, frames: usize) -> Self {
-        Self { types: vec![Share::default(); types], frames: vec![Share::default(); frames], ..Self::default() }
+        let length = types.saturating_add(frames).saturating_add(1);
+        Self { shares: vec![Share::default(); length], types, frames, ..Self::default() }
     }
 
     /// Adds some rows.
@@ -45,37 +46,62 @@ impl Tally {
         self.rows = self.rows.saturating_add(kind.len() as u64);
         self.managed = self.managed.wrapping_add(sum(size));
         self.unmanaged = self.unmanaged.wrapping_add(sum(unmanaged));
-        for ((((&kind, &size), &tofi), &rfcnt), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(rfcnt).zip(unmanaged) {
+        for (&kind, &rfcnt) in kind.iter().zip(rfcnt) {
             let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };
-            if let (Some(rows), Some(references)) = (self.by_kind.get_mut(slot), self.references_by_kind.get_mut(slot)) {
-                *rows += 1;
-                *references = references.wrapping_add(rfcnt);
+            if let Some(sums) = self.kinds.get_mut(slot) {
+                sums.0 += 1;
+                sums.1 = sums.1.wrapping_add(rfcnt);
             }
-            let shares = match kind {
-                OBJECT => &mut self.types,
-                FRAME => &mut self.frames,
-                _ => continue,
+        }
+        if self.shares.len() > 1 {
+            self.add_shares(kind, tofi, size, unmanaged);
+        }
+    }
+
+    fn add_shares(&mut self, kind: &[u64], tofi: &[u64], size: &[u64], unmanaged: &[u64]) {
+        // Types and frames share one vector, and what belongs to neither goes to its last element: the kinds of rows follow
+        // no pattern, so that a branch on them would be mispredicted too often.
+        let (types, frames, last) = (self.types as u64, self.frames as u64, self.types as u64 + self.frames as u64);
+        for (((&kind, &size), &tofi), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(unmanaged) {
+            let limit = if kind == OBJECT {
+                types
+            } else if kind == FRAME {
+                frames
+            } else {
+                0
             };
-            if let Some(share) = shares.get_mut(tofi as usize) {
+            let base = if kind == FRAME { types } else { 0 };
+            let index = if tofi < limit { base + tofi } else { last };
+            if let Some(share) = self.shares.get_mut(index as usize) {
                 share.bytes = share.bytes.wrapping_add(size).wrapping_add(unmanaged);
                 share.count += 1;
             }
         }
     }
 
+    /// Concrete objects by type index.
+    pub(super) fn types(&self) -> &[Share] {
+        self.shares.get(..self.types).unwrap_or_default()
+    }
+
+    /// Frames by frame index.
+    pub(super) fn frames(&self) -> &[Share] {
+        self.shares.get(self.types..self.types + self.frames).unwrap_or_default()
+    }
+
     /// Rows of a kind.
     pub(super) fn kind(&self, kind: u64) -> u64 {
-        self.by_kind.get(kind as usize).copied().unwrap_or(0)
+        self.kinds.get(kind as usize).map_or(0, |sums| sums.0)
     }
 
     /// References out of the rows of a range of kinds.
     pub(super) fn references(&self, kinds: std::ops::RangeInclusive<u64>) -> u64 {
-        kinds.fold(0, |sum, kind| sum.wrapping_add(self.references_by_kind.get(kind as usize).copied().unwrap_or(0)))
+        kinds.fold(0, |sum, kind| sum.wrapping_add(self.kinds.get(kind as usize).map_or(0, |sums| sums.1)))
     }
 
     /// The type whose objects are the largest, the first of them if several are.
     pub(super) fn biggest_type(&self) -> Option<(usize, Share)> {
-        let all = self.types.iter().copied().enumerate().filter(|(_, share)| share.count > 0);
+        let all = self.types().iter().copied().enumerate().filter(|(_, share)| share.count > 0);
         all.reduce(|best, next| if next.1.bytes > best.1.bytes { next } else { best })
     }
 }

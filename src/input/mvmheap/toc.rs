@@ -54,7 +54,7 @@ impl Hints {
         let from = bytes.len().saturating_sub(SEARCHED);
         let mut searched = bytes.get(from..)?;
         // Columns are compressed, so the name hardly occurs by chance; hostile files are not searched for ever.
-        for _ in 0..1000 {
+        for _ in 0..100 {
             let found = memchr::memmem::rfind(searched, b"toc\0\0\0\0\0")?;
             if let Some((hints, _)) = Self::at(bytes, (from + found) as u64) {
                 return Some(hints);
