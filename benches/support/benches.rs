@@ -1,6 +1,6 @@
 //! The benchmarks: what is read how, what it is compared with and how fast it has to be.
 
-use super::floors::{decompress_columns, read_in_blocks, walk_dart, walk_go};
+use super::floors::{decompress_columns_with_types, decompress_needed_columns, read_in_blocks, walk_dart, walk_go};
 use super::inputs::{DART, GO, Input, MOJO, MOJO_LARGE, MVMHEAP};
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
@@ -37,7 +37,8 @@ pub(crate) struct Floor {
 impl Floor {
     /// A plain reading.
     pub(crate) const READ: Self = Self { name: "read", run: read_in_blocks };
-    const ZSTD: Self = Self { name: "zstd", run: decompress_columns };
+    const ZSTD: Self = Self { name: "zstd", run: decompress_needed_columns };
+    const ZSTD_TYPES: Self = Self { name: "zstd+types", run: decompress_columns_with_types };
     const WALK_GO: Self = Self { name: "walk", run: walk_go };
     const WALK_DART: Self = Self { name: "walk", run: walk_dart };
 }
@@ -88,7 +89,9 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("mojo-cat-text", MOJO, |bytes| cat(Format::Mojo, bytes, false)),
     Bench::new("mojo-convert-austin", MOJO, convert_to_austin),
     Bench::new("mojo-info-large", MOJO_LARGE, |bytes| info(Format::Mojo, bytes)).at_least(300.0).on_request(),
-    Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD, Floor::READ]).at_most(1.25),
+    Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))
+        .floors(&[Floor::ZSTD, Floor::ZSTD_TYPES])
+        .at_most(1.25),
     Bench::new("mvmheap-info-2-threads", MVMHEAP, |bytes| info(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD]).threads(2),
     Bench::new("mvmheap-info-quick", MVMHEAP, quick_info).floors(&[]),
     Bench::new("mvmheap-check", MVMHEAP, |bytes| check(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD]),

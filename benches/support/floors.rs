@@ -15,14 +15,23 @@ pub(crate) fn read_in_blocks(path: &Path) {
     }
 }
 
-/// Decompresses those columns of a version 3 heap snapshot that a summary needs.
-pub(crate) fn decompress_columns(path: &Path) {
+/// Decompresses those columns of a version 3 heap snapshot that a summary needs when the writer's lists name the types.
+pub(crate) fn decompress_needed_columns(path: &Path) {
+    decompress_columns(path, &[b"colkind\0", b"colsize\0", b"colrfcnt", b"colusize"]);
+}
+
+/// The same and the types, which a summary needs when there are no such lists.
+pub(crate) fn decompress_columns_with_types(path: &Path) {
+    decompress_columns(path, &[b"colkind\0", b"colsize\0", b"coltofi\0", b"colrfcnt", b"colusize"]);
+}
+
+fn decompress_columns(path: &Path, columns: &[&[u8; 8]]) {
     let source = Source::open(path).expect("the input opens");
     let bytes = source.bytes();
     let mut block = vec![0; 128 << 10];
     for (_, toc, _) in entries(bytes, number(bytes, bytes.len() - 8)).filter(|(name, ..)| name == b"toc\0\0\0\0\0") {
         for (name, start, end) in entries(bytes, toc) {
-            if let b"colkind\0" | b"colsize\0" | b"coltofi\0" | b"colrfcnt" | b"colusize" = &name {
+            if columns.contains(&&name) {
                 // The frame stands behind the name, the width and the length of the column.
                 let mut frame = zstd::stream::read::Decoder::with_buffer(&bytes[start + 18..end]).expect("zstd starts");
                 while frame.read(&mut block).expect("the column is intact") > 0 {
