@@ -25,7 +25,7 @@ impl Random {
 
     /// A number below a bound.
     pub(crate) fn below(&mut self, bound: u64) -> u64 {
-        (u128::from(self.next()) * u128::from(bound) >> 64) as u64
+        ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64
     }
 
     /// A number below a bound that is mostly a small one, as the types of objects are mostly a few.

@@ -60,7 +60,7 @@ fn collectable(random: &mut Random, id: u64, collectables: u64) -> Row {
         1..40 => 8 + random.below(30),
         _ => tofi % 5 + 2 + random.below(2),
     };
-    let describe = |i| if count > 40 || tofi % 3 == 0 { index(i) } else { string((tofi + i) % STRINGS.len() as u64) };
+    let describe = |i| if count > 40 || tofi.is_multiple_of(3) { index(i) } else { string((tofi + i) % STRINGS.len() as u64) };
     let references: Vec<_> = (0..count).map(|i| (describe(i), target(random, id, collectables))).collect();
     row(kind, 24 + 8 * (tofi % 9) as u16, tofi as u32, unmanaged, &references)
 }
