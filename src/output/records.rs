@@ -326,7 +326,10 @@ mod tests {
             let (mut short, mut padded) = (Vec::new(), Vec::new());
             push_hex_number(&mut short, value, 1);
             push_hex_number(&mut padded, value, 8);
-            assert_eq!([short, padded].map(|text| String::from_utf8(text).unwrap()), [format!("{value:#x}"), format!("{value:#010x}")]);
+            assert_eq!(
+                [short, padded].map(|text| String::from_utf8(text).unwrap()),
+                [format!("{value:#x}"), format!("{value:#010x}")]
+            );
         }
     }
 

@@ -400,6 +400,30 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_frame_refs_are_those_that_the_iterator_gives() {
+        let keys = [(5, false), (0x7f3b_2000_0000, false), (77, true), (u64::MAX, false), (1 << 40, true), (9, false), (8, false)];
+        let refs: Vec<u8> = keys.iter().flat_map(|&(key, negative)| [vec![FRAME_REF], encode(key, negative)].concat()).collect();
+        let bytes = [b"MOJ\x03", &refs[..], b"\x07"].concat();
+        let one_by_one: Vec<_> = Records::new(&bytes).unwrap().map(|record| record.unwrap()).collect();
+        let (mut records, mut count) = (Records::new(&bytes).unwrap(), 0);
+        let mut runs = 0;
+        while count < one_by_one.len() {
+            if let Some(refs) = records.frame_refs() {
+                runs += 1;
+                count += refs.count as usize;
+                assert_eq!((refs.offset, Event::FrameRef { key: refs.key }), one_by_one[count - 1]);
+            }
+            // The longest key, those too near to the end, and GC are not in a run.
+            if let Some(record) = records.next() {
+                assert_eq!(record.unwrap(), one_by_one[count]);
+                count += 1;
+            }
+        }
+        assert_eq!((runs, count, records.count), (2, 8, 8));
+        assert!(records.next().is_none());
+    }
+
+    #[test]
     fn a_magnitude_beyond_64_bits_is_damage() {
         let mut bytes = encode(u64::MAX, false);
         assert_eq!(decode(&bytes).unwrap(), i128::from(u64::MAX));
