@@ -1,0 +1,295 @@
+//! Objects by address: which object is at, or around, this address, and where is this object?
+//!
+//! A bitmap with ranks. Each granule of 512 bytes of the heap has a record of 16 bytes: a bit for each slot of 8 bytes in
+//! which an object begins, and the number of objects before the granule. Granules that hold no object cost nothing beyond
+//! a directory of 64 MiB chunks. Finding takes one or two reads, building needs no sort, and the number of an object is its
+//! rank in address order. The table is 3 % of the heap's span.
+//!
+//! Addresses that are not multiples of 8, or spread so thinly that the table would outgrow them, are kept as a sorted list
+//! instead.
+
+use super::heap::ObjectId;
+
+/// Bytes covered by one record.
+const GRANULE: u64 = 512;
+/// Granules of one chunk of the directory: 64 MiB of addresses, 2 MiB of records.
+const CHUNK_GRANULES: usize = (64 << 20) / GRANULE as usize;
+const CHUNK: u64 = 64 << 20;
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Granule {
+    /// Bit i: an object begins at byte 8·i.
+    starts: u64,
+    /// Objects in all granules before this one.
+    rank: u32,
+}
+
+/// The addresses of objects, whose ids are their ranks in address order.
+#[derive(Clone, Debug)]
+pub struct Addresses(Table);
+
+#[derive(Clone, Debug)]
+enum Table {
+    Bitmap(Bitmap),
+    Sorted(Vec<u64>),
+}
+
+#[derive(Clone, Debug, Default)]
+struct Bitmap {
+    /// Number of the first chunk.
+    base: u64,
+    /// None: no object in the chunk.
+    chunks: Vec<Option<Box<[Granule]>>>,
+    /// Chunks that have a table.
+    used: u64,
+    /// First objects of each chunk, and the number of all at the end: to find an object's chunk.
+    first: Vec<u32>,
+}
+
+/// Collects addresses for [`Addresses`], in any order.
+#[derive(Debug, Default)]
+pub struct AddressesBuilder {
+    bitmap: Bitmap,
+    sorted: Option<Vec<u64>>,
+    count: u64,
+}
+
+/// Chunks that the bitmap may have beyond those that the objects justify.
+const FREE_CHUNKS: u64 = 16;
+
+impl AddressesBuilder {
+    /// Adds the address of an object. Adding one twice has no effect in the bitmap and is removed from the sorted list.
+    pub fn add(&mut self, address: u64) {
+        self.count += 1;
+        if let Some(sorted) = &mut self.sorted {
+            sorted.push(address);
+            return;
+        }
+        match self.bitmap.granule_mut(address, self.count / 1024 + FREE_CHUNKS) {
+            Some(granule) => granule.starts |= 1 << (address % GRANULE / 8),
+            None => {
+                let mut sorted: Vec<u64> = self.bitmap.addresses().collect();
+                sorted.push(address);
+                self.bitmap = Bitmap::default();
+                self.sorted = Some(sorted);
+            }
+        }
+    }
+
+    /// The finished table.
+    pub fn finish(self) -> Addresses {
+        match self.sorted {
+            Some(mut sorted) => {
+                sorted.sort_unstable();
+                sorted.dedup();
+                Addresses(Table::Sorted(sorted))
+            }
+            None => {
+                let mut bitmap = self.bitmap;
+                bitmap.rank();
+                Addresses(Table::Bitmap(bitmap))
+            }
+        }
+    }
+}
+
+impl Bitmap {
+    /// The granule of an address, made if need be. None when the address does not fit: it is odd, or so far from the others
+    /// that the directory or the table would take more than `allowed` chunks.
+    fn granule_mut(&mut self, address: u64, allowed: u64) -> Option<&mut Granule> {
+        if !address.is_multiple_of(8) {
+            return None;
+        }
+        let chunk = address / CHUNK;
+        if self.chunks.is_empty() {
+            self.base = chunk;
+        }
+        if chunk < self.base {
+            let missing =
+                usize::try_from(self.base - chunk).ok().filter(|&missing| (missing + self.chunks.len()) as u64 <= DIRECTORY)?;
+            self.chunks.splice(..0, std::iter::repeat_with(|| None).take(missing));
+            self.base = chunk;
+        }
+        let index = usize::try_from(chunk - self.base).ok().filter(|&index| (index as u64) < DIRECTORY)?;
+        if index >= self.chunks.len() {
+            self.chunks.resize_with(index + 1, || None);
+        }
+        let chunk = self.chunks.get_mut(index)?;
+        if chunk.is_none() {
+            if self.used >= allowed {
+                return None;
+            }
+            self.used += 1;
+        }
+        let granules = chunk.get_or_insert_with(|| vec![Granule::default(); CHUNK_GRANULES].into_boxed_slice());
+        granules.get_mut((address % CHUNK / GRANULE) as usize)
+    }
+
+    fn rank(&mut self) {
+        let mut rank = 0u32;
+        self.first.clear();
+        for chunk in &mut self.chunks {
+            self.first.push(rank);
+            for granule in chunk.iter_mut().flatten() {
+                granule.rank = rank;
+                rank = rank.wrapping_add(granule.starts.count_ones());
+            }
+        }
+        self.first.push(rank);
+    }
+
+    fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
+        let chunks = (self.base..).zip(&self.chunks).filter_map(|(number, chunk)| Some((number, chunk.as_ref()?)));
+        chunks.flat_map(|(number, granules)| {
+            (0u64..).zip(granules.iter()).flat_map(move |(i, granule)| {
+                let starts = granule.starts;
+                (0..64).filter(move |bit| starts >> bit & 1 == 1).map(move |bit| number * CHUNK + i * GRANULE + bit * 8)
+            })
+        })
+    }
+
+    fn granule(&self, address: u64) -> Option<&Granule> {
+        let chunk = self.chunks.get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)?.as_ref()?;
+        chunk.get((address % CHUNK / GRANULE) as usize)
+    }
+
+    /// The last object that begins at or before the address.
+    #[inline]
+    fn floor(&self, address: u64) -> Option<u32> {
+        if let Some(granule) = self.granule(address) {
+            // Bits of objects that begin at or before the slot of the address.
+            let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
+            return (granule.rank + upto.count_ones()).checked_sub(1);
+        }
+        let index = match (address / CHUNK).checked_sub(self.base) {
+            Some(index) => usize::try_from(index).ok()?.min(self.first.len().checked_sub(1)?),
+            None => return None,
+        };
+        self.first.get(index)?.checked_sub(1)
+    }
+
+    fn address(&self, object: u32) -> Option<u64> {
+        let chunk = self.first.partition_point(|&first| first <= object).checked_sub(1)?;
+        let granules = self.chunks.get(chunk)?.as_ref()?;
+        let index = granules.partition_point(|granule| granule.rank <= object).checked_sub(1)?;
+        // Several granules may have the same rank when all but the last of them are empty.
+        let granule = granules.get(index)?;
+        let mut starts = granule.starts;
+        for _ in granule.rank..object {
+            starts &= starts.wrapping_sub(1);
+        }
+        (starts != 0).then(|| (self.base + chunk as u64) * CHUNK + index as u64 * GRANULE + u64::from(starts.trailing_zeros()) * 8)
+    }
+}
+
+/// Largest span of a directory, in chunks: 4 TiB of addresses, of which an entry takes 16 bytes for each 64 MiB.
+const DIRECTORY: u64 = 1 << 16;
+
+impl Addresses {
+    /// How many objects there are.
+    pub fn len(&self) -> usize {
+        match &self.0 {
+            Table::Bitmap(bitmap) => bitmap.first.last().map_or(0, |&count| count as usize),
+            Table::Sorted(sorted) => sorted.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The object that begins at an address.
+    #[inline]
+    pub fn at(&self, address: u64) -> Option<ObjectId> {
+        match &self.0 {
+            Table::Bitmap(bitmap) => {
+                let granule = bitmap.granule(address).filter(|_| address % 8 == 0)?;
+                let slot = address % GRANULE / 8;
+                let before = granule.starts & ((1 << slot) - 1);
+                (granule.starts >> slot & 1 == 1).then(|| ObjectId(granule.rank + before.count_ones()))
+            }
+            Table::Sorted(sorted) => sorted.binary_search(&address).ok().map(|index| ObjectId(index as u32)),
+        }
+    }
+
+    /// The last object that begins at or before an address. Whether it reaches that far is for the caller to say.
+    #[inline]
+    pub fn floor(&self, address: u64) -> Option<ObjectId> {
+        match &self.0 {
+            Table::Bitmap(bitmap) => bitmap.floor(address).map(ObjectId),
+            Table::Sorted(sorted) => {
+                sorted.partition_point(|&start| start <= address).checked_sub(1).map(|index| ObjectId(index as u32))
+            }
+        }
+    }
+
+    /// The address of an object; None if there is no such object.
+    pub fn address(&self, object: ObjectId) -> Option<u64> {
+        match &self.0 {
+            Table::Bitmap(bitmap) => bitmap.address(object.0),
+            Table::Sorted(sorted) => sorted.get(object.0 as usize).copied(),
+        }
+    }
+
+    /// All addresses in order, which is that of the objects.
+    pub fn iter(&self) -> Box<dyn Iterator<Item = u64> + '_> {
+        match &self.0 {
+            Table::Bitmap(bitmap) => Box::new(bitmap.addresses()),
+            Table::Sorted(sorted) => Box::new(sorted.iter().copied()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn build(addresses: &[u64]) -> Addresses {
+        let mut builder = AddressesBuilder::default();
+        addresses.iter().for_each(|&address| builder.add(address));
+        builder.finish()
+    }
+
+    fn check(addresses: Vec<u64>, probes: Vec<u64>) {
+        let table = build(&addresses);
+        let mut sorted = addresses;
+        sorted.sort_unstable();
+        sorted.dedup();
+        assert_eq!(table.len(), sorted.len());
+        assert!(table.iter().eq(sorted.iter().copied()));
+        for (rank, &address) in (0..).zip(&sorted) {
+            assert_eq!(table.at(address), Some(ObjectId(rank)));
+            assert_eq!(table.address(ObjectId(rank)), Some(address));
+        }
+        assert_eq!(table.address(ObjectId(sorted.len() as u32)), None);
+        for probe in probes.into_iter().chain(sorted.iter().flat_map(|&address| [address.wrapping_sub(1), address.wrapping_add(7)]))
+        {
+            let floor = sorted.partition_point(|&start| start <= probe).checked_sub(1).map(|index| ObjectId(index as u32));
+            assert_eq!(table.floor(probe), floor, "{probe:#x}");
+            let exact = sorted.binary_search(&probe).ok().map(|index| ObjectId(index as u32));
+            assert_eq!(table.at(probe), exact, "{probe:#x}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
+        #[test]
+        fn dense_heaps(slots in prop::collection::vec(0u64..4000, 0..300), probes in prop::collection::vec(0u64..40_000, 0..50), base in 0u64..1 << 40) {
+            let base = base & !7;
+            check(slots.iter().map(|slot| base + slot * 8).collect(), probes.iter().map(|probe| base + probe).collect());
+        }
+
+        #[test]
+        fn arenas_far_apart(slots in prop::collection::vec((0u64..4, 0u64..1 << 20), 0..60), probes: Vec<u64>) {
+            check(slots.iter().map(|(arena, slot)| 0xc0_0000_0000 + arena * (70 << 20) + slot * 8).collect(), probes);
+        }
+
+        #[test]
+        fn any_addresses_at_all(addresses in prop::collection::vec(any::<u64>(), 0..200), probes: Vec<u64>) {
+            check(addresses, probes);
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Builds a heap object by object, in the order of the file.
+
+use super::heap::{
+    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, Offsets, References, Root, Sizes, StackFrame, Thread, Type, TypeId,
+    TypeKind, Values,
+};
+use super::names::Names;
+
+/// Collects objects and their references. Counts that are known beforehand avoid growth by doubling.
+///
+/// Loaders of formats that come in columns fill a [`Heap`] themselves; this is for those that come record by record.
+pub struct HeapBuilder<'a> {
+    heap: Heap<'a>,
+}
+
+impl<'a> HeapBuilder<'a> {
+    /// A builder with room for this many objects and references. The caller has compared both with the size of its input.
+    pub fn with_capacity(objects: usize, references: usize) -> Self {
+        let mut first = Offsets::with_capacity(objects + 1, references as u64);
+        first.push(0);
+        let references =
+            References { first, target: Vec::with_capacity(references), label: Vec::with_capacity(references), weak: Vec::new() };
+        Self {
+            heap: Heap {
+                names: Names::default(),
+                types: Vec::new(),
+                type_of: Vec::with_capacity(objects),
+                shallow: Sizes::with_capacity(objects),
+                external: Vec::new(),
+                ids: Ids::Rows(0),
+                references,
+                ephemerons: Vec::new(),
+                roots: Vec::new(),
+                threads: Vec::new(),
+                frames: Vec::new(),
+                pointer_size: 0,
+                big_endian: false,
+                values: None,
+                warnings: Vec::new(),
+            },
+        }
+    }
+
+    /// The texts.
+    pub fn names(&mut self) -> &mut Names {
+        &mut self.heap.names
+    }
+
+    /// Adds a type.
+    pub fn add_type(&mut self, name: &str, namespace: &str, kind: TypeKind) -> TypeId {
+        let (name, namespace) = (self.heap.names.intern(name), self.heap.names.intern(namespace));
+        self.heap.types.push(Type { name, namespace, kind });
+        TypeId(self.heap.types.len() as u32 - 1)
+    }
+
+    /// Adds an object. The references that are added next are its own.
+    pub fn add_object(&mut self, type_id: TypeId, shallow: u64) -> ObjectId {
+        let heap = &mut self.heap;
+        heap.type_of.push(type_id);
+        heap.shallow.push(shallow);
+        let references = heap.references.target.len() as u64;
+        heap.references.first.push(references);
+        ObjectId(heap.type_of.len() as u32 - 1)
+    }
+
+    /// Adds a reference of the last object. Its target need not be there yet, but must be in the end.
+    pub fn add_reference(&mut self, target: ObjectId, label: Label, weak: bool) {
+        let references = &mut self.heap.references;
+        let row = references.target.len();
+        references.target.push(target);
+        references.label.push(label);
+        if weak {
+            references.weak.resize(row / 64 + 1, 0);
+            references.weak[row / 64] |= 1 << (row % 64);
+        }
+        let last = self.heap.type_of.len();
+        match &mut references.first {
+            Offsets::Small(first) if row < u32::MAX as usize => first[last] = row as u32 + 1,
+            Offsets::Large(first) => first[last] = row as u64 + 1,
+            small => {
+                *small = Offsets::Large((0..small.len()).map(|index| small.get(index)).collect());
+                if let Offsets::Large(first) = small {
+                    first[last] = row as u64 + 1;
+                }
+            }
+        }
+    }
+
+    /// Adds bytes outside of the managed heap to an object; what was there is kept.
+    pub fn add_external(&mut self, object: ObjectId, bytes: u64) {
+        self.heap.external.push((object, bytes));
+    }
+
+    /// Adds a root.
+    pub fn add_root(&mut self, root: Root) {
+        self.heap.roots.push(root);
+    }
+
+    /// Adds a pair of references of which one depends on the other.
+    pub fn add_ephemeron(&mut self, ephemeron: Ephemeron) {
+        self.heap.ephemerons.push(ephemeron);
+    }
+
+    /// Adds a thread with its frames, innermost first. Returns the row of its first frame.
+    pub fn add_thread(&mut self, name: &str, id: u64, object: Option<ObjectId>, frames: &[StackFrame]) -> u32 {
+        let first = self.heap.frames.len() as u32;
+        self.heap.frames.extend_from_slice(frames);
+        let name = self.heap.names.intern(name);
+        self.heap.threads.push(Thread { name, id, object, frames: first..first + frames.len() as u32 });
+        first
+    }
+
+    /// Counts something that could not be loaded as it is in the file.
+    pub fn warn(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            self.heap.warnings.push(LoadWarning { what, count });
+        }
+    }
+
+    /// The heap so far, to set what has no method of its own.
+    pub fn heap(&mut self) -> &mut Heap<'a> {
+        &mut self.heap
+    }
+
+    /// The finished heap. References to objects that were never added are dropped and counted.
+    pub fn finish(mut self, ids: Ids, values: Option<Box<dyn Values<'a> + 'a>>) -> Heap<'a> {
+        self.merge_external();
+        self.drop_dangling();
+        let mut heap = self.heap;
+        heap.ids = ids;
+        heap.values = values;
+        if !heap.references.weak.is_empty() {
+            heap.references.weak.resize(heap.references.target.len().div_ceil(64), 0);
+        }
+        heap.ephemerons.sort_by_key(|pair| pair.holder);
+        debug_assert_eq!(heap.check(), Ok(()));
+        heap
+    }
+
+    fn merge_external(&mut self) {
+        let external = &mut self.heap.external;
+        external.sort_by_key(|(object, _)| *object);
+        external.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            if same {
+                kept.1 = kept.1.saturating_add(next.1);
+            }
+            same
+        });
+    }
+
+    fn drop_dangling(&mut self) {
+        let objects = self.heap.type_of.len() as u32;
+        self.heap.external.retain(|(object, _)| object.0 < objects);
+        self.heap.ephemerons.retain(|pair| pair.holder.0 < objects && pair.key.0 < objects && pair.value.0 < objects);
+        let roots = self.heap.roots.len();
+        self.heap.roots.retain(|root| root.object.0 < objects);
+        self.warn("roots that hold no object of the file", (roots - self.heap.roots.len()) as u64);
+        let references = &mut self.heap.references;
+        if references.target.iter().all(|target| target.0 < objects) {
+            return;
+        }
+        let mut kept = 0;
+        let mut weak = vec![0; references.weak.len()];
+        let mut first = Offsets::with_capacity(references.first.len(), references.target.len() as u64);
+        first.push(0);
+        for object in 0..objects {
+            for row in references.range(ObjectId(object)) {
+                if references.target[row].0 >= objects {
+                    continue;
+                }
+                if references.is_weak(row) {
+                    weak[kept / 64] |= 1 << (kept % 64);
+                }
+                references.target[kept] = references.target[row];
+                references.label[kept] = references.label[row];
+                kept += 1;
+            }
+            first.push(kept as u64);
+        }
+        let dropped = references.target.len() - kept;
+        references.target.truncate(kept);
+        references.label.truncate(kept);
+        references.weak = weak;
+        references.first = first;
+        self.warn("references to objects that are not in the file", dropped as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::heap::RootKind;
+
+    #[test]
+    fn a_heap_is_what_was_added() {
+        let mut builder = HeapBuilder::with_capacity(2, 3);
+        let node = builder.add_type("Node", "app", TypeKind::Instance);
+        let next = Label::field(builder.names().intern("next"));
+        let a = builder.add_object(node, 16);
+        builder.add_reference(ObjectId(1), next, false);
+        builder.add_reference(a, Label::index(7), true);
+        let b = builder.add_object(node, u64::from(u32::MAX) + 5);
+        builder.add_reference(a, Label::offset(8), false);
+        builder.add_external(b, 3);
+        builder.add_external(b, 4);
+        let group = builder.names().intern("data");
+        builder.add_root(Root { object: a, kind: RootKind::Global, group, label: Label::offset(0x1c0), frame: None });
+        let heap = builder.finish(Ids::Rows(1), None);
+        assert_eq!(heap.check(), Ok(()));
+        assert_eq!((heap.shallow.get(0), heap.shallow.get(1), heap.external(b)), (16, u64::from(u32::MAX) + 5, 7));
+        let references: Vec<_> = heap.references.of(a).collect();
+        assert_eq!((references[0].target, references[0].label, references[0].weak), (b, next, false));
+        assert_eq!((references[1].target, references[1].weak), (a, true));
+        assert_eq!(heap.references.of(b).next().unwrap().label.text(&heap.names), "+0x8");
+        assert_eq!(heap.roots[0].text(&heap.names), "data +0x1c0");
+        assert_eq!((heap.id(b), heap.find("#2"), heap.find("#3")), ("#2".to_owned(), Some(b), None));
+    }
+
+    #[test]
+    fn references_to_nothing_are_dropped_and_counted() {
+        let mut builder = HeapBuilder::with_capacity(2, 4);
+        let node = builder.add_type("Node", "", TypeKind::Instance);
+        builder.add_object(node, 8);
+        builder.add_reference(ObjectId(9), Label::index(0), false);
+        builder.add_reference(ObjectId(1), Label::index(1), true);
+        builder.add_object(node, 8);
+        builder.add_reference(ObjectId(2), Label::index(2), false);
+        let heap = builder.finish(Ids::Rows(0), None);
+        let of = |object| heap.references.of(ObjectId(object)).collect::<Vec<_>>();
+        assert_eq!(of(0).len(), 1);
+        assert_eq!((of(0)[0].target, of(0)[0].label, of(0)[0].weak), (ObjectId(1), Label::index(1), true));
+        assert_eq!(of(1).len(), 0);
+        assert_eq!(heap.warnings, [LoadWarning { what: "references to objects that are not in the file", count: 2 }]);
+    }
+}

@@ -1,0 +1,631 @@
+//! A heap: objects, their types and sizes, references, roots, in columns.
+//!
+//! ```text
+//! object o:  type_of[o]  shallow(o)  external(o)   references first[o]..first[o + 1]
+//! reference: target[r]  label[r]  weak(r)
+//! ```
+//!
+//! Columns are parallel vectors; nothing is allocated for an object. An object is its number, an [`ObjectId`], which is its
+//! row in the columns; what the file calls it (an address, an id) is found through [`Heap::ids`].
+//!
+//! Invariants, which [`Heap::check`] verifies and which hold for every heap that a loader returns:
+//! * all columns of objects have the same length, and all columns of references too;
+//! * `first` begins with 0, never falls, and ends with the number of references;
+//! * every target, every root's object and every external size's object exists, as do all types and names;
+//! * external sizes and ephemerons are sorted by object.
+
+use super::addresses::Addresses;
+use super::names::{NameId, Names};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// An object: its row in the columns of a [`Heap`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ObjectId(pub u32);
+
+/// A type: its row in [`Heap::types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct TypeId(pub u32);
+
+impl ObjectId {
+    /// The row.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The largest number of objects: ids are 32 bits wide, and the last two values are kept for "none" and a super root.
+pub const MAX_OBJECTS: u64 = u32::MAX as u64 - 1;
+
+/// A type of objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Type {
+    /// Its name, as its runtime's users know it.
+    pub name: NameId,
+    /// Library, package or file; empty if there is none.
+    pub namespace: NameId,
+    /// What its objects are.
+    pub kind: TypeKind,
+}
+
+/// What the objects of a type are, as far as it matters for showing and converting them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum TypeKind {
+    /// Something with fields.
+    Instance,
+    /// Something with elements; it may have fields before them.
+    Array,
+    /// Memory without references, whose contents are bytes.
+    Bytes,
+    /// Text.
+    Text,
+    /// A number, a boolean or the like.
+    Number,
+    /// A class or type as an object.
+    Class,
+    /// A call frame or a context of variables.
+    Frame,
+    /// Something that the writer of the dump made up, such as a root.
+    Synthetic,
+}
+
+/// What a reference is called inside of its object: two bits of kind and 30 of value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label(u32);
+
+/// A [`Label`], taken apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LabelKind {
+    /// It has no name.
+    None,
+    /// A field or variable.
+    Field(NameId),
+    /// An element.
+    Index(u32),
+    /// A place in the object's memory, in bytes.
+    Offset(u32),
+}
+
+impl Label {
+    /// No name.
+    pub const NONE: Self = Self(0);
+    /// The largest index or offset that a label can say. Larger ones are [`Label::NONE`].
+    pub const MAX: u64 = (1 << 30) - 1;
+
+    /// A field or variable.
+    pub fn field(name: NameId) -> Self {
+        Self::new(1, name.0.into())
+    }
+
+    /// An element.
+    pub fn index(index: u64) -> Self {
+        Self::new(2, index)
+    }
+
+    /// A place in memory, in bytes.
+    pub fn offset(offset: u64) -> Self {
+        Self::new(3, offset)
+    }
+
+    fn new(kind: u32, value: u64) -> Self {
+        match value {
+            0..=Self::MAX => Self(kind << 30 | value as u32),
+            _ => Self::NONE,
+        }
+    }
+
+    /// What it says.
+    pub fn kind(self) -> LabelKind {
+        let value = self.0 & Self::MAX as u32;
+        match self.0 >> 30 {
+            0 => LabelKind::None,
+            1 => LabelKind::Field(NameId(value)),
+            2 => LabelKind::Index(value),
+            _ => LabelKind::Offset(value),
+        }
+    }
+
+    /// As people see it: `name`, `[3]`, `+0x10`, or nothing.
+    pub fn text(self, names: &Names) -> Cow<'_, str> {
+        match self.kind() {
+            LabelKind::None => "".into(),
+            LabelKind::Field(name) => names.text(name).into(),
+            LabelKind::Index(index) => format!("[{index}]").into(),
+            LabelKind::Offset(offset) => format!("+{offset:#x}").into(),
+        }
+    }
+}
+
+/// A number per object that is nearly always below 2³², in 4 bytes each.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    low: Vec<u32>,
+    /// Sizes of `u32::MAX` and more, whose low value is `u32::MAX`.
+    large: FxHashMap<u32, u64>,
+}
+
+impl Sizes {
+    /// Room for this many.
+    pub fn with_capacity(count: usize) -> Self {
+        Self { low: Vec::with_capacity(count), large: FxHashMap::default() }
+    }
+
+    /// All zero.
+    pub fn zeros(count: usize) -> Self {
+        Self { low: vec![0; count], large: FxHashMap::default() }
+    }
+
+    /// Appends a size.
+    pub fn push(&mut self, size: u64) {
+        self.low.push(0);
+        self.set(self.low.len() - 1, size);
+    }
+
+    /// Replaces a size.
+    pub fn set(&mut self, index: usize, size: u64) {
+        let Some(low) = self.low.get_mut(index) else { return };
+        *low = u32::try_from(size).unwrap_or(u32::MAX);
+        if *low == u32::MAX {
+            self.large.insert(index as u32, size);
+        }
+    }
+
+    /// The size of an object.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        match self.low.get(index) {
+            Some(&u32::MAX) => self.large.get(&(index as u32)).copied().unwrap_or(u32::MAX.into()),
+            Some(&low) => low.into(),
+            None => 0,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.low.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty()
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+/// Positions in a column: 4 bytes each as long as all fit into 32 bits, 8 otherwise.
+#[derive(Clone, Debug)]
+pub enum Offsets {
+    /// All below 2³².
+    Small(Vec<u32>),
+    /// Any.
+    Large(Vec<u64>),
+}
+
+impl Offsets {
+    /// Room for `count` offsets of which none exceeds `max`.
+    pub fn with_capacity(count: usize, max: u64) -> Self {
+        match u32::try_from(max) {
+            Ok(_) => Self::Small(Vec::with_capacity(count)),
+            Err(_) => Self::Large(Vec::with_capacity(count)),
+        }
+    }
+
+    /// `count` zeros, with room for offsets up to `max`.
+    pub fn zeros(count: usize, max: u64) -> Self {
+        match u32::try_from(max) {
+            Ok(_) => Self::Small(vec![0; count]),
+            Err(_) => Self::Large(vec![0; count]),
+        }
+    }
+
+    /// Appends an offset. One that is larger than what was announced makes all of them wide.
+    pub fn push(&mut self, offset: u64) {
+        match self {
+            Self::Small(small) => match u32::try_from(offset) {
+                Ok(offset) => small.push(offset),
+                Err(_) => {
+                    let mut large: Vec<u64> = small.iter().map(|&offset| offset.into()).collect();
+                    large.push(offset);
+                    *self = Self::Large(large);
+                }
+            },
+            Self::Large(large) => large.push(offset),
+        }
+    }
+
+    /// The offset in a row; 0 if there is none.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::Small(small) => small.get(index).map_or(0, |&offset| offset.into()),
+            Self::Large(large) => large.get(index).copied().unwrap_or(0),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Small(small) => small.len(),
+            Self::Large(large) => large.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The references of all objects, in compressed rows: those of object o are `first[o]..first[o + 1]`, in the order of the file.
+#[derive(Clone, Debug)]
+pub struct References {
+    /// One more than there are objects.
+    pub first: Offsets,
+    /// The object that is referred to.
+    pub target: Vec<ObjectId>,
+    /// What the reference is called. Empty: no reference has a name.
+    pub label: Vec<Label>,
+    /// One bit for each reference that does not keep its target alive. Empty: there is none.
+    pub weak: Vec<u64>,
+}
+
+/// A reference, taken out of the columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reference {
+    /// The object that is referred to.
+    pub target: ObjectId,
+    /// What the reference is called.
+    pub label: Label,
+    /// It does not keep its target alive by itself.
+    pub weak: bool,
+}
+
+impl References {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.target.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.target.is_empty()
+    }
+
+    /// The rows of an object's references.
+    #[inline]
+    pub fn range(&self, object: ObjectId) -> Range<usize> {
+        self.first.get(object.index()) as usize..self.first.get(object.index() + 1) as usize
+    }
+
+    /// Whether the reference in this row is weak.
+    #[inline]
+    pub fn is_weak(&self, row: usize) -> bool {
+        self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// The references of an object.
+    pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + '_ {
+        self.range(object).map(|row| Reference {
+            target: self.target[row],
+            label: self.label.get(row).copied().unwrap_or(Label::NONE),
+            weak: self.is_weak(row),
+        })
+    }
+}
+
+/// A pair of references of one object of which the second keeps its target alive if the target of the first is alive. Both
+/// are weak in [`References::weak`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ephemeron {
+    /// The object that has the two references, such as a `_WeakProperty`.
+    pub holder: ObjectId,
+    /// What has to be alive.
+    pub key: ObjectId,
+    /// What is kept alive by that.
+    pub value: ObjectId,
+}
+
+/// Why a root is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RootKind {
+    /// A global variable or a segment of them.
+    Global,
+    /// A static field of a class.
+    Static,
+    /// A variable or register in a call frame.
+    Frame,
+    /// A thread or goroutine itself, or what its record holds.
+    Thread,
+    /// A finalizer, or what a finalizable object refers to.
+    Finalizer,
+    /// A deferred call.
+    Defer,
+    /// A panic under way.
+    Panic,
+    /// What the virtual machine holds by itself.
+    Runtime,
+    /// A handle of native code.
+    Native,
+    /// A class that is never unloaded.
+    Class,
+    /// A monitor in use.
+    Monitor,
+    /// An object of the old generation that refers to the young one.
+    Generation,
+    /// Something else, or not said.
+    Other,
+}
+
+impl RootKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Static => "static",
+            Self::Frame => "frame",
+            Self::Thread => "thread",
+            Self::Finalizer => "finalizer",
+            Self::Defer => "defer",
+            Self::Panic => "panic",
+            Self::Runtime => "runtime",
+            Self::Native => "native",
+            Self::Class => "class",
+            Self::Monitor => "monitor",
+            Self::Generation => "generation",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Something outside of the heap that keeps an object alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The object that is kept alive.
+    pub object: ObjectId,
+    /// Why.
+    pub kind: RootKind,
+    /// What the root belongs to: `data`, `goroutine 17 [chan receive] main.worker`, `Permanent Roots`.
+    pub group: NameId,
+    /// Which one of the group it is: a name, an index, an offset.
+    pub label: Label,
+    /// The call frame that it belongs to: a row of [`Heap::frames`].
+    pub frame: Option<u32>,
+}
+
+impl Root {
+    /// As people see it: `data +0x1c0`, `Thread Roots: lang_hash`.
+    pub fn text(&self, names: &Names) -> String {
+        let (group, label) = (names.text(self.group), self.label.text(names));
+        match (group.is_empty(), self.label.kind()) {
+            (_, LabelKind::None) => group.to_owned(),
+            (true, _) => label.into_owned(),
+            (false, LabelKind::Field(_)) => format!("{group}: {label}"),
+            (false, _) => format!("{group} {label}"),
+        }
+    }
+}
+
+/// A thread or goroutine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// `goroutine 17 [chan receive]`, or the thread's own name.
+    pub name: NameId,
+    /// The number by which its runtime knows it.
+    pub id: u64,
+    /// The object that stands for it, if there is one.
+    pub object: Option<ObjectId>,
+    /// Its call frames, innermost first: rows of [`Heap::frames`].
+    pub frames: Range<u32>,
+}
+
+/// A call frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// The function.
+    pub function: NameId,
+    /// Its source file; empty if that is not known.
+    pub file: NameId,
+    /// 1-based; 0 is unknown.
+    pub line: u32,
+}
+
+/// What the file calls an object.
+#[derive(Clone, Debug)]
+pub enum Ids {
+    /// `#` and the row plus this number.
+    Rows(u64),
+    /// Its address. Rows are in the order of addresses.
+    Addresses(Addresses),
+}
+
+/// A value that an object holds besides its references.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// None that is known.
+    None,
+    /// A truth value.
+    Boolean(bool),
+    /// An integer.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// Text, of which the file may hold only the beginning.
+    Text {
+        /// As much as there is.
+        text: Cow<'a, str>,
+        /// Length of the whole text in code units.
+        length: u64,
+    },
+    /// A number of elements.
+    Length(u64),
+    /// What the runtime calls the object.
+    Name(Cow<'a, str>),
+    /// Its memory as in the process that was dumped.
+    Bytes(&'a [u8]),
+}
+
+/// Decodes the values of objects on demand, from the mapped file.
+pub trait Values<'a>: Send + Sync {
+    /// The value of an object.
+    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
+}
+
+/// Something that could not be loaded as it is in the file, and how often.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LoadWarning {
+    /// What, in the plural: `references to objects that are not in the file`.
+    pub what: &'static str,
+    /// How often.
+    pub count: u64,
+}
+
+/// A heap.
+pub struct Heap<'a> {
+    /// The texts that everything else refers to.
+    pub names: Names,
+    /// The types.
+    pub types: Vec<Type>,
+    /// The type of each object.
+    pub type_of: Vec<TypeId>,
+    /// Bytes of each object in the managed heap.
+    pub shallow: Sizes,
+    /// Bytes outside of it, for objects that have any, sorted by object.
+    pub external: Vec<(ObjectId, u64)>,
+    /// What the file calls each object.
+    pub ids: Ids,
+    /// References between objects.
+    pub references: References,
+    /// Pairs of references of which one depends on the other, sorted by holder.
+    pub ephemerons: Vec<Ephemeron>,
+    /// What keeps objects alive.
+    pub roots: Vec<Root>,
+    /// Threads, in the order of the file.
+    pub threads: Vec<Thread>,
+    /// Call frames of all threads.
+    pub frames: Vec<StackFrame>,
+    /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
+    pub pointer_size: u8,
+    /// The byte order of [`Value::Bytes`].
+    pub big_endian: bool,
+    /// Decodes what objects hold besides references.
+    pub values: Option<Box<dyn Values<'a> + 'a>>,
+    /// What could not be loaded as it is in the file.
+    pub warnings: Vec<LoadWarning>,
+}
+
+impl<'a> Heap<'a> {
+    /// Objects.
+    pub fn len(&self) -> usize {
+        self.type_of.len()
+    }
+
+    /// Whether there are no objects.
+    pub fn is_empty(&self) -> bool {
+        self.type_of.is_empty()
+    }
+
+    /// All objects.
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
+        (0..self.type_of.len() as u32).map(ObjectId)
+    }
+
+    /// The type of an object.
+    pub fn type_of(&self, object: ObjectId) -> &Type {
+        &self.types[self.type_of[object.index()].0 as usize]
+    }
+
+    /// Bytes of an object outside of the managed heap.
+    pub fn external(&self, object: ObjectId) -> u64 {
+        self.external.binary_search_by_key(&object, |(object, _)| *object).map_or(0, |index| self.external[index].1)
+    }
+
+    /// The value of an object.
+    pub fn value(&self, object: ObjectId) -> Value<'a> {
+        self.values.as_ref().map_or(Value::None, |values| values.value(self, object))
+    }
+
+    /// What the file calls an object: `0xc000012345` or `#12`.
+    pub fn id(&self, object: ObjectId) -> String {
+        match &self.ids {
+            Ids::Rows(first) => format!("#{}", u64::from(object.0) + first),
+            Ids::Addresses(addresses) => format!("{:#x}", addresses.address(object).unwrap_or(0)),
+        }
+    }
+
+    /// The object that the file calls so. Addresses inside of an object find it too.
+    pub fn find(&self, id: &str) -> Option<ObjectId> {
+        match (&self.ids, id.strip_prefix('#'), id.strip_prefix("0x")) {
+            (Ids::Rows(first), Some(number), _) => {
+                let row = number.parse::<u64>().ok()?.checked_sub(*first)?;
+                (row < self.len() as u64).then_some(ObjectId(row as u32))
+            }
+            (Ids::Addresses(addresses), _, Some(digits)) => {
+                let address = u64::from_str_radix(digits, 16).ok()?;
+                let object = addresses.floor(address)?;
+                let inside = address - addresses.address(object)?;
+                (inside == 0 || inside < self.shallow.get(object.index())).then_some(object)
+            }
+            _ => None,
+        }
+    }
+
+    /// Verifies the invariants. An error says which one is broken.
+    ///
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check(&self) -> Result<(), &'static str> {
+        let objects = self.len();
+        let exists = |object: ObjectId| object.index() < objects;
+        let named = |name: NameId| (name.0 as usize) < self.names.len();
+        let references = self.references.len();
+        let holds = |condition: bool, what: &'static str| if condition { Ok(()) } else { Err(what) };
+        holds(objects as u64 <= MAX_OBJECTS, "there are too many objects")?;
+        holds(self.shallow.len() == objects, "a size for each object")?;
+        holds(self.type_of.iter().all(|type_id| (type_id.0 as usize) < self.types.len()), "the types of objects exist")?;
+        holds(self.types.iter().all(|kind| named(kind.name) && named(kind.namespace)), "the names of types exist")?;
+        holds(self.references.first.len() == objects + 1, "one more first reference than objects")?;
+        let mut first = (0..=objects).map(|row| self.references.first.get(row));
+        holds(
+            first.next() == Some(0) && first.next_back().unwrap_or(0) == references as u64,
+            "references begin at 0 and end at their number",
+        )?;
+        holds(
+            (0..objects).all(|row| self.references.first.get(row) <= self.references.first.get(row + 1)),
+            "first references never fall",
+        )?;
+        holds(
+            self.references.label.is_empty() || self.references.label.len() == references,
+            "a label for each reference or for none",
+        )?;
+        holds(
+            self.references.weak.is_empty() || self.references.weak.len() == references.div_ceil(64),
+            "a bit for each reference or for none",
+        )?;
+        holds(self.references.target.iter().all(|target| exists(*target)), "targets exist")?;
+        holds(
+            self.external.is_sorted_by(|a, b| a.0 < b.0) && self.external.iter().all(|(object, _)| exists(*object)),
+            "external sizes are sorted",
+        )?;
+        holds(self.roots.iter().all(|root| exists(root.object) && named(root.group)), "roots hold objects and have names")?;
+        holds(
+            self.roots.iter().all(|root| root.frame.is_none_or(|frame| (frame as usize) < self.frames.len())),
+            "frames of roots exist",
+        )?;
+        holds(self.threads.iter().all(|thread| thread.frames.end as usize <= self.frames.len()), "frames of threads exist")?;
+        holds(self.ephemerons.is_sorted_by_key(|pair| pair.holder), "ephemerons are sorted")?;
+        holds(
+            self.ephemerons.iter().all(|pair| exists(pair.holder) && exists(pair.key) && exists(pair.value)),
+            "ephemerons are of objects",
+        )?;
+        match &self.ids {
+            Ids::Rows(_) => Ok(()),
+            Ids::Addresses(addresses) => holds(addresses.len() == objects, "an address for each object"),
+        }
+    }
+}
