@@ -11,6 +11,7 @@ pub mod check;
 pub mod dart;
 pub mod go;
 pub mod info;
+pub mod load;
 pub mod mojo;
 pub mod mvmheap;
 

@@ -1,0 +1,54 @@
+//! Loading a heap: how, and what comes of it.
+
+use super::Progress;
+use crate::error::Error;
+use crate::model::heap::Heap;
+
+/// Which words of call frames count as pointers (Go).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RootScan {
+    /// Those that the dump lists.
+    Precise,
+    /// Those, and all words of a frame that a live word points into: variables whose address was taken are not listed.
+    #[default]
+    Default,
+    /// All words of all frames.
+    Conservative,
+}
+
+/// Which snapshot of a file with several.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SnapshotChoice {
+    /// The last complete one.
+    #[default]
+    Last,
+    /// This one, from 0.
+    Number(u64),
+}
+
+/// How to load.
+#[derive(Clone, Copy)]
+pub struct LoadOptions<'a> {
+    /// Which snapshot.
+    pub snapshot: SnapshotChoice,
+    /// Which words of call frames count as pointers.
+    pub roots: RootScan,
+    /// Told how far the reader is.
+    pub progress: Progress<'a>,
+}
+
+impl Default for LoadOptions<'_> {
+    fn default() -> Self {
+        Self { snapshot: SnapshotChoice::default(), roots: RootScan::default(), progress: &|_| {} }
+    }
+}
+
+/// A heap, and what there is to say of the loading.
+pub struct Loaded<'a> {
+    /// What could be loaded.
+    pub heap: Heap<'a>,
+    /// What ended the reading early.
+    pub damage: Option<Error>,
+    /// The number of the snapshot.
+    pub snapshot: u64,
+}
