@@ -68,7 +68,7 @@ pub struct Root {
     pub group: NameId,
     /// Which one of the group it is: a name, an index, an offset.
     pub label: Label,
-    /// The call frame that it belongs to: a row of [`Heap::frames`].
+    /// The call frame that it belongs to: a row of [`super::heap::Heap::frames`].
     pub frame: Option<u32>,
 }
 
@@ -94,7 +94,7 @@ pub struct Thread {
     pub id: u64,
     /// The object that stands for it, if there is one.
     pub object: Option<ObjectId>,
-    /// Its call frames, innermost first: rows of [`Heap::frames`].
+    /// Its call frames, innermost first: rows of [`super::heap::Heap::frames`].
     pub frames: Range<u32>,
 }
 
