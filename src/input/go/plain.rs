@@ -1,8 +1,8 @@
 //! Objects in the form that nearly all have, a run of them at a time.
 //!
 //! A dump consists of objects for the most part, so that the time of a pass is what one of them takes. Here everything stays
-//! in registers: what remains of the input is one slice, no error is made, and of the three lengths in an object only those
-//! of its contents and its fields have to be waited for. Whatever is unusual ends the run and is left to [`Object::read`].
+//! in registers: what remains of the input is one slice, no error is made, and no record is copied. Whatever is unusual ends
+//! the run and is left to [`Object::read`].
 
 use super::fields::FieldList;
 use super::object::Object;
