@@ -44,6 +44,13 @@ impl<'a> Cursor<'a> {
         self.rest.is_empty()
     }
 
+    /// Moves to the last `remaining` bytes, if that is forward.
+    #[inline]
+    pub fn skip_to_remaining(&mut self, remaining: usize) {
+        let skipped = self.rest.len().saturating_sub(remaining);
+        self.rest = self.rest.get(skipped..).unwrap_or_default();
+    }
+
     /// What is left, without moving.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {

@@ -78,8 +78,8 @@ impl<'a> FieldList<'a> {
     #[inline]
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
         let start = cursor.rest();
-        // This takes most of the time of `info`. It walks over a slice, which stays in registers as the caller's cursor does
-        // not; most lists are short and end among the plain fields.
+        // This walks over a slice, which stays in registers as the caller's cursor does not. Most lists are short and end among
+        // the plain fields.
         let mut count = plain_fields(start);
         let mut rest = start.get(2 * count..).unwrap_or_default();
         loop {
@@ -105,6 +105,17 @@ impl<'a> FieldList<'a> {
         let length = (start.len() - rest.len()) as u64;
         let encoded = cursor.take(length, "a field list")?;
         Ok(Self { encoded, count: count as u64, version })
+    }
+
+    /// As [`Self::read`], for at most four pointers with offsets of one byte: the list and what follows it.
+    #[inline(always)]
+    pub(super) fn split_short(bytes: &'a [u8], version: Version) -> Option<(Self, &'a [u8])> {
+        let head: &[u8; 9] = bytes.first_chunk()?;
+        let (fields, _) = head.split_first_chunk()?;
+        let count = plain_fields_in_chunk(fields);
+        let (0, length) = (*head.get(2 * count)?, 2 * count + 1) else { return None };
+        let (encoded, rest) = bytes.split_at_checked(length)?;
+        Some((Self { encoded, count: count as u64, version }, rest))
     }
 
     /// A list without fields.
@@ -166,20 +177,27 @@ impl<'a> FieldList<'a> {
 }
 
 /// How many fields at the start are pointers with an offset of one byte.
-///
-/// Four fields are looked at together, each a kind in the low and an offset in the high byte of 16 bits: how many fields
-/// there are is then no branch, which the processor would mispredict in every second object.
 #[inline]
 fn plain_fields(bytes: &[u8]) -> usize {
     let mut count = 0;
-    for chunk in bytes.as_chunks::<8>().0 {
-        let other = (u64::from_le_bytes(*chunk) ^ 0x0001_0001_0001_0001) & 0x80ff_80ff_80ff_80ff;
-        if other != 0 {
-            return count + other.trailing_zeros() as usize / 16;
+    for chunk in bytes.as_chunks().0 {
+        let plain = plain_fields_in_chunk(chunk);
+        count += plain;
+        if plain < 4 {
+            break;
         }
-        count += 4;
     }
     count
+}
+
+/// How many of the four fields that eight bytes may hold are pointers with an offset of one byte, up to the first that is none.
+///
+/// They are looked at together, each a kind in the low and an offset in the high byte of 16 bits: how many fields there are
+/// is then no branch, which the processor would mispredict in every second object.
+#[inline(always)]
+fn plain_fields_in_chunk(chunk: &[u8; 8]) -> usize {
+    let other = (u64::from_le_bytes(*chunk) ^ 0x0001_0001_0001_0001) & 0x80ff_80ff_80ff_80ff;
+    other.trailing_zeros() as usize / 16
 }
 
 /// Steps over a field of any kind and offset. False: it was the end mark.

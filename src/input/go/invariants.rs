@@ -116,15 +116,14 @@ impl<'a> Checker<'a> {
 
     fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
         loop {
-            while let Some(object) = records.next_object() {
-                let (offset, object) = object?;
+            records.take_objects(|offset, object| {
                 if self.totals.object_records.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 self.first_is_params.get_or_insert(false);
-                self.totals.object(&object);
-                self.object(&object);
-            }
+                self.totals.object(object);
+                self.object(object);
+            })?;
             let Some(record) = records.next() else { return Ok(()) };
             let (_, record) = record?;
             self.first_is_params.get_or_insert(matches!(record, Rec::Params(_)));

@@ -43,6 +43,7 @@
 //!
 //! * [`records`]: the records as they stand in the file; their layouts are in [`params`], [`object`], [`types`],
 //!   [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made of [`fields`];
+//! * `plain`: runs of objects in their usual form, which is what makes a pass fast;
 //! * [`phantoms`]: which objects do not exist;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
@@ -56,6 +57,7 @@ pub mod memstats;
 pub mod object;
 pub mod params;
 pub mod phantoms;
+mod plain;
 mod primitives;
 pub mod records;
 pub mod roots;

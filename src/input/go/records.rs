@@ -6,6 +6,7 @@ use super::memprof::{AllocSample, Memprof};
 use super::memstats::Memstats;
 use super::object::Object;
 use super::params::Params;
+use super::plain;
 use super::roots::{Finalizer, OtherRoot, Segment};
 use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
@@ -146,25 +147,31 @@ impl<'a> Records<'a> {
         self.has_contpc == Some(false)
     }
 
-    /// The next record if it is an object; otherwise nothing is read. Nearly all records are objects, and passing on
-    /// no more than those are takes a third of the time off a pass over all records.
+    /// Takes all objects up to the next record of another kind. Nearly all records are objects, and a pass over them takes
+    /// half as long if no more than they is passed on.
+    ///
+    /// # Errors
+    /// The first damage, after which the iterator has ended.
     #[inline]
-    pub(super) fn next_object(&mut self) -> Option<Result<(u64, Object<'a>)>> {
-        let [1, ..] = *self.cursor.rest() else { return None };
-        if self.state != State::Reading {
-            return None;
-        }
-        let offset = self.cursor.offset();
-        match self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version)) {
-            Ok(object) => {
+    pub(super) fn take_objects(&mut self, mut take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
+        while self.state == State::Reading {
+            plain::take_objects(&mut self.cursor, self.version, |offset, object| {
                 self.objects += 1;
-                Some(Ok((offset, object)))
+                take(offset, object);
+            });
+            let [1, ..] = *self.cursor.rest() else { break };
+            let offset = self.cursor.offset();
+            let object = self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version));
+            match object {
+                Ok(object) => take(offset, &object),
+                Err(error) => {
+                    self.state = State::Ended;
+                    return Err(self.explain(error, offset));
+                }
             }
-            Err(error) => {
-                self.state = State::Ended;
-                Some(Err(self.explain(error, offset)))
-            }
+            self.objects += 1;
         }
+        Ok(())
     }
 
     #[inline]

@@ -92,13 +92,12 @@ impl<'a> Totals<'a> {
     /// The first damage; what came before it has been taken.
     fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
         loop {
-            while let Some(object) = records.next_object() {
-                let (offset, object) = object?;
+            records.take_objects(|offset, object| {
                 if self.object_records.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
-                self.object(&object);
-            }
+                self.object(object);
+            })?;
             let Some(record) = records.next() else { return Ok(()) };
             self.other(&record?.1);
         }

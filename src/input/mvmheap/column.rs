@@ -185,22 +185,41 @@ impl<'a> Column<'a> {
 
     /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the column has ended.
     pub(super) fn read(&mut self, count: usize, values: &mut Vec<u64>) -> Result<()> {
-        self.raw.resize(count.saturating_mul(self.width), 0);
-        let length = self.frame.read(&mut self.raw)?;
-        let raw = self.raw.get(..length).unwrap_or_default();
-        if length % self.width != 0 {
-            return Err(Error::corrupt(self.frame.position(), format!("column \"{}\" ends inside a number", self.frame.name))
-                .expected(format!("a multiple of {} bytes", self.width))
-                .found(format!("{} bytes", self.frame.decoded)));
-        }
+        let width = self.width;
+        let raw = self.read_raw(count.saturating_mul(width))?;
         values.clear();
-        match self.width {
+        match width {
             1 => values.extend(raw.iter().map(|byte| u64::from(*byte))),
             2 => values.extend(raw.as_chunks::<2>().0.iter().map(|bytes| u64::from(u16::from_le_bytes(*bytes)))),
             4 => values.extend(raw.as_chunks::<4>().0.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes)))),
             _ => values.extend(raw.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes))),
         }
         Ok(())
+    }
+
+    /// How many numbers the next `size` bytes have, which is 0 at the end, and their sum modulo 2⁶⁴. `size` is a multiple of 8.
+    pub(super) fn sum(&mut self, size: usize) -> Result<(usize, u64)> {
+        let width = self.width;
+        let raw = self.read_raw(size)?;
+        let sum = match width {
+            1 => raw.iter().map(|byte| u64::from(*byte)).sum(),
+            2 => raw.as_chunks::<2>().0.iter().map(|bytes| u64::from(u16::from_le_bytes(*bytes))).sum(),
+            4 => raw.as_chunks::<4>().0.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes))).sum(),
+            _ => raw.as_chunks::<8>().0.iter().fold(0, |sum: u64, bytes| sum.wrapping_add(u64::from_le_bytes(*bytes))),
+        };
+        Ok((raw.len() / width, sum))
+    }
+
+    /// The next bytes, at most `size`, which is a multiple of the width.
+    fn read_raw(&mut self, size: usize) -> Result<&[u8]> {
+        self.raw.resize(size, 0);
+        let length = self.frame.read(&mut self.raw)?;
+        if length % self.width != 0 {
+            return Err(Error::corrupt(self.frame.position(), format!("column \"{}\" ends inside a number", self.frame.name))
+                .expected(format!("a multiple of {} bytes", self.width))
+                .found(format!("{} bytes", self.frame.decoded)));
+        }
+        Ok(self.raw.get(..length).unwrap_or_default())
     }
 
     /// Compressed bytes read so far.

@@ -59,7 +59,7 @@
 //! * `sections`: the sections of version 2;
 //! * [`records`]: both as the records that `cat` shows;
 //! * `dump`, `tables`, `meta`: a file as a whole: snapshots, shared tables, JSON;
-//! * `column`, `rows`, `tally`: decompression, rows, and sums over them;
+//! * `column`, `rows`, `tally`, `sums`: decompression, rows, sums over them, and sums over single columns;
 //! * `highscores`: the lists of largest types and frames;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
@@ -76,6 +76,7 @@ mod rows;
 mod scan;
 mod sections;
 pub mod summary;
+mod sums;
 mod tables;
 mod tally;
 mod toc;

@@ -4,6 +4,7 @@ use super::Version;
 use super::dump::{COLLECTABLES, Data, Dump, Snapshot};
 use super::meta::{Meta, value_text};
 use super::rows::{Chunk, ColumnError, RowReader};
+use super::sums::sum_columns;
 use super::tables::Tables;
 use super::tally::{CALL_STACK_ROOTS, KINDS, PERMANENT_ROOTS, Tally};
 use crate::error::{Error, Result};
@@ -184,6 +185,18 @@ fn tally(
     options: Options<'_>,
     done: &AtomicU64,
 ) -> Result<Tally, ColumnError> {
+    let stored = snapshot.end.saturating_sub(snapshot.start);
+    let read = AtomicU64::new(0);
+    let advance = |bytes: u64| {
+        read.fetch_add(bytes, Ordering::Relaxed);
+        (options.progress)(done.fetch_add(bytes, Ordering::Relaxed));
+    };
+    // The columns that are not read count as done, too.
+    let finish = || advance(stored.saturating_sub(read.load(Ordering::Relaxed)));
+    if let Some(tally) = sum_columns(snapshot, wanted, &dump.decoders, &advance) {
+        finish();
+        return Ok(tally);
+    }
     let [_, _, by_type, ..] = wanted;
     let size = |size: Option<u64>| size.filter(|_| by_type).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
     let mut tally = Tally::new(size(snapshot.sizes.types), size(snapshot.sizes.frames));
@@ -194,13 +207,11 @@ fn tally(
         tally.add(&chunk);
         let consumed = rows.consumed();
         if consumed.saturating_sub(reported) > 1 << 20 {
-            (options.progress)(done.fetch_add(consumed.saturating_sub(reported), Ordering::Relaxed));
+            advance(consumed.saturating_sub(reported));
             reported = consumed;
         }
     }
-    // The columns that were not read count as done, too.
-    let rest = snapshot.end.saturating_sub(snapshot.start).saturating_sub(reported);
-    (options.progress)(done.fetch_add(rest, Ordering::Relaxed));
+    finish();
     Ok(tally)
 }
 
