@@ -44,13 +44,15 @@
 //! * [`records`]: the records as they stand in the file; their layouts are in [`params`], [`object`], [`types`],
 //!   [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made of [`fields`];
 //! * [`phantoms`]: which objects do not exist;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
+//! * [`summary`] and [`invariants`]: what `info` and `check` say;
+//! * [`load`](mod@load): the graph of objects.
 
 pub mod details;
 pub mod draft;
 pub mod fields;
 pub mod goroutine;
 pub mod invariants;
+pub mod load;
 pub mod memprof;
 pub mod memstats;
 pub mod object;
@@ -65,6 +67,7 @@ pub mod version;
 
 pub use details::Details;
 pub use invariants::check;
+pub use load::load;
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;
