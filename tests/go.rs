@@ -10,6 +10,8 @@ mod fixtures;
 mod layouts;
 #[path = "go/lines.rs"]
 mod lines;
+#[path = "go/load.rs"]
+mod load;
 #[path = "go/regressions.rs"]
 mod regressions;
 #[path = "support/go.rs"]

@@ -153,6 +153,26 @@ impl Bitmap {
         chunk.get((address % CHUNK / GRANULE) as usize)
     }
 
+    /// As [`Self::floor`], with the object's address. It is nearly always in the same granule or the one before.
+    #[inline]
+    fn floor_with_address(&self, address: u64) -> Option<(u32, u64)> {
+        let chunk = self.chunks.get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?).and_then(Option::as_ref);
+        let index = (address % CHUNK / GRANULE) as usize;
+        if let Some(granule) = chunk.and_then(|chunk| chunk.get(index)) {
+            let start = address - address % GRANULE;
+            let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
+            if upto != 0 {
+                return Some((granule.rank + upto.count_ones() - 1, start + u64::from(upto.ilog2()) * 8));
+            }
+            let before = chunk.and_then(|chunk| chunk.get(index.wrapping_sub(1))).filter(|before| before.starts != 0);
+            if let Some(before) = before {
+                return Some((granule.rank - 1, start - GRANULE + u64::from(before.starts.ilog2()) * 8));
+            }
+        }
+        let object = self.floor(address)?;
+        Some((object, self.address(object)?))
+    }
+
     /// The last object that begins at or before the address.
     #[inline]
     fn floor(&self, address: u64) -> Option<u32> {
@@ -224,6 +244,18 @@ impl Addresses {
         }
     }
 
+    /// As [`Self::floor`], with the address at which the object begins, which costs nothing more in most cases.
+    #[inline]
+    pub fn floor_with_address(&self, address: u64) -> Option<(ObjectId, u64)> {
+        match &self.0 {
+            Table::Bitmap(bitmap) => bitmap.floor_with_address(address).map(|(object, start)| (ObjectId(object), start)),
+            Table::Sorted(sorted) => {
+                let index = sorted.partition_point(|&start| start <= address).checked_sub(1)?;
+                Some((ObjectId(index as u32), *sorted.get(index)?))
+            }
+        }
+    }
+
     /// The address of an object; None if there is no such object.
     pub fn address(&self, object: ObjectId) -> Option<u64> {
         match &self.0 {
@@ -268,6 +300,8 @@ mod tests {
         {
             let floor = sorted.partition_point(|&start| start <= probe).checked_sub(1).map(|index| ObjectId(index as u32));
             assert_eq!(table.floor(probe), floor, "{probe:#x}");
+            let start = floor.map(|object| (object, sorted[object.index()]));
+            assert_eq!(table.floor_with_address(probe), start, "{probe:#x}");
             let exact = sorted.binary_search(&probe).ok().map(|index| ObjectId(index as u32));
             assert_eq!(table.at(probe), exact, "{probe:#x}");
         }

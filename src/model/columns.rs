@@ -62,6 +62,13 @@ impl Sizes {
     }
 }
 
+impl From<Vec<u32>> for Sizes {
+    /// From sizes that fit. One of `u32::MAX` may be replaced by a larger one with [`Sizes::set`].
+    fn from(low: Vec<u32>) -> Self {
+        Self { low, large: FxHashMap::default() }
+    }
+}
+
 /// Positions in a column: 4 bytes each as long as all fit into 32 bits, 8 otherwise.
 #[derive(Clone, Debug)]
 pub enum Offsets {

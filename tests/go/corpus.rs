@@ -37,7 +37,7 @@ fn dumps_of_the_corpus_agree_with_an_independent_decoder() {
 }
 
 /// Dumps in old layouts have their truth in `old_NAME.json`.
-fn truth_of(dump: &Path) -> Value {
+pub(crate) fn truth_of(dump: &Path) -> Value {
     let name = dump.file_stem().unwrap().to_str().unwrap();
     let candidates: [PathBuf; 2] = [dump.with_file_name(format!("old_{name}.json")), dump.with_extension("json")];
     let path = candidates.iter().find(|path| path.exists()).unwrap_or_else(|| panic!("no truth for {name}"));

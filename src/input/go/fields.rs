@@ -135,14 +135,15 @@ impl<'a> FieldList<'a> {
         self.count == 0
     }
 
+    /// Bytes in the file, with the end mark.
+    #[inline]
+    pub(super) fn encoded_length(&self) -> u64 {
+        self.encoded.len() as u64
+    }
+
     /// The fields in the order of the file, which is not always that of their offsets.
-    pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {
-        let mut cursor = Cursor::new(self.encoded, 0);
-        let version = self.version;
-        std::iter::from_fn(move || {
-            let kind = FieldKind::new(cursor.uleb128("a field kind").ok()?, version)?;
-            Some(Field { kind, offset: cursor.uleb128("a field offset").ok()? })
-        })
+    pub fn iter(&self) -> Fields<'a> {
+        Fields::new(Cursor::new(self.encoded, 0), self.version)
     }
 
     /// How many fields reach beyond `length` bytes of contents.
@@ -173,6 +174,31 @@ impl<'a> FieldList<'a> {
                 sink.unsigned("offset", field.offset);
             });
         }
+    }
+}
+
+/// The fields of a list up to its end mark.
+#[derive(Clone, Debug)]
+pub struct Fields<'a> {
+    cursor: Cursor<'a>,
+    version: Version,
+}
+
+impl<'a> Fields<'a> {
+    /// The fields of the list at which a cursor stands. Where it ends need not be known.
+    #[inline]
+    pub(super) fn new(cursor: Cursor<'a>, version: Version) -> Self {
+        Self { cursor, version }
+    }
+}
+
+impl Iterator for Fields<'_> {
+    type Item = Field;
+
+    #[inline]
+    fn next(&mut self) -> Option<Field> {
+        let kind = FieldKind::new(self.cursor.uleb128("a field kind").ok()?, self.version)?;
+        Some(Field { kind, offset: self.cursor.uleb128("a field offset").ok()? })
     }
 }
 

@@ -45,13 +45,15 @@
 //!   [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made of [`fields`];
 //! * `plain`: runs of objects in their usual form, which is what makes a pass fast;
 //! * [`phantoms`]: which objects do not exist;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
+//! * [`summary`] and [`invariants`]: what `info` and `check` say;
+//! * [`load`](mod@load): the graph of objects.
 
 pub mod details;
 pub mod draft;
 pub mod fields;
 pub mod goroutine;
 pub mod invariants;
+pub mod load;
 pub mod memprof;
 pub mod memstats;
 pub mod object;
@@ -67,6 +69,7 @@ pub mod version;
 
 pub use details::Details;
 pub use invariants::check;
+pub use load::load;
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;

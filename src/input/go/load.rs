@@ -1,0 +1,104 @@
+//! A Go heap dump as a heap.
+//!
+//! Three passes, because a record has no length and an address says nothing of the row until all addresses are known:
+//!
+//! 1. [`survey`]: all records in order. Addresses of objects (without phantoms), types, itabs, where to begin again.
+//! 2. [`place`]: objects in parallel. Address → row; the size and the place in the file of each.
+//! 3. [`edges`]: rows in parallel. Pointers → references, and the shape by which an object is typed.
+//!
+//! After that [`roots`] walks over what is not an object, and [`typing`] gives numbers to the types.
+//!
+//! An object takes 4 bytes each for its type, size, place and first reference, 2 bytes for a hint at its type until that is
+//! decided, and about 2 bytes of the table of addresses; a reference takes 8. All are reserved by counts of an earlier pass.
+
+mod edges;
+mod interfaces;
+mod old;
+mod place;
+mod pointers;
+mod roots;
+mod scatter;
+mod stacks;
+mod survey;
+mod typing;
+mod values;
+
+use crate::error::{Error, Result};
+use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::model::heap::{Heap, Ids, LoadWarning, References};
+use crate::model::names::Names;
+use edges::Edges;
+use interfaces::Hints;
+use place::Placed;
+use pointers::Reader;
+use roots::Roots;
+use survey::Survey;
+use values::Contents;
+
+/// Rows that are worked on together. Results do not depend on it, nor on the number of threads.
+const CHUNK: usize = 1 << 16;
+
+/// Loads the heap.
+///
+/// A damaged dump gives the heap of what could be read, with [`Loaded::damage`] set.
+///
+/// # Errors
+/// When the magic is not one of a Go heap dump, another snapshot than the only one is asked for, or there are more objects
+/// than rows.
+pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    if let SnapshotChoice::Number(number @ 1..) = options.snapshot {
+        return Err(Error::unsupported(0, format!("there is no snapshot {number}")).expected("0, the only one of a Go heap dump"));
+    }
+    let progress = |part: u64, parts: u64| (options.progress)((bytes.len() as u64 / parts.max(1)).saturating_mul(part));
+    let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
+    let placed = Placed::new(&survey);
+    progress(1, 2);
+    let hints = Hints::new(placed.sizes.len());
+    let reader = Reader::new(bytes, &survey, &placed, &hints);
+    let edges = Edges::new(&reader, &placed);
+    progress(3, 4);
+    let mut names = Names::default();
+    let roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
+    let mut warnings = Warnings::default();
+    warnings.add("object records at the address of another object", survey.duplicates);
+    warnings.add("objects that overlap the next one", placed.overlapping);
+    warnings.add("pointer fields beyond the end of their object", edges.faults.beyond);
+    warnings.add("interfaces of a type that is not in the file", edges.faults.unknown_interfaces + roots.faults.unknown_interfaces);
+    warnings.add("objects of a type that is not in the file", edges.faults.unknown_types);
+    warnings.add("fields beyond the size of their type", survey.old.dropped_fields());
+    warnings.add("stack frames without a goroutine", roots.faults.lost_frames);
+    warnings.add("missing params record: 8-byte little-endian pointers are assumed", u64::from(survey.params.is_none()));
+    let (types, type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
+    progress(1, 1);
+    let (words, damage) = (survey.words, survey.damage.take());
+    let heap = Heap {
+        names,
+        types,
+        type_of,
+        shallow: placed.sizes,
+        external: Vec::new(),
+        ids: Ids::Addresses(survey.addresses),
+        references: References { weak: Vec::new(), ..edges.references },
+        ephemerons: Vec::new(),
+        roots: roots.roots,
+        threads: roots.threads,
+        frames: roots.frames,
+        pointer_size: words.size as u8,
+        big_endian: words.big_endian,
+        values: Some(Box::new(Contents::new(bytes, placed.positions))),
+        warnings: warnings.0,
+    };
+    debug_assert_eq!(heap.check(), Ok(()));
+    Ok(Loaded { heap, damage, snapshot: 0 })
+}
+
+#[derive(Default)]
+struct Warnings(Vec<LoadWarning>);
+
+impl Warnings {
+    fn add(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            self.0.push(LoadWarning { what, count });
+        }
+    }
+}

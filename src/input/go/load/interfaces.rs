@@ -1,0 +1,142 @@
+//! What the words before pointers say of the objects behind them.
+//!
+//! An interface value is two words: the address of an itab or a type, and a data word. The dump says the dynamic type of
+//! every itab. The data word points to a value of that type, or, if the type is a pointer, is that pointer.
+
+use super::survey::Survey;
+use crate::input::go::types::ItabData;
+use crate::model::heap::ObjectId;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
+/// What is known of an object besides its own memory: an index into [`Interfaces::hinted`], or one of the first few, which
+/// stand for records of the runtime. Of several the least counts, so that the order in which they are found does not matter.
+pub(super) type Hint = u16;
+
+/// Names of the hints that come first.
+pub(super) const RUNTIME_TYPES: [&str; 5] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic", "runtime.funcval"];
+/// The record of a goroutine.
+pub(super) const G: Hint = 0;
+/// The record of a thread.
+pub(super) const M: Hint = 1;
+/// The record of a deferred call.
+pub(super) const DEFER: Hint = 2;
+/// The record of a panic.
+pub(super) const PANIC: Hint = 3;
+/// A closure.
+pub(super) const FUNCVAL: Hint = 4;
+const NO_HINT: Hint = Hint::MAX;
+
+/// The best hint for each object.
+pub(super) struct Hints(Vec<AtomicU16>);
+
+impl Hints {
+    /// None for any object.
+    pub(super) fn new(count: usize) -> Self {
+        Self((0..count).map(|_| AtomicU16::new(NO_HINT)).collect())
+    }
+
+    /// Adds a hint.
+    #[inline]
+    pub(super) fn add(&self, object: ObjectId, hint: Hint) {
+        if let Some(best) = self.0.get(object.index()).filter(|best| hint < best.load(Relaxed)) {
+            best.fetch_min(hint, Relaxed);
+        }
+    }
+
+    /// The best hint for an object.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> Option<Hint> {
+        self.0.get(row).map(|best| best.load(Relaxed)).filter(|hint| *hint != NO_HINT)
+    }
+}
+
+/// The types that are known by their records, and the words that stand for them.
+pub(super) struct Interfaces {
+    /// 1.3: whether the data word of an itab is a pointer.
+    itabs: FxHashMap<u64, bool>,
+    /// Whether the data word of a type is a pointer.
+    types: FxHashMap<u64, bool>,
+    words: FxHashMap<u64, (Hint, u64)>,
+    /// Addresses that are in `words` lie in this range, as hardly any other word does.
+    low: u64,
+    span: u64,
+}
+
+/// What a value behind a data word is, by the index of a type record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Hinted {
+    /// The type of the record.
+    Same(usize),
+    /// What the type of the record, a pointer, points to.
+    Element(usize),
+}
+
+/// What the hint for the type record stands for: `*T` is an element of its own if there is no record of `T`.
+pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
+    let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
+    for (index, record) in survey.types.iter().enumerate() {
+        by_name.entry(record.name).or_insert(index);
+    }
+    let of = |(index, name): (usize, &[u8])| match name {
+        // Behind it can be anything.
+        b"unsafe.Pointer" => None,
+        [b'*', element @ ..] => Some(by_name.get(element).map_or(Hinted::Element(index), |&index| Hinted::Same(index))),
+        // From 1.7 to 1.27 the names of pointers with methods are not written.
+        [.., b'.'] => Some(Hinted::Element(index)),
+        _ => Some(Hinted::Same(index)),
+    };
+    survey.types.iter().map(|record| record.name).enumerate().map(of).collect()
+}
+
+impl Interfaces {
+    /// From the records of types and itabs.
+    pub(super) fn new(survey: &Survey<'_>) -> Self {
+        let hinted = hinted(survey);
+        let mut words = FxHashMap::default();
+        let hint = |address: u64| {
+            let hinted = (*hinted.get(*survey.type_at.get(&address)?)?)?;
+            let (index, size) = match hinted {
+                Hinted::Same(index) => (index, survey.types.get(index).map_or(0, |record| record.size)),
+                Hinted::Element(index) => (index, 0),
+            };
+            let hint = Hint::try_from(index + RUNTIME_TYPES.len()).ok().filter(|hint| *hint != NO_HINT)?;
+            Some((hint, size))
+        };
+        for record in &survey.types {
+            words.extend(hint(record.addr).map(|hint| (record.addr, hint)));
+        }
+        for itab in &survey.itabs {
+            words.extend(itab.type_addr().and_then(hint).map(|hint| (itab.addr, hint)));
+        }
+        let low = words.keys().copied().min().unwrap_or(0);
+        let span = words.keys().copied().max().map_or(0, |high| (high - low).saturating_add(1));
+        let is_pointer = |data| !matches!(data, ItabData::Pointer(false));
+        Self {
+            itabs: survey.itabs.iter().rev().map(|itab| (itab.addr, is_pointer(itab.data))).collect(),
+            types: survey.types.iter().map(|record| (record.addr, record.ifaceptr)).collect(),
+            words,
+            low,
+            span,
+        }
+    }
+
+    /// The hint for what the word after this one points to, and the least size that an object of that type has.
+    #[inline]
+    pub(super) fn hint(&self, word: u64) -> Option<(Hint, u64)> {
+        match word.wrapping_sub(self.low) < self.span {
+            true => self.words.get(&word).copied(),
+            false => None,
+        }
+    }
+
+    /// Whether the data word after this itab is a pointer; None if it is not known.
+    pub(super) fn itab(&self, word: u64) -> Option<bool> {
+        self.itabs.get(&word).copied()
+    }
+
+    /// Whether the data word after this type is a pointer; None if it is not known.
+    pub(super) fn type_word(&self, word: u64) -> Option<bool> {
+        self.types.get(&word).copied()
+    }
+}

@@ -1,0 +1,169 @@
+//! Types of the draft and of 1.3, which say where the pointers of their objects are.
+//!
+//! An object has the address of a type and a kind: 0 one value, 1 an array of values, 2 a channel with the values as its
+//! elements, 127 anything (every aligned word may be a pointer). Without a type it has no pointers.
+
+use crate::input::go::draft::DraftType;
+use crate::input::go::fields::{Field, FieldKind};
+use crate::input::go::object::Typed;
+use crate::input::go::version::Version;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Words before the elements of a channel in the draft, which does not say it: its reader used 88 bytes of 8-byte words.
+const DRAFT_CHANNEL_WORDS: u64 = 11;
+/// The kind of objects that are scanned conservatively.
+const CONSERVATIVE: u64 = 127;
+
+/// All types, and all pairs of a type and a kind that objects have.
+#[derive(Default)]
+pub(super) struct OldTypes {
+    types: FxHashMap<u64, OldType>,
+    uses: FxHashMap<(u64, u64), u32>,
+    layouts: Vec<OldLayout>,
+    dropped_fields: u64,
+}
+
+struct OldType {
+    name: String,
+    size: u64,
+    fields: Vec<Field>,
+}
+
+/// How the objects of one type and kind are laid out.
+pub(super) struct OldLayout {
+    /// What users call it; None if all that is known is the size of the objects.
+    pub(super) name: Option<String>,
+    /// The number of elements varies.
+    pub(super) array: bool,
+    /// Every word may be a pointer.
+    pub(super) conservative: bool,
+    /// The type has no record.
+    pub(super) unknown: bool,
+    typed: Typed,
+    start: u64,
+    stride: u64,
+    fields: Vec<Field>,
+}
+
+impl OldTypes {
+    /// Takes a type record; the first at an address counts.
+    pub(super) fn add_type(&mut self, address: u64, size: u64, name: &[u8], fields: impl Iterator<Item = Field>) {
+        self.types.entry(address).or_insert_with(|| OldType {
+            name: String::from_utf8_lossy(name).into_owned(),
+            size,
+            fields: fields.collect(),
+        });
+    }
+
+    /// As [`Self::add_type`].
+    pub(super) fn add_draft_type(&mut self, record: &DraftType<'_>) {
+        let fields = record.offsets().map(|offset| Field { kind: FieldKind::Ptr, offset });
+        self.add_type(record.addr, record.size, record.name, fields);
+    }
+
+    /// Notes that an object is of this type and kind.
+    pub(super) fn used(&mut self, typed: Typed) {
+        let next = self.uses.len() as u32;
+        self.uses.entry((typed.type_addr, typed.kind)).or_insert_with(|| {
+            self.layouts.push(OldLayout {
+                name: None,
+                array: false,
+                conservative: false,
+                unknown: false,
+                typed,
+                start: 0,
+                stride: 0,
+                fields: Vec::new(),
+            });
+            next
+        });
+    }
+
+    /// Works out the layouts, when all types are known.
+    pub(super) fn finish(&mut self, version: Version, pointer_size: u64, hchan_size: Option<u64>) {
+        if version > Version::Go13 {
+            *self = Self::default();
+            return;
+        }
+        for record in self.types.values_mut() {
+            // With at most one field for each word an array cannot have more pointers than its memory has words.
+            let fields = record.fields.len();
+            let mut seen = FxHashSet::default();
+            record.fields.retain(|field| {
+                let end = field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
+                end <= record.size && seen.insert(field.offset / pointer_size.max(1))
+            });
+            self.dropped_fields += (fields - record.fields.len()) as u64;
+        }
+        let channel = hchan_size.unwrap_or(DRAFT_CHANNEL_WORDS * pointer_size);
+        for layout in &mut self.layouts {
+            let Typed { type_addr, kind } = layout.typed;
+            if kind == CONSERVATIVE && version == Version::Go13 {
+                layout.conservative = true;
+                continue;
+            }
+            let Some(record) = self.types.get(&type_addr) else {
+                layout.unknown = type_addr != 0;
+                continue;
+            };
+            layout.array = matches!(kind, 1 | 2);
+            layout.name = Some(match kind {
+                1 => format!("[]{}", record.name),
+                2 => format!("chan {}", record.name),
+                _ => record.name.clone(),
+            });
+            layout.start = if kind == 2 { channel } else { 0 };
+            layout.stride = record.size;
+            layout.fields.clone_from(&record.fields);
+        }
+    }
+
+    /// Fields that reach beyond their type or stand twice.
+    pub(super) fn dropped_fields(&self) -> u64 {
+        self.dropped_fields
+    }
+
+    /// The number of the layout of an object.
+    pub(super) fn number(&self, typed: Typed) -> u32 {
+        self.uses.get(&(typed.type_addr, typed.kind)).copied().unwrap_or(0)
+    }
+
+    /// A layout.
+    pub(super) fn layout(&self, number: u32) -> Option<&OldLayout> {
+        self.layouts.get(number as usize)
+    }
+}
+
+impl OldLayout {
+    /// Whether the objects are known to have a type.
+    pub(super) fn is_typed(&self) -> bool {
+        self.name.is_some()
+    }
+
+    /// The fields of an object of this size, in order.
+    pub(super) fn fields(&self, size: u64, pointer_size: u64) -> impl Iterator<Item = Field> + '_ {
+        let words = if self.conservative { size / pointer_size.max(1) } else { 0 };
+        let every = (0..words).map(move |word| Field { kind: FieldKind::Ptr, offset: word * pointer_size });
+        let repeated = (0..self.elements(size)).flat_map(move |element| {
+            let base = self.start.saturating_add(element.saturating_mul(self.stride));
+            self.fields.iter().map(move |field| Field { kind: field.kind, offset: base.saturating_add(field.offset) })
+        });
+        every.chain(repeated)
+    }
+
+    /// How many fields an object of this size has.
+    pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
+        match self.conservative {
+            true => size / pointer_size.max(1),
+            false => self.elements(size).saturating_mul(self.fields.len() as u64),
+        }
+    }
+
+    fn elements(&self, size: u64) -> u64 {
+        match (self.fields.is_empty(), self.array) {
+            (true, _) => 0,
+            (false, false) => 1,
+            (false, true) => size.saturating_sub(self.start).checked_div(self.stride).unwrap_or(0),
+        }
+    }
+}

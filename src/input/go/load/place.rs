@@ -1,0 +1,140 @@
+//! The second pass: the row of each object, and its size and place in the file.
+
+use super::CHUNK;
+use super::scatter::Scatter;
+use super::survey::Survey;
+use crate::input::go::object::Object;
+use crate::input::go::records::{Rec, Records};
+use crate::input::go::version::Version;
+use crate::model::heap::{Offsets, Sizes};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// The objects in their rows.
+pub(super) struct Placed {
+    pub(super) sizes: Sizes,
+    /// Offset of the contents in the file.
+    pub(super) positions: Offsets,
+    /// Number of the layout (the draft and 1.3, otherwise empty).
+    pub(super) layouts: Vec<u32>,
+    /// Entries in the field lists of each [`CHUNK`] of rows.
+    pub(super) fields: Vec<u64>,
+    /// Objects that reach into the next one.
+    pub(super) overlapping: u64,
+}
+
+impl Placed {
+    /// Reads the objects again.
+    pub(super) fn new(survey: &Survey<'_>) -> Self {
+        let count = survey.addresses.len();
+        let end = survey.chunks.last().map_or(0, |records| records.end_of_file());
+        let typed = !survey.chunks.is_empty() && survey.version <= Version::Go13;
+        let placing = Placing {
+            survey,
+            sizes: Scatter::new(count, u32::MAX.into()),
+            positions: Scatter::new(count, end),
+            layouts: Scatter::new(if typed { count } else { 0 }, u32::MAX.into()),
+            fields: (0..count.div_ceil(CHUNK)).map(|_| AtomicU64::new(0)).collect(),
+        };
+        let chunks = (0u64..).zip(&survey.chunks).collect::<Vec<_>>();
+        // The first of several records at one address counts; that is known only in the order of the file.
+        let done: Vec<Done> = match survey.duplicates {
+            0 => chunks.into_par_iter().map(|(number, records)| placing.chunk(number, records.clone())).collect(),
+            _ => chunks.into_iter().map(|(number, records)| placing.chunk(number, records.clone())).collect(),
+        };
+        let mut sizes = match placing.sizes.into_offsets() {
+            Offsets::Small(low) => Sizes::from(low),
+            Offsets::Large(_) => Sizes::default(),
+        };
+        for &(row, size) in done.iter().flat_map(|done| &done.huge) {
+            sizes.set(row, size);
+        }
+        Self {
+            sizes,
+            positions: placing.positions.into_offsets(),
+            layouts: match placing.layouts.into_offsets() {
+                Offsets::Small(layouts) => layouts,
+                Offsets::Large(_) => Vec::new(),
+            },
+            fields: placing.fields.into_iter().map(AtomicU64::into_inner).collect(),
+            overlapping: done.iter().map(|done| done.overlapping).sum(),
+        }
+    }
+}
+
+struct Placing<'s, 'a> {
+    survey: &'s Survey<'a>,
+    sizes: Scatter,
+    positions: Scatter,
+    layouts: Scatter,
+    fields: Vec<AtomicU64>,
+}
+
+/// What there is to say of a part of the file.
+#[derive(Default)]
+struct Done {
+    overlapping: u64,
+    /// Objects whose size does not fit into 32 bits.
+    huge: Vec<(usize, u64)>,
+    /// A chunk of rows and the fields found for it, not yet added: neighbours in the file are neighbours in the heap.
+    run: (usize, u64),
+}
+
+impl<'a> Placing<'_, 'a> {
+    fn chunk(&self, number: u64, mut records: Records<'a>) -> Done {
+        let mut left = self.survey.object_records.saturating_sub(number * CHUNK as u64).min(CHUNK as u64);
+        let mut done = Done::default();
+        while left > 0 {
+            let object = match records.next_object() {
+                Some(Ok((_, object))) => object,
+                Some(Err(_)) => break,
+                None => match records.next() {
+                    Some(Ok((_, Rec::Object(object)))) => object,
+                    Some(Ok(_)) => continue,
+                    _ => break,
+                },
+            };
+            left -= 1;
+            self.object(&object, records.offset(), &mut done);
+        }
+        self.add_fields(done.run);
+        done
+    }
+
+    #[inline]
+    fn object(&self, object: &Object<'_>, end_of_record: u64, done: &mut Done) {
+        // What is not in the table is a phantom.
+        let Some(id) = self.survey.addresses.at(object.addr) else { return };
+        let (row, size) = (id.index(), object.size());
+        if self.positions.get(row) != 0 {
+            return;
+        }
+        self.positions.set(row, end_of_record - object.fields.encoded_length() - size);
+        self.sizes.set(row, size);
+        if size >= u32::MAX.into() {
+            done.huge.push((row, size));
+        }
+        if size > 0 && self.survey.addresses.floor(object.end().saturating_sub(1)) != Some(id) {
+            done.overlapping += 1;
+        }
+        let fields = match object.typed {
+            None => object.fields.len(),
+            Some(typed) => {
+                let number = self.survey.old.number(typed);
+                self.layouts.set(row, number.into());
+                self.survey.old.layout(number).map_or(0, |layout| layout.count(size, self.survey.words.size))
+            }
+        };
+        if done.run.0 != row / CHUNK {
+            self.add_fields(done.run);
+            done.run = (row / CHUNK, 0);
+        }
+        done.run.1 = done.run.1.saturating_add(fields);
+    }
+
+    fn add_fields(&self, (chunk, fields): (usize, u64)) {
+        if let Some(sum) = self.fields.get(chunk) {
+            sum.fetch_add(fields, Relaxed);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Follows pointers: from a field in some memory to the object that it points into.
+
+use super::interfaces::{Hint, Hints, Interfaces};
+use super::place::Placed;
+use super::survey::Survey;
+use crate::input::go::fields::{Field, FieldKind};
+use crate::input::go::phantoms::{Rule, largest};
+use crate::model::addresses::Addresses;
+use crate::model::heap::{ObjectId, Sizes};
+
+/// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object point behind it.
+pub(super) const HEADER: u64 = 8;
+/// Largest slot of an object that may have a malloc header.
+const LARGEST_WITH_HEADER: u64 = 32768;
+
+/// Words of the process that was dumped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Words {
+    /// 4 or 8 bytes.
+    pub(super) size: u64,
+    pub(super) big_endian: bool,
+}
+
+impl Words {
+    /// The word at an offset; None if it is not all there.
+    #[inline]
+    pub(super) fn at(self, contents: &[u8], offset: u64) -> Option<u64> {
+        let rest = contents.get(usize::try_from(offset).ok()?..)?;
+        Some(match (self.size, self.big_endian) {
+            (4, false) => u32::from_le_bytes(*rest.first_chunk()?).into(),
+            (4, true) => u32::from_be_bytes(*rest.first_chunk()?).into(),
+            (_, false) => u64::from_le_bytes(*rest.first_chunk()?),
+            (_, true) => u64::from_be_bytes(*rest.first_chunk()?),
+        })
+    }
+}
+
+/// What is wrong with pointers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Faults {
+    /// Fields beyond the end of the memory.
+    pub(super) beyond: u64,
+    /// Interfaces whose itab or type is not in the file.
+    pub(super) unknown_interfaces: u64,
+    /// Objects whose type is not in the file.
+    pub(super) unknown_types: u64,
+    /// Frames that belong to no goroutine.
+    pub(super) lost_frames: u64,
+}
+
+/// A pointer in some memory.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pointer {
+    /// Where it stands.
+    pub(super) offset: u64,
+    /// Where it points.
+    pub(super) address: u64,
+}
+
+/// Everything that following a pointer takes.
+pub(super) struct Reader<'s, 'a> {
+    pub(super) bytes: &'a [u8],
+    pub(super) survey: &'s Survey<'a>,
+    pub(super) words: Words,
+    pub(super) hints: &'s Hints,
+    addresses: &'s Addresses,
+    sizes: &'s Sizes,
+    interfaces: Interfaces,
+    /// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
+    smallest_with_header: u64,
+    /// First address of the first object, and bytes from there to the end of the last.
+    low: u64,
+    span: u64,
+}
+
+impl<'s, 'a> Reader<'s, 'a> {
+    /// For the objects that have been placed.
+    pub(super) fn new(bytes: &'a [u8], survey: &'s Survey<'a>, placed: &'s Placed, hints: &'s Hints) -> Self {
+        let addresses = &survey.addresses;
+        let last = addresses.len().saturating_sub(1);
+        let low = addresses.address(ObjectId(0)).unwrap_or(0);
+        let high = addresses.address(ObjectId(last as u32)).unwrap_or(0).saturating_add(placed.sizes.get(last));
+        Self {
+            bytes,
+            survey,
+            words: survey.words,
+            hints,
+            addresses,
+            sizes: &placed.sizes,
+            interfaces: Interfaces::new(survey),
+            smallest_with_header: match survey.rule {
+                Rule::None => u64::MAX,
+                Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
+            },
+            low,
+            span: high.saturating_sub(low),
+        }
+    }
+
+    /// The object that an address is in, and how far from its start.
+    #[inline]
+    pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
+        if address.wrapping_sub(self.low) >= self.span {
+            return None;
+        }
+        let (object, start) = self.addresses.floor_with_address(address)?;
+        let inside = address - start;
+        (inside == 0 || inside < self.sizes.get(object.index())).then_some((object, inside))
+    }
+
+    /// As [`Self::object_at`], if the address is that of the object as its program sees it.
+    pub(super) fn object_of(&self, address: u64) -> Option<ObjectId> {
+        let (object, inside) = self.object_at(address)?;
+        self.is_start(object, inside).then_some(object)
+    }
+
+    /// Whether a slot of this size may have a malloc header.
+    #[inline]
+    pub(super) fn may_have_header(&self, size: u64) -> bool {
+        size >= self.smallest_with_header && size <= LARGEST_WITH_HEADER
+    }
+
+    fn is_start(&self, object: ObjectId, inside: u64) -> bool {
+        inside == 0 || inside == HEADER && self.may_have_header(self.sizes.get(object.index()))
+    }
+
+    /// The pointer that a field holds, if it holds one that is not nil.
+    #[inline]
+    pub(super) fn pointer(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<Pointer> {
+        let offset = match field.kind {
+            FieldKind::Ptr | FieldKind::String | FieldKind::Slice => field.offset,
+            FieldKind::Iface | FieldKind::Eface => self.data_word(contents, field, faults)?,
+        };
+        match self.words.at(contents, offset) {
+            None => {
+                faults.beyond += 1;
+                None
+            }
+            Some(0) => None,
+            Some(address) => Some(Pointer { offset, address }),
+        }
+    }
+
+    /// Where the data word of an interface is, if that is a pointer. It is taken for one if that is not known.
+    #[cold]
+    fn data_word(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<u64> {
+        let Some(word) = self.words.at(contents, field.offset) else {
+            faults.beyond += 1;
+            return None;
+        };
+        let known = match field.kind {
+            FieldKind::Iface => self.interfaces.itab(word),
+            _ => self.interfaces.type_word(word),
+        };
+        faults.unknown_interfaces += u64::from(word != 0 && known.is_none());
+        (word != 0 && known != Some(false)).then(|| field.offset.saturating_add(self.words.size))
+    }
+
+    /// Takes the word before a pointer for a hint at the type of the object that it points to.
+    #[inline]
+    pub(super) fn hint_before(&self, contents: &[u8], offset: u64, object: ObjectId, inside: u64) {
+        let Some(before) = offset.checked_sub(self.words.size).and_then(|offset| self.words.at(contents, offset)) else { return };
+        let Some((hint, size)) = self.interfaces.hint(before) else { return };
+        if self.is_start(object, inside) && size <= self.sizes.get(object.index()) {
+            self.hints.add(object, hint);
+        }
+    }
+
+    /// Says what the object at an address is, if there is one.
+    pub(super) fn hint_at(&self, address: u64, hint: Hint) {
+        if let Some(object) = self.object_of(address) {
+            self.hints.add(object, hint);
+        }
+    }
+}

@@ -1,0 +1,299 @@
+//! What keeps objects alive: the records that are no objects.
+//!
+//! | record | roots |
+//! |---|---|
+//! | data and bss segment | its pointer fields |
+//! | stack frame | its pointer fields, or all of its words: see [`super::stacks`] |
+//! | goroutine | its `g`, its `m`, the closure in `ctxt` |
+//! | defer, panic | the record; its closure, its argument |
+//! | finalizer | its closure, and what the object points to: the object itself is not kept alive |
+//! | queued finalizer | its closure and the object |
+//! | other root; roots of the draft | the pointer |
+
+use super::interfaces::{DEFER, FUNCVAL, G, M, PANIC};
+use super::pointers::{Faults, Reader};
+use super::stacks::{conservative, words_of};
+use super::survey::Survey;
+use crate::input::go::draft::Draft;
+use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};
+use crate::input::go::records::Rec;
+use crate::input::go::roots::{Finalizer, Segment};
+use crate::input::load::RootScan;
+use crate::model::heap::{self, Label, References, Root, RootKind, Thread};
+use crate::model::names::{NameId, Names};
+use rustc_hash::FxHashMap;
+
+/// The roots, in the order of the file, and the goroutines with their frames.
+pub(super) struct Roots {
+    pub(super) roots: Vec<Root>,
+    pub(super) threads: Vec<Thread>,
+    pub(super) frames: Vec<heap::StackFrame>,
+    pub(super) faults: Faults,
+}
+
+impl Roots {
+    /// Reads the records after the objects.
+    pub(super) fn new(
+        reader: &Reader<'_, '_>,
+        survey: &Survey<'_>,
+        references: &References,
+        scan: RootScan,
+        names: &mut Names,
+    ) -> Self {
+        let found = Self { roots: Vec::new(), threads: Vec::new(), frames: Vec::new(), faults: Faults::default() };
+        let mut collector =
+            Collector { reader, references, scan, names, found, goroutine: None, stack: Vec::new(), draft: DraftStacks::default() };
+        for record in survey.tail.clone().into_iter().flatten() {
+            let Ok((_, record)) = record else { break };
+            collector.add(&record);
+        }
+        collector.end_stack();
+        collector.draft_stacks();
+        collector.found
+    }
+}
+
+struct Collector<'c, 's, 'a> {
+    reader: &'c Reader<'s, 'a>,
+    references: &'c References,
+    scan: RootScan,
+    names: &'c mut Names,
+    found: Roots,
+    /// The name of the last goroutine.
+    goroutine: Option<String>,
+    /// The frames of the last goroutine so far.
+    stack: Vec<StackFrame<'a>>,
+    draft: DraftStacks<'a>,
+}
+
+/// Goroutines of the draft, whose records are not in order.
+#[derive(Default)]
+struct DraftStacks<'a> {
+    /// Address and `sp`.
+    threads: Vec<(u64, u64)>,
+    /// By `sp`: that of the caller, and the function.
+    frames: FxHashMap<u64, (u64, &'a [u8])>,
+    /// Pointer and `sp`.
+    roots: Vec<(u64, u64)>,
+}
+
+impl<'a> Collector<'_, '_, 'a> {
+    fn add(&mut self, record: &Rec<'a>) {
+        if let Rec::StackFrame(frame) = record {
+            return self.stack.push(*frame);
+        }
+        self.end_stack();
+        match record {
+            Rec::Goroutine(goroutine) => self.goroutine(goroutine),
+            Rec::Defer(record) => self.defer(record),
+            Rec::Panic(record) => self.panic(record),
+            Rec::OsThread(record) => self.reader.hint_at(record.addr, M),
+            Rec::DataSegment(segment) => self.segment("data", segment),
+            Rec::BssSegment(segment) => self.segment("bss", segment),
+            Rec::OtherRoot(root) => {
+                let group = self.names.intern_bytes(root.description);
+                self.root(root.pointer, RootKind::Other, group, Label::NONE, None);
+            }
+            Rec::Finalizer(record) => self.finalizer(record),
+            Rec::QueuedFinalizer(record) => self.queued_finalizer(record),
+            Rec::Draft(record) => self.draft_record(*record),
+            _ => {}
+        }
+    }
+
+    fn root(&mut self, address: u64, kind: RootKind, group: NameId, label: Label, frame: Option<u32>) {
+        if let Some((object, _)) = self.reader.object_at(address) {
+            self.found.roots.push(Root { object, kind, group, label, frame });
+        }
+    }
+
+    fn segment(&mut self, group: &str, segment: &Segment<'a>) {
+        let group = self.names.intern(group);
+        for field in segment.fields.iter() {
+            let Some(pointer) = self.reader.pointer(segment.contents, field, &mut self.found.faults) else { continue };
+            let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
+            self.reader.hint_before(segment.contents, pointer.offset, object, inside);
+            let label = Label::offset(pointer.offset);
+            self.found.roots.push(Root { object, kind: RootKind::Global, group, label, frame: None });
+        }
+    }
+
+    fn goroutine(&mut self, goroutine: &Goroutine<'a>) {
+        let reason = String::from_utf8_lossy(goroutine.waitreason);
+        // An old reason may be left when the goroutine does not wait any more.
+        let state = match goroutine.status_name() {
+            Some("waiting") if !reason.is_empty() => &reason,
+            Some(status) => status,
+            None => "unknown",
+        };
+        let name = format!("goroutine {} [{state}]", goroutine.goid);
+        let group = self.names.intern(&name);
+        let first = self.found.frames.len() as u32;
+        let object = self.reader.object_of(goroutine.addr);
+        self.found.threads.push(Thread { name: group, id: goroutine.goid, object, frames: first..first });
+        self.goroutine = Some(name);
+
+        self.reader.hint_at(goroutine.addr, G);
+        self.reader.hint_at(goroutine.m, M);
+        self.reader.hint_at(goroutine.ctxt, FUNCVAL);
+        self.root(goroutine.addr, RootKind::Thread, group, Label::NONE, None);
+        for (field, address) in [("m", goroutine.m), ("ctxt", goroutine.ctxt)] {
+            let label = Label::field(self.names.intern(field));
+            self.root(address, RootKind::Thread, group, label, None);
+        }
+    }
+
+    /// Takes the frames of the last goroutine, when all of them are there.
+    fn end_stack(&mut self) {
+        if self.stack.is_empty() {
+            return;
+        }
+        let stack = std::mem::take(&mut self.stack);
+        let all = conservative(self.reader, &stack, self.scan);
+        for (frame, all) in stack.iter().zip(all) {
+            let row = self.found.frames.len() as u32;
+            let function = self.names.intern_bytes(frame.name);
+            self.found.frames.push(heap::StackFrame { function, file: Names::EMPTY, line: 0 });
+            self.frame(frame, row, all);
+        }
+        let end = self.found.frames.len() as u32;
+        match self.found.threads.last_mut().filter(|_| self.goroutine.is_some()) {
+            Some(thread) => thread.frames.end = end,
+            None => self.found.faults.lost_frames += stack.len() as u64,
+        }
+    }
+
+    fn frame(&mut self, frame: &StackFrame<'a>, row: u32, all: bool) {
+        let mut pointers = Vec::new();
+        let mut faults = Faults::default();
+        for field in frame.fields.iter() {
+            // The arguments of a call are in the frame of the caller, which lists them too.
+            let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) else { continue };
+            let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
+            self.reader.hint_before(frame.contents, pointer.offset, object, inside);
+            pointers.push((pointer.offset, object));
+        }
+        if all {
+            let words = words_of(self.reader.words, frame);
+            pointers.extend(words.filter_map(|(offset, word)| Some((offset, self.reader.object_at(word)?.0))));
+        }
+        if pointers.is_empty() {
+            return;
+        }
+        // Variables and outgoing arguments may overlap.
+        pointers.sort_unstable();
+        pointers.dedup();
+        let function = String::from_utf8_lossy(frame.name);
+        let group = match &self.goroutine {
+            Some(goroutine) => self.names.intern(&format!("{goroutine} {function}")),
+            None => self.names.intern(&function),
+        };
+        let root = |(offset, object)| Root { object, kind: RootKind::Frame, group, label: Label::offset(offset), frame: Some(row) };
+        self.found.roots.extend(pointers.into_iter().map(root));
+    }
+
+    /// The name of what belongs to the last goroutine.
+    fn group(&mut self, what: &str) -> NameId {
+        match &self.goroutine {
+            Some(goroutine) => self.names.intern(&format!("{goroutine} {what}")),
+            None => self.names.intern(what),
+        }
+    }
+
+    fn defer(&mut self, record: &Defer) {
+        let group = self.group("defer");
+        let closure = Label::field(self.names.intern("fn"));
+        self.reader.hint_at(record.addr, DEFER);
+        self.reader.hint_at(record.funcval, FUNCVAL);
+        self.root(record.addr, RootKind::Defer, group, Label::NONE, None);
+        self.root(record.funcval, RootKind::Defer, group, closure, None);
+    }
+
+    fn panic(&mut self, record: &Panic) {
+        let group = self.group("panic");
+        let argument = Label::field(self.names.intern("arg"));
+        self.reader.hint_at(record.addr, PANIC);
+        self.root(record.addr, RootKind::Panic, group, Label::NONE, None);
+        self.root(record.arg_data, RootKind::Panic, group, argument, None);
+    }
+
+    fn finalizer(&mut self, record: &Finalizer) {
+        let group = self.names.intern("finalizer");
+        let closure = Label::field(self.names.intern("fn"));
+        self.reader.hint_at(record.funcval, FUNCVAL);
+        self.root(record.funcval, RootKind::Finalizer, group, closure, None);
+        let Some((object, _)) = self.reader.object_at(record.object) else { return };
+        let root = |reference: heap::Reference| Root {
+            object: reference.target,
+            kind: RootKind::Finalizer,
+            group,
+            label: reference.label,
+            frame: None,
+        };
+        self.found.roots.extend(self.references.of(object).map(root));
+    }
+
+    fn queued_finalizer(&mut self, record: &Finalizer) {
+        let group = self.names.intern("queued finalizer");
+        let closure = Label::field(self.names.intern("fn"));
+        self.reader.hint_at(record.funcval, FUNCVAL);
+        self.root(record.object, RootKind::Finalizer, group, Label::NONE, None);
+        self.root(record.funcval, RootKind::Finalizer, group, closure, None);
+    }
+
+    fn draft_record(&mut self, record: Draft<'a>) {
+        match record {
+            Draft::DataRoot { found_at, pointer } => {
+                let group = self.names.intern("data");
+                let place = self.names.intern(&format!("{found_at:#x}"));
+                self.root(pointer, RootKind::Global, group, Label::field(place), None);
+            }
+            Draft::OtherRoot { pointer } => {
+                let group = self.names.intern("other root");
+                self.root(pointer, RootKind::Other, group, Label::NONE, None);
+            }
+            Draft::StackRoot { pointer, sp } => self.draft.roots.push((pointer, sp)),
+            Draft::Thread { addr, sp } => self.draft.threads.push((addr, sp)),
+            Draft::StackFrame { sp, parent_sp, name } => drop(self.draft.frames.entry(sp).or_insert((parent_sp, name))),
+            Draft::Type(_) => {}
+        }
+    }
+
+    /// Links the frames of the draft to their goroutines. A frame belongs to one, so that a cycle of callers ends.
+    fn draft_stacks(&mut self) {
+        let DraftStacks { threads, mut frames, roots } = std::mem::take(&mut self.draft);
+        let mut rows: FxHashMap<u64, (u32, NameId)> = FxHashMap::default();
+        for (number, (addr, mut sp)) in (1u64..).zip(threads) {
+            let goroutine = format!("goroutine {addr:#x}");
+            let group = self.names.intern(&goroutine);
+            self.reader.hint_at(addr, G);
+            self.root(addr, RootKind::Thread, group, Label::NONE, None);
+            let first = self.found.frames.len() as u32;
+            while let Some((parent, function)) = frames.remove(&sp) {
+                let row = self.draft_frame(function);
+                let group = self.names.intern(&format!("{goroutine} {}", String::from_utf8_lossy(function)));
+                rows.insert(sp, (row, group));
+                sp = parent;
+            }
+            let frames = first..self.found.frames.len() as u32;
+            let object = self.reader.object_of(addr);
+            self.found.threads.push(Thread { name: group, id: number, object, frames });
+        }
+        self.found.faults.lost_frames += frames.len() as u64;
+        let unknown = self.names.intern("stack");
+        for (pointer, sp) in roots {
+            let (row, group) = match (rows.get(&sp), frames.get(&sp)) {
+                (Some(&(row, group)), _) => (Some(row), group),
+                (None, Some((_, function))) => (None, self.names.intern_bytes(function)),
+                (None, None) => (None, unknown),
+            };
+            self.root(pointer, RootKind::Frame, group, Label::NONE, row);
+        }
+    }
+
+    fn draft_frame(&mut self, function: &[u8]) -> u32 {
+        let function = self.names.intern_bytes(function);
+        self.found.frames.push(heap::StackFrame { function, file: Names::EMPTY, line: 0 });
+        self.found.frames.len() as u32 - 1
+    }
+}

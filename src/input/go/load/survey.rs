@@ -1,0 +1,184 @@
+//! The first pass: which objects there are, and everything that has to be known before pointers can be followed.
+
+use super::CHUNK;
+use super::old::OldTypes;
+use super::pointers::Words;
+use crate::error::{Error, Result};
+use crate::input::go::draft::Draft;
+use crate::input::go::object::Object;
+use crate::input::go::params::Params;
+use crate::input::go::phantoms::{PhantomFilter, Rule};
+use crate::input::go::records::{Rec, Records};
+use crate::input::go::summary::Totals;
+use crate::input::go::types::{Itab, Type};
+use crate::input::go::version::Version;
+use crate::model::addresses::{Addresses, AddressesBuilder};
+use crate::model::heap::MAX_OBJECTS;
+use rustc_hash::FxHashMap;
+
+/// What the first pass finds.
+pub(super) struct Survey<'a> {
+    pub(super) version: Version,
+    pub(super) params: Option<Params<'a>>,
+    pub(super) words: Words,
+    /// Which objects are phantoms, which also says whether there are malloc headers.
+    pub(super) rule: Rule,
+    pub(super) addresses: Addresses,
+    /// Object records, with phantoms.
+    pub(super) object_records: u64,
+    /// Object records at the address of an earlier one.
+    pub(super) duplicates: u64,
+    /// Readers that stand before every object of a number that is a multiple of [`CHUNK`].
+    pub(super) chunks: Vec<Records<'a>>,
+    /// A reader that stands before the first record that may be a root.
+    pub(super) tail: Option<Records<'a>>,
+    /// The first type record of each address, in the order of the file.
+    pub(super) types: Vec<Type<'a>>,
+    pub(super) type_at: FxHashMap<u64, usize>,
+    pub(super) itabs: Vec<Itab>,
+    pub(super) old: OldTypes,
+    pub(super) damage: Option<Error>,
+}
+
+impl<'a> Survey<'a> {
+    /// Reads all records.
+    ///
+    /// # Errors
+    /// When the magic is another one, or there are too many objects.
+    pub(super) fn new(bytes: &'a [u8], progress: impl Fn(u64)) -> Result<Self> {
+        let assumed = assumed_rule(bytes)?;
+        let (survey, rule) = Pass::run(bytes, assumed, &progress)?;
+        if rule == assumed {
+            return Ok(survey);
+        }
+        // The statistics at the end of the file contradict the version: experiments and forks do that.
+        drop(survey);
+        Pass::run(bytes, rule, &progress).map(|(survey, _)| survey)
+    }
+}
+
+/// The rule by the version in the first record.
+fn assumed_rule(bytes: &[u8]) -> Result<Rule> {
+    let Some(Ok((_, Rec::Params(params)))) = Records::new(bytes)?.next() else { return Ok(Rule::None) };
+    Ok(params.go_version().as_deref().and_then(Rule::of_version).unwrap_or_default())
+}
+
+/// The pass under way.
+struct Pass<'a> {
+    survey: Survey<'a>,
+    totals: Totals<'a>,
+    builder: AddressesBuilder,
+    added: u64,
+    filter: PhantomFilter,
+}
+
+impl<'a> Pass<'a> {
+    /// The survey by a rule, and the rule that would be the right one.
+    fn run(bytes: &'a [u8], rule: Rule, progress: &impl Fn(u64)) -> Result<(Survey<'a>, Rule)> {
+        let mut records = Records::new(bytes)?;
+        let version = records.version();
+        let words = Words { size: 8, big_endian: false };
+        let survey = Survey {
+            version,
+            params: None,
+            words,
+            rule,
+            addresses: AddressesBuilder::default().finish(),
+            object_records: 0,
+            duplicates: 0,
+            chunks: Vec::new(),
+            tail: None,
+            types: Vec::new(),
+            type_at: FxHashMap::default(),
+            itabs: Vec::new(),
+            old: OldTypes::default(),
+            damage: None,
+        };
+        let mut pass = Self {
+            survey,
+            totals: Totals::new(version),
+            builder: AddressesBuilder::default(),
+            added: 0,
+            filter: PhantomFilter::new(rule, words.size),
+        };
+        pass.survey.damage = pass.add_all(&mut records, progress).err();
+        pass.finish(bytes)
+    }
+
+    fn add_all(&mut self, records: &mut Records<'a>, progress: &impl Fn(u64)) -> Result<()> {
+        loop {
+            loop {
+                if self.survey.object_records == (self.survey.chunks.len() * CHUNK) as u64 {
+                    progress(records.offset());
+                    self.survey.chunks.push(records.clone());
+                }
+                let Some(object) = records.next_object() else { break };
+                self.object(&object?.1);
+            }
+            let before = records.clone();
+            match records.next() {
+                None => return Ok(()),
+                // Only a tag in a longer form than any writer's gets here.
+                Some(Ok((_, Rec::Object(object)))) => self.object(&object),
+                Some(record) => self.other(&record?.1, before),
+            }
+        }
+    }
+
+    #[inline]
+    fn object(&mut self, object: &Object<'a>) {
+        self.survey.object_records += 1;
+        self.totals.object(object);
+        if let Some(typed) = object.typed {
+            self.survey.old.used(typed);
+        }
+        let (builder, added) = (&mut self.builder, &mut self.added);
+        self.filter.add(object.addr, object.size(), !object.fields.is_empty(), |address| {
+            *added += 1;
+            builder.add(address);
+        });
+    }
+
+    fn other(&mut self, record: &Rec<'a>, before: Records<'a>) {
+        self.totals.other(record);
+        let survey = &mut self.survey;
+        match record {
+            Rec::Params(params) => {
+                if survey.params.is_none() {
+                    survey.params = Some(*params);
+                    survey.words = Words { size: params.pointer_size, big_endian: params.big_endian };
+                    self.filter = PhantomFilter::new(survey.rule, params.pointer_size);
+                }
+            }
+            Rec::Type(record) => {
+                survey.old.add_type(record.addr, record.size, record.name, record.fields.iter());
+                let next = survey.types.len();
+                if *survey.type_at.entry(record.addr).or_insert(next) == next {
+                    survey.types.push(*record);
+                }
+            }
+            Rec::Draft(Draft::Type(record)) => survey.old.add_draft_type(record),
+            Rec::Itab(itab) => survey.itabs.push(*itab),
+            Rec::Memstats(_) | Rec::Memprof(_) | Rec::AllocSample(_) | Rec::Eof => {}
+            _ => drop(survey.tail.get_or_insert(before)),
+        }
+    }
+
+    fn finish(mut self, bytes: &[u8]) -> Result<(Survey<'a>, Rule)> {
+        let (builder, added) = (&mut self.builder, &mut self.added);
+        self.filter.finish(|address| {
+            *added += 1;
+            builder.add(address);
+        });
+        if self.added > MAX_OBJECTS {
+            return Err(Error::limit(bytes.len() as u64, format!("the dump has {} objects", self.added))
+                .expected(format!("at most {MAX_OBJECTS}")));
+        }
+        let mut survey = self.survey;
+        survey.addresses = self.builder.finish();
+        survey.duplicates = self.added.saturating_sub(survey.addresses.len() as u64);
+        let hchan_size = survey.params.and_then(|params| params.hchan_size);
+        survey.old.finish(survey.version, survey.words.size, hchan_size);
+        Ok((survey, self.totals.heap().rule))
+    }
+}

@@ -1,0 +1,272 @@
+//! Types of objects, in the order of the first object of each.
+//!
+//! What is known of an object, best first: the type record that 1.3 gives it; its malloc header; a hint from an interface
+//! or from the records of goroutines that point to it; its size and where its pointers are.
+
+use super::CHUNK;
+use super::interfaces::{Hint, Hinted, Hints, RUNTIME_TYPES, hinted};
+use super::survey::Survey;
+use crate::input::go::fields::Field;
+use crate::model::heap::{Type, TypeId, TypeKind};
+use crate::model::names::Names;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What makes objects be of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Shape {
+    /// The size of a slot without pointers.
+    Plain { size: u64 },
+    /// The size of a slot and where its pointers are.
+    Layout { size: u64, signature: Signature },
+    /// The address of a type: a malloc header has it, or the record of a type.
+    Type { address: u64 },
+    /// What the pointer type with this index points to.
+    Element { index: usize },
+    /// A layout of 1.3.
+    Old { number: u32 },
+    /// The size of an object of which every word may be a pointer.
+    Conservative { size: u64 },
+    /// A record of the runtime.
+    Runtime { number: u16 },
+}
+
+/// Where the pointers of an object are, in short.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Signature {
+    hash: u64,
+    /// How many there are.
+    pub(super) pointers: u32,
+}
+
+impl Signature {
+    /// Adds a pointer.
+    #[inline]
+    pub(super) fn add(&mut self, field: Field) {
+        // The multiplier of FxHash.
+        let value = field.offset ^ (field.kind as u64) << 56;
+        self.hash = (self.hash.rotate_left(23) ^ value).wrapping_mul(0xf135_7aea_2e62_a9c5);
+        self.pointers = self.pointers.saturating_add(1);
+    }
+
+    /// Four hexadecimal digits, or more where those are taken.
+    fn digits(self, count: usize) -> String {
+        format!("{:016x}", self.hash ^ self.hash >> 32).split_off(16 - count.min(16))
+    }
+}
+
+/// The shapes of a chunk of objects: each once, in the order of the first object.
+#[derive(Default)]
+pub(super) struct Shapes {
+    distinct: Vec<Shape>,
+    numbers: FxHashMap<Shape, u32>,
+    last: Option<(Shape, u32)>,
+}
+
+impl Shapes {
+    /// The number of a shape. It stands for the type until [`number`] has given them their numbers.
+    #[inline]
+    pub(super) fn number(&mut self, shape: Shape) -> TypeId {
+        // Neighbours are of one size, and often of one type.
+        if let Some((_, number)) = self.last.filter(|(last, _)| *last == shape) {
+            return TypeId(number);
+        }
+        let number = *self.numbers.entry(shape).or_insert_with(|| {
+            self.distinct.push(shape);
+            self.distinct.len() as u32 - 1
+        });
+        self.last = Some((shape, number));
+        TypeId(number)
+    }
+}
+
+/// Replaces the numbers of shapes in each chunk by types.
+pub(super) fn number(
+    mut type_of: Vec<TypeId>,
+    shapes: Vec<Shapes>,
+    hints: &Hints,
+    survey: &Survey<'_>,
+    names: &mut Names,
+) -> (Vec<Type>, Vec<TypeId>) {
+    let typing = Typing { survey, hints, hinted: hinted(survey) };
+    let work: Vec<_> = type_of.chunks_mut(CHUNK).zip(shapes).enumerate().collect();
+    let chunks: Vec<(&mut [TypeId], Typed)> = work
+        .into_par_iter()
+        .map(|(number, (rows, shapes))| {
+            let typed = typing.chunk(number * CHUNK, rows, &shapes.distinct);
+            (rows, typed)
+        })
+        .collect();
+
+    let mut found = Found::default();
+    let renumbered: Vec<(&mut [TypeId], Vec<TypeId>)> =
+        chunks.into_iter().map(|(rows, typed)| (rows, found.merge(typed))).collect();
+    renumbered.into_par_iter().for_each(|(rows, numbers)| {
+        for row in rows {
+            *row = numbers.get(row.0 as usize).copied().unwrap_or(TypeId(0));
+        }
+    });
+    let types = typing.types(&found, names);
+    (types, type_of)
+}
+
+/// The shapes of a chunk after hints, in the order of the first object.
+#[derive(Default)]
+struct Typed {
+    shapes: Vec<Shape>,
+    numbers: FxHashMap<Shape, u32>,
+    /// For each shape: no object of it has a pointer field.
+    plain: Vec<bool>,
+    /// The best hint for the objects with the header of an address that has no record.
+    headers: FxHashMap<u64, Hint>,
+}
+
+/// As [`Typed`], of all chunks.
+type Found = Typed;
+
+impl Typed {
+    fn number(&mut self, shape: Shape, plain: bool) -> u32 {
+        let next = self.shapes.len() as u32;
+        let number = *self.numbers.entry(shape).or_insert(next);
+        match self.plain.get_mut(number as usize) {
+            Some(all) => *all &= plain,
+            None => {
+                self.shapes.push(shape);
+                self.plain.push(plain);
+            }
+        }
+        number
+    }
+
+    fn header(&mut self, address: u64, hint: Hint) {
+        let best = self.headers.entry(address).or_insert(hint);
+        *best = hint.min(*best);
+    }
+
+    /// Adds those of the next chunk, and gives their numbers here.
+    fn merge(&mut self, next: Typed) -> Vec<TypeId> {
+        for (address, hint) in next.headers {
+            self.header(address, hint);
+        }
+        next.shapes.into_iter().zip(next.plain).map(|(shape, plain)| TypeId(self.number(shape, plain))).collect()
+    }
+}
+
+struct Typing<'s, 'a> {
+    survey: &'s Survey<'a>,
+    hints: &'s Hints,
+    /// What the hint for each type record stands for.
+    hinted: Vec<Option<Hinted>>,
+}
+
+impl Typing<'_, '_> {
+    /// Replaces the numbers in `distinct` of rows by those of the result.
+    fn chunk(&self, first_row: usize, rows: &mut [TypeId], distinct: &[Shape]) -> Typed {
+        let mut typed = Typed::default();
+        let mut numbers: Vec<Option<u32>> = vec![None; distinct.len()];
+        for (row, place) in (first_row..).zip(rows) {
+            let local = place.0 as usize;
+            let Some(&shape) = distinct.get(local) else { continue };
+            let plain = matches!(shape, Shape::Plain { .. });
+            let hint = self.hints.get(row);
+            let number = match (shape, hint) {
+                (Shape::Old { .. }, _) | (_, None) => numbers.get(local).copied().flatten(),
+                (Shape::Type { address }, Some(hint)) => {
+                    typed.header(address, hint);
+                    numbers.get(local).copied().flatten()
+                }
+                (_, Some(hint)) => match self.shape_of(hint) {
+                    Some(hinted) => Some(typed.number(hinted, plain)),
+                    None => None,
+                },
+            };
+            let number = number.unwrap_or_else(|| {
+                let number = typed.number(shape, plain);
+                if let Some(known) = numbers.get_mut(local) {
+                    *known = Some(number);
+                }
+                number
+            });
+            *place = TypeId(number);
+        }
+        typed
+    }
+
+    fn shape_of(&self, hint: Hint) -> Option<Shape> {
+        let Some(index) = usize::from(hint).checked_sub(RUNTIME_TYPES.len()) else { return Some(Shape::Runtime { number: hint }) };
+        match (*self.hinted.get(index)?)? {
+            Hinted::Same(index) => Some(Shape::Type { address: self.survey.types.get(index)?.addr }),
+            Hinted::Element(index) => Some(Shape::Element { index }),
+        }
+    }
+
+    fn types(&self, found: &Found, names: &mut Names) -> Vec<Type> {
+        let mut taken = FxHashSet::default();
+        let rows = found.shapes.iter().zip(&found.plain);
+        rows.map(|(shape, plain)| {
+            let (name, kind) = match *shape {
+                Shape::Plain { size } => (format!("{size} B without pointers"), TypeKind::Bytes),
+                Shape::Layout { size, signature } => (layout_name(size, signature, &mut taken), TypeKind::Instance),
+                Shape::Conservative { size } => (format!("{size} B scanned conservatively"), TypeKind::Instance),
+                Shape::Old { number } => match self.survey.old.layout(number) {
+                    Some(layout) => {
+                        (layout.name.clone().unwrap_or_default(), if layout.array { TypeKind::Array } else { TypeKind::Instance })
+                    }
+                    None => (String::new(), TypeKind::Instance),
+                },
+                Shape::Type { .. } | Shape::Element { .. } | Shape::Runtime { .. } => {
+                    (self.name(*shape, &found.headers), if *plain { TypeKind::Bytes } else { TypeKind::Instance })
+                }
+            };
+            Type { name: names.intern(&name), namespace: Names::EMPTY, kind }
+        })
+        .collect()
+    }
+
+    fn name(&self, shape: Shape, headers: &FxHashMap<u64, Hint>) -> String {
+        let record = |index: usize| self.survey.types.get(index).map_or(&b""[..], |record| record.name);
+        match shape {
+            Shape::Runtime { number } => RUNTIME_TYPES.get(usize::from(number)).map_or(String::new(), |name| (*name).to_owned()),
+            Shape::Element { index } => spoken(record(index).strip_prefix(b"*").unwrap_or(record(index))),
+            Shape::Type { address } => {
+                let index = self.survey.type_at.get(&address);
+                if let Some(name) = index.map(|index| record(*index)).filter(|name| !name.is_empty()) {
+                    return spoken(name);
+                }
+                // Objects with one header are of one type, so what is known of one holds for all. The name of a pointer
+                // would say less than the address.
+                let hint = headers.get(&address).and_then(|hint| self.shape_of(*hint)).filter(|hinted| *hinted != shape);
+                let name = hint.map(|hinted| self.name_of_hint(hinted)).filter(|name| !name.is_empty());
+                name.unwrap_or_else(|| format!("type@{address:#x}"))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// The name of a hinted shape; empty if that is of no use for others.
+    fn name_of_hint(&self, shape: Shape) -> String {
+        let name = match shape {
+            Shape::Type { address } if !self.survey.type_at.contains_key(&address) => String::new(),
+            shape => self.name(shape, &FxHashMap::default()),
+        };
+        if name.ends_with(UNNAMED_POINTER) { String::new() } else { name }
+    }
+}
+
+const UNNAMED_POINTER: &str = "(unnamed pointer)";
+
+/// From 1.7 to 1.27 a pointer type with methods is written as its package and a dot.
+fn spoken(name: &[u8]) -> String {
+    let name = String::from_utf8_lossy(name);
+    if name.ends_with('.') { format!("{name}{UNNAMED_POINTER}") } else { name.into_owned() }
+}
+
+/// As many digits as it takes to be a name of its own.
+fn layout_name(size: u64, signature: Signature, taken: &mut FxHashSet<String>) -> String {
+    let pointers = signature.pointers;
+    let noun = if pointers == 1 { "pointer" } else { "pointers" };
+    let named = |digits| format!("{size} B, {pointers} {noun} ({})", signature.digits(digits));
+    let name = [4, 8].into_iter().map(named).find(|name| !taken.contains(name)).unwrap_or_else(|| named(16));
+    taken.insert(name.clone());
+    name
+}
