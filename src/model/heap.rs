@@ -283,6 +283,15 @@ impl<'a> Heap<'a> {
         }
     }
 
+    /// The object that stands for the whole set of roots, in formats that have one in their graph (Dart, MoarVM). It is the
+    /// first root then. The other roots name what it and other synthetic objects refer to, so that reachability and
+    /// dominators may begin at this object alone.
+    pub fn root_object(&self) -> Option<ObjectId> {
+        let first = self.roots.first()?.object;
+        let kind = self.types.get(self.type_of.get(first.index())?.0 as usize)?.kind;
+        (kind == TypeKind::Synthetic).then_some(first)
+    }
+
     /// Verifies the invariants. An error says which one is broken.
     ///
     /// # Errors

@@ -48,6 +48,16 @@ impl Label {
         }
     }
 
+    /// All of it, for columns that are filled before they become labels.
+    pub fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// What [`Label::bits`] gave.
+    pub fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
     /// What it says.
     pub fn kind(self) -> LabelKind {
         let value = self.0 & Self::MAX as u32;

@@ -142,7 +142,7 @@ pub enum ClassKind {
 }
 
 impl ClassKind {
-    fn of(class: &Class<'_>) -> Self {
+    pub(super) fn of(class: &Class<'_>) -> Self {
         match (class.library_uri, class.name) {
             (b"dart:core", b"_Mint") => Self::Mint,
             (b"dart:core", b"_Smi") => Self::Smi,

@@ -47,6 +47,7 @@
 //! * [`header`], [`class`], [`object`], [`data`], [`external_property`]: the parts of the file;
 //! * [`records`]: all of them in order; [`tail`]: what stands behind them;
 //! * [`word_size`]: what can be inferred about the VM;
+//! * [`load`](mod@load): the graph, for the model;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has.
 
 pub mod class;
@@ -55,6 +56,7 @@ pub mod details;
 pub mod external_property;
 pub mod header;
 pub mod invariants;
+pub mod load;
 pub mod object;
 pub mod records;
 pub mod summary;
@@ -63,6 +65,7 @@ pub mod word_size;
 
 pub use details::Details;
 pub use invariants::check;
+pub use load::load;
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 

@@ -38,6 +38,11 @@ impl Decoders {
         Self { free: (FREE / (count as u64).max(1)).max(LEAST_FREE), ..Self::default() }
     }
 
+    /// Bytes that a block of a snapshot of `weight` compressed bytes may decompress to.
+    pub(super) fn limit(&self, weight: u64) -> u64 {
+        self.free.saturating_add(weight.saturating_mul(RATIO))
+    }
+
     fn take(&self) -> DCtx<'static> {
         let unused = self.unused.lock().ok().and_then(|mut unused| unused.pop());
         unused.unwrap_or_else(DCtx::create)
@@ -98,7 +103,7 @@ impl<'a> FrameReader<'a> {
             name: String::from_utf8_lossy(block.name.text()).into_owned(),
             offset,
             decoded: 0,
-            limit: decoders.free.saturating_add(weight.saturating_mul(RATIO)),
+            limit: decoders.limit(weight),
         })
     }
 

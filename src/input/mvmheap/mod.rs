@@ -61,6 +61,7 @@
 //! * `dump`, `tables`, `meta`: a file as a whole: snapshots, shared tables, JSON;
 //! * `column`, `rows`, `tally`, `sums`: decompression, rows, sums over them, and sums over single columns;
 //! * `highscores`: the lists of largest types and frames;
+//! * [`load`](mod@load): a snapshot as a graph, for the model;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 mod blocks;
@@ -69,6 +70,7 @@ mod dump;
 mod frame;
 mod highscores;
 pub mod invariants;
+pub mod load;
 mod meta;
 mod ranges;
 pub mod records;
@@ -83,6 +85,7 @@ mod toc;
 
 pub use blocks::{Block, BlockName, Body, TocEntry, toc_entries};
 pub use invariants::check;
+pub use load::load;
 pub use records::{Rec, Records, for_each_record};
 pub use sections::Section;
 pub use summary::{Details, info};

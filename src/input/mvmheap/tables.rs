@@ -31,6 +31,8 @@ pub(super) struct Tables {
     pub(super) types: Vec<TypeRow>,
     /// String indices of name, compilation unit and file of each frame.
     pub(super) frames: Vec<[u64; 3]>,
+    /// The line of each frame.
+    pub(super) lines: Vec<u64>,
     /// A part of the strings, types or frames could not be read, so that later indices mean something unknown.
     pub(super) lost: Lost,
 }
@@ -95,7 +97,8 @@ impl Tables {
         });
         self.lost.types |= types.is_err();
         // The line is no index, but its column must be as long as the others.
-        let frames = equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find)).map(|[names, cuids, files, _]| {
+        let frames = equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find)).map(|[names, cuids, files, lines]| {
+            self.lines.extend(lines);
             self.frames.extend(names.into_iter().zip(cuids).zip(files).map(|((name, cuid), file)| [name, cuid, file]));
         });
         self.lost.frames |= frames.is_err();
@@ -128,7 +131,10 @@ impl Tables {
                 self.ends.clear();
             }
             "type" => self.types.clear(),
-            _ => self.frames.clear(),
+            _ => {
+                self.frames.clear();
+                self.lines.clear();
+            }
         }
     }
 
@@ -137,7 +143,10 @@ impl Tables {
         match section.name {
             "strs" => strings(section.payload).for_each(|string| self.push_string(string)),
             "type" => self.types.extend(table_rows(section.payload).map(|[repr, name]| TypeRow { repr, name })),
-            "fram" => self.frames.extend(table_rows(section.payload).map(|[name, cuid, _, file]| [name, cuid, file])),
+            "fram" => {
+                self.frames.extend(table_rows(section.payload).map(|[name, cuid, _, file]| [name, cuid, file]));
+                self.lines.extend(table_rows(section.payload).map(|[_, _, line, _]| line));
+            }
             _ => {}
         }
     }

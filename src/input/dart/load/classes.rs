@@ -1,0 +1,204 @@
+//! Classes as types, and what a loader must know of each: labels of slots, weak slots.
+
+use crate::input::dart::class::{Class as ClassRecord, ClassKind};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Label, TypeId, TypeKind};
+use crate::model::names::Names;
+
+/// A field takes 4 bytes of the file; its class may have this many labels for it. Slots of real classes are nearly dense.
+const LABELS_PER_FIELD: u64 = 16;
+
+/// The classes by id.
+#[derive(Default)]
+pub(super) struct Classes {
+    classes: Vec<Option<Class>>,
+    /// Labels of the named slots of all classes.
+    labels: Vec<Label>,
+    /// By type.
+    kinds: Vec<ClassKind>,
+    unknown: Option<Class>,
+    root: Option<Class>,
+}
+
+/// What the objects of a class need.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Class {
+    pub(super) type_id: TypeId,
+    /// Where the labels of its slots begin.
+    labels: usize,
+    labelled: u64,
+    /// The slot of the first element.
+    elements: u64,
+    /// Elements have numbers.
+    numbered: bool,
+    /// Some slots are weak.
+    pub(super) has_weak: bool,
+    weak_slots: [Option<u64>; 2],
+    weak_elements: bool,
+    /// The slots of key and value of a pair of which the value is alive only if the key is.
+    pub(super) ephemeron: Option<(u64, u64)>,
+}
+
+impl Class {
+    fn new(type_id: TypeId) -> Self {
+        Self {
+            type_id,
+            labels: 0,
+            labelled: 0,
+            elements: 0,
+            numbered: true,
+            has_weak: false,
+            weak_slots: [None; 2],
+            weak_elements: false,
+            ephemeron: None,
+        }
+    }
+}
+
+impl Classes {
+    /// The class with an id; None for unused ids too, which no object has.
+    #[inline]
+    pub(super) fn get(&self, id: u64) -> Option<Class> {
+        *self.classes.get(usize::try_from(id.wrapping_sub(1)).ok()?)?
+    }
+
+    /// What the slot of an object is called. Slots behind the last named one are elements.
+    #[inline]
+    pub(super) fn label(&self, class: &Class, slot: u64) -> Label {
+        if slot < class.labelled {
+            return self.labels.get(class.labels.wrapping_add(slot as usize)).copied().unwrap_or(Label::NONE);
+        }
+        match slot.checked_sub(class.elements) {
+            Some(index) if class.numbered => Label::index(index),
+            _ => Label::NONE,
+        }
+    }
+
+    /// Whether a slot does not keep its target alive; pairs are not asked for here.
+    pub(super) fn is_weak(&self, class: &Class, slot: u64) -> bool {
+        class.weak_slots.contains(&Some(slot)) || (class.weak_elements && slot >= class.elements)
+    }
+
+    /// The kind of class of each type.
+    pub(super) fn kinds(&mut self) -> Vec<ClassKind> {
+        std::mem::take(&mut self.kinds)
+    }
+
+    /// Adds the next class.
+    pub(super) fn add(&mut self, class: &ClassRecord<'_>, builder: &mut HeapBuilder<'_>) {
+        if class.is_hole() {
+            self.classes.push(None);
+            return;
+        }
+        let kind = type_kind(class);
+        let mut entry = Class::new(self.add_type(
+            &String::from_utf8_lossy(class.name),
+            &String::from_utf8_lossy(class.library_uri),
+            kind,
+            ClassKind::of(class),
+            builder,
+        ));
+        // The one reference of typed data is its length, and no element.
+        entry.numbered = kind != TypeKind::Bytes;
+        entry.elements = class.fields.iter().map(|field| field.index.saturating_add(1)).max().unwrap_or(0);
+        entry.labels = self.labels.len();
+        entry.labelled = entry.elements.min(class.fields.count().saturating_mul(LABELS_PER_FIELD));
+        self.add_labels(&entry, class, builder.names());
+        entry.find_weak_slots(class);
+        self.classes.push(Some(entry));
+    }
+
+    /// Of several fields of one slot, the first gives the name.
+    fn add_labels(&mut self, entry: &Class, class: &ClassRecord<'_>, names: &mut Names) {
+        self.labels.resize(entry.labels.saturating_add(entry.labelled as usize), Label::NONE);
+        for field in class.fields.iter().filter(|field| field.index < entry.labelled) {
+            let label = self.labels.get_mut(entry.labels.wrapping_add(field.index as usize));
+            match label.filter(|label| **label == Label::NONE) {
+                Some(label) if field.name.is_empty() => *label = Label::index(field.index),
+                Some(label) => *label = Label::field(names.intern_bytes(field.name)),
+                None => {}
+            }
+        }
+    }
+
+    fn add_type(&mut self, name: &str, namespace: &str, kind: TypeKind, of: ClassKind, builder: &mut HeapBuilder<'_>) -> TypeId {
+        self.kinds.push(of);
+        builder.add_type(name, namespace, kind)
+    }
+
+    /// The class of a root that has none, as in files of Dart 2.12 and before.
+    pub(super) fn root(&mut self, builder: &mut HeapBuilder<'_>) -> Class {
+        let class =
+            self.root.unwrap_or_else(|| Class::new(self.add_type("Root", "", TypeKind::Synthetic, ClassKind::Other, builder)));
+        *self.root.insert(class)
+    }
+
+    /// The class of objects whose class is not in the file.
+    pub(super) fn unknown(&mut self, builder: &mut HeapBuilder<'_>) -> Class {
+        let class = self
+            .unknown
+            .unwrap_or_else(|| Class::new(self.add_type("<unknown class>", "", TypeKind::Instance, ClassKind::Other, builder)));
+        *self.unknown.insert(class)
+    }
+}
+
+impl Class {
+    /// The file does not say which references are weak; the classes of the VM's libraries do.
+    ///
+    /// Field names have changed their underscores from one release to the next, but not their words.
+    fn find_weak_slots(&mut self, class: &ClassRecord<'_>) {
+        if !matches!(class.library_uri, b"" | b"dart:core" | b"dart:_internal") {
+            return;
+        }
+        let slot = |name: &str| {
+            let is_named = |field: &[u8]| String::from_utf8_lossy(field).trim_matches('_') == name;
+            class.fields.iter().find(|field| is_named(field.name)).map(|field| field.index)
+        };
+        match class.name {
+            b"_WeakReference" | b"_WeakReferenceImpl" => self.weak_slots = [slot("target"), None],
+            b"FinalizerEntry" => self.weak_slots = [slot("value"), slot("detach")],
+            b"_WeakProperty" => self.ephemeron = slot("key").zip(slot("value")),
+            b"WeakArray" => self.weak_elements = true,
+            _ => {}
+        }
+        self.has_weak = self.weak_elements || self.ephemeron.is_some() || self.weak_slots.iter().any(Option::is_some);
+    }
+}
+
+fn type_kind(class: &ClassRecord<'_>) -> TypeKind {
+    match (class.library_uri, class.name) {
+        (b"", b"Root" | b"Read-Only Pages" | b"Isolate") if class.id <= 3 => TypeKind::Synthetic,
+        (b"dart:core", b"_Smi" | b"_Mint" | b"_Double" | b"bool" | b"Null") => TypeKind::Number,
+        (b"dart:core", name) if name.starts_with(b"_") && name.ends_with(b"ByteString") => TypeKind::Text,
+        (b"dart:core", b"_List" | b"_ImmutableList") => TypeKind::Array,
+        (b"", b"WeakArray" | b"TypeArguments" | b"ObjectPool" | b"ContextScope") => TypeKind::Array,
+        (b"dart:core", b"_Type" | b"_FunctionType" | b"_RecordType" | b"_TypeParameter" | b"_TypeRef") => TypeKind::Class,
+        (b"", b"Class") => TypeKind::Class,
+        (b"", b"Context") => TypeKind::Frame,
+        (b"dart:typed_data", name) if is_typed_data(name) => TypeKind::Bytes,
+        _ => TypeKind::Instance,
+    }
+}
+
+/// `_Uint8List`, `_ExternalFloat64Array`, `_Int32x4List`: memory, and not a view of another's.
+fn is_typed_data(name: &[u8]) -> bool {
+    let Some(name) = name.strip_prefix(b"_") else { return false };
+    let name = name.strip_prefix(b"External").unwrap_or(name);
+    [&b"Int"[..], b"Uint", b"Float"].iter().any(|element| name.starts_with(element))
+        && (name.ends_with(b"List") || name.ends_with(b"Array"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn views_are_no_typed_data() {
+        for name in ["_Uint8List", "_ExternalUint8Array", "_Float32x4List", "_Uint8ClampedList"] {
+            assert!(is_typed_data(name.as_bytes()), "{name}");
+        }
+        for name in ["_Uint8ArrayView", "_ByteDataView", "_UnmodifiableUint8ArrayView", "Uint8List", "_TypedListBase"] {
+            assert!(!is_typed_data(name.as_bytes()), "{name}");
+        }
+    }
+}

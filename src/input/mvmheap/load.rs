@@ -1,0 +1,122 @@
+//! Loading one snapshot into the model.
+//!
+//! Row n becomes object n, also the rows that stand for parts of the root set: they have size 0, nothing but each other
+//! refers to them, and row 0 is the first root, so that everything is reached from it as in the VM. What they refer to is
+//! listed as roots once more, under their names.
+//!
+//! Columns are decoded in parallel and narrowed on the way. References do not stand in the order of rows: those of a row
+//! begin at `colrfstr`. The columns of rows come first, therefore, and each reference is then put where it belongs as soon
+//! as it is decoded; nothing is held twice.
+
+mod order;
+mod references;
+mod roots;
+mod rows;
+mod types;
+
+use super::dump::{COLLECTABLES, Data, Dump, REFERENCES, Snapshot};
+use crate::error::{Error, Result};
+use crate::input::Progress;
+use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Heap, Ids};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When none is, the last one whose
+/// columns are all there will do.
+///
+/// # Errors
+/// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
+pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    let mut dump = Dump::read(bytes)?;
+    let candidates = candidates(&dump, options.snapshot, bytes.len() as u64)?;
+    let mut failure = None;
+    for number in candidates {
+        let Some(snapshot) = dump.snapshots.get(number) else { continue };
+        match load_snapshot(&dump, snapshot, options.progress) {
+            Ok(mut builder) => {
+                let later = dump.snapshots.len().saturating_sub(number).saturating_sub(1);
+                if options.snapshot == SnapshotChoice::Last {
+                    builder.warn("later snapshots that are cut or damaged", later as u64);
+                }
+                dump.note(failure);
+                return Ok(Loaded { heap: finish(builder), damage: dump.damage, snapshot: number as u64 });
+            }
+            Err(error) => failure = failure.or(Some(error)),
+        }
+    }
+    Err(failure.or(dump.damage).unwrap_or_else(|| no_snapshot(bytes.len() as u64)))
+}
+
+/// The snapshots to try, in this order.
+fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<usize>> {
+    let count = dump.snapshots.len();
+    match choice {
+        SnapshotChoice::Number(number) => match usize::try_from(number).ok().filter(|&number| number < count) {
+            Some(number) => Ok(vec![number]),
+            None if count == 0 => Err(no_snapshot(end)),
+            None => {
+                let last = count.saturating_sub(1);
+                let range = if last == 0 { "only 0".to_owned() } else { format!("0-{last}") };
+                Err(Error::unsupported(end, format!("no snapshot {number}; the file has {range}")))
+            }
+        },
+        SnapshotChoice::Last => {
+            let backwards = |complete: bool| {
+                (0..count).rev().filter(move |&i| dump.snapshots.get(i).is_some_and(|snapshot| snapshot.complete == complete))
+            };
+            let whole = |&i: &usize| dump.snapshots.get(i).is_some_and(|snapshot| missing_column(snapshot).is_none());
+            Ok(backwards(true).chain(backwards(false).filter(whole)).collect())
+        }
+    }
+}
+
+#[cold]
+fn no_snapshot(end: u64) -> Error {
+    Error::truncated(end, "the input ends before the first whole snapshot")
+}
+
+fn missing_column(snapshot: &Snapshot<'_>) -> Option<&'static str> {
+    match &snapshot.data {
+        Data::Blocks(_) => COLLECTABLES.iter().chain(&REFERENCES).copied().find(|name| snapshot.block(name).is_none()),
+        Data::Sections { coll: Some(_), refs: Some(_) } => None,
+        Data::Sections { refs: None, .. } => Some("refs"),
+        Data::Sections { .. } => Some("coll"),
+    }
+}
+
+fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<HeapBuilder<'a>> {
+    if let Some(name) = missing_column(snapshot) {
+        let what = format!("the snapshot is not whole: \"{name}\" is missing");
+        return Err(Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole"));
+    }
+    let progress = Steps { done: AtomicU64::new(snapshot.start), progress };
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let labels = types::labels(dump, snapshot, builder.names());
+    let (rows, order) = rows::read(dump, snapshot, &progress)?;
+    let (references, unnamed) = references::read(dump, snapshot, rows.first, &order, &labels, &progress)?;
+    drop(order);
+    let (type_of, untyped) = types::add(dump, snapshot, &rows.kinds, rows.tofi, &mut builder);
+    let heap = builder.heap();
+    (heap.type_of, heap.shallow, heap.external, heap.references) = (type_of, rows.shallow, rows.external, references);
+    roots::add(&mut builder, &rows.kinds);
+    builder.warn("references whose label is not in the file", unnamed);
+    builder.warn("objects whose type or frame is not in the file", untyped);
+    Ok(builder)
+}
+
+fn finish<'a>(builder: HeapBuilder<'a>) -> Heap<'a> {
+    builder.finish(Ids::Rows(0), None)
+}
+
+/// How far all who decompress have come together.
+struct Steps<'a> {
+    done: AtomicU64,
+    progress: Progress<'a>,
+}
+
+impl Steps<'_> {
+    fn add(&self, bytes: u64) {
+        (self.progress)(self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes));
+    }
+}

@@ -1,0 +1,153 @@
+//! The order in which the references of rows stand in the file.
+
+use crate::model::heap::{ObjectId, Offsets};
+
+/// The rows that have references, in the order of these.
+pub(super) struct Order {
+    pub(super) rows: Vec<u32>,
+    /// References of all rows.
+    pub(super) references: u64,
+}
+
+impl Order {
+    /// Finds the order without sorting: a bit is set for each reference that begins a row, so that the number of bits before
+    /// a row's own is its place. None if the ranges of rows do not cover all references exactly once.
+    pub(super) fn find(starts: &Offsets, first: &Offsets, references: u64) -> Option<Self> {
+        let length = |row: usize| first.get(row.wrapping_add(1)).wrapping_sub(first.get(row));
+        let words = usize::try_from(references / 64).ok()?.checked_add(1)?;
+        let mut begins = vec![0u64; words];
+        for row in 0..starts.len() {
+            if length(row) > 0 {
+                let start = starts.get(row);
+                let word = begins.get_mut(usize::try_from(start / 64).ok()?)?;
+                let bit = 1 << (start % 64);
+                if *word & bit != 0 {
+                    return None;
+                }
+                *word |= bit;
+            }
+        }
+        let mut count = 0u32;
+        let ranks: Vec<u32> = begins
+            .iter()
+            .map(|word| {
+                let rank = count;
+                count = count.wrapping_add(word.count_ones());
+                rank
+            })
+            .collect();
+        let mut rows = vec![0u32; count as usize];
+        for row in 0..starts.len() {
+            if length(row) > 0 {
+                let start = starts.get(row);
+                let at = (start / 64) as usize;
+                let before = begins.get(at)? & ((1 << (start % 64)) - 1);
+                *rows.get_mut(ranks.get(at)?.wrapping_add(before.count_ones()) as usize)? = row as u32;
+            }
+        }
+        // Each row has to begin where the one before it ends.
+        let mut at = 0u64;
+        for &row in &rows {
+            if begins.get((at / 64) as usize)? >> (at % 64) & 1 == 0 {
+                return None;
+            }
+            at = at.checked_add(length(row as usize))?;
+        }
+        (at == references).then_some(Self { rows, references })
+    }
+}
+
+/// Puts numbers that come in the order of the file where they belong.
+pub(super) struct Placement<'a> {
+    order: std::slice::Iter<'a, u32>,
+    first: &'a Offsets,
+    column: Vec<u32>,
+    /// Where the next number goes, and how many more go behind it.
+    at: usize,
+    left: usize,
+    placed: u64,
+}
+
+impl<'a> Placement<'a> {
+    /// The column is all zeros at first, which take no memory before they are written.
+    pub(super) fn new(order: &'a Order, first: &'a Offsets) -> Self {
+        let column = vec![0; usize::try_from(order.references).unwrap_or(0)];
+        Self { order: order.rows.iter(), first, column, at: 0, left: 0, placed: 0 }
+    }
+
+    /// Places the next numbers. What is more than the rows have room for is only counted.
+    #[inline]
+    pub(super) fn put(&mut self, values: &[u64], narrow: impl Fn(u64) -> u32) {
+        self.placed = self.placed.saturating_add(values.len() as u64);
+        let mut values = values;
+        while !values.is_empty() {
+            if self.left == 0 {
+                let Some(&row) = self.order.next() else { return };
+                let range = (self.first.get(row as usize), self.first.get((row as usize).wrapping_add(1)));
+                (self.at, self.left) = (range.0 as usize, range.1.wrapping_sub(range.0) as usize);
+            }
+            let (now, later) = values.split_at(self.left.min(values.len()));
+            let places = self.column.get_mut(self.at..).unwrap_or_default();
+            for (place, &value) in places.iter_mut().zip(now) {
+                *place = narrow(value);
+            }
+            self.at = self.at.wrapping_add(now.len());
+            self.left = self.left.wrapping_sub(now.len());
+            values = later;
+        }
+    }
+
+    /// The column, and how many numbers there were for it.
+    pub(super) fn finish(self) -> (Vec<u32>, u64) {
+        (self.column, self.placed)
+    }
+}
+
+/// A target that no row has stays one that no object has.
+pub(super) fn target(row: u64) -> u32 {
+    row.min(u32::MAX.into()) as u32
+}
+
+/// Numbers as objects, in the same memory.
+pub(super) fn objects(column: Vec<u32>) -> Vec<ObjectId> {
+    column.into_iter().map(ObjectId).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn offsets(values: &[u64]) -> Offsets {
+        let mut offsets = Offsets::with_capacity(values.len(), 0);
+        values.iter().for_each(|&value| offsets.push(value));
+        offsets
+    }
+
+    #[test]
+    fn numbers_come_to_their_rows() {
+        // Row 0 has two references at 3, row 1 none, row 2 three at 0.
+        let (starts, first) = (offsets(&[3, 5, 0]), offsets(&[0, 2, 2, 5]));
+        let order = Order::find(&starts, &first, 5).unwrap();
+        assert_eq!(order.rows, [2, 0]);
+        let mut placement = Placement::new(&order, &first);
+        placement.put(&[10, 11], target);
+        placement.put(&[12, 13, 14], target);
+        assert_eq!(placement.finish(), (vec![13, 14, 10, 11, 12], 5));
+    }
+
+    #[test]
+    fn ranges_that_overlap_or_leave_gaps_have_no_order() {
+        for (starts, first) in [
+            ([0, 1], [0, 2, 4]),
+            ([0, 0], [0, 2, 4]),
+            ([0, 3], [0, 2, 4]),
+            ([1, 3], [0, 2, 4]),
+            ([0, 9], [0, 2, 4]),
+            ([0, u64::MAX], [0, 2, 4]),
+        ] {
+            assert!(Order::find(&offsets(&starts), &offsets(&first), 4).is_none(), "{starts:?}");
+        }
+        assert!(Order::find(&offsets(&[2, 0]), &offsets(&[0, 2, 4]), 4).is_some());
+        assert!(Order::find(&offsets(&[]), &offsets(&[0]), 0).is_some());
+    }
+}

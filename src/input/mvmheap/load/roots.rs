@@ -1,0 +1,42 @@
+//! Roots: row 0, and what the rows that stand for parts of the root set refer to.
+
+use crate::input::mvmheap::tally::{PERMANENT_ROOTS, ROOT};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Label, ObjectId, Root, RootKind};
+
+/// The parts of the root set from kind 5, named as MoarVM names them.
+pub(super) const PARTS: [(&str, RootKind); 7] = [
+    ("Permanent Roots", RootKind::Runtime),
+    ("VM Instance Roots", RootKind::Runtime),
+    ("C Stack Roots", RootKind::Native),
+    ("Thread Roots", RootKind::Thread),
+    ("Root", RootKind::Runtime),
+    ("Inter-generational Roots", RootKind::Generation),
+    ("Thread Call Stack Roots", RootKind::Frame),
+];
+
+/// The part that a kind of rows stands for.
+pub(super) fn part(kind: u8) -> Option<(&'static str, RootKind)> {
+    PARTS.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied()
+}
+
+/// Adds all roots.
+pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8]) {
+    let parts = PARTS.map(|(name, kind)| (builder.names().intern(name), kind));
+    let part = |kind: u8| parts.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied();
+    let heap = builder.heap();
+    let mut roots = Vec::new();
+    if let Some((group, kind)) = kinds.first().and_then(|&kind| part(kind)) {
+        roots.push(Root { object: ObjectId(0), kind, group, label: Label::NONE, frame: None });
+    }
+    for (row, &row_kind) in (0..).zip(kinds) {
+        let Some((group, kind)) = part(row_kind) else { continue };
+        for reference in heap.references.of(ObjectId(row)) {
+            let to_part = kinds.get(reference.target.index()).is_some_and(|&kind| part(kind).is_some());
+            if !(to_part && u64::from(row_kind) == ROOT) {
+                roots.push(Root { object: reference.target, kind, group, label: reference.label, frame: None });
+            }
+        }
+    }
+    heap.roots = roots;
+}

@@ -1,0 +1,189 @@
+//! The columns of rows, narrowed while they are decoded.
+
+use super::Steps;
+use super::order::Order;
+use crate::error::{Error, Result};
+use crate::input::mvmheap::column::Column;
+use crate::input::mvmheap::dump::{COLLECTABLES, Data, Dump, Snapshot};
+use crate::input::mvmheap::rows::{Chunk, RowReader};
+use crate::input::mvmheap::tally::KINDS;
+use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets, Sizes};
+
+/// Numbers that are decoded at a time.
+const CHUNK: usize = 4096;
+
+/// The rows of a snapshot.
+pub(super) struct Rows {
+    /// 1 to 11; 0 for kinds that are not known.
+    pub(super) kinds: Vec<u8>,
+    pub(super) shallow: Sizes,
+    /// Types and frames that do not fit are `u32::MAX`.
+    pub(super) tofi: Vec<u32>,
+    /// Where the references of each row are in the model: sums of the reference counts.
+    pub(super) first: Offsets,
+    pub(super) external: Vec<(ObjectId, u64)>,
+    /// Where the references of each row begin in the file.
+    starts: Offsets,
+    references: u64,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        let mut first = Offsets::with_capacity(0, 0);
+        first.push(0);
+        Self {
+            kinds: Vec::new(),
+            shallow: Sizes::default(),
+            tofi: Vec::new(),
+            first,
+            external: Vec::new(),
+            starts: Offsets::with_capacity(0, 0),
+            references: 0,
+        }
+    }
+}
+
+/// Decodes all rows, and finds out in which order their references stand in the file.
+pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Result<(Rows, Order)> {
+    let mut rows = Rows::default();
+    match &snapshot.data {
+        Data::Sections { .. } => read_sections(dump, snapshot, &mut rows)?,
+        Data::Blocks(_) => {
+            let order = read_columns(dump, snapshot, &mut rows, steps)?;
+            return Ok((rows, order));
+        }
+    }
+    let order = order(dump, snapshot, &mut rows.starts, &rows.first, rows.references)?;
+    Ok((rows, order))
+}
+
+fn read_sections(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows) -> Result<()> {
+    let mut reader = RowReader::new(snapshot, [true; 6], &dump.decoders).map_err(|failed| failed.error)?;
+    let mut chunk = Chunk::default();
+    while reader.next(&mut chunk).map_err(|failed| failed.error)? {
+        let [kinds, sizes, tofi, counts, starts, unmanaged] = &chunk.columns;
+        add_external(&mut rows.external, rows.kinds.len(), unmanaged);
+        add_kinds(&mut rows.kinds, kinds);
+        sizes.iter().for_each(|&size| rows.shallow.push(size));
+        add_tofi(&mut rows.tofi, tofi);
+        add_counts(&mut rows.first, &mut rows.references, counts);
+        add_starts(&mut rows.starts, starts);
+    }
+    Ok(())
+}
+
+/// One side decodes what the order of references needs and works it out, the other all the rest.
+fn read_columns(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows, steps: &Steps<'_>) -> Result<Order> {
+    let Rows { kinds, shallow, tofi, first, external, starts, references } = rows;
+    let decode = |name: &str, each: &mut dyn FnMut(&[u64])| decode(dump, snapshot, name, steps, each);
+    let (order, rest) = rayon::join(
+        || {
+            let counts = decode("colrfcnt", &mut |values| add_counts(first, references, values))?;
+            let begins = decode("colrfstr", &mut |values| add_starts(starts, values))?;
+            same_length(snapshot, "colrfstr", counts, begins)?;
+            Ok((order(dump, snapshot, starts, first, *references)?, counts))
+        },
+        || {
+            let rows = decode("coltofi", &mut |values| add_tofi(tofi, values))?;
+            let mut read = 0;
+            let unmanaged = decode("colusize", &mut |values| {
+                add_external(external, read, values);
+                read = read.saturating_add(values.len());
+            })?;
+            same_length(snapshot, "colusize", rows, unmanaged)?;
+            let sizes = decode("colsize", &mut |values| values.iter().for_each(|&size| shallow.push(size)))?;
+            same_length(snapshot, "colsize", rows, sizes)?;
+            same_length(snapshot, "colkind", rows, decode("colkind", &mut |values| add_kinds(kinds, values))?)?;
+            Ok(rows)
+        },
+    );
+    let (order, counts) = order?;
+    same_length(snapshot, "colrfcnt", rest?, counts)?;
+    Ok(order)
+}
+
+/// Finds the order and gives up the starts, which nobody else needs.
+fn order(dump: &Dump<'_>, snapshot: &Snapshot<'_>, starts: &mut Offsets, first: &Offsets, references: u64) -> Result<Order> {
+    let block = snapshot.block("colrfstr").or(snapshot.block("colrfcnt"));
+    let at = block.map_or(snapshot.start, |block| block.start);
+    let most = match &snapshot.data {
+        Data::Blocks(_) => dump.decoders.limit(snapshot.stored_bytes()),
+        Data::Sections { refs, .. } => refs.map_or(0, |refs| refs.rows),
+    };
+    if references > most {
+        return Err(Error::corrupt(at, "the rows have more references than the file can hold")
+            .expected(format!("at most {most}"))
+            .found(references.to_string()));
+    }
+    let starts = std::mem::replace(starts, Offsets::with_capacity(0, 0));
+    Order::find(&starts, first, references)
+        .ok_or_else(|| Error::corrupt(at, "the references of some rows overlap, or some references belong to no row"))
+}
+
+/// Decodes a column in chunks. Gives the number of rows.
+pub(super) fn decode(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    name: &str,
+    steps: &Steps<'_>,
+    each: &mut dyn FnMut(&[u64]),
+) -> Result<u64> {
+    let block = snapshot.block(name).ok_or_else(|| Error::truncated(snapshot.end, format!("column \"{name}\" is missing")))?;
+    let mut column = Column::new(block, snapshot.stored_bytes(), &dump.decoders)?;
+    let mut values = Vec::with_capacity(CHUNK);
+    let (mut rows, mut reported) = (0u64, 0);
+    loop {
+        column.read(CHUNK, &mut values)?;
+        if values.is_empty() {
+            steps.add(column.consumed().saturating_sub(reported));
+            return Ok(rows);
+        }
+        rows = rows.saturating_add(values.len() as u64);
+        if name.starts_with("col") && rows > MAX_OBJECTS {
+            return Err(
+                Error::limit(block.start, "there are more rows than can be numbered").expected(format!("at most {MAX_OBJECTS}"))
+            );
+        }
+        each(&values);
+        let consumed = column.consumed();
+        if consumed.saturating_sub(reported) > 1 << 20 {
+            steps.add(consumed.saturating_sub(reported));
+            reported = consumed;
+        }
+    }
+}
+
+fn same_length(snapshot: &Snapshot<'_>, name: &str, expected: u64, found: u64) -> Result<()> {
+    if expected == found {
+        return Ok(());
+    }
+    let at = snapshot.block(name).map_or(snapshot.start, |block| block.start);
+    debug_assert!(COLLECTABLES.contains(&name));
+    Err(Error::corrupt(at, format!("column \"{name}\" has another number of rows than others"))
+        .expected(expected.to_string())
+        .found(found.to_string()))
+}
+
+fn add_kinds(kinds: &mut Vec<u8>, values: &[u64]) {
+    kinds.extend(values.iter().map(|&kind| if kind < KINDS as u64 { kind as u8 } else { 0 }));
+}
+
+fn add_tofi(tofi: &mut Vec<u32>, values: &[u64]) {
+    tofi.extend(values.iter().map(|&value| value.min(u32::MAX.into()) as u32));
+}
+
+fn add_counts(first: &mut Offsets, sum: &mut u64, values: &[u64]) {
+    for &count in values {
+        *sum = sum.saturating_add(count);
+        first.push(*sum);
+    }
+}
+
+fn add_starts(starts: &mut Offsets, values: &[u64]) {
+    values.iter().for_each(|&start| starts.push(start));
+}
+
+fn add_external(external: &mut Vec<(ObjectId, u64)>, row: usize, values: &[u64]) {
+    let rows = (row as u32..).map(ObjectId).zip(values.iter().copied());
+    external.extend(rows.filter(|(_, bytes)| *bytes > 0));
+}

@@ -1,0 +1,129 @@
+//! Types of objects, and labels of references, from the tables of the file.
+
+use super::roots;
+use crate::input::mvmheap::dump::{Dump, Snapshot};
+use crate::input::mvmheap::tally::{FRAME, KINDS, OBJECT, STABLE, TYPE_OBJECT};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Label, TypeId, TypeKind};
+use crate::model::names::Names;
+
+/// The label of each string that the snapshot may use.
+pub(super) fn labels(dump: &Dump<'_>, snapshot: &Snapshot<'_>, names: &mut Names) -> Vec<Label> {
+    let strings = (0..snapshot.sizes.strings.unwrap_or(0)).map_while(|index| dump.tables.string(index));
+    strings.map(|string| Label::field(names.intern(&string))).collect()
+}
+
+/// Makes types of the kinds of rows with their types and frames. The number is that of rows whose type or frame is not in the
+/// tables.
+pub(super) fn add(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    kinds: &[u8],
+    tofi: Vec<u32>,
+    builder: &mut HeapBuilder<'_>,
+) -> (Vec<TypeId>, u64) {
+    let slots = Slots::new(dump, snapshot);
+    let mut used = vec![false; slots.count()];
+    let mut untyped = 0;
+    let mut rows = tofi;
+    for (row, &kind) in rows.iter_mut().zip(kinds) {
+        let slot = slots.slot(kind, *row);
+        untyped += u64::from(slot < KINDS && roots::part(kind).is_none());
+        if let Some(used) = used.get_mut(slot) {
+            *used = true;
+        }
+        *row = slot as u32;
+    }
+    let unused = TypeId(u32::MAX);
+    let ids: Vec<_> = (0..).zip(used).map(|(slot, used)| if used { slots.add(dump, slot, builder) } else { unused }).collect();
+    let type_of = rows.into_iter().map(|slot| ids.get(slot as usize).copied().unwrap_or(unused)).collect();
+    (type_of, untyped)
+}
+
+/// All types that there may be, in a row: for each kind one for what has no name, which is all there is for the parts of
+/// the root set; then the objects, type objects and STables of each type, and the frames.
+struct Slots {
+    types: usize,
+    frames: usize,
+}
+
+impl Slots {
+    fn new(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Self {
+        let known = |size: Option<u64>, rows: usize| usize::try_from(size.unwrap_or(0)).unwrap_or(rows).min(rows);
+        Self {
+            types: known(snapshot.sizes.types, dump.tables.types.len()),
+            frames: known(snapshot.sizes.frames, dump.tables.frames.len()),
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.types.saturating_mul(3).saturating_add(self.frames).saturating_add(KINDS)
+    }
+
+    #[inline]
+    fn slot(&self, kind: u8, tofi: u32) -> usize {
+        let limit = match u64::from(kind) {
+            OBJECT | TYPE_OBJECT | STABLE => self.types,
+            FRAME => self.frames,
+            _ => 0,
+        };
+        match (tofi as usize) < limit {
+            true => self.types.wrapping_mul(usize::from(kind) - 1).wrapping_add(KINDS).wrapping_add(tofi as usize),
+            false => usize::from(kind),
+        }
+    }
+
+    fn add(&self, dump: &Dump<'_>, slot: usize, builder: &mut HeapBuilder<'_>) -> TypeId {
+        let Some(named) = slot.checked_sub(KINDS) else { return add_nameless(slot as u8, builder) };
+        match (named.checked_div(self.types).unwrap_or(3).min(3), named) {
+            (kind @ 0..3, _) => {
+                let row = dump.tables.types.get(named - kind * self.types);
+                let text = |string: Option<u64>| string.and_then(|string| dump.tables.string(string)).unwrap_or_default();
+                add_type(kind, &text(row.map(|row| row.name)), &text(row.map(|row| row.repr)), builder)
+            }
+            (_, named) => {
+                let name = frame_name(dump, named.saturating_sub(self.types.saturating_mul(3)));
+                builder.add_type(&name, "", TypeKind::Frame)
+            }
+        }
+    }
+}
+
+/// `kind` is 0 for objects, 1 for type objects, 2 for STables.
+fn add_type(kind: usize, name: &str, repr: &str, builder: &mut HeapBuilder<'_>) -> TypeId {
+    match kind {
+        0 => builder.add_type(name, repr, object_kind(repr)),
+        1 => builder.add_type(&format!("{name} (type object)"), repr, TypeKind::Class),
+        _ => builder.add_type(&format!("STable<{name}>"), repr, TypeKind::Class),
+    }
+}
+
+/// What the representation tells of an object.
+fn object_kind(repr: &str) -> TypeKind {
+    match repr {
+        "MVMString" | "P6str" => TypeKind::Text,
+        "P6int" | "P6num" | "P6bigint" => TypeKind::Number,
+        "VMArray" | "MVMArray" | "MultiDimArray" | "CArray" | "MVMMultiDimArray" | "MVMCArray" => TypeKind::Array,
+        _ => TypeKind::Instance,
+    }
+}
+
+/// Name, file and line; frames without a name are common.
+fn frame_name(dump: &Dump<'_>, frame: usize) -> String {
+    let [name, _, file] = dump.tables.frames.get(frame).copied().unwrap_or([u64::MAX; 3]);
+    let line = dump.tables.lines.get(frame).copied().unwrap_or(0);
+    let text = |string| dump.tables.string(string).unwrap_or_default();
+    let name = Some(text(name)).filter(|name| !name.is_empty());
+    format!("{} ({}:{line})", name.as_deref().unwrap_or("<anon>"), text(file))
+}
+
+fn add_nameless(kind: u8, builder: &mut HeapBuilder<'_>) -> TypeId {
+    match (u64::from(kind), roots::part(kind)) {
+        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Synthetic),
+        (OBJECT, _) => builder.add_type("<unknown type>", "", TypeKind::Instance),
+        (TYPE_OBJECT, _) => builder.add_type("<unknown type> (type object)", "", TypeKind::Class),
+        (STABLE, _) => builder.add_type("STable<<unknown type>>", "", TypeKind::Class),
+        (FRAME, _) => builder.add_type("<unknown frame>", "", TypeKind::Frame),
+        _ => builder.add_type("<unknown kind>", "", TypeKind::Instance),
+    }
+}
