@@ -239,6 +239,15 @@ impl Offsets {
         }
     }
 
+    /// Replaces an offset, which is not larger than what was announced.
+    #[inline]
+    pub fn set(&mut self, index: usize, offset: u64) {
+        match self {
+            Self::Small(small) => small.get_mut(index).into_iter().for_each(|place| *place = offset as u32),
+            Self::Large(large) => large.get_mut(index).into_iter().for_each(|place| *place = offset),
+        }
+    }
+
     /// The offset in a row; 0 if there is none.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
