@@ -50,7 +50,7 @@ const fn foreign(name: &'static str, magic: &'static [u8], hint: &'static str) -
 
 /// Ordered: a longer magic stands before a shorter one that it begins with.
 static FOREIGN: &[Foreign] = &[
-    foreign("a Java heap dump (hprof)", b"JAVA PROFILE 1.0.", "reading hprof is not supported by this version"),
+    foreign("a Java heap dump (hprof) of an unknown version", b"JAVA PROFILE 1.", "versions 1.0.1 to 1.0.3 are read"),
     foreign("a V8 heap snapshot (JSON)", b"{\"snapshot\":", "open it in Chrome DevTools or memlab"),
     foreign("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
     foreign("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
@@ -134,10 +134,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_four_formats_are_told_by_magic() {
+    fn the_five_formats_are_told_by_magic() {
         assert_eq!(detect(b"MoarHeapDumpv003rest").unwrap(), Format::Mvmheap);
         assert_eq!(detect(b"dartheap\0").unwrap(), Format::Dart);
         assert_eq!(detect(b"go1.7 heap dump\n").unwrap(), Format::Go);
+        assert_eq!(detect(b"JAVA PROFILE 1.0.2\0").unwrap(), Format::Hprof);
         assert_eq!(detect(b"MOJ\x03").unwrap(), Format::Mojo);
     }
 
@@ -150,7 +151,7 @@ mod tests {
             (b"\x0a\x04\x08\x01\x10\x02", "pprof"),
             (b"strings: [\"a\"]", "MoarVM"),
             (b"go1.9 heap dump\n", "unknown version"),
-            (b"JAVA PROFILE 1.0.2\0", "hprof"),
+            (b"JAVA PROFILE 1.0.9\0", "hprof"),
         ] {
             let message = detect(bytes).unwrap_err().message();
             assert!(message.contains(name), "{message} should name {name}");

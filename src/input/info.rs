@@ -1,6 +1,6 @@
 //! What `info` says of a dump: header, totals, sizes. Every reader fills the same structure.
 
-use super::{Format, Kind, dart, go, mvmheap};
+use super::{Format, Kind, dart, go, hprof, mvmheap};
 use crate::error::Error;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
@@ -167,6 +167,8 @@ pub enum Details {
     Dart(Box<dart::Details>),
     /// Go.
     Go(Box<go::Details>),
+    /// Java.
+    Hprof(Box<hprof::Details>),
 }
 
 /// A profile. Sums are over all threads.

@@ -10,6 +10,7 @@
 pub mod check;
 pub mod dart;
 pub mod go;
+pub mod hprof;
 pub mod info;
 pub mod load;
 pub mod mojo;
@@ -30,12 +31,14 @@ pub enum Format {
     Dart,
     /// Go heap dumps.
     Go,
+    /// Java heap dumps.
+    Hprof,
     /// Austin MOJO profiles.
     Mojo,
 }
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 4] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Mojo];
+pub const FORMATS: [Format; 5] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo];
 
 /// The two kinds of dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -54,6 +57,7 @@ impl Format {
             Self::Mvmheap => "mvmheap",
             Self::Dart => "dart",
             Self::Go => "go",
+            Self::Hprof => "hprof",
             Self::Mojo => "mojo",
         }
     }
@@ -64,6 +68,7 @@ impl Format {
             Self::Mvmheap => mvmheap::TITLE,
             Self::Dart => dart::TITLE,
             Self::Go => go::TITLE,
+            Self::Hprof => hprof::TITLE,
             Self::Mojo => mojo::TITLE,
         }
     }
@@ -74,6 +79,7 @@ impl Format {
             Self::Mvmheap => mvmheap::VERSIONS,
             Self::Dart => dart::VERSIONS,
             Self::Go => go::VERSIONS,
+            Self::Hprof => hprof::VERSIONS,
             Self::Mojo => mojo::VERSIONS,
         }
     }
@@ -84,6 +90,7 @@ impl Format {
             Self::Mvmheap => mvmheap::EXTENSIONS,
             Self::Dart => dart::EXTENSIONS,
             Self::Go => go::EXTENSIONS,
+            Self::Hprof => hprof::EXTENSIONS,
             Self::Mojo => mojo::EXTENSIONS,
         }
     }
@@ -94,6 +101,7 @@ impl Format {
             Self::Mvmheap => mvmheap::MAGICS,
             Self::Dart => dart::MAGICS,
             Self::Go => go::MAGICS,
+            Self::Hprof => hprof::MAGICS,
             Self::Mojo => mojo::MAGICS,
         }
     }
@@ -104,6 +112,7 @@ impl Format {
             Self::Mvmheap => mvmheap::RECORD_NAMES,
             Self::Dart => dart::RECORD_NAMES,
             Self::Go => go::RECORD_NAMES,
+            Self::Hprof => hprof::RECORD_NAMES,
             Self::Mojo => mojo::RECORD_NAMES,
         }
     }
@@ -111,7 +120,7 @@ impl Format {
     /// Heap or profile.
     pub fn kind(self) -> Kind {
         match self {
-            Self::Mvmheap | Self::Dart | Self::Go => Kind::Heap,
+            Self::Mvmheap | Self::Dart | Self::Go | Self::Hprof => Kind::Heap,
             Self::Mojo => Kind::Profile,
         }
     }
@@ -152,6 +161,7 @@ pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> 
         Format::Mvmheap => mvmheap::info(bytes, options),
         Format::Dart => dart::info(bytes, options),
         Format::Go => go::info(bytes, options),
+        Format::Hprof => hprof::info(bytes, options),
         Format::Mojo => mojo::info(bytes, options),
     }
 }
@@ -165,6 +175,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visit
         Format::Mvmheap => mvmheap::for_each_record(bytes, options, visitor),
         Format::Dart => dart::for_each_record(bytes, options, visitor),
         Format::Go => go::for_each_record(bytes, options, visitor),
+        Format::Hprof => hprof::for_each_record(bytes, options, visitor),
         Format::Mojo => mojo::for_each_record(bytes, options, visitor),
     }
 }
@@ -178,6 +189,7 @@ pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findi
         Format::Mvmheap => mvmheap::check(bytes, options),
         Format::Dart => dart::check(bytes, options),
         Format::Go => go::check(bytes, options),
+        Format::Hprof => hprof::check(bytes, options),
         Format::Mojo => mojo::check(bytes, options),
     }
 }

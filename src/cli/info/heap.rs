@@ -5,12 +5,13 @@ use super::super::size::{count, duration, plural, size};
 use super::super::table::{Align, Table};
 use super::view::View;
 use crate::input::info::{Details, HeapInfo, Info, SnapshotInfo};
-use crate::input::{dart, go, mvmheap};
+use crate::input::{dart, go, hprof, mvmheap};
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, common: &Common) {
     match heap.snapshots.first().map(|snapshot| (snapshot, &snapshot.details)) {
         Some((snapshot, Details::Go(details))) => show_go(snapshot, details, view, common),
         Some((snapshot, Details::Dart(details))) => show_dart(snapshot, details, view, common),
+        Some((snapshot, Details::Hprof(details))) => show_hprof(info, snapshot, details, view),
         Some((_, Details::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, common),
         None => view.notes.push("  no snapshot can be read".to_owned()),
     }
@@ -96,6 +97,29 @@ fn show_dart(snapshot: &SnapshotInfo, details: &dart::Details, view: &mut View, 
     let mut biggest = details.top_classes.iter().take(3).map(|class| format!("{} {}", class.name, size(class.bytes)));
     if let Some(first) = biggest.next() {
         view.fact("biggest", "", [first].into_iter().chain(biggest).collect::<Vec<_>>().join(", "));
+    }
+}
+
+fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &hprof::Details, view: &mut View) {
+    view.headline.push(format!("{}-byte ids", details.id_size));
+    let kinds = [
+        (details.instances, "instances"),
+        (details.object_arrays, "object arrays"),
+        (details.primitive_arrays, "primitive arrays"),
+    ];
+    let list = |counts: &[(u64, &str)]| {
+        counts.iter().map(|(number, name)| format!("{} {name}", count(*number))).collect::<Vec<_>>().join(", ")
+    };
+    view.fact("objects", count(snapshot.objects.unwrap_or(0)), list(&kinds));
+    let mut roots: Vec<_> = details.roots.iter().map(|root| (root.count, root.kind.trim_start_matches("root_"))).collect();
+    roots.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
+    roots.truncate(4);
+    view.fact("roots", count(snapshot.roots.unwrap_or(0)), list(&roots));
+    view.fact("classes", count(details.classes), format!("{} strings", count(details.strings)));
+    view.fact("threads", count(details.threads), plural(info.records.count("frame"), "frame", "frames"));
+    let most: Vec<_> = details.top_classes.iter().take(3).map(|class| (class.count, class.name.as_str())).collect();
+    if !most.is_empty() {
+        view.fact("most", "", list(&most));
     }
 }
 

@@ -1,0 +1,188 @@
+//! Classes: tag 20 of heap records.
+
+use super::primitives::{FieldType, IdSize, Value, u4};
+use crate::bytes::Cursor;
+use crate::error::Result;
+use crate::model::fields::FieldSink;
+use byteorder::BE;
+
+/// A class. Ids are 0 where there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassDump<'a> {
+    /// The class object.
+    pub id: u64,
+    /// Serial of a trace.
+    pub trace: u32,
+    /// The superclass; 0 only for java.lang.Object.
+    pub super_class: u64,
+    /// The class loader.
+    pub loader: u64,
+    /// The signers.
+    pub signers: u64,
+    /// The protection domain.
+    pub domain: u64,
+    /// HotSpot: bytes of all fields, inherited ones included, as they stand in the file. Others: the size of an object.
+    pub instance_size: u32,
+    /// Constants of the pool; all writers leave them out.
+    pub constants: Statics<'a>,
+    /// Static fields with their values.
+    pub statics: Statics<'a>,
+    /// Fields of its objects, without inherited ones.
+    pub fields: Fields<'a>,
+}
+
+impl<'a> ClassDump<'a> {
+    /// Reads a class after its tag.
+    pub(super) fn read(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Self> {
+        let id = ids.read(cursor, "a class id")?;
+        let trace = u4(cursor, "a trace serial")?;
+        let super_class = ids.read(cursor, "a superclass")?;
+        let loader = ids.read(cursor, "a class loader")?;
+        let signers = ids.read(cursor, "the signers of a class")?;
+        let domain = ids.read(cursor, "a protection domain")?;
+        cursor.take(2 * ids.bytes() as u64, "the reserved ids of a class")?;
+        Ok(Self {
+            id,
+            trace,
+            super_class,
+            loader,
+            signers,
+            domain,
+            instance_size: u4(cursor, "the instance size of a class")?,
+            constants: Statics::read(cursor, ids, 2)?,
+            statics: Statics::read(cursor, ids, ids.bytes())?,
+            fields: Fields::read(cursor, ids)?,
+        })
+    }
+
+    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+        sink.address("id", self.id);
+        sink.unsigned("trace", self.trace.into());
+        sink.address("super", self.super_class);
+        sink.address("loader", self.loader);
+        sink.address("signers", self.signers);
+        sink.address("domain", self.domain);
+        sink.unsigned("instance_size", self.instance_size.into());
+        sink.unsigned("constants", self.constants.count.into());
+        sink.unsigned("statics", self.statics.count.into());
+        sink.unsigned("fields", self.fields.count.into());
+        if sink.wants_contents() {
+            sink.list("constant_list", self.constants.iter(), |constant, sink| {
+                sink.unsigned("index", constant.name);
+                constant.say(sink);
+            });
+            sink.list("static_list", self.statics.iter(), |field, sink| {
+                sink.address("name", field.name);
+                field.say(sink);
+            });
+            sink.list("field_list", self.fields.iter(), |field, sink| {
+                sink.address("name", field.name);
+                sink.text("type", field.kind.name().as_bytes());
+            });
+        }
+    }
+}
+
+/// Static fields or constants, decoded on demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Statics<'a> {
+    /// How many there are.
+    pub count: u16,
+    bytes: &'a [u8],
+    ids: IdSize,
+    /// Bytes of what names one: an id, or a u2 for constants.
+    name_size: usize,
+}
+
+/// A static field or a constant.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Static {
+    /// String with its name; the index of a constant.
+    pub name: u64,
+    /// Its type.
+    pub kind: FieldType,
+    /// Its value.
+    pub value: Value,
+}
+
+impl Static {
+    fn say<S: FieldSink>(&self, sink: &mut S) {
+        sink.text("type", self.kind.name().as_bytes());
+        match self.value {
+            Value::Object(id) => sink.address("value", id),
+            Value::Boolean(value) => sink.boolean("value", value),
+            Value::Integer(value) => sink.signed("value", value.into()),
+            Value::Float(value) => sink.float("value", value),
+        }
+    }
+}
+
+impl<'a> Statics<'a> {
+    fn read(cursor: &mut Cursor<'a>, ids: IdSize, name_size: usize) -> Result<Self> {
+        let count = cursor.u16::<BE>("a number of static fields")?;
+        let start = cursor.rest();
+        for _ in 0..count {
+            cursor.take(name_size as u64, "the name of a static field")?;
+            let kind = FieldType::read(cursor, "the type of a static field")?;
+            cursor.take(kind.size(ids) as u64, "the value of a static field")?;
+        }
+        let length = start.len() - cursor.remaining();
+        Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids, name_size })
+    }
+
+    /// All, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = Static> + use<'a> {
+        let mut cursor = Cursor::new(self.bytes, 0);
+        let (ids, name_size) = (self.ids, self.name_size);
+        std::iter::from_fn(move || {
+            let name = match name_size {
+                2 => cursor.u16::<BE>("an index").ok()?.into(),
+                _ => ids.read(&mut cursor, "a name").ok()?,
+            };
+            let kind = FieldType::read(&mut cursor, "a type").ok()?;
+            let value = kind.value(cursor.take(kind.size(ids) as u64, "a value").ok()?)?;
+            Some(Static { name, kind, value })
+        })
+    }
+}
+
+/// Fields of objects, decoded on demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fields<'a> {
+    /// How many there are.
+    pub count: u16,
+    bytes: &'a [u8],
+    ids: IdSize,
+}
+
+/// A field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// String with its name.
+    pub name: u64,
+    /// Its type.
+    pub kind: FieldType,
+}
+
+impl<'a> Fields<'a> {
+    fn read(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Self> {
+        let count = cursor.u16::<BE>("a number of fields")?;
+        let start = cursor.rest();
+        for _ in 0..count {
+            cursor.take(ids.bytes() as u64, "the name of a field")?;
+            FieldType::read(cursor, "the type of a field")?;
+        }
+        let length = start.len() - cursor.remaining();
+        Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids })
+    }
+
+    /// All, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = Field> + use<'a> {
+        let mut cursor = Cursor::new(self.bytes, 0);
+        let ids = self.ids;
+        std::iter::from_fn(move || {
+            let name = ids.read(&mut cursor, "a name").ok()?;
+            Some(Field { name, kind: FieldType::read(&mut cursor, "a type").ok()? })
+        })
+    }
+}

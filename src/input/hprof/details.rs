@@ -1,0 +1,52 @@
+//! What `info` says of hprof files only.
+
+use serde::Serialize;
+
+/// Details of a file. Sizes are in bytes.
+#[derive(Clone, Debug, Serialize)]
+pub struct Details {
+    /// 4 or 8.
+    pub id_size: u8,
+    /// Classes of the heap.
+    pub classes: u64,
+    /// Strings, which name everything else.
+    pub strings: u64,
+    /// Threads.
+    pub threads: u64,
+    /// When the file was written, in milliseconds since 1970.
+    pub timestamp_ms: u64,
+    /// Objects that are no arrays.
+    pub instances: u64,
+    /// Arrays of references.
+    pub object_arrays: u64,
+    /// Arrays of numbers.
+    pub primitive_arrays: u64,
+    /// Records that hold parts of the heap.
+    pub segments: u64,
+    /// Whether the heap is in segments and they are closed. None if it is not in segments.
+    pub closed: Option<bool>,
+    /// Roots by kind, those that occur.
+    pub roots: Vec<RootCount>,
+    /// The classes with the most objects, most first.
+    pub top_classes: Vec<TopClass>,
+}
+
+/// How many roots of a kind there are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RootCount {
+    /// The name of the record.
+    pub kind: &'static str,
+    /// How many.
+    pub count: u64,
+}
+
+/// A class with what its objects are in the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct TopClass {
+    /// Name of the class.
+    pub name: String,
+    /// Its objects.
+    pub count: u64,
+    /// Bytes of their fields or elements in the file, which are not those in memory.
+    pub data_bytes: u64,
+}

@@ -1,0 +1,40 @@
+//! The header of a file.
+
+use super::primitives::IdSize;
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::{Format, wrong_magic};
+use byteorder::BE;
+
+/// What stands in front of the records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// `1.0.1`, `1.0.2` or `1.0.3`.
+    pub version: &'static str,
+    /// How wide ids are.
+    pub id_size: IdSize,
+    /// When the file was written, in milliseconds since 1970.
+    pub timestamp: u64,
+}
+
+impl Header {
+    /// Reads the header.
+    ///
+    /// # Errors
+    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8 bytes.
+    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
+        let magics = super::MAGICS.iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
+        let mut matching = magics.filter(|(magic, _)| cursor.rest().starts_with(magic));
+        let Some((magic, version)) = matching.next() else { return Err(wrong_magic(Format::Hprof)) };
+        cursor.take(magic.len() as u64, "the magic")?;
+        let offset = cursor.offset();
+        let id_size = match cursor.u32::<BE>("the size of an id")? {
+            4 => IdSize::Four,
+            8 => IdSize::Eight,
+            size => {
+                return Err(Error::corrupt(offset, "ids have an impossible size").expected("4 or 8").found(size.to_string()));
+            }
+        };
+        Ok(Self { version, id_size, timestamp: cursor.u64::<BE>("the time stamp")? })
+    }
+}

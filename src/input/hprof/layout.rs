@@ -1,0 +1,223 @@
+//! Classes with their chains of superclasses: where the fields of an object stand, and how large it is.
+
+use super::classes::ClassDump;
+use super::naming::Strings;
+use super::primitives::{FieldType, IdSize};
+use super::sizes::Rule;
+use crate::model::heap::Label;
+use crate::model::names::Names;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A class of the heap.
+#[derive(Clone, Debug)]
+pub struct Class<'a> {
+    /// Its record.
+    pub dump: ClassDump<'a>,
+    /// Where its record stands.
+    pub offset: u64,
+    /// String with its name; 0 if nothing names it.
+    pub name: u64,
+    /// Position of its superclass.
+    pub parent: Option<usize>,
+    /// Its superclass is not there, or the chain is endless or absurdly long: what is inherited is not known.
+    pub broken: bool,
+    /// Bytes of all fields in the file, as far as known.
+    pub data: u64,
+    /// Bytes of all fields and the header in memory, before the whole is rounded up.
+    pub memory: u64,
+    depth: u32,
+    layout: Option<Range<usize>>,
+}
+
+/// Superclasses that a class may have. A limit, so that a chain cannot be followed again and again at any length.
+const MAX_DEPTH: u32 = 1024;
+
+/// A field with a reference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReferenceField {
+    /// Where its id stands in the data of an instance.
+    pub offset: usize,
+    pub label: Label,
+    pub weak: bool,
+}
+
+/// The classes in the order of the file.
+#[derive(Clone, Debug, Default)]
+pub struct ClassTable<'a> {
+    classes: Vec<Class<'a>>,
+    by_id: FxHashMap<u64, usize>,
+    fields: Vec<ReferenceField>,
+}
+
+impl<'a> ClassTable<'a> {
+    /// Adds a class. The first one of an id counts; false if there was one.
+    pub(super) fn add(&mut self, dump: ClassDump<'a>, offset: u64) -> bool {
+        let index = self.classes.len();
+        if *self.by_id.entry(dump.id).or_insert(index) != index {
+            return false;
+        }
+        let class = Class { dump, offset, name: 0, parent: None, broken: false, data: 0, memory: 0, depth: 0, layout: None };
+        self.classes.push(class);
+        true
+    }
+
+    /// All, in the order of the file.
+    pub fn iter(&self) -> std::slice::Iter<'_, Class<'a>> {
+        self.classes.iter()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// The position of a class.
+    #[inline]
+    pub fn index(&self, id: u64) -> Option<usize> {
+        self.by_id.get(&id).copied()
+    }
+
+    /// The class at a position.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<&Class<'a>> {
+        self.classes.get(index)
+    }
+
+    /// The first class of a name as it stands in the file, with dots or slashes.
+    pub(super) fn named(&self, name: &str, strings: &Strings<'_>) -> Option<usize> {
+        self.classes.iter().position(|class| is(strings.text(class.name), name))
+    }
+
+    /// Names the classes: strings by class.
+    pub(super) fn set_names(&mut self, names: &FxHashMap<u64, u64>) {
+        for class in &mut self.classes {
+            class.name = names.get(&class.dump.id).copied().unwrap_or(0);
+        }
+    }
+
+    /// Follows all chains of superclasses.
+    pub(super) fn resolve(&mut self, ids: IdSize, rule: Rule) {
+        #[derive(Clone, Copy, PartialEq)]
+        enum State {
+            New,
+            Open,
+            Done,
+        }
+        let mut states = vec![State::New; self.classes.len()];
+        let mut path = Vec::new();
+        for start in 0..self.classes.len() {
+            let mut next = Some(start);
+            while let Some(index) = next {
+                let (Some(state), Some(class)) = (states.get_mut(index), self.classes.get_mut(index)) else { break };
+                if *state != State::New {
+                    break;
+                }
+                *state = State::Open;
+                path.push(index);
+                next = self.by_id.get(&class.dump.super_class).copied();
+                class.parent = next;
+                class.broken = next.is_none() && class.dump.super_class != 0;
+            }
+            while let Some(index) = path.pop() {
+                let parent = self.classes.get(index).and_then(|class| class.parent);
+                // A parent that is still open closes a circle.
+                let settled = parent.filter(|&parent| states.get(parent) == Some(&State::Done));
+                let parent = settled.and_then(|parent| self.classes.get(parent)).filter(|parent| parent.depth < MAX_DEPTH);
+                let inherited = parent.map(|parent| (parent.data, parent.memory, parent.depth, parent.broken));
+                if let Some(class) = self.classes.get_mut(index) {
+                    class.settle(inherited, ids, rule);
+                }
+                if let Some(state) = states.get_mut(index) {
+                    *state = State::Done;
+                }
+            }
+        }
+    }
+
+    /// The chain of a class, itself first.
+    pub(super) fn chain(&self, index: usize) -> impl Iterator<Item = &Class<'a>> + '_ {
+        std::iter::successors(self.classes.get(index), |class| self.classes.get(class.parent?))
+    }
+
+    /// The references in objects of a class, its own first. The caller has seen an object with that many bytes of data, or
+    /// else a class with many fields and many subclasses could ask for more than the file justifies.
+    pub(super) fn references(&mut self, index: usize, ids: IdSize, strings: &Strings<'_>, names: &mut Names) -> &[ReferenceField] {
+        let layout = match self.classes.get(index).map(|class| class.layout.clone()) {
+            Some(Some(layout)) => layout,
+            Some(None) => {
+                let layout = self.lay_out(index, ids, strings, names);
+                if let Some(class) = self.classes.get_mut(index) {
+                    class.layout = Some(layout.clone());
+                }
+                layout
+            }
+            None => return &[],
+        };
+        self.fields.get(layout).unwrap_or_default()
+    }
+
+    fn lay_out(&mut self, index: usize, ids: IdSize, strings: &Strings<'_>, names: &mut Names) -> Range<usize> {
+        let mut fields = Vec::new();
+        let mut offset = 0;
+        let mut soft = false;
+        for class in self.chain(index) {
+            let name = strings.text(class.name);
+            let is_reference = is(name, "java.lang.ref.Reference");
+            // A soft reference keeps its object until memory is short, so that it counts as what retains it, as in MAT.
+            soft |= is(name, "java.lang.ref.SoftReference");
+            for field in class.dump.fields.iter() {
+                if field.kind == FieldType::Object {
+                    let text = strings.text(field.name);
+                    let label = if text.is_empty() { Label::NONE } else { Label::field(names.intern_bytes(text)) };
+                    fields.push(ReferenceField { offset, label, weak: is_reference && !soft && text == b"referent" });
+                }
+                offset += field.kind.size(ids);
+            }
+        }
+        let start = self.fields.len();
+        self.fields.append(&mut fields);
+        start..self.fields.len()
+    }
+}
+
+impl Class<'_> {
+    /// Sums up the chain, now that what is inherited is known: data, memory, depth, and whether the superclass is broken.
+    fn settle(&mut self, inherited: Option<(u64, u64, u32, bool)>, ids: IdSize, rule: Rule) {
+        let own = self.dump.fields.iter().fold(0, |total: u64, field| total + field.kind.size(ids) as u64);
+        let Some((data, memory, depth, broken)) = inherited else {
+            self.broken |= self.parent.is_some();
+            self.parent = None;
+            self.data = own;
+            // Fields of java.lang.Object itself, which has none, do not count; those of a class without its superclass do.
+            self.memory = if self.broken { rule.extend(rule.base(), &self.dump.fields, ids) } else { rule.base() };
+            return;
+        };
+        self.data = data.saturating_add(own);
+        self.memory = rule.extend(memory, &self.dump.fields, ids);
+        self.depth = depth + 1;
+        self.broken |= broken;
+    }
+
+    /// Where a field that the class itself declares stands, counted from its first own field.
+    pub(super) fn own_field(&self, name: &[u8], strings: &Strings<'_>, ids: IdSize) -> Option<(usize, FieldType)> {
+        let mut offset = 0;
+        for field in self.dump.fields.iter() {
+            if strings.text(field.name) == name {
+                return Some((offset, field.kind));
+            }
+            offset += field.kind.size(ids);
+        }
+        None
+    }
+}
+
+/// Whether the name of a class, with dots or slashes, is this one.
+pub(super) fn is(name: &[u8], dotted: &str) -> bool {
+    name.len() == dotted.len() && name.iter().zip(dotted.bytes()).all(|(&a, b)| a == b || (a == b'/' && b == b'.'))
+}

@@ -1,0 +1,279 @@
+//! The heap of a file.
+//!
+//! Objects are all instances, arrays and classes; rows are in the order of ids, which are addresses. Three passes: `scan`
+//! collects ids and classes, the second one says where in the file each row is, the third one decodes the rows in order.
+//!
+//! * Types are the classes of the file, in its order; several of one name stay apart, as those of several loaders. The type
+//!   of a class object is java.lang.Class. Namespaces are empty: the name of a class says its package.
+//! * References of an object are its fields, those of its class first, then those of the superclass, and so on; of an array
+//!   its elements; of a class its static fields and `<super>`, `<loader>`, `<signers>`, `<protection domain>`. There is no
+//!   reference from an object to its class: the file has none, and what the class retains would be as much as its objects.
+//! * The `referent` of a java.lang.ref.Reference is weak, except that of a soft reference, which the JVM keeps until memory
+//!   is short, and which Eclipse MAT takes for strong as well.
+
+use super::layout::Class;
+use super::naming::class_name;
+use super::objects::Object;
+use super::primitives::{FieldType, PRIMITIVES, Value};
+use super::records::{HeapRec, Rec, Records, read_heap_record};
+use super::scan::Scan;
+use super::threads;
+use super::values::{Contents, kind};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::Progress;
+use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::model::addresses::Addresses;
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
+
+/// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
+///
+/// # Errors
+/// When the header cannot be read, or another snapshot than the first is asked for, or there are too many objects.
+pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    if let SnapshotChoice::Number(number @ 1..) = options.snapshot {
+        return Err(Error::unsupported(0, format!("there is no snapshot {number}")).expected("0: an hprof file has one"));
+    }
+    let mut scan = Scan::new(bytes, options.progress)?;
+    if scan.objects > MAX_OBJECTS {
+        return Err(Error::limit(0, format!("there are {} objects", scan.objects)).expected(format!("at most {MAX_OBJECTS}")));
+    }
+    let addresses = std::mem::take(&mut scan.addresses).finish();
+    let repeated = scan.objects - addresses.len() as u64 + scan.repeated_classes;
+    let (positions, fields) = find_rows(bytes, &scan, &addresses, options.progress);
+    let references = usize::try_from(scan.elements.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
+    let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
+    let types = Types::new(&scan, &mut builder);
+    Rows { scan: &mut scan, addresses: &addresses, types: &types, builder: &mut builder, faults: Faults::default() }.add(
+        bytes,
+        &positions,
+        options.progress,
+    );
+    builder.warn("objects with the id of another object", repeated);
+    let contents = Contents::new(bytes, &scan, positions, &types.of_class);
+    threads::add(&scan, &addresses, &contents, &mut builder);
+    builder.heap().pointer_size = scan.ids.bytes() as u8;
+    builder.heap().big_endian = true;
+    let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(contents)));
+    Ok(Loaded { heap, damage: scan.damage, snapshot: 0 })
+}
+
+/// The second pass: where the record of each row stands, and how many fields with references there are at most. The first
+/// object of an id counts. No record stands at offset 0, which is none.
+fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Progress<'_>) -> (Offsets, u64) {
+    let mut positions = Offsets::zeros(addresses.len(), bytes.len() as u64);
+    let mut fields = 0u64;
+    let mut add = |id, offset| {
+        if let Some(row) = addresses.at(id)
+            && positions.get(row.index()) == 0
+        {
+            positions.set(row.index(), offset);
+        }
+    };
+    for class in scan.classes.iter() {
+        add(class.dump.id, class.offset);
+        fields += u64::from(class.dump.statics.count) + 4;
+    }
+    let Ok(mut records) = Records::new(bytes) else { return (positions, fields) };
+    let third = bytes.len() as u64 / 3;
+    loop {
+        while let Some(Ok((offset, object))) = records.next_object() {
+            if let Object::Instance(instance) = &object {
+                fields += (instance.values.len() / scan.ids.bytes()) as u64;
+            }
+            add(object.id(), offset);
+        }
+        match records.next() {
+            Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(object.id(), offset),
+            Some(Ok((offset, Rec::Top { .. }))) => progress(third + offset / 3),
+            Some(Ok(_)) => {}
+            Some(Err(_)) | None => return (positions, fields),
+        }
+    }
+}
+
+/// The types of the heap.
+struct Types {
+    /// Those of classes, in the order of their table.
+    of_class: Vec<TypeId>,
+    /// Those of primitive arrays, in the order of [`PRIMITIVES`].
+    of_array: Vec<TypeId>,
+    class: TypeId,
+    /// Of objects whose class is not in the file.
+    unknown: TypeId,
+    unknown_array: TypeId,
+}
+
+impl Types {
+    fn new(scan: &Scan<'_>, builder: &mut HeapBuilder<'_>) -> Self {
+        let mut of_class = Vec::with_capacity(scan.classes.len());
+        let mut of_array = [None; PRIMITIVES.len()];
+        let mut class_type = None;
+        for class in scan.classes.iter() {
+            let text = scan.strings.text(class.name);
+            let name = if text.is_empty() { format!("class {:#x}", class.dump.id).into() } else { class_name(text, scan.ours) };
+            let element = PRIMITIVES.iter().position(|element| name.strip_suffix("[]") == Some(element.name()));
+            let kind = match kind(text) {
+                TypeKind::Instance if element.is_some() => TypeKind::Bytes,
+                TypeKind::Instance if text.starts_with(b"[") || text.ends_with(b"[]") => TypeKind::Array,
+                kind => kind,
+            };
+            let type_id = builder.add_type(&name, "", kind);
+            if let Some(place) = element.and_then(|element| of_array.get_mut(element)) {
+                place.get_or_insert(type_id);
+            }
+            if kind == TypeKind::Class {
+                class_type.get_or_insert(type_id);
+            }
+            of_class.push(type_id);
+        }
+        let mut array = |(element, known): (FieldType, Option<TypeId>)| {
+            known.unwrap_or_else(|| builder.add_type(&format!("{}[]", element.name()), "", TypeKind::Bytes))
+        };
+        let of_array = PRIMITIVES.into_iter().zip(of_array).map(&mut array).collect();
+        Self {
+            of_class,
+            of_array,
+            class: class_type.unwrap_or_else(|| builder.add_type("java.lang.Class", "", TypeKind::Class)),
+            unknown: builder.add_type("(unknown class)", "", TypeKind::Instance),
+            unknown_array: builder.add_type("(unknown class)[]", "", TypeKind::Array),
+        }
+    }
+
+    fn primitive_array(&self, element: FieldType) -> TypeId {
+        let index = PRIMITIVES.iter().position(|kind| *kind == element);
+        index.and_then(|index| self.of_array.get(index)).copied().unwrap_or(self.unknown)
+    }
+}
+
+/// What could not be loaded as it is in the file.
+#[derive(Default)]
+struct Faults {
+    dangling: u64,
+    classless: u64,
+    short: u64,
+    broken: u64,
+}
+
+/// The third pass: all rows in order.
+struct Rows<'s, 'a> {
+    scan: &'s mut Scan<'a>,
+    addresses: &'s Addresses,
+    types: &'s Types,
+    builder: &'s mut HeapBuilder<'a>,
+    faults: Faults,
+}
+
+impl<'a> Rows<'_, 'a> {
+    fn add(mut self, bytes: &'a [u8], positions: &Offsets, progress: Progress<'_>) {
+        let end = bytes.len() as u64;
+        let mut last = None;
+        for row in 0..positions.len() {
+            if row % 65536 == 0 {
+                progress(end - end / 3 + end / 3 / 65536 * (row as u64 / 65536).min(65536) / (positions.len() as u64 / 65536 + 1));
+            }
+            let mut cursor = Cursor::at(bytes, positions.get(row));
+            match read_heap_record(&mut cursor, self.scan.ids) {
+                Ok(HeapRec::Object(object)) => self.add_object(&object, &mut last),
+                Ok(HeapRec::ClassDump(class)) => self.add_class(class.id),
+                // Every row has a record that was read before.
+                Ok(_) | Err(_) => {
+                    self.builder.add_object(self.types.unknown, 0);
+                }
+            }
+        }
+        let Faults { dangling, classless, short, broken } = self.faults;
+        self.builder.warn("references to objects that are not in the file", dangling);
+        self.builder.warn("objects of classes that are not in the file", classless);
+        self.builder.warn("objects with less data than their class has fields, whose references are missing", short);
+        self.builder.warn("objects whose superclasses are not in the file, whose references may be missing", broken);
+    }
+
+    fn add_object(&mut self, object: &Object<'_>, last: &mut Option<(u64, usize)>) {
+        let (ids, rule) = (self.scan.ids, self.scan.rule);
+        match object {
+            Object::Instance(instance) => {
+                let index = match *last {
+                    Some((class, index)) if class == instance.class => Some(index),
+                    _ => self.scan.classes.index(instance.class),
+                };
+                let Some(index) = index else {
+                    self.faults.classless += 1;
+                    self.builder.add_object(self.types.unknown, rule.base().saturating_add(instance.values.len() as u64));
+                    return;
+                };
+                *last = Some((instance.class, index));
+                self.add_instance(index, instance.values);
+            }
+            Object::ObjectArray(array) => {
+                let type_id = self.scan.classes.index(array.class).and_then(|index| self.types.of_class.get(index));
+                self.faults.classless += u64::from(type_id.is_none());
+                let type_id = type_id.copied().unwrap_or(self.types.unknown_array);
+                self.builder.add_object(type_id, rule.object_array(array.count, ids));
+                for (index, id) in (0..).zip(ids.all(array.elements)) {
+                    self.reference(id, Label::index(index), false);
+                }
+            }
+            Object::PrimitiveArray(array) => {
+                self.builder.add_object(self.types.primitive_array(array.element), rule.primitive_array(array.size(ids)));
+            }
+        }
+    }
+
+    fn add_instance(&mut self, index: usize, values: &[u8]) {
+        let Some(Class { data, memory, broken, dump, .. }) = self.scan.classes.get(index) else { return };
+        let (is_short, size) = ((values.len() as u64) < *data, self.scan.rule.instance(dump.instance_size, *memory));
+        self.faults.broken += u64::from(*broken);
+        self.builder.add_object(self.types.of_class.get(index).copied().unwrap_or(self.types.unknown), size);
+        if is_short {
+            self.faults.short += 1;
+            return;
+        }
+        let Scan { classes, strings, ids, .. } = &mut *self.scan;
+        for field in classes.references(index, *ids, strings, self.builder.names()) {
+            reference(ids.at(values, field.offset), field.label, field.weak, self.addresses, self.builder, &mut self.faults);
+        }
+    }
+
+    fn add_class(&mut self, id: u64) {
+        let Some(class) = self.scan.classes.index(id).and_then(|index| self.scan.classes.get(index)).map(|class| class.dump) else {
+            self.builder.add_object(self.types.class, 0);
+            return;
+        };
+        self.builder.add_object(self.types.class, self.scan.rule.class(&class.statics, self.scan.ids));
+        for field in class.statics.iter() {
+            if let Value::Object(target) = field.value {
+                let name = self.builder.names().intern_bytes(self.scan.strings.text(field.name));
+                self.reference(target, Label::field(name), false);
+            }
+        }
+        for (name, target) in [
+            ("<super>", class.super_class),
+            ("<loader>", class.loader),
+            ("<signers>", class.signers),
+            ("<protection domain>", class.domain),
+        ] {
+            let name = self.builder.names().intern(name);
+            self.reference(target, Label::field(name), false);
+        }
+    }
+
+    #[inline]
+    fn reference(&mut self, id: u64, label: Label, weak: bool) {
+        reference(id, label, weak, self.addresses, self.builder, &mut self.faults);
+    }
+}
+
+/// Adds a reference to an id, if that is one of an object.
+#[inline]
+fn reference(id: u64, label: Label, weak: bool, addresses: &Addresses, builder: &mut HeapBuilder<'_>, faults: &mut Faults) {
+    if id == 0 {
+        return;
+    }
+    let target: Option<ObjectId> = addresses.at(id);
+    match target {
+        Some(target) => builder.add_reference(target, label, weak),
+        None => faults.dangling += 1,
+    }
+}

@@ -1,0 +1,131 @@
+//! Java heap dumps and profiles (`hprof`): versions 1.0.1 and 1.0.2 of the JDK, and 1.0.3 of Android.
+//!
+//! ```text
+//! file   = "JAVA PROFILE 1.0.N\0", u4 size of an id (4 or 8), u8 milliseconds since 1970, record*
+//! record = u1 tag, u4 microseconds since the header's time, u4 length of the body, body
+//! id     = an unsigned number of the header's size; all numbers are big-endian
+//! ```
+//!
+//! | tag | record | body |
+//! |---|---|---|
+//! | 01 | utf8 | id, the rest is the text |
+//! | 02 | load class | u4 serial, id class, u4 trace, id name |
+//! | 03 | unload class | u4 serial |
+//! | 04 | frame | id, id method, id signature, id source file, u4 class serial, i4 line |
+//! | 05 | trace | u4 serial, u4 thread, u4 n, n id frame (innermost first) |
+//! | 06 | alloc sites | u2 flags, u4 cutoff, u4 live bytes, u4 live instances, u8 bytes, u8 instances, u4 n, n 25 bytes |
+//! | 07 | heap summary | u4 live bytes, u4 live instances, u8 bytes, u8 instances |
+//! | 0a | start thread | u4 serial, id object, u4 trace, id name, id group, id parent group |
+//! | 0b | end thread | u4 serial |
+//! | 0c | heap dump | heap records (1.0.1) |
+//! | 0d | cpu samples | u4 samples, u4 n, n { u4 samples, u4 trace } |
+//! | 0e | control settings | u4 flags, u2 depth |
+//! | 1c | heap dump segment | heap records (1.0.2), any number of segments in a row |
+//! | 2c | heap dump end | empty; ends a row of segments |
+//!
+//! Heap records have a tag and no length:
+//!
+//! | tag | record | fields |
+//! |---|---|---|
+//! | ff, 05, 07 | root: unknown, sticky class, monitor used | id |
+//! | 01 | root: JNI global | id, id of the handle |
+//! | 02, 03 | root: JNI local, Java frame | id, u4 thread serial, i4 index in the thread's trace (-1: none) |
+//! | 04, 06 | root: native stack, thread block | id, u4 thread serial |
+//! | 08 | root: thread object | id, u4 thread serial, u4 trace |
+//! | 20 | class dump | id, u4 trace, id super, id loader, id signers, id domain, id 0, id 0, u4 instance size, constants, statics, fields |
+//! | 21 | instance dump | id, u4 trace, id class, u4 n, n bytes: fields of the class in its order, then those of its superclass, and so on |
+//! | 22 | object array | id, u4 trace, u4 n, id array class, n id |
+//! | 23 | primitive array | id, u4 trace, u4 n, u1 type, n elements |
+//! | 89 to 8d, 90 | root (Android): interned string, finalizing, debugger, reference cleanup, VM internal, unreachable | id |
+//! | 8e | root (Android): JNI monitor | id, u4 thread serial, i4 frame |
+//! | fe | heap info (Android) | u4 heap, id name |
+//! | c3 | primitive array without data (Android) | id, u4 trace, u4 n, u1 type |
+//!
+//! constants = u2 n, n { u2 index, u1 type, value };  statics = u2 n, n { id name, u1 type, value };
+//! fields = u2 n, n { id name, u1 type }, without those of the superclass. Types: 2 object, 4 boolean, 5 char, 6 float,
+//! 7 double, 8 byte, 9 short, 10 int, 11 long.
+//!
+//! Nothing marks the end of a file but the end of the last row of segments. The size of an object in the virtual machine is
+//! not in the file: [`sizes`] says how it is found.
+//!
+//! Sources: `hotspot/share/services/heapDumper.cpp` of OpenJDK 17 and the comment at its top, the readers of Eclipse MAT
+//! (26cff26) and VisualVM (518dd1f), `HprofRecordTag` of LeakCanary's shark (0f7dbab) for Android's records, and dumps of
+//! OpenJDK 17. Android's records are known from its readers only.
+//!
+//! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made of [`primitives`];
+//! * [`records`]: all of them in order;
+//! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has;
+//! * [`load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`sizes`], [`threads`] and [`values`].
+
+pub mod classes;
+pub mod details;
+pub mod header;
+pub mod invariants;
+pub mod layout;
+pub mod load;
+pub mod naming;
+pub mod objects;
+pub mod primitives;
+pub mod records;
+pub mod roots;
+mod scan;
+pub mod sizes;
+pub mod statistics;
+pub mod summary;
+pub mod symbols;
+pub mod threads;
+pub mod values;
+
+pub use details::Details;
+pub use invariants::check;
+pub use load::load;
+pub use records::{HeapRec, Rec, Records, for_each_record};
+pub use summary::info;
+
+/// The name of the format for people.
+pub const TITLE: &str = "Java heap dump (hprof)";
+/// The versions that are read.
+pub const VERSIONS: &str = "1.0.1, 1.0.2, 1.0.3 (Android)";
+/// Usual extensions.
+pub const EXTENSIONS: &[&str] = &["hprof"];
+/// What such files begin with.
+pub const MAGICS: &[&[u8]] = &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"];
+/// The names of the records: those of the file, those inside of heap dumps, those of Android.
+pub const RECORD_NAMES: &[&str] = &[
+    "utf8",
+    "load_class",
+    "unload_class",
+    "frame",
+    "trace",
+    "alloc_sites",
+    "heap_summary",
+    "start_thread",
+    "end_thread",
+    "heap_dump",
+    "cpu_samples",
+    "control_settings",
+    "heap_dump_segment",
+    "heap_dump_end",
+    "root_unknown",
+    "root_jni_global",
+    "root_jni_local",
+    "root_java_frame",
+    "root_native_stack",
+    "root_sticky_class",
+    "root_thread_block",
+    "root_monitor_used",
+    "root_thread_object",
+    "class_dump",
+    "instance_dump",
+    "object_array",
+    "primitive_array",
+    "root_interned_string",
+    "root_finalizing",
+    "root_debugger",
+    "root_reference_cleanup",
+    "root_vm_internal",
+    "root_jni_monitor",
+    "root_unreachable",
+    "heap_info",
+    "primitive_array_no_data",
+];

@@ -1,0 +1,110 @@
+//! Strings and names of classes.
+
+use super::primitives::{FieldType, PRIMITIVES};
+use super::records::{Body, Rec, Records};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+
+/// The strings of a file by their ids.
+#[derive(Clone, Debug, Default)]
+pub struct Strings<'a>(FxHashMap<u64, &'a [u8]>);
+
+impl<'a> Strings<'a> {
+    /// Adds a string. The first one of an id counts; false if there was one.
+    pub(super) fn add(&mut self, id: u64, text: &'a [u8]) -> bool {
+        match self.0.entry(id) {
+            std::collections::hash_map::Entry::Occupied(_) => false,
+            std::collections::hash_map::Entry::Vacant(place) => {
+                place.insert(text);
+                true
+            }
+        }
+    }
+
+    /// The text of a string; empty if there is none.
+    pub fn text(&self, id: u64) -> &'a [u8] {
+        self.0.get(&id).copied().unwrap_or_default()
+    }
+
+    /// Whether there is such a string.
+    pub fn contains(&self, id: u64) -> bool {
+        self.0.contains_key(&id)
+    }
+
+    /// Finds some strings in a pass over everything but the heap, for those who did not know earlier which ones they need.
+    pub(super) fn find(bytes: &'a [u8], wanted: &FxHashSet<u64>) -> Self {
+        let mut strings = Self::default();
+        let Ok(mut records) = Records::new(bytes) else { return strings };
+        while let Some(Ok((_, record))) = records.next() {
+            records.skip_heap_records();
+            if let Rec::Top { body: Body::Utf8(string), .. } = record
+                && wanted.contains(&string.id)
+            {
+                strings.add(string.id, string.text);
+            }
+        }
+        strings
+    }
+}
+
+/// The name of a class as in Java's source: `java.lang.String[]` for `[Ljava/lang/String;`, `int[][]` for `[[I`.
+///
+/// Files that dumptool wrote have names of other languages, whose slashes stay: there `keep_slashes` is set.
+pub fn class_name(name: &[u8], keep_slashes: bool) -> Cow<'_, str> {
+    let dimensions = name.iter().take_while(|&&byte| byte == b'[').count();
+    let element = name.get(dimensions..).unwrap_or_default();
+    let dotted = |name| {
+        let text = String::from_utf8_lossy(name);
+        if text.contains('/') && !keep_slashes { Cow::Owned(text.replace('/', ".")) } else { text }
+    };
+    let element = match element {
+        _ if dimensions == 0 => return dotted(name),
+        [b'L', inner @ .., b';'] => dotted(inner),
+        [letter] => match PRIMITIVES.into_iter().find(|kind| kind.descriptor() == *letter) {
+            Some(kind) => kind.name().into(),
+            None => return dotted(name),
+        },
+        _ => return dotted(name),
+    };
+    Cow::Owned(format!("{element}{}", "[]".repeat(dimensions)))
+}
+
+impl FieldType {
+    /// The letter in names of classes: `[I` is an array of ints.
+    pub fn descriptor(self) -> u8 {
+        match self {
+            Self::Object => b'L',
+            Self::Boolean => b'Z',
+            Self::Char => b'C',
+            Self::Float => b'F',
+            Self::Double => b'D',
+            Self::Byte => b'B',
+            Self::Short => b'S',
+            Self::Int => b'I',
+            Self::Long => b'J',
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_of_the_source() {
+        for (name, shown) in [
+            ("java/lang/String", "java.lang.String"),
+            ("java.lang.String", "java.lang.String"),
+            ("[Ljava/lang/String;", "java.lang.String[]"),
+            ("[[I", "int[][]"),
+            ("byte[]", "byte[]"),
+            ("[Q", "[Q"),
+            ("[", "["),
+            ("", ""),
+        ] {
+            assert_eq!(class_name(name.as_bytes(), false), shown);
+        }
+        assert_eq!(class_name(b"*encoding/json.Decoder", true), "*encoding/json.Decoder");
+        assert_eq!(class_name(b"[Lnet/http.conn;", true), "net/http.conn[]");
+    }
+}

@@ -1,0 +1,168 @@
+//! Ids, and the types of fields and elements.
+
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use byteorder::{BE, ByteOrder};
+
+/// How wide ids are in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IdSize {
+    /// 4 bytes.
+    Four,
+    /// 8 bytes.
+    Eight,
+}
+
+impl IdSize {
+    /// In bytes.
+    #[inline]
+    pub fn bytes(self) -> usize {
+        match self {
+            Self::Four => 4,
+            Self::Eight => 8,
+        }
+    }
+
+    /// Reads an id.
+    #[inline]
+    pub(super) fn read(self, cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+        match self {
+            Self::Four => cursor.u32::<BE>(what).map(u64::from),
+            Self::Eight => cursor.u64::<BE>(what),
+        }
+    }
+
+    /// The id at the start of some bytes; 0, which is no object, if they are too few.
+    #[inline]
+    pub(super) fn at(self, bytes: &[u8], offset: usize) -> u64 {
+        let bytes = bytes.get(offset..).unwrap_or_default();
+        match self {
+            Self::Four => bytes.first_chunk().map_or(0, |bytes| u32::from_be_bytes(*bytes).into()),
+            Self::Eight => bytes.first_chunk().map_or(0, |bytes| u64::from_be_bytes(*bytes)),
+        }
+    }
+
+    /// The ids that some bytes consist of.
+    #[inline]
+    pub(super) fn all(self, bytes: &[u8]) -> impl ExactSizeIterator<Item = u64> + '_ {
+        bytes.chunks_exact(self.bytes()).map(move |bytes| self.at(bytes, 0))
+    }
+}
+
+/// The type of a field or an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "named as in Java")]
+pub enum FieldType {
+    Object = 2,
+    Boolean = 4,
+    Char = 5,
+    Float = 6,
+    Double = 7,
+    Byte = 8,
+    Short = 9,
+    Int = 10,
+    Long = 11,
+}
+
+/// The types that arrays of primitive values have.
+pub const PRIMITIVES: [FieldType; 8] = [
+    FieldType::Boolean,
+    FieldType::Char,
+    FieldType::Float,
+    FieldType::Double,
+    FieldType::Byte,
+    FieldType::Short,
+    FieldType::Int,
+    FieldType::Long,
+];
+
+impl FieldType {
+    /// Reads the tag of a type.
+    #[inline]
+    pub(super) fn read(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Self> {
+        let offset = cursor.offset();
+        Ok(match cursor.u8(what)? {
+            2 => Self::Object,
+            4 => Self::Boolean,
+            5 => Self::Char,
+            6 => Self::Float,
+            7 => Self::Double,
+            8 => Self::Byte,
+            9 => Self::Short,
+            10 => Self::Int,
+            11 => Self::Long,
+            tag => {
+                let error = Error::corrupt(offset, format!("{what} is unknown"));
+                return Err(error.expected("2 or 4 to 11").found(tag.to_string()));
+            }
+        })
+    }
+
+    /// As in Java: `int`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Object => "object",
+            Self::Boolean => "boolean",
+            Self::Char => "char",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Byte => "byte",
+            Self::Short => "short",
+            Self::Int => "int",
+            Self::Long => "long",
+        }
+    }
+
+    /// Bytes of a value in the file.
+    #[inline]
+    pub fn size(self, ids: IdSize) -> usize {
+        match self {
+            Self::Object => ids.bytes(),
+            Self::Boolean | Self::Byte => 1,
+            Self::Char | Self::Short => 2,
+            Self::Float | Self::Int => 4,
+            Self::Double | Self::Long => 8,
+        }
+    }
+
+    /// Reads a value.
+    pub(super) fn value(self, bytes: &[u8]) -> Option<Value> {
+        let word = |size: usize| bytes.get(..size).map(|bytes| BE::read_uint(bytes, size));
+        Some(match self {
+            Self::Object => Value::Object(word(bytes.len().clamp(1, 8))?),
+            Self::Boolean => Value::Boolean(word(1)? != 0),
+            Self::Char => Value::Integer(word(2)? as i64),
+            Self::Float => Value::Float(f32::from_bits(word(4)? as u32).into()),
+            Self::Double => Value::Float(f64::from_bits(word(8)?)),
+            Self::Byte => Value::Integer((word(1)? as i8).into()),
+            Self::Short => Value::Integer((word(2)? as i16).into()),
+            Self::Int => Value::Integer((word(4)? as i32).into()),
+            Self::Long => Value::Integer(word(8)? as i64),
+        })
+    }
+}
+
+/// A value of any type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// An id.
+    Object(u64),
+    /// Yes or no.
+    Boolean(bool),
+    /// A char, byte, short, int or long.
+    Integer(i64),
+    /// A float or double.
+    Float(f64),
+}
+
+/// A `u4` in front of other fields.
+#[inline]
+pub(super) fn u4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u32> {
+    cursor.u32::<BE>(what)
+}
+
+/// A signed `i4`.
+pub(super) fn i4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<i32> {
+    cursor.u32::<BE>(what).map(|value| value as i32)
+}

@@ -1,0 +1,126 @@
+//! How large objects are in memory, which no file says for all of them.
+//!
+//! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every class is that of its
+//!   objects. dumptool, Android and SubstrateVM write it so. Arrays have a header of the size of a java.lang.Object and
+//!   4 bytes for the length, and are rounded up to 8, as VisualVM counts them.
+//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. Sizes are then those of Eclipse
+//!   MAT: an object has a header of a pointer and a reference, each class of the chain adds its fields and is rounded up
+//!   to a reference, and the whole is rounded up to 8. References have 4 bytes when ids have 4, or when an array would
+//!   otherwise overlap the object behind it: see [`Rule::HotSpot`]. Gaps that later versions of the JVM fill with small
+//!   fields, a smaller class pointer beside wide references, and other alignments than 8 are not told by the file.
+//!
+//! A class object counts its static fields, rounded up to 8, as in MAT; in files of dumptool, where classes are not objects
+//! of the original heap, it counts nothing.
+
+use super::classes::{Fields, Statics};
+use super::primitives::{FieldType, IdSize};
+
+/// How sizes are found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// From the classes.
+    Stated {
+        /// Bytes of a java.lang.Object.
+        object: u64,
+        /// The file is one of dumptool's.
+        ours: bool,
+    },
+    /// From the fields.
+    HotSpot {
+        /// Bytes of a pointer.
+        pointer: u64,
+        /// Bytes of a reference: 4 beside pointers of 8 when references are compressed.
+        reference: u64,
+    },
+}
+
+impl Rule {
+    /// An object without fields, in the chain of a class.
+    pub(super) fn base(self) -> u64 {
+        match self {
+            Self::Stated { object, .. } => object,
+            Self::HotSpot { pointer, reference } => pointer + reference,
+        }
+    }
+
+    /// Bytes of an object whose class adds fields to a superclass, before the whole is rounded up.
+    pub(super) fn extend(self, super_size: u64, fields: &Fields<'_>, ids: IdSize) -> u64 {
+        let Self::HotSpot { reference, .. } = self else { return super_size };
+        let size = |kind: FieldType| match kind {
+            FieldType::Object => reference,
+            kind => kind.size(ids) as u64,
+        };
+        let own = fields.iter().fold(0, |total: u64, field| total.saturating_add(size(field.kind)));
+        super_size.saturating_add(own).next_multiple_of(reference)
+    }
+
+    /// Bytes of an instance: of a class that states `stated` and whose chain comes to `chain`.
+    #[inline]
+    pub(super) fn instance(self, stated: u32, chain: u64) -> u64 {
+        match self {
+            Self::Stated { .. } => stated.into(),
+            Self::HotSpot { .. } => up(chain),
+        }
+    }
+
+    /// Bytes of an array of references.
+    #[inline]
+    pub(super) fn object_array(self, count: u32, ids: IdSize) -> u64 {
+        let count = u64::from(count);
+        match self {
+            Self::Stated { object, .. } => up(object + 4 + count * ids.bytes() as u64),
+            Self::HotSpot { pointer, reference } => up(pointer + reference + 4 + count * reference),
+        }
+    }
+
+    /// Bytes of an array of numbers whose elements have `bytes` bytes.
+    #[inline]
+    pub(super) fn primitive_array(self, bytes: u64) -> u64 {
+        match self {
+            Self::Stated { object, .. } => up(object + 4 + bytes),
+            Self::HotSpot { pointer, reference } => up((pointer + reference + 4).next_multiple_of(reference) + bytes),
+        }
+    }
+
+    /// Bytes of a class object.
+    pub(super) fn class(self, statics: &Statics<'_>, ids: IdSize) -> u64 {
+        let size = |kind: FieldType| match (kind, self) {
+            (FieldType::Object, Self::HotSpot { reference, .. }) => reference,
+            (kind, _) => kind.size(ids) as u64,
+        };
+        match self {
+            Self::Stated { ours: true, .. } => 0,
+            _ => up(statics.iter().map(|field| size(field.kind)).sum()),
+        }
+    }
+}
+
+fn up(size: u64) -> u64 {
+    size.saturating_add(7) & !7
+}
+
+/// Whether references are compressed, found while the objects go by.
+///
+/// Objects do not overlap: one that begins before the elements of the array before it in the file could end shows that
+/// elements are smaller than ids. MAT decides by the same, of arrays only.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Compression {
+    last: Option<(u64, u64)>,
+    seen: bool,
+}
+
+impl Compression {
+    /// Takes the next object, of which `elements` is the number of elements if it is an array of references.
+    #[inline]
+    pub(super) fn add(&mut self, id: u64, elements: Option<u32>) {
+        if let Some((start, end)) = self.last {
+            self.seen |= start < id && id < end;
+        }
+        self.last = elements.map(|count| (id, id.saturating_add(16 + 8 * u64::from(count))));
+    }
+
+    /// Whether the objects so far show it.
+    pub(super) fn seen(&self) -> bool {
+        self.seen
+    }
+}

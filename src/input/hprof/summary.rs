@@ -1,0 +1,238 @@
+//! What `info` says of a file.
+
+use super::details::{Details, RootCount, TopClass};
+use super::naming::{Strings, class_name};
+use super::objects::Object;
+use super::primitives::{FieldType, IdSize, PRIMITIVES};
+use super::records::{Body, HeapRec, Rec, Records};
+use super::roots::ROOT_TAGS;
+use crate::error::{Error, Result};
+use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
+use crate::input::{Format, Options};
+use crate::model::fields::Record;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// How many classes [`Details::top_classes`] names.
+const TOP_CLASSES: usize = 10;
+
+/// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the objects.
+///
+/// # Errors
+/// When the header cannot be read.
+pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+    let mut records = Records::new(bytes)?;
+    let mut totals = Totals::default();
+    let damage = totals.read(&mut records, options).err();
+    Ok(totals.into_info(bytes, &records, damage))
+}
+
+/// Objects of one class, and bytes of their fields or elements.
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    objects: u64,
+    bytes: u64,
+}
+
+impl Count {
+    #[inline]
+    fn add(&mut self, bytes: u64) {
+        self.objects += 1;
+        self.bytes = self.bytes.saturating_add(bytes);
+    }
+}
+
+#[derive(Debug, Default)]
+struct Totals {
+    records: info::RecordCounts,
+    instances: u64,
+    object_arrays: u64,
+    primitive_arrays: Count,
+    /// Primitive arrays whose data Android left out.
+    no_data: u64,
+    roots: [u64; ROOT_TAGS.len()],
+    threads: u64,
+    classes: u64,
+    closed: Option<bool>,
+    /// Names of classes: strings by class.
+    names: FxHashMap<u64, u64>,
+    /// Position in `by_class`, by class.
+    index: FxHashMap<u64, usize>,
+    by_class: Vec<(u64, Count)>,
+    /// The class of the last object: objects of one class often follow each other.
+    last: Option<(u64, usize)>,
+    by_element: [Count; PRIMITIVES.len()],
+}
+
+impl Totals {
+    fn read(&mut self, records: &mut Records<'_>, options: Options<'_>) -> Result<()> {
+        let ids = records.header().id_size;
+        let mut next_progress = 0;
+        loop {
+            while let Some(object) = records.next_object() {
+                let (_, object) = object?;
+                self.add_object(&object, ids);
+            }
+            let Some(record) = records.next() else { return Ok(()) };
+            let (offset, record) = record?;
+            if offset >= next_progress {
+                (options.progress)(offset);
+                next_progress = offset + (1 << 20);
+            }
+            match &record {
+                Rec::Heap(HeapRec::Object(object)) => {
+                    self.no_data += u64::from(record.name() == "primitive_array_no_data");
+                    self.add_object(object, ids);
+                }
+                Rec::Heap(HeapRec::Root(root)) => {
+                    if let Some(count) = self.roots.get_mut(root.index()) {
+                        *count += 1;
+                    }
+                    self.threads += u64::from(root.trace().is_some());
+                }
+                Rec::Heap(HeapRec::ClassDump(_)) => self.classes += 1,
+                Rec::Heap(HeapRec::HeapInfo { .. }) => self.records.add(record.name(), 1),
+                Rec::Top { body, .. } => {
+                    self.records.add(record.name(), 1);
+                    match body {
+                        Body::LoadClass(class) => {
+                            self.names.insert(class.class, class.name);
+                        }
+                        Body::HeapDumpSegment => self.closed = Some(false),
+                        Body::HeapDumpEnd => self.closed = self.closed.map(|_| true),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn add_object(&mut self, object: &Object<'_>, ids: IdSize) {
+        match object {
+            Object::Instance(instance) => {
+                self.instances += 1;
+                self.count(instance.class, instance.values.len());
+            }
+            Object::ObjectArray(array) => {
+                self.object_arrays += 1;
+                self.count(array.class, array.elements.len());
+            }
+            Object::PrimitiveArray(array) => {
+                let bytes = array.size(ids);
+                self.primitive_arrays.add(bytes);
+                if let Some(count) = self.by_element.get_mut(element_index(array.element)) {
+                    count.add(bytes);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn count(&mut self, class: u64, bytes: usize) {
+        let index = match self.last {
+            Some((last, index)) if last == class => index,
+            _ => {
+                let Self { index, by_class, .. } = self;
+                let index = *index.entry(class).or_insert_with(|| {
+                    by_class.push((class, Count::default()));
+                    by_class.len() - 1
+                });
+                self.last = Some((class, index));
+                index
+            }
+        };
+        if let Some((_, count)) = self.by_class.get_mut(index) {
+            count.add(bytes as u64);
+        }
+    }
+
+    fn into_info(self, bytes: &[u8], records: &Records<'_>, damage: Option<Error>) -> Info {
+        let header = records.header();
+        let mut info = Info::new(Format::Hprof, header.version);
+        info.add_metadata("id_size", header.id_size.bytes());
+        info.add_metadata("timestamp_ms", header.timestamp);
+        info.records = self.record_counts();
+        let roots: Vec<_> = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| RootCount { kind: tag.name, count }).collect();
+        let segments = self.records.count("heap_dump") + self.records.count("heap_dump_segment");
+        if segments == 0 && damage.is_none() {
+            info.warnings.push("The file holds no heap dump; it may be a profile of CPU time or allocations.".to_owned());
+        }
+        if self.no_data > 0 {
+            info.warnings.push(format!("The contents of some arrays were left out; such arrays: {}.", self.no_data));
+        }
+        info.heap = Some(HeapInfo {
+            snapshots: vec![SnapshotInfo {
+                index: 0,
+                complete: damage.is_none(),
+                objects: Some(self.instances + self.object_arrays + self.primitive_arrays.objects),
+                references: None,
+                roots: Some(roots.iter().map(|root| root.count).sum()),
+                types: Some(self.classes),
+                shallow_bytes: None,
+                external_bytes: Some(0),
+                time_us: None,
+                details: info::Details::Hprof(Box::new(Details {
+                    id_size: header.id_size.bytes() as u8,
+                    classes: self.classes,
+                    strings: self.records.count("utf8"),
+                    threads: self.threads.max(self.records.count("start_thread")),
+                    timestamp_ms: header.timestamp,
+                    instances: self.instances,
+                    object_arrays: self.object_arrays,
+                    primitive_arrays: self.primitive_arrays.objects,
+                    segments,
+                    closed: self.closed,
+                    roots: roots.into_iter().filter(|root| root.count > 0).collect(),
+                    top_classes: self.top_classes(bytes),
+                })),
+            }],
+        });
+        info.set_damage(damage);
+        info
+    }
+
+    fn record_counts(&self) -> info::RecordCounts {
+        let mut records = self.records.clone();
+        let arrays = self.primitive_arrays.objects - self.no_data;
+        let heap = [
+            ("class_dump", self.classes),
+            ("instance_dump", self.instances),
+            ("object_array", self.object_arrays),
+            ("primitive_array", arrays),
+            ("primitive_array_no_data", self.no_data),
+        ];
+        let roots = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| (tag.name, count));
+        for (name, count) in roots.chain(heap).filter(|(_, count)| *count > 0) {
+            records.add(name, count);
+        }
+        records
+    }
+
+    fn top_classes(&self, bytes: &[u8]) -> Vec<TopClass> {
+        let classes = self.by_class.iter().map(|(class, count)| (Err(*class), *count));
+        let arrays = PRIMITIVES.into_iter().zip(self.by_element).map(|(element, count)| (Ok(element), count));
+        let mut ranking: Vec<_> = classes.chain(arrays).filter(|(_, count)| count.objects > 0).collect();
+        // The sort is stable: equal classes stay in the order in which their first objects came.
+        ranking.sort_by_key(|(_, count)| Reverse((count.objects, count.bytes)));
+        ranking.truncate(TOP_CLASSES);
+        let string = |class: &u64| self.names.get(class).copied();
+        let wanted = ranking.iter().filter_map(|(name, _)| name.as_ref().err().and_then(string)).collect();
+        let strings = Strings::find(bytes, &wanted);
+        let name = |class: Result<FieldType, u64>| match class {
+            Ok(element) => format!("{}[]", element.name()),
+            Err(class) => match string(&class).filter(|name| strings.contains(*name)) {
+                Some(name) => class_name(strings.text(name), false).into_owned(),
+                None => format!("{class:#x}"),
+            },
+        };
+        let top = |(class, count): (_, Count)| TopClass { name: name(class), count: count.objects, data_bytes: count.bytes };
+        ranking.into_iter().map(top).collect()
+    }
+}
+
+/// Position of a type in [`PRIMITIVES`].
+#[inline]
+fn element_index(element: FieldType) -> usize {
+    (element as usize).wrapping_sub(4)
+}

@@ -1,0 +1,135 @@
+//! Threads with their frames, and the roots that belong to them.
+
+use super::naming::class_name;
+use super::primitives::FieldType;
+use super::scan::Scan;
+use super::symbols::Trace;
+use super::values::Contents;
+use crate::model::addresses::Addresses;
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Label, Root, RootKind, StackFrame};
+use crate::model::names::Names;
+use rustc_hash::FxHashMap;
+
+/// A thread of the builder.
+struct Known {
+    name: String,
+    first: u32,
+    count: u32,
+}
+
+/// Adds all threads and roots.
+pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_>, builder: &mut HeapBuilder<'_>) {
+    let threads = add_threads(scan, addresses, contents, builder);
+    let mut missing = 0;
+    for root in &scan.roots {
+        let Some(object) = addresses.at(root.object) else {
+            missing += 1;
+            continue;
+        };
+        let tag = root.tag();
+        let thread = root.thread().and_then(|serial| Some((serial, threads.get(&serial)?)));
+        let frame = thread.and_then(|(_, thread)| {
+            let frame = root.frame().filter(|frame| *frame < thread.count)?;
+            thread.first.checked_add(frame)
+        });
+        let function = frame.and_then(|frame| builder.heap().frames.get(frame as usize)).map(|frame| frame.function);
+        let group = match (thread, function) {
+            (Some((_, thread)), _) if tag.kind == RootKind::Thread => format!("{} {}", tag.title, thread.name),
+            (Some((_, thread)), Some(function)) => {
+                format!("thread {} {}", thread.name, builder.names().text(function))
+            }
+            (Some((_, thread)), None) => format!("thread {} {}", thread.name, tag.title),
+            (None, _) => tag.title.to_owned(),
+        };
+        let group = builder.names().intern(&group);
+        builder.add_root(Root { object, kind: tag.kind, group, label: Label::NONE, frame });
+    }
+    builder.warn("roots that hold no object of the file", missing);
+}
+
+/// A thread as the file says it: in a record of its own, as a root, or both.
+struct Said {
+    serial: u32,
+    object: u64,
+    trace: u32,
+    name: u64,
+}
+
+fn add_threads(
+    scan: &Scan<'_>,
+    addresses: &Addresses,
+    contents: &Contents<'_>,
+    builder: &mut HeapBuilder<'_>,
+) -> FxHashMap<u32, Known> {
+    let started = scan.threads.iter().map(|thread| Said {
+        serial: thread.serial,
+        object: thread.object,
+        trace: thread.trace,
+        name: thread.name,
+    });
+    let rooted = scan
+        .roots
+        .iter()
+        .filter_map(|root| Some(Said { serial: root.thread()?, object: root.object, trace: root.trace()?, name: 0 }));
+    let name_field = scan.inherited_field("java.lang.Thread", b"name").filter(|(_, kind)| *kind == FieldType::Object);
+    let mut known = FxHashMap::default();
+    let mut said: Vec<Said> = Vec::new();
+    let mut places = FxHashMap::default();
+    for thread in started.chain(rooted) {
+        match places.get(&thread.serial).and_then(|&place: &usize| said.get_mut(place)) {
+            // A stack is taken from whoever has one: profiles name an empty one at the start of a thread.
+            Some(first) => {
+                let has_frames = |trace: u32| scan.traces.get(&trace).is_some_and(|trace| trace.count > 0);
+                if !has_frames(first.trace) && has_frames(thread.trace) {
+                    first.trace = thread.trace;
+                }
+            }
+            None => {
+                places.insert(thread.serial, said.len());
+                said.push(thread);
+            }
+        }
+    }
+    for thread in said {
+        let object = addresses.at(thread.object);
+        let own = object.zip(name_field).and_then(|(object, (from_end, _))| {
+            let instance = contents.instance(object)?;
+            let class = scan.classes.index(instance.class)?;
+            let values = instance.values;
+            if !scan.inherits(class, "java.lang.Thread") {
+                return None;
+            }
+            let id = scan.ids.at(values, values.len().checked_sub(from_end)?);
+            contents.text(id, addresses)
+        });
+        let name = match (own, scan.strings.text(thread.name)) {
+            (Some((name, _)), _) if !name.is_empty() => name.into_owned(),
+            (_, name) if !name.is_empty() => String::from_utf8_lossy(name).into_owned(),
+            _ => format!("{}", thread.serial),
+        };
+        let frames = scan.traces.get(&thread.trace).map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
+        let first = builder.add_thread(&name, thread.serial.into(), object, &frames);
+        known.insert(thread.serial, Known { name, first, count: frames.len() as u32 });
+    }
+    known
+}
+
+fn stack(trace: &Trace<'_>, scan: &Scan<'_>, names: &mut Names) -> Vec<StackFrame> {
+    let frame = |id| {
+        let Some(frame) = scan.frames.get(&id) else {
+            return StackFrame { function: names.intern("?"), file: Names::EMPTY, line: 0 };
+        };
+        let class = scan.serials.get(&frame.class_serial).and_then(|id| scan.classes.index(*id));
+        let class = class.and_then(|index| scan.classes.get(index)).map_or(0, |class| class.name);
+        let class = class_name(scan.strings.text(class), scan.ours);
+        let method = String::from_utf8_lossy(scan.strings.text(frame.method));
+        let function = if class.is_empty() { method.into_owned() } else { format!("{class}.{method}") };
+        StackFrame {
+            function: names.intern(&function),
+            file: names.intern_bytes(scan.strings.text(frame.source)),
+            line: u32::try_from(frame.line).unwrap_or(0),
+        }
+    };
+    trace.frames().map(frame).collect()
+}

@@ -1,0 +1,197 @@
+//! What objects hold besides references: texts, numbers, bytes. Decoded on demand, from the file.
+
+use super::layout::is;
+use super::objects::{Instance, Object};
+use super::primitives::{FieldType, IdSize, Value as FieldValue};
+use super::records::{HeapRec, read_heap_record};
+use super::scan::Scan;
+use crate::bytes::Cursor;
+use crate::model::addresses::Addresses;
+use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value, Values};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// Where everything stands in the file, to decode values from.
+pub(super) struct Contents<'a> {
+    bytes: &'a [u8],
+    ids: IdSize,
+    /// Where the record of each object stands.
+    positions: Offsets,
+    /// How the objects of a type are decoded, for types that have a value.
+    decoders: FxHashMap<TypeId, Decoder>,
+    /// Types that class objects stand for, by id.
+    classes: FxHashMap<u64, TypeId>,
+    /// UTF-16 in byte arrays is in the byte order of the machine.
+    big_endian_texts: bool,
+}
+
+/// The kind of value that the objects of a class have.
+#[derive(Clone, Copy, Debug)]
+enum Decoder {
+    Text(TextFields),
+    Number { offset: usize, kind: FieldType },
+}
+
+/// Where the fields of a java.lang.String stand. It has had others in each generation of the JDK.
+#[derive(Clone, Copy, Debug)]
+struct TextFields {
+    value: usize,
+    /// Since 9: 0 Latin-1, 1 UTF-16.
+    coder: Option<usize>,
+    /// Up to 6: the part of `value` that the text is.
+    part: Option<(usize, usize)>,
+}
+
+/// The kind of a class of this name; arrays are told by the caller.
+pub(super) fn kind(name: &[u8]) -> TypeKind {
+    const NUMBERS: [&str; 8] = ["Boolean", "Character", "Float", "Double", "Byte", "Short", "Integer", "Long"];
+    if is(name, "java.lang.String") {
+        return TypeKind::Text;
+    }
+    if is(name, "java.lang.Class") {
+        return TypeKind::Class;
+    }
+    let boxed = |number: &&str| name.get(10..) == Some(number.as_bytes()) && is(name.get(..10).unwrap_or_default(), "java.lang.");
+    if NUMBERS.iter().any(|number| boxed(&number)) { TypeKind::Number } else { TypeKind::Instance }
+}
+
+impl<'a> Contents<'a> {
+    /// `type_of` is the type of each class, in the order of the table.
+    pub(super) fn new(bytes: &'a [u8], scan: &Scan<'a>, positions: Offsets, type_of: &[TypeId]) -> Self {
+        let decoders = scan.classes.iter().zip(type_of).filter_map(|(class, type_id)| {
+            let field = |name: &[u8]| class.own_field(name, &scan.strings, scan.ids);
+            let int = |name| field(name).filter(|(_, kind)| *kind == FieldType::Int).map(|(offset, _)| offset);
+            let (value, value_type) = field(b"value")?;
+            let decoder = match kind(scan.strings.text(class.name)) {
+                TypeKind::Text if value_type == FieldType::Object => Decoder::Text(TextFields {
+                    value,
+                    coder: field(b"coder").map(|(offset, _)| offset),
+                    part: int(b"offset").zip(int(b"count")),
+                }),
+                TypeKind::Number if value_type != FieldType::Object => Decoder::Number { offset: value, kind: value_type },
+                _ => return None,
+            };
+            Some((*type_id, decoder))
+        });
+        Self {
+            bytes,
+            ids: scan.ids,
+            decoders: decoders.collect(),
+            classes: scan.classes.iter().zip(type_of).map(|(class, type_id)| (class.dump.id, *type_id)).collect(),
+            positions,
+            big_endian_texts: is_big_endian(scan),
+        }
+    }
+
+    /// The record of an object.
+    fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
+        read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids).ok()
+    }
+
+    /// An instance.
+    pub(super) fn instance(&self, object: ObjectId) -> Option<Instance<'a>> {
+        match self.record(object)? {
+            HeapRec::Object(Object::Instance(instance)) => Some(instance),
+            _ => None,
+        }
+    }
+
+    /// The text of a java.lang.String or an array of chars, by its id, with its length in code units.
+    pub(super) fn text(&self, id: u64, addresses: &Addresses) -> Option<(Cow<'a, str>, u64)> {
+        match self.record(addresses.at(id)?)? {
+            HeapRec::Object(Object::Instance(instance)) => {
+                match self.classes.get(&instance.class).and_then(|type_id| self.decoders.get(type_id)) {
+                    Some(Decoder::Text(fields)) => self.string(&instance, fields, addresses),
+                    _ => None,
+                }
+            }
+            HeapRec::Object(Object::PrimitiveArray(array)) if array.element == FieldType::Char => utf16(array.contents?, true),
+            _ => None,
+        }
+    }
+
+    fn string(&self, instance: &Instance<'a>, fields: &TextFields, addresses: &Addresses) -> Option<(Cow<'a, str>, u64)> {
+        let array = self.record(addresses.at(self.ids.at(instance.values, fields.value))?)?;
+        let HeapRec::Object(Object::PrimitiveArray(array)) = array else { return None };
+        let contents = array.contents?;
+        match array.element {
+            FieldType::Byte => match fields.coder.and_then(|coder| instance.values.get(coder)) {
+                None | Some(0) => Some((latin1(contents), contents.len() as u64)),
+                Some(_) => utf16(contents, self.big_endian_texts),
+            },
+            FieldType::Char => {
+                let number = |offset: usize| match FieldType::Int.value(instance.values.get(offset..)?)? {
+                    FieldValue::Integer(number) => usize::try_from(number).ok(),
+                    _ => None,
+                };
+                // Android keeps a flag in the lowest bit of its count, but has no offset.
+                let part = fields.part.and_then(|(offset, count)| {
+                    let start = number(offset)?.checked_mul(2)?;
+                    contents.get(start..start.checked_add(number(count)?.checked_mul(2)?)?)
+                });
+                utf16(part.unwrap_or(contents), true)
+            }
+            _ => None,
+        }
+    }
+}
+
+impl<'a> Values<'a> for Contents<'a> {
+    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+        let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
+        let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };
+        match self.record(object) {
+            Some(HeapRec::Object(Object::Instance(instance))) => match self.decoders.get(type_id) {
+                Some(Decoder::Text(fields)) => match self.string(&instance, fields, addresses) {
+                    Some((text, length)) => Value::Text { text, length },
+                    None => Value::None,
+                },
+                Some(Decoder::Number { offset, kind }) => match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
+                    Some(FieldValue::Boolean(value)) => Value::Boolean(value),
+                    Some(FieldValue::Integer(value)) => Value::Integer(value),
+                    Some(FieldValue::Float(value)) => Value::Float(value),
+                    Some(FieldValue::Object(_)) | None => Value::None,
+                },
+                None => Value::None,
+            },
+            Some(HeapRec::Object(Object::ObjectArray(array))) => Value::Length(array.count.into()),
+            Some(HeapRec::Object(Object::PrimitiveArray(array))) => match array.contents {
+                Some(contents) => Value::Bytes(contents),
+                None => Value::Length(array.count.into()),
+            },
+            Some(HeapRec::ClassDump(class)) => {
+                let name = self.classes.get(&class.id).and_then(|type_id| heap.types.get(type_id.0 as usize));
+                name.map_or(Value::None, |named| Value::Name(heap.names.text(named.name).to_owned().into()))
+            }
+            _ => Value::None,
+        }
+    }
+}
+
+/// Whether the machine was big-endian: the JDK keeps in a static field by how much the first byte of a char is shifted.
+fn is_big_endian(scan: &Scan<'_>) -> bool {
+    let class = scan.classes.named("java.lang.StringUTF16", &scan.strings).and_then(|index| scan.classes.get(index));
+    class.is_some_and(|class| {
+        class
+            .dump
+            .statics
+            .iter()
+            .any(|field| scan.strings.text(field.name) == b"HI_BYTE_SHIFT" && field.value == FieldValue::Integer(8))
+    })
+}
+
+fn latin1(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) if bytes.is_ascii() => text.into(),
+        _ => bytes.iter().map(|&byte| char::from(byte)).collect::<String>().into(),
+    }
+}
+
+fn utf16<'a>(bytes: &[u8], big_endian: bool) -> Option<(Cow<'a, str>, u64)> {
+    let unit = |pair: &[u8]| {
+        let pair = [*pair.first()?, *pair.get(1)?];
+        Some(if big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) })
+    };
+    let units: Vec<u16> = bytes.chunks_exact(2).filter_map(unit).collect();
+    Some((String::from_utf16_lossy(&units).into(), units.len() as u64))
+}
