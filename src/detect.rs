@@ -107,12 +107,6 @@ static FOREIGN: &[Foreign] = &[
         "one layer of compression is undone: decompress it once",
     ),
     Foreign { name: "a tar archive", offset: 257, magic: b"ustar", hint: "unpack it and name the dump inside" },
-    Foreign {
-        name: "a recording of raw VM-service frames",
-        offset: 4,
-        magic: b"{\"jsonrpc\"",
-        hint: "save the frames' payloads one after the other: they are the Dart heap snapshot",
-    },
     foreign("a shell script", b"#!", ""),
     foreign("an HTML page", b"<!DOCTYPE", "the download may have failed"),
     foreign("an HTML page", b"<html", "the download may have failed"),

@@ -23,3 +23,4 @@ pub mod input;
 pub mod model;
 pub mod output;
 pub mod source;
+mod vm_service;

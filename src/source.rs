@@ -1,13 +1,15 @@
 //! Opens a path or standard input and gives its bytes as one slice.
 //!
 //! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked temporary file first,
-//! which is then mapped, so that memory use does not grow with the input. This is the only module with `unsafe` code.
+//! which is then mapped, so that memory use does not grow with the input. So is a recording of a VM service, without its
+//! frames. This is the only module with `unsafe` code.
 //!
 //! A mapping shows what the file holds at each moment: when another process shortens the file while it is read, the
 //! operating system ends the program with SIGBUS. Dumps are written once, so this is accepted and not worked around.
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};
+use crate::vm_service;
 use memmap2::{Advice, Mmap};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
@@ -64,6 +66,7 @@ pub struct Source {
     /// None for an empty input, which cannot be mapped.
     map: Option<Mmap>,
     compression: Option<Compression>,
+    vm_service_frames: u64,
     stored_bytes: u64,
     damage: Option<Error>,
 }
@@ -107,7 +110,7 @@ impl Source {
         }
         let map = map(&file)?;
         match Compression::detect(map.as_deref().unwrap_or_default()) {
-            None => Ok(Self { map, compression: None, stored_bytes: metadata.len(), damage: None }),
+            None => Self::unframed(map, None, metadata.len(), None),
             Some(_) => Self::from_stream(map.as_deref().unwrap_or_default(), limits),
         }
     }
@@ -141,7 +144,28 @@ impl Source {
                 (decoder.get_ref().get_ref().count, damage)
             }
         };
-        Ok(Self { map: map(&file)?, compression, stored_bytes, damage })
+        Self::unframed(map(&file)?, compression, stored_bytes, damage)
+    }
+
+    /// Joins the payloads of a recording of VM-service frames; anything else stays as it is.
+    fn unframed(packed: Option<Mmap>, compression: Option<Compression>, stored_bytes: u64, damage: Option<Error>) -> Result<Self> {
+        let mut source = Self { map: None, compression, vm_service_frames: 0, stored_bytes, damage };
+        let Some(payloads) = vm_service::payloads(packed.as_deref().unwrap_or_default()) else {
+            return Ok(Self { map: packed, ..source });
+        };
+        let mut file = tempfile::tempfile().map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        let mut complete = false;
+        for payload in payloads {
+            file.write_all(payload.bytes).map_err(|error| Error::io(error, "cannot write to a temporary file"))?;
+            source.vm_service_frames += 1;
+            complete = payload.last;
+        }
+        source.map = map(&file)?;
+        if !complete {
+            let end = source.bytes().len() as u64;
+            source.damage.get_or_insert(Error::truncated(end, "the recording of VM-service frames has no last frame"));
+        }
+        Ok(source)
     }
 
     /// The decompressed bytes.
@@ -152,6 +176,11 @@ impl Source {
     /// The compression that was undone.
     pub fn compression(&self) -> Option<Compression> {
         self.compression
+    }
+
+    /// How many frames of a Dart VM service were joined; 0 if the input is no recording of such.
+    pub fn vm_service_frames(&self) -> u64 {
+        self.vm_service_frames
     }
 
     /// Bytes of the input as stored, before decompression.

@@ -9,7 +9,8 @@ mod support;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("bytes", &["error"]),
-    ("source", &["error"]),
+    ("source", &["error", "vm_service"]),
+    ("vm_service", &[]),
     ("model", &[]),
     ("input", &["bytes", "error", "model"]),
     ("detect", &["error", "input"]),

@@ -91,6 +91,27 @@ fn a_cut_compressed_file_is_read_as_far_as_it_goes() {
 }
 
 #[test]
+fn frames_of_a_vm_service_are_joined() {
+    let snapshot = support::read(&fixture("dart/tiny_derived_3.0.5.dartheap.zst"));
+    let mut recording = Vec::new();
+    let count = snapshot.chunks(40_000).count();
+    for (i, part) in snapshot.chunks(40_000).enumerate() {
+        let last = i + 1 == count;
+        let json =
+            format!(r#"{{"jsonrpc":"2.0","method":"streamNotify","params":{{"event":{{"kind":"HeapSnapshot","last":{last}}}}}}}"#);
+        recording.extend(512u32.to_le_bytes());
+        recording.extend(format!("{json:<508}").bytes());
+        recording.extend(part);
+    }
+    let expected = json(dumptool().args(["info", "--format", "json"]).arg(fixture("dart/tiny_derived_3.0.5.dartheap.zst")), 0);
+    let joined = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(recording.clone()), 0);
+    assert_eq!((&joined["heap"], &joined["bytes"]), (&expected["heap"], &expected["bytes"]));
+    assert_eq!(joined["vm_service_frames"], count);
+    let cut = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(&recording[..60_000]), 3);
+    assert!(cut["damage"]["message"].as_str().unwrap().contains("no last frame"));
+}
+
+#[test]
 fn a_closed_pipe_ends_quietly() {
     let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
         .args(["cat", "--format", "jsonl"])

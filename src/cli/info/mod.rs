@@ -27,6 +27,8 @@ struct Document {
     compression: Option<&'static str>,
     /// Of the input as stored.
     stored_bytes: u64,
+    /// Frames of a Dart VM service that were joined.
+    vm_service_frames: u64,
 }
 
 pub(super) fn run(args: &InfoArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -77,6 +79,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, common: &Common, terminal: &Ter
     drop(progress);
     let source = input.source;
     let (compression, stored_bytes) = (source.compression().map(|compression| compression.name()), source.stored_bytes());
+    let vm_service_frames = source.vm_service_frames();
     if let Some(error) = source.into_damage() {
         info.complete = false;
         info.damage = Some(input::info::Damage { error });
@@ -89,7 +92,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, common: &Common, terminal: &Ter
         info.warnings.iter().for_each(|warning| terminal.warn(path, warning));
     }
     let file = path.display().to_string();
-    Ok(Document { schema: "dumptool/info/1", file, bytes, info, compression, stored_bytes })
+    Ok(Document { schema: "dumptool/info/1", file, bytes, info, compression, stored_bytes, vm_service_frames })
 }
 
 /// Leaves only the snapshot that was asked for.

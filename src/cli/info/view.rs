@@ -1,7 +1,7 @@
 //! The summary of a dump as a person sees it: one screen, the answer first, warnings last.
 
 use super::super::args::Common;
-use super::super::size::{count, size};
+use super::super::size::{count, plural, size};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
 use super::{Document, heap, mojo};
@@ -34,6 +34,10 @@ impl View {
         }
         if let Some(heap) = &info.heap {
             heap::show(info, heap, &mut view, common);
+        }
+        if document.vm_service_frames > 0 {
+            view.headline
+                .push(format!("joined from {}", plural(document.vm_service_frames, "VM-service frame", "VM-service frames")));
         }
         let stored = match document.compression {
             Some(name) => format!(" ({} as {name})", size(document.stored_bytes, common.bytes)),

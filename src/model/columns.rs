@@ -1,0 +1,127 @@
+//! Columns of numbers that are nearly always small.
+
+use rustc_hash::FxHashMap;
+
+/// A number per object that is nearly always below 2³², in 4 bytes each.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    low: Vec<u32>,
+    /// Sizes of `u32::MAX` and more, whose low value is `u32::MAX`.
+    large: FxHashMap<u32, u64>,
+}
+
+impl Sizes {
+    /// Room for this many.
+    pub fn with_capacity(count: usize) -> Self {
+        Self { low: Vec::with_capacity(count), large: FxHashMap::default() }
+    }
+
+    /// All zero.
+    pub fn zeros(count: usize) -> Self {
+        Self { low: vec![0; count], large: FxHashMap::default() }
+    }
+
+    /// Appends a size.
+    pub fn push(&mut self, size: u64) {
+        self.low.push(0);
+        self.set(self.low.len() - 1, size);
+    }
+
+    /// Replaces a size.
+    pub fn set(&mut self, index: usize, size: u64) {
+        let Some(low) = self.low.get_mut(index) else { return };
+        *low = u32::try_from(size).unwrap_or(u32::MAX);
+        if *low == u32::MAX {
+            self.large.insert(index as u32, size);
+        }
+    }
+
+    /// The size of an object.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        match self.low.get(index) {
+            Some(&u32::MAX) => self.large.get(&(index as u32)).copied().unwrap_or(u32::MAX.into()),
+            Some(&low) => low.into(),
+            None => 0,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.low.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.low.is_empty()
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> impl Iterator<Item = u64> + '_ {
+        (0..self.len()).map(|index| self.get(index))
+    }
+}
+
+/// Positions in a column: 4 bytes each as long as all fit into 32 bits, 8 otherwise.
+#[derive(Clone, Debug)]
+pub enum Offsets {
+    /// All below 2³².
+    Small(Vec<u32>),
+    /// Any.
+    Large(Vec<u64>),
+}
+
+impl Offsets {
+    /// Room for `count` offsets of which none exceeds `max`.
+    pub fn with_capacity(count: usize, max: u64) -> Self {
+        match u32::try_from(max) {
+            Ok(_) => Self::Small(Vec::with_capacity(count)),
+            Err(_) => Self::Large(Vec::with_capacity(count)),
+        }
+    }
+
+    /// `count` zeros, with room for offsets up to `max`.
+    pub fn zeros(count: usize, max: u64) -> Self {
+        match u32::try_from(max) {
+            Ok(_) => Self::Small(vec![0; count]),
+            Err(_) => Self::Large(vec![0; count]),
+        }
+    }
+
+    /// Appends an offset. One that is larger than what was announced makes all of them wide.
+    pub fn push(&mut self, offset: u64) {
+        match self {
+            Self::Small(small) => match u32::try_from(offset) {
+                Ok(offset) => small.push(offset),
+                Err(_) => {
+                    let mut large: Vec<u64> = small.iter().map(|&offset| offset.into()).collect();
+                    large.push(offset);
+                    *self = Self::Large(large);
+                }
+            },
+            Self::Large(large) => large.push(offset),
+        }
+    }
+
+    /// The offset in a row; 0 if there is none.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        match self {
+            Self::Small(small) => small.get(index).map_or(0, |&offset| offset.into()),
+            Self::Large(large) => large.get(index).copied().unwrap_or(0),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Small(small) => small.len(),
+            Self::Large(large) => large.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}

@@ -1,0 +1,110 @@
+//! What keeps objects alive from outside of the heap: roots, threads and their call frames.
+
+use super::heap::ObjectId;
+use super::label::{Label, LabelKind};
+use super::names::{NameId, Names};
+use std::ops::Range;
+
+/// Why a root is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum RootKind {
+    /// A global variable or a segment of them.
+    Global,
+    /// A static field of a class.
+    Static,
+    /// A variable or register in a call frame.
+    Frame,
+    /// A thread or goroutine itself, or what its record holds.
+    Thread,
+    /// A finalizer, or what a finalizable object refers to.
+    Finalizer,
+    /// A deferred call.
+    Defer,
+    /// A panic under way.
+    Panic,
+    /// What the virtual machine holds by itself.
+    Runtime,
+    /// A handle of native code.
+    Native,
+    /// A class that is never unloaded.
+    Class,
+    /// A monitor in use.
+    Monitor,
+    /// An object of the old generation that refers to the young one.
+    Generation,
+    /// Something else, or not said.
+    Other,
+}
+
+impl RootKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Global => "global",
+            Self::Static => "static",
+            Self::Frame => "frame",
+            Self::Thread => "thread",
+            Self::Finalizer => "finalizer",
+            Self::Defer => "defer",
+            Self::Panic => "panic",
+            Self::Runtime => "runtime",
+            Self::Native => "native",
+            Self::Class => "class",
+            Self::Monitor => "monitor",
+            Self::Generation => "generation",
+            Self::Other => "other",
+        }
+    }
+}
+
+/// Something outside of the heap that keeps an object alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Root {
+    /// The object that is kept alive.
+    pub object: ObjectId,
+    /// Why.
+    pub kind: RootKind,
+    /// What the root belongs to: `data`, `goroutine 17 [chan receive] main.worker`, `Permanent Roots`.
+    pub group: NameId,
+    /// Which one of the group it is: a name, an index, an offset.
+    pub label: Label,
+    /// The call frame that it belongs to: a row of [`super::heap::Heap::frames`].
+    pub frame: Option<u32>,
+}
+
+impl Root {
+    /// As people see it: `data +0x1c0`, `Thread Roots: lang_hash`.
+    pub fn text(&self, names: &Names) -> String {
+        let (group, label) = (names.text(self.group), self.label.text(names));
+        match (group.is_empty(), self.label.kind()) {
+            (_, LabelKind::None) => group.to_owned(),
+            (true, _) => label.into_owned(),
+            (false, LabelKind::Field(_)) => format!("{group}: {label}"),
+            (false, _) => format!("{group} {label}"),
+        }
+    }
+}
+
+/// A thread or goroutine.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Thread {
+    /// `goroutine 17 [chan receive]`, or the thread's own name.
+    pub name: NameId,
+    /// The number by which its runtime knows it.
+    pub id: u64,
+    /// The object that stands for it, if there is one.
+    pub object: Option<ObjectId>,
+    /// Its call frames, innermost first: rows of [`super::heap::Heap::frames`].
+    pub frames: Range<u32>,
+}
+
+/// A call frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackFrame {
+    /// The function.
+    pub function: NameId,
+    /// Its source file; empty if that is not known.
+    pub file: NameId,
+    /// 1-based; 0 is unknown.
+    pub line: u32,
+}
