@@ -20,6 +20,7 @@ Examples:
   dumptool cat profile.mojo | less          every record, with its offset
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for everything that reads Austin's text
+  dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
 
 FILE is a path or `-` for standard input; gzip and zstd are undone. Formats are told by content.
 Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input damaged, 4 output not writable.";
@@ -115,7 +116,9 @@ pub(super) struct CheckArgs {
 #[command(after_help = "Examples:
   dumptool convert profile.mojo out.austin
   dumptool convert profile.mojo out.austin.gz
-  dumptool convert profile.mojo - --to austin | head")]
+  dumptool convert profile.mojo - --to austin | head
+  dumptool convert app.heapdump out.hprof              open it in VisualVM or Eclipse MAT
+  dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(super) struct ConvertArgs {
     /// Dump to convert; `-` is standard input
     #[arg(value_name = "IN")]
@@ -129,6 +132,19 @@ pub(super) struct ConvertArgs {
     /// Dialect of Austin's text: `full` as Austin 3 and mojo2austin 1.7 write it, `peer` as mojo2austin 2
     #[arg(long, value_enum, default_value_t = DialectArg::Full)]
     pub(super) dialect: DialectArg,
+    /// What objects are called in hprof: `compact` numbers of 4 bytes, which give exact sizes, or their `address`
+    #[arg(long, value_enum, default_value_t = IdsArg::Compact)]
+    pub(super) ids: IdsArg,
+    /// Make roots of unreachable objects, so that Eclipse MAT keeps them (hprof)
+    #[arg(long)]
+    pub(super) root_unreachable: bool,
+    /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`
+    #[arg(long, value_name = "N|last")]
+    pub(super) snapshot: Option<Snapshot>,
+    /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
+    /// something points into (`default`), or all of all frames (`conservative`)
+    #[arg(long, value_enum, default_value_t = RootsArg::Default)]
+    pub(super) roots: RootsArg,
 }
 
 /// Print a completion script
@@ -146,6 +162,8 @@ pub(super) struct CompletionsArgs {
 pub(super) enum Target {
     /// Austin's text: collapsed stacks, one sample a line
     Austin,
+    /// hprof: for VisualVM, Eclipse MAT, hprof-slurp
+    Hprof,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -154,6 +172,24 @@ pub(super) enum DialectArg {
     Full,
     /// What mojo2austin of austin-python 2.x prints
     Peer,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum IdsArg {
+    /// Running numbers of 4 bytes
+    Compact,
+    /// Addresses, in 8 bytes
+    Address,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum RootsArg {
+    /// What the dump lists
+    Precise,
+    /// And all of a frame that something points into
+    Default,
+    /// All of all frames
+    Conservative,
 }
 
 #[derive(Args, Debug)]

@@ -47,12 +47,14 @@ impl Target {
     pub(super) fn extension(self) -> &'static str {
         match self {
             Self::Austin => "austin",
+            Self::Hprof => "hprof",
         }
     }
 
     fn title(self) -> &'static str {
         match self {
             Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
+            Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp",
         }
     }
 
@@ -60,7 +62,7 @@ impl Target {
     pub(super) fn of(format: Format) -> &'static [Self] {
         match format.kind() {
             Kind::Profile => &[Self::Austin],
-            Kind::Heap => &[],
+            Kind::Heap => &[Self::Hprof],
         }
     }
 }
@@ -80,7 +82,7 @@ fn rows() -> Vec<Row> {
     let written = Target::value_variants().iter().map(|target| Row {
         name: target.extension(),
         title: target.title().to_owned(),
-        kind: "profile",
+        kind: if *target == Target::Austin { "profile" } else { "heap" },
         read: false,
         write: true,
         versions: String::new(),

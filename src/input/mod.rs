@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::model::fields::Record;
 use check::Findings;
 use info::Info;
+use load::{LoadOptions, Loaded};
 use std::ops::ControlFlow;
 
 /// A format that is read.
@@ -191,6 +192,21 @@ pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findi
         Format::Go => go::check(bytes, options),
         Format::Hprof => hprof::check(bytes, options),
         Format::Mojo => mojo::check(bytes, options),
+    }
+}
+
+/// Loads a heap. A damaged dump gives what could be loaded, with [`Loaded::damage`] set.
+///
+/// # Errors
+/// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such snapshot, or the dump is a
+/// profile.
+pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    let _ = (bytes, options);
+    match format {
+        Format::Mvmheap | Format::Dart | Format::Go => {
+            Err(Error::unsupported(0, format!("objects of {} files cannot be loaded yet", format.name())))
+        }
+        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
 

@@ -1,4 +1,5 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
 
 pub mod austin;
+pub mod hprof;
 pub mod records;

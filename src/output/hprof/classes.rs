@@ -1,0 +1,261 @@
+//! Classes and names: what is known of both before the first object is written.
+
+use super::ids::IdSpace;
+use super::labels::{array_class_name, class_name, field_name};
+use super::layout::Layout;
+use super::plan::{Field, FieldName, Form, Plan, Plans};
+use super::records::{Basic, Out, TRACE, sub, tag};
+use super::report::Report;
+use super::required::{self, OBJECT, Required};
+use super::roots::Roots;
+use crate::model::heap::{Heap, Ids, ObjectId, TypeId};
+use crate::model::names::{NameId, Names};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io::{self, Write};
+
+/// All classes, and all names that the file needs.
+pub(super) struct Classes {
+    pub(super) names: Names,
+    pub(super) required: Required,
+    /// Classes whose static fields are roots.
+    pub(super) holders: Vec<u32>,
+    list: Vec<Class>,
+    first_helper: NameId,
+    /// For each plan: the class of its objects.
+    of_plan: Vec<u32>,
+}
+
+/// A class.
+pub(super) struct Class {
+    pub(super) name: NameId,
+    /// Row of the superclass.
+    pub(super) parent: u32,
+    /// Bytes of an instance; nothing for arrays.
+    pub(super) size: u32,
+    /// Its own fields.
+    pub(super) fields: Vec<(NameId, Basic)>,
+    /// Static fields.
+    pub(super) statics: Vec<(NameId, Static)>,
+}
+
+/// The value of a static field.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Static {
+    Object(ObjectId),
+    Long(u64),
+}
+
+impl Classes {
+    pub(super) fn of(heap: &Heap<'_>, layout: &Layout, plans: &Plans, roots: &Roots) -> Self {
+        let none = Required { string: 0, weak_reference: 0, object_array: 0, thread: 0, info: 0 };
+        let mut classes = Self {
+            names: Names::default(),
+            required: none,
+            holders: Vec::new(),
+            list: Vec::new(),
+            first_helper: Names::EMPTY,
+            of_plan: Vec::new(),
+        };
+        classes.required = required::add(&mut classes, layout);
+        classes.add_info(heap, layout);
+        classes.add_plans(heap, layout, plans);
+        roots.add_holders(heap, &mut classes);
+        for frame in &heap.frames {
+            classes.names.intern(heap.names.text(frame.function));
+            classes.names.intern(heap.names.text(frame.file));
+        }
+        for thread in &heap.threads {
+            classes.names.intern(heap.names.text(thread.name));
+        }
+        classes
+    }
+
+    pub(super) fn add(&mut self, class: Class) -> u32 {
+        self.list.push(class);
+        self.list.len() as u32 - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The class of the objects of a plan.
+    pub(super) fn of_plan(&self, plan: u32) -> u32 {
+        self.of_plan[plan as usize]
+    }
+
+    pub(super) fn string_size(&self, layout: &Layout) -> u64 {
+        layout.instance_size(layout.reference() + 5)
+    }
+
+    /// What a reader needs to find the objects of the heap among the ids: object k is `idBase + (k << idShift)` unless ids
+    /// are addresses, and everything from `firstHelper` on was made up.
+    fn add_info(&mut self, heap: &Heap<'_>, layout: &Layout) {
+        let first_row = match &heap.ids {
+            Ids::Rows(first) => *first,
+            Ids::Addresses(_) => 0,
+        };
+        let statics = [
+            ("version", 1),
+            ("objects", heap.len() as u64),
+            ("idsAreAddresses", layout.addresses.into()),
+            ("idBase", if layout.addresses { 0 } else { 1 << layout.shift }),
+            ("idShift", if layout.addresses { 0 } else { layout.shift.into() }),
+            ("firstRow", first_row),
+            ("pointerSize", heap.pointer_size.into()),
+        ];
+        let statics = statics.iter().map(|&(name, value)| (self.names.intern(name), Static::Long(value))).collect();
+        self.list[self.required.info as usize].statics = statics;
+        self.first_helper = self.names.intern("firstHelper");
+    }
+
+    fn add_plans(&mut self, heap: &Heap<'_>, layout: &Layout, plans: &Plans) {
+        let mut shapes: FxHashMap<TypeId, u32> = FxHashMap::default();
+        for plan in plans.plans.iter().filter(|plan| plan.form == Form::Fields) {
+            *shapes.entry(plan.type_id).or_default() += 1;
+        }
+        let mut parents: FxHashMap<TypeId, u32> = FxHashMap::default();
+        let mut arrays: FxHashMap<TypeId, u32> = FxHashMap::default();
+        for plan in &plans.plans {
+            let class = match plan.form {
+                Form::Text => self.required.string,
+                Form::Bytes | Form::Mixed => OBJECT,
+                Form::Array => *arrays.entry(plan.type_id).or_insert_with(|| {
+                    let name = class_name(&heap.names, &heap.types[plan.type_id.0 as usize]);
+                    let name = self.names.intern(&array_class_name(&name));
+                    self.add(Class { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() })
+                }),
+                Form::Fields => {
+                    let name = class_name(&heap.names, &heap.types[plan.type_id.0 as usize]);
+                    let name = self.names.intern(&name);
+                    let parent = match plan.referent {
+                        Some(_) => self.required.weak_reference,
+                        None if shapes[&plan.type_id] < 2 => OBJECT,
+                        None => *parents.entry(plan.type_id).or_insert_with(|| {
+                            let size = layout.header() as u32;
+                            self.add(Class { name, parent: OBJECT, size, fields: Vec::new(), statics: Vec::new() })
+                        }),
+                    };
+                    let fields = self.fields(heap, plan);
+                    // Larger objects are arrays, unless it is their references that make them large.
+                    self.add(Class { name, parent, size: plan.size as u32, fields, statics: Vec::new() })
+                }
+            };
+            self.of_plan.push(class);
+        }
+    }
+
+    fn fields(&mut self, heap: &Heap<'_>, plan: &Plan) -> Vec<(NameId, Basic)> {
+        let own = plan.fields.len() - usize::from(plan.referent.is_some());
+        let mut unique = Unique::default();
+        plan.fields[..own]
+            .iter()
+            .map(|field| (unique.intern(&mut self.names, &name_of(field, &heap.names)), field.kind.basic()))
+            .collect()
+    }
+
+    /// Writes names, classes, and the trace without frames.
+    pub(super) fn write_names<W: Write>(&self, ids: &IdSpace, out: &mut Out<W>) -> io::Result<()> {
+        for name in (0..self.names.len() as u32).map(NameId) {
+            out.id(ids.name(name));
+            out.bytes(self.names.text(name).as_bytes());
+            out.record(tag::UTF8)?;
+        }
+        for (row, class) in (0..).zip(&self.list) {
+            out.u4(serial(row));
+            out.id(ids.class(row));
+            out.u4(TRACE);
+            out.id(ids.name(class.name));
+            out.record(tag::LOAD_CLASS)?;
+        }
+        out.u4(TRACE);
+        out.u4(0);
+        out.u4(0);
+        out.record(tag::TRACE)
+    }
+
+    /// Writes the class dumps.
+    pub(super) fn write_dumps<W: Write>(
+        &self,
+        layout: &Layout,
+        ids: &IdSpace,
+        out: &mut Out<W>,
+        report: &mut Report,
+    ) -> io::Result<()> {
+        for (row, class) in (0..).zip(&self.list) {
+            let mut statics = class.statics.clone();
+            if row == self.required.info {
+                statics.push((self.first_helper, Static::Long(ids.first_helper())));
+            }
+            let id = layout.reference();
+            let of_static = |value: &Static| if matches!(value, Static::Object(_)) { id } else { 8 };
+            let statics_size: u64 = statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
+            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + class.fields.len() as u64 * (id + 1))?;
+            out.id(ids.class(row));
+            out.u4(TRACE);
+            out.id(if row == OBJECT { 0 } else { ids.class(class.parent) });
+            // Loader, signers, protection domain, two that are reserved.
+            (0..5).for_each(|_| out.id(0));
+            out.u4(class.size);
+            out.u2(0);
+            out.u2(statics.len() as u16);
+            for &(name, value) in &statics {
+                out.id(ids.name(name));
+                match value {
+                    Static::Object(object) => {
+                        out.u1(Basic::Object as u8);
+                        out.id(ids.object(object));
+                    }
+                    Static::Long(value) => {
+                        out.u1(Basic::Long as u8);
+                        out.u8(value);
+                    }
+                }
+            }
+            out.u2(class.fields.len() as u16);
+            for &(name, basic) in &class.fields {
+                out.id(ids.name(name));
+                out.u1(basic as u8);
+            }
+            report.classes += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The serial number of a class, which must not be 0.
+pub(super) fn serial(class: u32) -> u32 {
+    class + 1
+}
+
+/// Makes names unique within a class: `next`, `next#2`.
+#[derive(Default)]
+pub(super) struct Unique {
+    used: FxHashSet<NameId>,
+    /// How often each name has come, so that many equal ones do not take quadratic time.
+    count: FxHashMap<NameId, u32>,
+}
+
+impl Unique {
+    pub(super) fn intern(&mut self, names: &mut Names, text: &str) -> NameId {
+        let first = names.intern(text);
+        let mut id = first;
+        while !self.used.insert(id) {
+            let count = self.count.entry(first).or_insert(1);
+            *count += 1;
+            id = names.intern(&format!("{text}#{count}"));
+        }
+        id
+    }
+}
+
+fn name_of<'n>(field: &Field, names: &'n Names) -> std::borrow::Cow<'n, str> {
+    match field.name {
+        FieldName::Label(label) => field_name(label, names),
+        FieldName::Offset(offset) => format!("{offset:#x}").into(),
+        FieldName::Pad(offset) => format!("~pad{offset}").into(),
+        FieldName::External => "~external".into(),
+        FieldName::Value => "value".into(),
+        FieldName::Length => "length".into(),
+    }
+}

@@ -1,0 +1,78 @@
+//! Ids: objects first, then classes, names, and what the heap has no object for.
+
+use super::classes::Classes;
+use super::layout::Layout;
+use crate::model::heap::{Heap, Ids, ObjectId};
+use crate::model::names::NameId;
+
+/// Gives everything its id. None is 0, none is given twice, and not all are multiples of 16: MAT takes the largest power of
+/// two that divides all distances for the alignment of objects and rounds sizes up to it.
+pub(super) struct IdSpace {
+    shift: u32,
+    /// Of objects, if they are their ids.
+    addresses: Option<Vec<u64>>,
+    classes: u64,
+    names: u64,
+    next: u64,
+}
+
+impl IdSpace {
+    pub(super) fn new(heap: &Heap<'_>, layout: &Layout, classes: &Classes) -> Self {
+        let addresses: Option<Vec<u64>> = match &heap.ids {
+            Ids::Addresses(addresses) if layout.addresses => Some(addresses.iter().collect()),
+            _ => None,
+        };
+        let next = match addresses.as_deref().and_then(<[u64]>::last) {
+            // Not on a boundary of 16.
+            Some(last) => (last | 15) + 9,
+            None => (heap.len() as u64 + 1) << layout.shift,
+        };
+        let mut ids = Self { shift: layout.shift, addresses, classes: 0, names: 0, next };
+        ids.classes = ids.reserve(classes.len() as u64);
+        ids.names = ids.reserve(classes.names.len() as u64);
+        ids
+    }
+
+    /// Of an object of the heap.
+    #[inline]
+    pub(super) fn object(&self, object: ObjectId) -> u64 {
+        match &self.addresses {
+            None => (u64::from(object.0) + 1) << self.shift,
+            Some(addresses) => addresses[object.index()],
+        }
+    }
+
+    /// Of a class, by its row.
+    #[inline]
+    pub(super) fn class(&self, class: u32) -> u64 {
+        self.classes + (u64::from(class) << self.shift)
+    }
+
+    /// Of a name of [`Classes::names`].
+    pub(super) fn name(&self, name: NameId) -> u64 {
+        self.names + (u64::from(name.0) << self.shift)
+    }
+
+    /// The first of so many new ids, with [`IdSpace::step`] between them.
+    pub(super) fn reserve(&mut self, count: u64) -> u64 {
+        let first = self.next;
+        self.next += count << self.shift;
+        first
+    }
+
+    /// A new id, for something that the heap has no object for.
+    #[inline]
+    pub(super) fn fresh(&mut self) -> u64 {
+        self.reserve(1)
+    }
+
+    /// From one reserved id to the next.
+    pub(super) fn step(&self) -> u64 {
+        1 << self.shift
+    }
+
+    /// The first id that is none of an object of the heap.
+    pub(super) fn first_helper(&self) -> u64 {
+        self.classes
+    }
+}

@@ -1,0 +1,56 @@
+//! Names as readers need them: of classes, and of fields.
+
+use crate::model::heap::{Label, LabelKind, Type};
+use crate::model::names::Names;
+use std::borrow::Cow;
+
+/// The name of a type's class: `dart:core._List`. Readers take names apart, so that some are changed:
+/// * nothing may begin with `[` but arrays, so that Go's `[]byte` becomes `type []byte`;
+/// * nothing may end with `[]` but arrays, so that `T[]` becomes `T[ ]`;
+/// * MAT has its own idea of what `<method>` and the like mean.
+pub(super) fn class_name(names: &Names, of: &Type) -> String {
+    let (namespace, name) = (names.text(of.namespace), names.text(of.name));
+    let mut text = match (namespace.is_empty(), name.is_empty()) {
+        (_, true) => "<unnamed>".to_owned(),
+        (true, _) => name.to_owned(),
+        (false, _) => format!("{namespace}.{name}"),
+    };
+    if text.contains('\0') {
+        text = text.replace('\0', "\u{fffd}");
+    }
+    if text.starts_with('[')
+        || ["<method>", "<stack frame>", "<native memory>"].contains(&&*text)
+        || text.starts_with("unknown-class-")
+    {
+        text.insert_str(0, "type ");
+    }
+    if text.ends_with("[]") {
+        text.truncate(text.len() - 1);
+        text.push_str(" ]");
+    }
+    text
+}
+
+/// The name of a type's array class, as the JVM writes it: `[Ldart:core._List;`, which readers show as `dart:core._List[]`.
+pub(super) fn array_class_name(class: &str) -> String {
+    format!("[L{};", class.strip_suffix("[ ]").unwrap_or(class))
+}
+
+/// The name of a field for a reference: `next`, `[3]`, `0x10`.
+pub(super) fn field_name(label: Label, names: &Names) -> Cow<'_, str> {
+    match label.kind() {
+        LabelKind::None => "<unnamed>".into(),
+        LabelKind::Offset(offset) => format!("{offset:#x}").into(),
+        LabelKind::Field(name) if names.text(name).is_empty() => "<unnamed>".into(),
+        LabelKind::Field(name) if names.text(name).contains('\0') => names.text(name).replace('\0', "\u{fffd}").into(),
+        LabelKind::Field(_) | LabelKind::Index(_) => label.text(names),
+    }
+}
+
+/// The name of a class that holds roots. It must not look like an array either.
+pub(super) fn holder_name(name: &str) -> String {
+    match name.strip_suffix("[]") {
+        Some(rest) => format!("{rest}[ ]"),
+        None => name.to_owned(),
+    }
+}

@@ -1,0 +1,86 @@
+//! How wide ids are, and which sizes readers compute.
+
+use super::IdKind;
+use crate::model::heap::{Heap, Ids, ObjectId};
+
+/// Widths that the sizes of everything depend on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// Ids and references take 8 bytes, not 4.
+    pub(super) wide: bool,
+    /// Ids are multiples of `1 << shift`.
+    pub(super) shift: u32,
+    /// Ids of objects are their addresses.
+    pub(super) addresses: bool,
+}
+
+/// The largest array in elements: Java's readers take lengths as signed, and a record has less than 4 GiB.
+const LONGEST: u64 = 1 << 30;
+
+impl Layout {
+    /// The narrowest layout in which all ids fit.
+    pub(super) fn of(heap: &Heap<'_>, ids: IdKind) -> Self {
+        // No more helpers and classes than that are made; the exact number is known only once sizes are.
+        let most = [heap.len(), heap.external.len(), heap.roots.len(), heap.threads.len(), heap.frames.len(), heap.types.len()];
+        let weak = if heap.references.weak.is_empty() { 0 } else { heap.references.len() };
+        let most = most.iter().map(|&count| count as u64).sum::<u64>() * 4 + weak as u64 + (1 << 24);
+        if let (IdKind::Address, Some(last)) = (ids, last_address(heap)) {
+            let end = last.saturating_add(most.saturating_mul(8));
+            if end <= i64::MAX as u64 {
+                return Self { wide: end > u32::MAX.into(), shift: 3, addresses: true };
+            }
+        }
+        let fits = |shift: u32| most << shift <= u32::MAX.into();
+        Self { wide: !fits(0), shift: if fits(3) || !fits(0) { 3 } else { 0 }, addresses: false }
+    }
+
+    /// Bytes of an id and of a reference.
+    #[inline]
+    pub(super) fn reference(&self) -> u64 {
+        if self.wide { 8 } else { 4 }
+    }
+
+    /// Bytes of an instance before its fields, which is also what a `java.lang.Object` takes.
+    #[inline]
+    pub(super) fn header(&self) -> u64 {
+        2 * self.reference()
+    }
+
+    /// Bytes of an array before its elements, as VisualVM counts them.
+    fn array_header(&self) -> u64 {
+        self.header() + 4
+    }
+
+    /// What VisualVM shows for an array of so many bytes of elements.
+    #[inline]
+    pub(super) fn array_size(&self, bytes: u64) -> u64 {
+        align(self.array_header() + bytes, 8)
+    }
+
+    /// The length of the array of references that is `size` bytes large. All readers agree on it.
+    pub(super) fn array_length(&self, size: u64) -> u64 {
+        (size.saturating_sub(align(self.array_header(), self.reference())) / self.reference()).min(LONGEST / self.reference())
+    }
+
+    /// The length of the byte array that is `size` bytes large. All readers agree on it.
+    pub(super) fn bytes_length(&self, size: u64) -> u64 {
+        size.saturating_sub(align(self.array_header(), self.reference())).min(LONGEST)
+    }
+
+    /// What MAT and hprof-slurp show for an instance with so many bytes of fields.
+    pub(super) fn instance_size(&self, fields: u64) -> u64 {
+        align(self.header() + fields, 8)
+    }
+}
+
+/// The next multiple of a power of two.
+pub(super) fn align(value: u64, to: u64) -> u64 {
+    (value + (to - 1)) & !(to - 1)
+}
+
+/// The largest address, if all objects have one and none is 0, which cannot be an id.
+fn last_address(heap: &Heap<'_>) -> Option<u64> {
+    let Ids::Addresses(addresses) = &heap.ids else { return None };
+    let first = addresses.address(ObjectId(0))?;
+    (first > 0).then(|| addresses.address(ObjectId(addresses.len() as u32 - 1)))?
+}

@@ -1,0 +1,115 @@
+//! Binary hprof, as VisualVM, Eclipse MAT and hprof-slurp take it, of a heap that need not come from a JVM.
+//!
+//! ```text
+//! header            "JAVA PROFILE 1.0.2\0", width of an id (4 or 8), time
+//! UTF8 …            every name
+//! LOAD_CLASS …      every class
+//! TRACE 1           without frames; what everything refers to that has no stack of its own
+//! FRAME … TRACE … START_THREAD …
+//! HEAP_DUMP_SEGMENT of about 1 MiB each: class dumps, threads, objects in the order of their ids, roots
+//! HEAP_DUMP_END
+//! ```
+//!
+//! Two passes over the heap: [`plan`] finds how each object is written, then everything is written in order, without
+//! seeking. What becomes of an object:
+//!
+//! | object | written as |
+//! |---|---|
+//! | text | `java.lang.String` with a byte or char array (`strings`) |
+//! | with fields | an instance of a class made for its (type, size): a reference field per label, named by it, then the contents or the value of the object where they are known, then `~pad` fields up to its size |
+//! | elements, more than 256 references, more than 2 KiB | an array of class `[Lname;` whose length gives the size; references in order, at their index where all have one |
+//! | contents of more than 2 KiB without references | a byte array with the contents; the name of the type is lost |
+//! | external bytes | a byte array of that size in a field `~external` |
+//! | weak reference | the `referent` of the object itself, which becomes a subclass of `java.lang.ref.WeakReference`; further ones of an object through a `WeakReference` of their own |
+//! | root | a static field, named by its label, of a class `GC roots: <group>`; in a call frame: a local variable of a thread |
+//! | thread | an instance of `dumptool.Thread`, a subclass of `java.lang.Thread` |
+//!
+//! Readers compute sizes by themselves: MAT and hprof-slurp from the fields, VisualVM takes the class's word for
+//! instances. So the class says the true size, and fields are padded up to it. Where the references alone are larger, MAT
+//! and hprof-slurp show more than VisualVM; that and everything else that hprof cannot say is counted in the [`Report`].
+
+mod classes;
+mod ids;
+mod labels;
+mod layout;
+mod objects;
+mod plan;
+mod reach;
+mod records;
+mod report;
+mod required;
+mod roots;
+mod strings;
+
+pub use report::{Loss, Report};
+
+use crate::model::heap::Heap;
+use classes::Classes;
+use ids::IdSpace;
+use layout::Layout;
+use objects::{Objects, Scratch};
+use plan::Plans;
+use records::Out;
+use report::Losses;
+use roots::Roots;
+use std::io::{self, Write};
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Options {
+    /// What objects are called.
+    pub ids: IdKind,
+    /// Make roots of unreachable objects, as few as it takes. MAT shows only what a root reaches.
+    pub root_unreachable: bool,
+}
+
+/// What objects are called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum IdKind {
+    /// Running numbers in 4 bytes: the sizes that readers compute are exact. Object k is `8 * (k + 1)`.
+    #[default]
+    Compact,
+    /// Their addresses, in 8 bytes if they need them, where the heap has addresses; otherwise as `Compact`. References take
+    /// 8 bytes then, so that more objects appear larger than they are.
+    Address,
+}
+
+/// Writes a heap, in one go and without seeking. Memory: 4 bytes an object, 12 with addresses as ids.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write<W: Write>(heap: &Heap<'_>, options: &Options, out: W) -> io::Result<Report> {
+    let layout = Layout::of(heap, options.ids);
+    let plans = Plans::of(heap, &layout);
+    let roots = Roots::of(heap);
+    let mut classes = Classes::of(heap, &layout, &plans, &roots);
+    let mut ids = IdSpace::new(heap, &layout, &classes);
+    let mut out = Out::new(out, layout.wide);
+    let mut losses = Losses::default();
+    let mut report = Report::default();
+
+    records::header(&mut out)?;
+    classes.write_names(&ids, &mut out)?;
+    let threads = roots.write_threads(heap, &mut classes, &mut ids, &mut out)?;
+    classes.write_dumps(&layout, &ids, &mut out, &mut report)?;
+    threads.write_objects(heap, &layout, &classes, &mut ids, &mut out, &mut report)?;
+    let objects = Objects {
+        heap,
+        layout: &layout,
+        plans: &plans,
+        classes: &classes,
+        ids: &mut ids,
+        out: &mut out,
+        report: &mut report,
+        losses: &mut losses,
+        scratch: Scratch::default(),
+    };
+    objects.write()?;
+    roots.write(heap, &layout, &classes, &threads, &ids, &mut out, &mut report, &mut losses)?;
+    if options.root_unreachable {
+        reach::root_unreachable(heap, &layout, &ids, &mut out, &mut report)?;
+    }
+    out.finish()?;
+    report.lost = losses.into_list();
+    Ok(report)
+}

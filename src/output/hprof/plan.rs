@@ -1,0 +1,358 @@
+//! The first pass: how each object is written.
+//!
+//! Objects of one type and size share a class whose fields are all labels that occur among them, so that a field that is
+//! null in some objects does not make a class of its own. Where that would take more room than the objects have, each
+//! sequence of labels gets a class; and where those, or the sizes, are too many, the type is written as arrays.
+
+mod fields;
+
+use super::layout::Layout;
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, TypeId, TypeKind, Value};
+use fields::fields;
+pub(super) use fields::{Field, FieldKind, FieldName};
+use rustc_hash::FxHashMap;
+
+/// Most references of an object with fields.
+const MOST_FIELDS: usize = 256;
+/// Largest object with fields.
+const LARGEST: u64 = 2048;
+/// Most classes of one type.
+const MOST_SHAPES: usize = 64;
+
+/// How each object is written.
+pub(super) struct Plans {
+    /// For each object: its row in `plans`.
+    pub(super) of: Vec<u32>,
+    pub(super) plans: Vec<Plan>,
+}
+
+/// A label, and whether the reference is weak.
+pub(super) type Key = (Label, bool);
+
+/// How objects of a type and size are written.
+pub(super) struct Plan {
+    pub(super) form: Form,
+    pub(super) type_id: TypeId,
+    /// Bytes of each object; nothing for arrays and texts, whose sizes differ.
+    pub(super) size: u64,
+    /// What the objects hold besides references.
+    pub(super) value: ValueKind,
+    pub(super) external: bool,
+    /// References, sorted, as often as they occur in one object.
+    pub(super) keys: Vec<Key>,
+    /// Most references of one object.
+    most: usize,
+    /// For [`Form::Fields`], in the order of the instance's bytes.
+    pub(super) fields: Vec<Field>,
+    /// Row of the key that is the `referent` of the object itself.
+    pub(super) referent: Option<usize>,
+    /// Bytes of the fields.
+    pub(super) length: u64,
+    /// Bytes of contents for which there is no field.
+    pub(super) unwritten: u64,
+    reads_value: bool,
+}
+
+/// What an object is written as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// An instance with fields.
+    Fields,
+    /// Instances with fields, but the labels differ too much for one class.
+    Mixed,
+    /// An array of references.
+    Array,
+    /// A byte array with the contents.
+    Bytes,
+    /// A `java.lang.String`.
+    Text,
+}
+
+/// Which value objects have, as the first one tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum ValueKind {
+    None,
+    Boolean,
+    Integer,
+    Float,
+    Length,
+    Text,
+    Bytes,
+    Name,
+}
+
+impl ValueKind {
+    fn of(heap: &Heap<'_>, object: ObjectId) -> Self {
+        match heap.value(object) {
+            Value::None => Self::None,
+            Value::Boolean(_) => Self::Boolean,
+            Value::Integer(_) => Self::Integer,
+            Value::Float(_) => Self::Float,
+            Value::Length(_) => Self::Length,
+            Value::Text { .. } => Self::Text,
+            Value::Bytes(_) => Self::Bytes,
+            Value::Name(_) => Self::Name,
+        }
+    }
+}
+
+/// Objects that have the same plan unless it turns out to be [`Form::Mixed`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Group {
+    type_id: TypeId,
+    size: u64,
+    external: bool,
+    array: bool,
+    /// There are references, where it matters: contents and texts are written as such only if there are none.
+    references: bool,
+}
+
+impl Plans {
+    pub(super) fn of(heap: &Heap<'_>, layout: &Layout) -> Self {
+        let mut plans = Self { of: Vec::with_capacity(heap.len()), plans: Vec::new() };
+        plans.group(heap);
+        plans.judge(layout);
+        plans.split_mixed(heap);
+        plans.limit_classes();
+        for plan in plans.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
+            fields(plan, heap, layout);
+        }
+        plans
+    }
+
+    /// Gives all objects of a type and size one plan, with all their labels.
+    fn group(&mut self, heap: &Heap<'_>) {
+        let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
+        // Objects of a type mostly have the same size as the one before.
+        let mut recent: Vec<Option<(Group, u32)>> = vec![None; heap.types.len()];
+        let mut external = heap.external.iter().peekable();
+        let mut keys = Vec::new();
+        for object in heap.objects() {
+            let has_external = external.next_if(|(owner, _)| *owner == object).is_some_and(|(_, bytes)| *bytes > 0);
+            let type_id = heap.type_of[object.index()];
+            let size = heap.shallow.get(object.index());
+            let range = heap.references.range(object);
+            let array = is_array(heap, object, size);
+            // The size of an array is in its length.
+            let group = Group {
+                type_id,
+                size: if array { 0 } else { size },
+                external: has_external,
+                array,
+                references: (array || heap.type_of(object).kind == TypeKind::Text) && !range.is_empty(),
+            };
+            let recent = &mut recent[type_id.0 as usize];
+            let row = match *recent {
+                Some((last, row)) if last == group => row,
+                _ => *groups.entry(group).or_insert_with(|| {
+                    self.plans.push(Plan::new(heap, object, &group));
+                    self.plans.len() as u32 - 1
+                }),
+            };
+            *recent = Some((group, row));
+            self.of.push(row);
+            let plan = &mut self.plans[row as usize];
+            if plan.form == Form::Fields {
+                collect_keys(heap, object, &mut keys);
+                plan.most = plan.most.max(keys.len());
+                plan.merge(&keys);
+                if plan.keys.len() > MOST_FIELDS {
+                    plan.form = Form::Mixed;
+                    plan.keys = Vec::new();
+                }
+            }
+        }
+    }
+
+    /// Tells plans whose labels together take more room than the objects have.
+    fn judge(&mut self, layout: &Layout) {
+        let size_of = |references: usize| layout.instance_size(references as u64 * layout.reference());
+        for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
+            let external = usize::from(plan.external);
+            if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most + external)) {
+                plan.form = Form::Mixed;
+            }
+        }
+    }
+
+    /// Gives each sequence of labels of mixed objects a plan, or makes all of them arrays if there are too many.
+    fn split_mixed(&mut self, heap: &Heap<'_>) {
+        let mut shapes: FxHashMap<u32, FxHashMap<Vec<Key>, u32>> = FxHashMap::default();
+        let mixed = |plans: &[Plan], row: u32| plans[row as usize].form == Form::Mixed;
+        if !self.plans.iter().any(|plan| plan.form == Form::Mixed) {
+            return;
+        }
+        let mut keys = Vec::new();
+        for object in heap.objects() {
+            let row = self.of[object.index()];
+            if !mixed(&self.plans, row) {
+                continue;
+            }
+            collect_keys(heap, object, &mut keys);
+            let of_plan = shapes.entry(row).or_default();
+            if of_plan.contains_key(&keys) {
+                continue;
+            }
+            if of_plan.len() >= MOST_SHAPES {
+                self.plans[row as usize].form = Form::Array;
+                continue;
+            }
+            of_plan.insert(keys.clone(), self.plans.len() as u32);
+            let plan = self.plans[row as usize].with_keys(keys.clone());
+            self.plans.push(plan);
+        }
+        for object in heap.objects() {
+            let row = self.of[object.index()];
+            if mixed(&self.plans, row) {
+                collect_keys(heap, object, &mut keys);
+                if let Some(&shape) = shapes.get(&row).and_then(|shapes| shapes.get(&keys)) {
+                    self.of[object.index()] = shape;
+                }
+            }
+        }
+        // The shapes of what became arrays after all have no objects.
+        for (row, shapes) in &shapes {
+            if self.plans[*row as usize].form == Form::Array {
+                shapes.values().for_each(|&shape| self.plans[shape as usize].form = Form::Mixed);
+            }
+        }
+    }
+
+    /// Writes types as arrays that would have too many classes.
+    fn limit_classes(&mut self) {
+        let mut classes: FxHashMap<TypeId, usize> = FxHashMap::default();
+        for plan in self.plans.iter().filter(|plan| plan.form == Form::Fields) {
+            *classes.entry(plan.type_id).or_default() += 1;
+        }
+        for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
+            // What is smaller than the smallest array would grow.
+            if classes[&plan.type_id] > MOST_SHAPES && plan.size >= 16 {
+                plan.form = if plan.is_bytes() { Form::Bytes } else { Form::Array };
+            }
+        }
+    }
+}
+
+impl Plan {
+    fn new(heap: &Heap<'_>, first: ObjectId, group: &Group) -> Self {
+        let value = ValueKind::of(heap, first);
+        let mut plan = Self {
+            form: Form::Fields,
+            type_id: group.type_id,
+            size: group.size,
+            value,
+            external: group.external,
+            keys: Vec::new(),
+            most: 0,
+            fields: Vec::new(),
+            referent: None,
+            length: 0,
+            unwritten: 0,
+            reads_value: false,
+        };
+        plan.form = match group {
+            Group { references: false, external: false, .. }
+                if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
+            {
+                Form::Text
+            }
+            Group { array: true, references: false, external: false, .. } if value == ValueKind::Bytes => Form::Bytes,
+            Group { array: true, .. } => Form::Array,
+            _ => Form::Fields,
+        };
+        plan
+    }
+
+    fn with_keys(&self, keys: Vec<Key>) -> Self {
+        Self {
+            form: Form::Fields,
+            type_id: self.type_id,
+            size: self.size,
+            value: self.value,
+            external: self.external,
+            most: keys.len(),
+            keys,
+            fields: Vec::new(),
+            referent: None,
+            length: 0,
+            unwritten: 0,
+            reads_value: false,
+        }
+    }
+
+    /// Whether a field takes something from the value.
+    pub(super) fn reads_value(&self) -> bool {
+        self.reads_value
+    }
+
+    /// Whether the objects have a value for which there is no field.
+    pub(super) fn loses_value(&self) -> bool {
+        !self.reads_value && !matches!(self.value, ValueKind::None | ValueKind::Bytes)
+    }
+
+    /// Memory with known contents and without references.
+    fn is_bytes(&self) -> bool {
+        self.value == ValueKind::Bytes && self.keys.is_empty() && !self.external
+    }
+
+    /// Adds the keys of an object. Both lists are sorted, and a key counts as often as it occurs.
+    fn merge(&mut self, keys: &[Key]) {
+        if self.keys == keys {
+            return;
+        }
+        let mut own = 0;
+        for &key in keys {
+            while self.keys.get(own).is_some_and(|&known| known < key) {
+                own += 1;
+            }
+            if self.keys.get(own) != Some(&key) {
+                self.keys.insert(own, key);
+            }
+            own += 1;
+        }
+    }
+}
+
+/// Whether an object is too large for fields, or has elements.
+fn is_array(heap: &Heap<'_>, object: ObjectId, size: u64) -> bool {
+    let references = &heap.references;
+    let range = references.range(object);
+    if size > LARGEST || range.len() > MOST_FIELDS {
+        return true;
+    }
+    let kind = heap.types[heap.type_of[object.index()].0 as usize].kind;
+    if kind == TypeKind::Array && size >= 16 {
+        // Contents keep the name of their type as long as they are small.
+        return !range.is_empty() || heap.values.is_none() || !matches!(heap.value(object), Value::Bytes(_));
+    }
+    if references.label.is_empty() || range.is_empty() {
+        return false;
+    }
+    // One look tells nearly always: elements come last.
+    if !matches!(references.label[range.end - 1].kind(), LabelKind::Index(_)) {
+        return false;
+    }
+    let indexed = references.label[range.clone()].iter().filter(|label| matches!(label.kind(), LabelKind::Index(_))).count();
+    indexed * 2 > range.len()
+}
+
+/// Sorted labels of an object's references.
+fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) {
+    keys.clear();
+    keys.extend(heap.references.of(object).map(|reference| (reference.label, is_weak(heap, object, &reference))));
+    if !keys.is_sorted() {
+        keys.sort_unstable();
+    }
+}
+
+/// Whether a reference is to be written as weak. The value of an ephemeron is not: nothing else would keep it alive.
+#[inline]
+pub(super) fn is_weak(heap: &Heap<'_>, holder: ObjectId, reference: &Reference) -> bool {
+    reference.weak && !ephemerons(heap, holder).any(|value| value == reference.target)
+}
+
+/// The values of an object's ephemerons.
+pub(super) fn ephemerons<'h>(heap: &'h Heap<'_>, holder: ObjectId) -> impl Iterator<Item = ObjectId> + 'h {
+    let first = heap.ephemerons.partition_point(|pair| pair.holder < holder);
+    heap.ephemerons[first..].iter().take_while(move |pair| pair.holder == holder).map(|pair| pair.value)
+}

@@ -1,0 +1,121 @@
+//! What was written, and what could not be.
+
+use serde::Serialize;
+
+/// What was written, as readers count it: what the heap has no object for is included.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Instances and arrays.
+    pub instances: u64,
+    /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what [`Report::lost`] says they round up.
+    pub bytes: u64,
+    /// Classes.
+    pub classes: u64,
+    /// Root records.
+    pub roots: u64,
+    /// References from instances and arrays, without null.
+    pub references: u64,
+    /// What the format cannot say.
+    #[serde(skip)]
+    pub lost: Vec<Loss>,
+}
+
+impl Report {
+    #[inline]
+    pub(super) fn add(&mut self, bytes: u64, references: u64) {
+        self.instances += 1;
+        self.bytes += bytes;
+        self.references += references;
+    }
+}
+
+/// Something that the format cannot say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// What, in the plural.
+    pub what: &'static str,
+    /// How often.
+    pub count: u64,
+    /// How many bytes it concerns, where it concerns bytes.
+    pub bytes: Option<u64>,
+}
+
+/// Kinds of losses, in the order in which they are listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lost {
+    RoundedInstance,
+    RoundedArray,
+    CutSize,
+    StringSize,
+    StringType,
+    BytesType,
+    Contents,
+    Value,
+    CutText,
+    ArrayLabel,
+    ArrayIndex,
+    WeakLabel,
+    Ephemeron,
+    Reference,
+    FrameLabel,
+}
+
+/// What is said of each kind, and whether bytes are counted.
+const KINDS: [(Lost, &str, bool); 15] = [
+    (Lost::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
+    (Lost::RoundedArray, "sizes rounded up", true),
+    (Lost::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
+    (Lost::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
+    (Lost::StringType, "type names of texts, which are java.lang.String", false),
+    (Lost::BytesType, "type names of memory blocks over 2 KiB, which are byte[]", false),
+    (Lost::Contents, "memory contents that have no place", true),
+    (Lost::Value, "values that have no place", false),
+    (Lost::CutText, "texts cut short", false),
+    (Lost::ArrayLabel, "names of references of objects that are written as arrays", false),
+    (Lost::ArrayIndex, "indexes of references of objects that are written as arrays", false),
+    (Lost::WeakLabel, "names of weak references, which are called referent", false),
+    (Lost::Ephemeron, "ephemerons: their value is kept alive by the holder alone", false),
+    (Lost::Reference, "references beyond the longest array", false),
+    (Lost::FrameLabel, "names of variables of call frames", false),
+];
+
+/// Counts what is lost.
+#[derive(Debug, Default)]
+pub(super) struct Losses {
+    counts: [(u64, u64); KINDS.len()],
+}
+
+impl Losses {
+    #[inline]
+    pub(super) fn add(&mut self, lost: Lost, count: u64) {
+        self.counts[lost as usize].0 += count;
+    }
+
+    /// Counts one loss of so many bytes, if it is any.
+    #[inline]
+    pub(super) fn add_bytes(&mut self, lost: Lost, bytes: u64) {
+        if bytes > 0 {
+            let (count, sum) = &mut self.counts[lost as usize];
+            *count += 1;
+            *sum = sum.saturating_add(bytes);
+        }
+    }
+
+    pub(super) fn into_list(self) -> Vec<Loss> {
+        let counted = KINDS.iter().map(|&(lost, what, sized)| {
+            let (count, bytes) = self.counts[lost as usize];
+            Loss { what, count, bytes: sized.then_some(bytes) }
+        });
+        counted.filter(|loss| loss.count > 0).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_listed_in_their_order() {
+        assert!(KINDS.iter().enumerate().all(|(index, (lost, ..))| *lost as usize == index));
+    }
+}

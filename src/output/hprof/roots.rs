@@ -1,0 +1,263 @@
+//! Roots: static fields of holder classes where they have names, local variables where they are in call frames.
+
+use super::classes::{Class, Classes, Static, Unique, serial};
+use super::ids::IdSpace;
+use super::labels::field_name;
+use super::layout::Layout;
+use super::records::{Out, TRACE, sub, tag};
+use super::report::{Losses, Lost, Report};
+use super::required::OBJECT;
+use super::strings;
+use crate::model::heap::{Heap, LabelKind, ObjectId, Root};
+use crate::model::names::NameId;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::io::{self, Write};
+
+/// Most static fields of a class. VisualVM reads the count as a signed number of 16 bits.
+const MOST_STATICS: usize = 32_000;
+/// Most holder classes of one kind of root; where there are more groups, they share classes.
+const MOST_GROUPS: usize = 256;
+
+/// The roots, sorted by what becomes of them.
+pub(super) struct Roots {
+    /// Names of holder classes, with rows of [`Heap::roots`].
+    holders: Vec<Holder>,
+    /// Local variables.
+    locals: Vec<Local>,
+    /// Objects whose roots say nothing of themselves.
+    plain: Vec<ObjectId>,
+}
+
+struct Holder {
+    name: String,
+    roots: Vec<u32>,
+    /// Fields are named by group and label, not by label alone.
+    shared: bool,
+}
+
+struct Local {
+    object: ObjectId,
+    thread: u32,
+    /// From the innermost frame of the thread.
+    frame: u32,
+    named: bool,
+}
+
+impl Roots {
+    pub(super) fn of(heap: &Heap<'_>) -> Self {
+        let mut roots = Self { holders: Vec::new(), locals: Vec::new(), plain: Vec::new() };
+        let frames = FrameIndex::of(heap);
+        let mut groups: FxHashMap<_, FxHashSet<NameId>> = FxHashMap::default();
+        let is_local = |root: &Root| root.frame.and_then(|frame| frames.thread(frame));
+        for root in heap.roots.iter().filter(|root| is_local(root).is_none()) {
+            let groups = groups.entry(root.kind).or_default();
+            // One more than allowed tells that there are too many.
+            if groups.len() <= MOST_GROUPS {
+                groups.insert(root.group);
+            }
+        }
+        let mut rows: FxHashMap<(Option<NameId>, Option<_>), usize> = FxHashMap::default();
+        for (row, root) in (0..).zip(&heap.roots) {
+            let named = root.label.kind() != LabelKind::None;
+            if let Some((thread, frame)) = is_local(root) {
+                roots.locals.push(Local { object: root.object, thread, frame, named });
+                continue;
+            }
+            if heap.names.text(root.group).is_empty() && !named {
+                roots.plain.push(root.object);
+                continue;
+            }
+            let shared = groups[&root.kind].len() > MOST_GROUPS || heap.names.text(root.group).is_empty();
+            let key = if shared { (None, Some(root.kind)) } else { (Some(root.group), None) };
+            let holder = *rows.entry(key).or_insert_with(|| {
+                let name = if shared { root.kind.name() } else { heap.names.text(root.group) };
+                let name = format!("GC roots: {name}").replace('\0', "\u{fffd}");
+                roots.holders.push(Holder { name, roots: Vec::new(), shared });
+                roots.holders.len() - 1
+            });
+            roots.holders[holder].roots.push(row);
+        }
+        // The locals of a thread follow each other, innermost frames first, as readers list them.
+        roots.locals.sort_by_key(|local| (local.thread, local.frame));
+        roots
+    }
+
+    /// Adds the holder classes, which are the last ones.
+    pub(super) fn add_holders(&self, heap: &Heap<'_>, classes: &mut Classes) {
+        let size = 0;
+        for holder in &self.holders {
+            for (part, roots) in (1..).zip(holder.roots.chunks(MOST_STATICS)) {
+                let name = match part {
+                    1 => holder.name.clone(),
+                    _ => format!("{} ... {part}", holder.name),
+                };
+                let name = classes.names.intern(&super::labels::holder_name(&name));
+                let mut unique = Unique::default();
+                let statics = roots.iter().map(|&row| {
+                    let root = &heap.roots[row as usize];
+                    let text = match holder.shared {
+                        true => root.text(&heap.names).replace('\0', "\u{fffd}").into(),
+                        false => field_name(root.label, &heap.names),
+                    };
+                    (unique.intern(&mut classes.names, &text), Static::Object(root.object))
+                });
+                let statics = statics.collect();
+                let class = Class { name, parent: OBJECT, size, fields: Vec::new(), statics };
+                let row = classes.add(class);
+                classes.holders.push(row);
+            }
+        }
+    }
+
+    /// Writes frames, traces and threads.
+    pub(super) fn write_threads<W: Write>(
+        &self,
+        heap: &Heap<'_>,
+        classes: &mut Classes,
+        ids: &mut IdSpace,
+        out: &mut Out<W>,
+    ) -> io::Result<Threads> {
+        let frames = ids.reserve(heap.frames.len() as u64);
+        let objects = ids.reserve(heap.threads.len() as u64);
+        let threads = Threads { objects, step: ids.step() };
+        let empty = ids.name(classes.names.intern(""));
+        for (row, frame) in (0..).zip(&heap.frames) {
+            out.id(frames + row * threads.step);
+            out.id(ids.name(classes.names.intern(heap.names.text(frame.function))));
+            out.id(empty);
+            out.id(ids.name(classes.names.intern(heap.names.text(frame.file))));
+            out.u4(serial(classes.required.thread));
+            // 0 is "unknown"; lines are signed.
+            out.u4(frame.line.min(i32::MAX as u32));
+            out.record(tag::FRAME)?;
+        }
+        for (row, thread) in (0..).zip(&heap.threads) {
+            out.u4(trace_serial(row));
+            out.u4(thread_serial(row));
+            out.u4(thread.frames.len() as u32);
+            thread.frames.clone().for_each(|frame| out.id(frames + u64::from(frame) * threads.step));
+            out.record(tag::TRACE)?;
+            out.u4(thread_serial(row));
+            out.id(threads.object(row));
+            out.u4(trace_serial(row));
+            out.id(ids.name(classes.names.intern(heap.names.text(thread.name))));
+            out.id(empty);
+            out.id(empty);
+            out.record(tag::START_THREAD)?;
+        }
+        Ok(threads)
+    }
+
+    /// Writes the root records.
+    #[allow(clippy::too_many_arguments, reason = "all of the writer's state")]
+    pub(super) fn write<W: Write>(
+        &self,
+        heap: &Heap<'_>,
+        layout: &Layout,
+        classes: &Classes,
+        threads: &Threads,
+        ids: &IdSpace,
+        out: &mut Out<W>,
+        report: &mut Report,
+        losses: &mut Losses,
+    ) -> io::Result<()> {
+        let id = layout.reference();
+        // A file without roots is refused, and without this one every class would be one.
+        for class in std::iter::once(classes.required.info).chain(classes.holders.iter().copied()) {
+            out.begin(sub::ROOT_STICKY_CLASS, 1 + id)?;
+            out.id(ids.class(class));
+            report.roots += 1;
+        }
+        for row in 0..heap.threads.len() as u32 {
+            out.begin(sub::ROOT_THREAD_OBJECT, 9 + id)?;
+            out.id(threads.object(row));
+            out.u4(thread_serial(row));
+            out.u4(trace_serial(row));
+            report.roots += 1;
+        }
+        for local in &self.locals {
+            out.begin(sub::ROOT_JAVA_FRAME, 9 + id)?;
+            out.id(ids.object(local.object));
+            out.u4(thread_serial(local.thread));
+            out.u4(local.frame);
+            report.roots += 1;
+            losses.add(Lost::FrameLabel, local.named.into());
+        }
+        for &object in &self.plain {
+            out.begin(sub::ROOT_UNKNOWN, 1 + id)?;
+            out.id(ids.object(object));
+            report.roots += 1;
+        }
+        Ok(())
+    }
+}
+
+/// The instances that stand for threads.
+pub(super) struct Threads {
+    objects: u64,
+    step: u64,
+}
+
+impl Threads {
+    fn object(&self, row: u32) -> u64 {
+        self.objects + u64::from(row) * self.step
+    }
+
+    /// Writes the instances, with their names.
+    pub(super) fn write_objects<W: Write>(
+        &self,
+        heap: &Heap<'_>,
+        layout: &Layout,
+        classes: &Classes,
+        ids: &mut IdSpace,
+        out: &mut Out<W>,
+        report: &mut Report,
+    ) -> io::Result<()> {
+        let id = layout.reference();
+        for (row, thread) in (0..).zip(&heap.threads) {
+            let name = ids.fresh();
+            out.begin(sub::INSTANCE_DUMP, 9 + 4 * id)?;
+            out.id(self.object(row));
+            out.u4(TRACE);
+            out.id(ids.class(classes.required.thread));
+            out.u4(2 * id as u32);
+            out.id(thread.object.map_or(0, |object| ids.object(object)));
+            out.id(name);
+            report.add(layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
+            strings::write(heap.names.text(thread.name), name, layout, classes, ids, out, report)?;
+        }
+        Ok(())
+    }
+}
+
+/// Which thread a call frame belongs to.
+struct FrameIndex {
+    /// First frame, end, and row of the thread; sorted.
+    ranges: Vec<(u32, u32, u32)>,
+}
+
+impl FrameIndex {
+    fn of(heap: &Heap<'_>) -> Self {
+        let mut ranges: Vec<_> =
+            (0..).zip(&heap.threads).map(|(row, thread)| (thread.frames.start, thread.frames.end, row)).collect();
+        ranges.retain(|(start, end, _)| start < end);
+        ranges.sort_unstable();
+        Self { ranges }
+    }
+
+    /// The thread, and the number of the frame in it from the innermost.
+    fn thread(&self, frame: u32) -> Option<(u32, u32)> {
+        let index = self.ranges.partition_point(|&(start, ..)| start <= frame).checked_sub(1)?;
+        let &(start, end, row) = self.ranges.get(index)?;
+        (frame < end).then(|| (row, frame - start))
+    }
+}
+
+fn thread_serial(row: u32) -> u32 {
+    row + 1
+}
+
+/// The first one is the trace without frames.
+fn trace_serial(row: u32) -> u32 {
+    row + 1 + TRACE
+}

@@ -1,0 +1,64 @@
+//! Texts: as `java.lang.String` with the array that holds the characters.
+
+use super::classes::Classes;
+use super::ids::IdSpace;
+use super::layout::Layout;
+use super::records::{Basic, Out, TRACE, sub};
+use super::report::Report;
+use std::io::{self, Write};
+
+/// Longest text in characters. Readers show the beginning of a text anyhow.
+const LONGEST: usize = 1 << 28;
+
+/// Writes a text under an id. Returns the bytes that it takes, and whether it was cut.
+///
+/// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char array, as before, because the
+/// order of the bytes of UTF-16 in a byte array is taken from the machine.
+pub(super) fn write<W: Write>(
+    text: &str,
+    id: u64,
+    layout: &Layout,
+    classes: &Classes,
+    ids: &mut IdSpace,
+    out: &mut Out<W>,
+    report: &mut Report,
+) -> io::Result<(u64, bool)> {
+    let array = ids.fresh();
+    let latin1 = text.chars().all(|c| u32::from(c) < 256);
+    let count = if latin1 { text.chars().count() } else { text.encode_utf16().count() };
+    let (length, width, basic) = if latin1 { (count.min(LONGEST), 1, Basic::Byte) } else { (count.min(LONGEST), 2, Basic::Char) };
+    let bytes = length as u64 * width;
+    let size = classes.string_size(layout);
+    out.begin(sub::INSTANCE_DUMP, 9 + 3 * layout.reference() + 5)?;
+    out.id(id);
+    out.u4(TRACE);
+    out.id(ids.class(classes.required.string));
+    out.u4(layout.reference() as u32 + 5);
+    out.id(array);
+    out.u1(0);
+    out.u4(0);
+    report.add(size, 1);
+    out.begin(sub::PRIM_ARRAY, 10 + layout.reference() + bytes)?;
+    out.id(array);
+    out.u4(TRACE);
+    out.u4(length as u32);
+    out.u1(basic as u8);
+    match (latin1, text.is_ascii()) {
+        (_, true) => out.stream(&text.as_bytes()[..length])?,
+        (true, _) => {
+            for c in text.chars().take(length) {
+                out.u1(c as u8);
+                out.relieve()?;
+            }
+        }
+        (false, _) => {
+            for unit in text.encode_utf16().take(length) {
+                out.u2(unit);
+                out.relieve()?;
+            }
+        }
+    }
+    let array = layout.array_size(bytes);
+    report.add(array, 0);
+    Ok((size + array, length < count))
+}
