@@ -201,11 +201,11 @@ pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findi
 /// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such snapshot, or the dump is a
 /// profile.
 pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    let _ = (bytes, options);
     match format {
-        Format::Mvmheap | Format::Dart | Format::Go => {
-            Err(Error::unsupported(0, format!("objects of {} files cannot be loaded yet", format.name())))
-        }
+        Format::Mvmheap => mvmheap::load(bytes, options),
+        Format::Dart => dart::load(bytes, options),
+        Format::Go => go::load(bytes, options),
+        Format::Hprof => hprof::load(bytes, options),
         Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }

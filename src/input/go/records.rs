@@ -179,6 +179,27 @@ impl<'a> Records<'a> {
         Ok(())
     }
 
+    /// The next record if it is an object; otherwise nothing is read. For passes that
+    /// stop between two objects; [`Records::take_objects`] is faster where none has to.
+    #[inline]
+    pub(super) fn next_object(&mut self) -> Option<Result<(u64, Object<'a>)>> {
+        let [1, ..] = *self.cursor.rest() else { return None };
+        if self.state != State::Reading {
+            return None;
+        }
+        let offset = self.cursor.offset();
+        match self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version)) {
+            Ok(object) => {
+                self.objects += 1;
+                Some(Ok((offset, object)))
+            }
+            Err(error) => {
+                self.state = State::Ended;
+                Some(Err(self.explain(error, offset)))
+            }
+        }
+    }
+
     #[inline]
     fn record(&mut self) -> Result<Rec<'a>> {
         let start = self.cursor.offset();
