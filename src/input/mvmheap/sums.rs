@@ -1,7 +1,7 @@
 //! Sums over a snapshot without its rows: every column is read on its own, and several at the same time.
 //!
-//! Sizes do not need to be seen next to the kind of their row, and a column by itself is decompressed faster than four by
-//! turns, which take the processor's caches from each other. Only the kinds and the numbers of references go in step.
+//! Sizes do not need to be seen next to the kind of their row, so that their columns are summed as they are stored, on other
+//! threads if there are any, and fewer windows of zstd are in use at a time. Only kinds and numbers of references go in step.
 
 use super::column::{Column, Decoders, Numbers};
 use super::dump::Snapshot;
