@@ -190,41 +190,26 @@ impl<'a> Column<'a> {
 
     /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the column has ended.
     pub(super) fn read(&mut self, count: usize, values: &mut Vec<u64>) -> Result<()> {
-        let width = self.width;
-        let raw = self.read_raw(count.saturating_mul(width))?;
-        values.clear();
-        match width {
-            1 => values.extend(raw.iter().map(|byte| u64::from(*byte))),
-            2 => values.extend(raw.as_chunks::<2>().0.iter().map(|bytes| u64::from(u16::from_le_bytes(*bytes)))),
-            4 => values.extend(raw.as_chunks::<4>().0.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes)))),
-            _ => values.extend(raw.as_chunks::<8>().0.iter().map(|bytes| u64::from_le_bytes(*bytes))),
-        }
+        self.next(count)?.widen(values);
         Ok(())
     }
 
-    /// How many numbers the next `size` bytes have, which is 0 at the end, and their sum modulo 2⁶⁴. `size` is a multiple of 8.
-    pub(super) fn sum(&mut self, size: usize) -> Result<(usize, u64)> {
-        let width = self.width;
-        let raw = self.read_raw(size)?;
-        let sum = match width {
-            1 => raw.iter().map(|byte| u64::from(*byte)).sum(),
-            2 => raw.as_chunks::<2>().0.iter().map(|bytes| u64::from(u16::from_le_bytes(*bytes))).sum(),
-            4 => raw.as_chunks::<4>().0.iter().map(|bytes| u64::from(u32::from_le_bytes(*bytes))).sum(),
-            _ => raw.as_chunks::<8>().0.iter().fold(0, |sum: u64, bytes| sum.wrapping_add(u64::from_le_bytes(*bytes))),
-        };
-        Ok((raw.len() / width, sum))
-    }
-
-    /// The next bytes, at most `size`, which is a multiple of the width.
-    fn read_raw(&mut self, size: usize) -> Result<&[u8]> {
-        self.raw.resize(size, 0);
+    /// The next numbers as they are stored, at most `count`. Fewer mean that the column has ended.
+    pub(super) fn next(&mut self, count: usize) -> Result<Numbers<'_>> {
+        self.raw.resize(count.saturating_mul(self.width), 0);
         let length = self.frame.read(&mut self.raw)?;
+        let raw = self.raw.get(..length).unwrap_or_default();
         if length % self.width != 0 {
             return Err(Error::corrupt(self.frame.position(), format!("column \"{}\" ends inside a number", self.frame.name))
                 .expected(format!("a multiple of {} bytes", self.width))
                 .found(format!("{} bytes", self.frame.decoded)));
         }
-        Ok(self.raw.get(..length).unwrap_or_default())
+        Ok(match self.width {
+            1 => Numbers::U8(raw),
+            2 => Numbers::U16(raw.as_chunks().0),
+            4 => Numbers::U32(raw.as_chunks().0),
+            _ => Numbers::U64(raw.as_chunks().0),
+        })
     }
 
     /// Compressed bytes read so far.
@@ -236,6 +221,56 @@ impl<'a> Column<'a> {
     pub(super) fn position(&self) -> u64 {
         self.frame.position()
     }
+}
+
+/// Some numbers of a column, little-endian and as wide as they are stored.
+pub(super) enum Numbers<'a> {
+    U8(&'a [u8]),
+    U16(&'a [[u8; 2]]),
+    U32(&'a [[u8; 4]]),
+    U64(&'a [[u8; 8]]),
+}
+
+impl Numbers<'_> {
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::U8(numbers) => numbers.len(),
+            Self::U16(numbers) => numbers.len(),
+            Self::U32(numbers) => numbers.len(),
+            Self::U64(numbers) => numbers.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Replaces the contents of `values` by the numbers.
+    pub(super) fn widen(&self, values: &mut Vec<u64>) {
+        values.clear();
+        match self {
+            Self::U8(numbers) => values.extend(numbers.iter().map(|number| u64::from(*number))),
+            Self::U16(numbers) => values.extend(numbers.iter().map(|number| u64::from(u16::from_le_bytes(*number)))),
+            Self::U32(numbers) => values.extend(numbers.iter().map(|number| u64::from(u32::from_le_bytes(*number)))),
+            Self::U64(numbers) => values.extend(numbers.iter().map(|number| u64::from_le_bytes(*number))),
+        }
+    }
+
+    /// Their sum modulo 2⁶⁴.
+    pub(super) fn sum(&self) -> u64 {
+        match self {
+            Self::U8(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(*number))),
+            Self::U16(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(u16::from_le_bytes(*number)))),
+            Self::U32(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(u32::from_le_bytes(*number)))),
+            Self::U64(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from_le_bytes(*number))),
+        }
+    }
+}
+
+fn wrapping_sum(numbers: impl Iterator<Item = u64>) -> u64 {
+    numbers.fold(0, u64::wrapping_add)
 }
 
 /// Decompresses a small block as a whole.

@@ -1,16 +1,14 @@
 //! Sums over a snapshot without its rows: every column is read on its own, and several at the same time.
 //!
-//! Sizes do not need to be seen next to the kind of their row, and a column by itself is decompressed faster than four by
-//! turns, which take the processor's caches from each other. Only the kinds and the numbers of references go in step.
+//! Sizes do not need to be seen next to the kind of their row, so that their columns are summed as they are stored, on other
+//! threads if there are any, and fewer windows of zstd are in use at a time. Only kinds and numbers of references go in step.
 
-use super::column::{Column, Decoders};
+use super::column::{Column, Decoders, Numbers};
 use super::dump::Snapshot;
 use super::tally::Tally;
 
-/// Bytes of a column that are decompressed at a time: a block of zstd.
-const CHUNK_BYTES: usize = 128 << 10;
-/// Rows of the two columns that are decompressed at a time.
-const CHUNK_ROWS: usize = 16 << 10;
+/// Numbers of a column that are decompressed at a time.
+const CHUNK: usize = 16 << 10;
 
 /// Sums up the wanted ones of `COLLECTABLES`, which must be kinds and references and may be sizes. `advance` is told how
 /// many compressed bytes were read since it was last told.
@@ -42,18 +40,29 @@ fn open<'a>(snapshot: &Snapshot<'a>, name: &str, decoders: &Decoders) -> Option<
 
 fn count_kinds(mut kinds: Column<'_>, mut references: Column<'_>, advance: &(dyn Fn(u64) + Sync)) -> Option<Tally> {
     let mut tally = Tally::default();
-    let (mut kind_chunk, mut reference_chunk) = (Vec::new(), Vec::new());
+    let (mut wide_kinds, mut wide_references) = (Vec::new(), Vec::new());
     loop {
         let before = kinds.consumed() + references.consumed();
-        kinds.read(CHUNK_ROWS, &mut kind_chunk).ok()?;
-        references.read(CHUNK_ROWS, &mut reference_chunk).ok()?;
-        if kind_chunk.len() != reference_chunk.len() {
+        let next = (kinds.next(CHUNK).ok()?, references.next(CHUNK).ok()?);
+        if next.0.len() != next.1.len() {
             return None;
         }
-        if kind_chunk.is_empty() {
+        if next.0.is_empty() {
             return Some(tally);
         }
-        tally.add_kinds(&kind_chunk, &reference_chunk);
+        match next {
+            // The widths of all real files: they are taken as they are.
+            (Numbers::U16(kinds), Numbers::U32(references)) => {
+                let kinds = kinds.iter().map(|kind| u64::from(u16::from_le_bytes(*kind)));
+                let references = references.iter().map(|count| u64::from(u32::from_le_bytes(*count)));
+                tally.add_kinds(kinds.zip(references));
+            }
+            (kinds, references) => {
+                kinds.widen(&mut wide_kinds);
+                references.widen(&mut wide_references);
+                tally.add_kinds(wide_kinds.iter().copied().zip(wide_references.iter().copied()));
+            }
+        }
         advance(kinds.consumed() + references.consumed() - before);
     }
 }
@@ -69,12 +78,12 @@ impl Sum {
         let mut total = Self { rows: 0, sum: 0 };
         loop {
             let before = column.consumed();
-            let (rows, sum) = column.sum(CHUNK_BYTES).ok()?;
-            if rows == 0 {
+            let numbers = column.next(CHUNK).ok()?;
+            if numbers.is_empty() {
                 return Some(total);
             }
-            total.rows += rows as u64;
-            total.sum = total.sum.wrapping_add(sum);
+            total.rows += numbers.len() as u64;
+            total.sum = total.sum.wrapping_add(numbers.sum());
             advance(column.consumed() - before);
         }
     }

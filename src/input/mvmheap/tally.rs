@@ -45,28 +45,27 @@ impl Tally {
         let [kind, size, tofi, rfcnt, _, unmanaged] = &chunk.columns;
         self.managed = self.managed.wrapping_add(sum(size));
         self.unmanaged = self.unmanaged.wrapping_add(sum(unmanaged));
-        self.add_kinds(kind, rfcnt);
+        self.add_kinds(kind.iter().copied().zip(rfcnt.iter().copied()));
         if self.shares.len() > 1 {
             self.add_shares(kind, tofi, size, unmanaged);
         }
     }
 
-    /// Adds some rows by their kinds and numbers of references only; both slices are equally long.
-    pub(super) fn add_kinds(&mut self, kinds: &[u64], references: &[u64]) {
-        self.rows = self.rows.saturating_add(kinds.len() as u64);
+    /// Adds some rows by their kinds and numbers of references only.
+    #[inline]
+    pub(super) fn add_kinds(&mut self, rows: impl Iterator<Item = (u64, u64)>) {
         // Neighbours are mostly of the same kind. By turns they go to several sums, or each would wait for the one before it.
         let mut turns = [[(0u64, 0u64); 16]; 4];
-        for (kinds, references) in kinds.chunks(turns.len()).zip(references.chunks(turns.len())) {
-            for ((turn, &kind), &references) in turns.iter_mut().zip(kinds).zip(references) {
-                let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };
-                if let Some(sums) = turn.get_mut(slot) {
-                    *sums = (sums.0 + 1, sums.1.wrapping_add(references));
-                }
+        for (i, (kind, references)) in rows.enumerate() {
+            let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };
+            if let Some(sums) = turns.get_mut(i % 4).and_then(|turn| turn.get_mut(slot)) {
+                *sums = (sums.0 + 1, sums.1.wrapping_add(references));
             }
         }
         for turn in turns {
-            for (sums, more) in self.kinds.iter_mut().zip(turn) {
-                *sums = (sums.0 + more.0, sums.1.wrapping_add(more.1));
+            for (sums, (rows, references)) in self.kinds.iter_mut().zip(turn) {
+                *sums = (sums.0 + rows, sums.1.wrapping_add(references));
+                self.rows = self.rows.saturating_add(rows);
             }
         }
     }
