@@ -1,9 +1,309 @@
-//! What `check` says of a file.
-use super::records::Records;
+//! What `check` says of a file: the invariants that the format promises.
+//!
+//! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. What does **not** hold is not
+//! checked: serials of traces may name none, the instance size of a class means different things, threads need no record.
+//!
+//! Two passes: ids are collected in the first one, and what refers to them is looked up in the second. The memory that this
+//! takes grows with the ids in the file, not with their objects' contents.
+
+use super::classes::ClassDump;
+use super::layout::{ClassTable, is};
+use super::naming::Strings;
+use super::objects::{Instance, Object};
+use super::primitives::{IdSize, Value};
+use super::records::{Body, HeapRec, Rec, Records};
+use super::roots::Root;
+use super::scan::Scan;
+use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
 use crate::input::Options;
 use crate::input::check::Findings;
-pub fn check(bytes: &[u8], _options: Options<'_>) -> Result<Findings> {
-    Records::new(bytes)?;
-    Ok(Findings::default())
+use crate::model::addresses::Addresses;
+use crate::model::names::Names;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Checks the invariants in two passes.
+///
+/// # Errors
+/// When the header cannot be read.
+pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+    let mut scan = Scan::new(bytes, options.progress)?;
+    let addresses = std::mem::take(&mut scan.addresses).finish();
+    let mut checker = Checker::new(&mut scan, &addresses);
+    let mut records = Records::new(bytes)?;
+    checker.read(&mut records);
+    let mut findings = Findings::default();
+    checker.report(&mut findings);
+    findings.none("record.length", records.surplus(), "bytes of records behind their fields");
+    findings.set_damage(scan.damage);
+    Ok(findings)
+}
+
+/// What the second pass finds, in the order of the report.
+struct Checker<'s, 'a> {
+    scan: &'s mut Scan<'a>,
+    addresses: &'s Addresses,
+    ids: IdSize,
+    /// Of fields; they are not shown.
+    names: Names,
+    last: Option<(u64, usize)>,
+    strings: FxHashSet<u64>,
+    serials: FxHashSet<u32>,
+    loaded: FxHashSet<u64>,
+    frames: FxHashSet<u64>,
+    traces: FxHashSet<u32>,
+    /// Frames of each thread: of the stack of its root or of its own record.
+    threads: FxHashMap<u32, u32>,
+    faults: Faults,
+}
+
+#[derive(Default)]
+struct Faults {
+    repeated_strings: u64,
+    repeated_serials: u64,
+    zero_serials: u64,
+    nameless_classes: u64,
+    nameless_frames: u64,
+    classless_frames: u64,
+    repeated_frames: u64,
+    repeated_traces: u64,
+    frameless_traces: u64,
+    segments: Segments,
+    zero_ids: u64,
+    not_loaded: u64,
+    super_classes: u64,
+    nameless_fields: u64,
+    classless_instances: u64,
+    instance_lengths: u64,
+    classless_arrays: u64,
+    array_classes: u64,
+    dangling_fields: u64,
+    dangling_elements: u64,
+    dangling_statics: u64,
+    rootless: u64,
+    threadless: u64,
+    root_frames: u64,
+}
+
+/// Segments and what stands between them.
+#[derive(Default)]
+struct Segments {
+    open: bool,
+    between: u64,
+    not_empty_ends: u64,
+    ends_without_segments: u64,
+}
+
+impl<'s, 'a> Checker<'s, 'a> {
+    fn new(scan: &'s mut Scan<'a>, addresses: &'s Addresses) -> Self {
+        let started = scan.threads.iter().map(|thread| (thread.serial, thread.trace));
+        let rooted = scan.roots.iter().filter_map(|root| Some((root.thread()?, root.trace()?)));
+        let mut threads = FxHashMap::default();
+        for (serial, trace) in started.chain(rooted) {
+            let depth = threads.entry(serial).or_insert(0);
+            *depth = scan.traces.get(&trace).map_or(0, |trace| trace.count).max(*depth);
+        }
+        Self {
+            ids: scan.ids,
+            scan,
+            addresses,
+            names: Names::default(),
+            last: None,
+            strings: FxHashSet::default(),
+            serials: FxHashSet::default(),
+            loaded: FxHashSet::default(),
+            frames: FxHashSet::default(),
+            traces: FxHashSet::default(),
+            threads,
+            faults: Faults::default(),
+        }
+    }
+
+    fn strings(&self) -> &Strings<'a> {
+        &self.scan.strings
+    }
+
+    fn classes(&self) -> &ClassTable<'a> {
+        &self.scan.classes
+    }
+
+    fn read(&mut self, records: &mut Records<'a>) {
+        loop {
+            while let Some(Ok((_, object))) = records.next_object() {
+                self.object(&object);
+            }
+            // The damage was noted in the first pass.
+            let Some(Ok((_, record))) = records.next() else { break };
+            match record {
+                Rec::Heap(HeapRec::Object(object)) => self.object(&object),
+                Rec::Heap(HeapRec::ClassDump(class)) => self.class(&class),
+                Rec::Heap(HeapRec::Root(root)) => self.root(&root),
+                Rec::Heap(HeapRec::HeapInfo { name, .. }) => {
+                    self.faults.nameless_fields += u64::from(!self.strings().contains(name));
+                }
+                Rec::Top { body, length, .. } => self.top_level(&body, length),
+            }
+        }
+        let dumped = self.classes().iter().filter(|class| !self.loaded.contains(&class.dump.id));
+        self.faults.not_loaded = dumped.count() as u64;
+    }
+
+    fn top_level(&mut self, body: &Body<'_>, length: u32) {
+        let segments = &mut self.faults.segments;
+        segments.between += u64::from(segments.open && !matches!(body, Body::HeapDumpSegment | Body::HeapDumpEnd));
+        match body {
+            Body::Utf8(string) => self.faults.repeated_strings += u64::from(!self.strings.insert(string.id)),
+            Body::LoadClass(class) => self.loaded_class(class),
+            Body::Frame(frame) => self.frame(frame),
+            Body::Trace(trace) => {
+                self.faults.repeated_traces += u64::from(!self.traces.insert(trace.serial));
+                let missing = trace.frames().filter(|frame| !self.scan.frames.contains_key(frame)).count();
+                self.faults.frameless_traces += missing as u64;
+            }
+            Body::HeapDumpSegment => segments.open = true,
+            Body::HeapDumpEnd => {
+                segments.not_empty_ends += u64::from(length > 0);
+                segments.ends_without_segments += u64::from(!segments.open);
+                segments.open = false;
+            }
+            _ => {}
+        }
+    }
+
+    fn loaded_class(&mut self, class: &LoadClass) {
+        self.loaded.insert(class.class);
+        self.faults.zero_serials += u64::from(class.serial == 0);
+        self.faults.repeated_serials += u64::from(!self.serials.insert(class.serial));
+        self.faults.nameless_classes += u64::from(!self.strings().contains(class.name));
+    }
+
+    fn frame(&mut self, frame: &Frame) {
+        let missing = |id| id != 0 && !self.strings().contains(id);
+        let nameless = !self.strings().contains(frame.method) || missing(frame.signature) || missing(frame.source);
+        self.faults.nameless_frames += u64::from(nameless);
+        // Classes may be loaded after the frame in the file; serial 0 is no class.
+        let known = frame.class_serial == 0 || self.scan.serials.contains_key(&frame.class_serial);
+        self.faults.classless_frames += u64::from(!known);
+        self.faults.repeated_frames += u64::from(!self.frames.insert(frame.id));
+    }
+
+    fn class(&mut self, class: &ClassDump<'_>) {
+        self.faults.zero_ids += u64::from(class.id == 0);
+        let found = self.classes().index(class.id).and_then(|index| self.classes().get(index));
+        let name = found.map_or(&b""[..], |class| self.strings().text(class.name));
+        let is_object = is(name, "java.lang.Object");
+        let has_super = self.classes().index(class.super_class).is_some();
+        self.faults.super_classes += u64::from(if is_object { class.super_class != 0 } else { !has_super });
+        for field in class.statics.iter() {
+            self.faults.nameless_fields += u64::from(!self.strings().contains(field.name));
+            if let Value::Object(id) = field.value {
+                self.faults.dangling_statics += u64::from(self.dangling(id));
+            }
+        }
+        let nameless = class.fields.iter().filter(|field| !self.strings().contains(field.name)).count();
+        self.faults.nameless_fields += nameless as u64;
+        for id in [class.loader, class.signers, class.domain] {
+            self.faults.dangling_statics += u64::from(self.dangling(id));
+        }
+    }
+
+    #[inline]
+    fn dangling(&self, id: u64) -> bool {
+        id != 0 && self.addresses.at(id).is_none()
+    }
+
+    #[inline]
+    fn object(&mut self, object: &Object<'_>) {
+        self.faults.zero_ids += u64::from(object.id() == 0);
+        match object {
+            Object::Instance(instance) => self.instance(instance),
+            Object::ObjectArray(array) => {
+                let class = self.classes().index(array.class).and_then(|index| self.classes().get(index));
+                let is_array = class.is_none_or(|class| {
+                    let name = self.strings().text(class.name);
+                    name.starts_with(b"[") || name.ends_with(b"[]")
+                });
+                let is_missing = class.is_none();
+                self.faults.classless_arrays += u64::from(is_missing);
+                self.faults.array_classes += u64::from(!is_array);
+                let dangling = self.ids.all(array.elements).filter(|id| self.dangling(*id)).count();
+                self.faults.dangling_elements += dangling as u64;
+            }
+            Object::PrimitiveArray(_) => {}
+        }
+    }
+
+    fn instance(&mut self, instance: &Instance<'_>) {
+        let index = match self.last {
+            Some((class, index)) if class == instance.class => Some(index),
+            _ => self.classes().index(instance.class),
+        };
+        let Some((index, class)) = index.and_then(|index| Some((index, self.classes().get(index)?))) else {
+            self.faults.classless_instances += 1;
+            return;
+        };
+        let (broken, data) = (class.broken, class.data);
+        self.last = Some((instance.class, index));
+        if broken {
+            return;
+        }
+        if data != instance.values.len() as u64 {
+            self.faults.instance_lengths += 1;
+            return;
+        }
+        let Scan { classes, strings, .. } = &mut *self.scan;
+        for field in classes.references(index, self.ids, strings, &mut self.names) {
+            let id = self.ids.at(instance.values, field.offset);
+            self.faults.dangling_fields += u64::from(id != 0 && self.addresses.at(id).is_none());
+        }
+    }
+
+    fn root(&mut self, root: &Root) {
+        self.faults.rootless += u64::from(root.object == 0 || self.dangling(root.object));
+        let Some(thread) = root.thread() else { return };
+        let Some(depth) = self.threads.get(&thread) else {
+            self.faults.threadless += 1;
+            return;
+        };
+        self.faults.root_frames += u64::from(root.frame().is_some_and(|frame| frame >= *depth));
+    }
+
+    /// Rules that need all of the file are left out when it is damaged.
+    fn report(&self, findings: &mut Findings) {
+        let faults = &self.faults;
+        findings.none("utf8.id", faults.repeated_strings, "strings with the id of another string");
+        findings.none("load_class.serial", faults.repeated_serials, "loaded classes with the serial of another class");
+        findings.none("load_class.serial_zero", faults.zero_serials, "loaded classes with the serial 0");
+        findings.none("frame.id", faults.repeated_frames, "frames with the id of another frame");
+        findings.none("trace.serial", faults.repeated_traces, "traces with the serial of another trace");
+        let segments = &faults.segments;
+        findings.none("heap_dump_segment.between", segments.between, "other records between segments of a heap dump");
+        findings.none("heap_dump_end.length", segments.not_empty_ends, "ends of heap dumps that are not empty");
+        findings.none("heap_dump_end.segments", segments.ends_without_segments, "ends of heap dumps without segments");
+        let repeated = self.scan.objects - self.addresses.len() as u64 + self.scan.repeated_classes;
+        findings.none("object.id", repeated, "objects and classes with the id of another one");
+        findings.none("object.id_zero", faults.zero_ids, "objects and classes with the id 0");
+        if self.scan.damage.is_some() {
+            return;
+        }
+        findings.none("load_class.name", faults.nameless_classes, "loaded classes with a name that is not in the file");
+        findings.none("frame.names", faults.nameless_frames, "frames with a name that is not in the file");
+        findings.none("frame.class", faults.classless_frames, "frames of classes that were not loaded");
+        findings.none("trace.frames", faults.frameless_traces, "frames of traces that are not in the file");
+        findings.none("class_dump.load_class", faults.not_loaded, "classes of the heap that were not loaded");
+        findings.none("class_dump.super", faults.super_classes, "classes without a superclass, java.lang.Object apart");
+        findings.none("class_dump.names", faults.nameless_fields, "fields with a name that is not in the file");
+        findings.none("class_dump.references", faults.dangling_statics, "references of classes to objects that do not exist");
+        findings.none("instance_dump.class", faults.classless_instances, "instances of classes that do not exist");
+        let message = "instances whose data is not as long as the fields of their class";
+        findings.none("instance_dump.length", faults.instance_lengths, message);
+        findings.none("instance_dump.references", faults.dangling_fields, "references of fields to objects that do not exist");
+        findings.none("object_array.class", faults.classless_arrays, "arrays of classes that do not exist");
+        findings.none("object_array.class_name", faults.array_classes, "arrays of classes that are not those of arrays");
+        let message = "references of elements to objects that do not exist";
+        findings.none("object_array.references", faults.dangling_elements, message);
+        findings.none("root.object", faults.rootless, "roots that hold no object of the file");
+        findings.none("root.thread", faults.threadless, "roots of threads that do not exist");
+        findings.none("root.frame", faults.root_frames, "roots of frames that their thread does not have");
+    }
 }
