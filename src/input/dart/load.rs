@@ -12,13 +12,14 @@ mod values;
 use super::class::ClassKind;
 use super::data::Data;
 use super::external_property::ExternalProperty;
-use super::object::{Object, ROOT};
+use super::object::{Head, References as SlotReferences};
 use super::records::{Rec, Records};
+use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Options;
 use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
+use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
 use classes::{Class, Classes};
 use roots::Isolate;
 use values::DartValues;
@@ -48,6 +49,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     Ok(Loaded { heap: loader.finish(&records, bytes), damage, snapshot: 0 })
 }
 
+/// The row of the object from which everything is reached.
+const ROOT: ObjectId = ObjectId(0);
+
 struct Loader<'a> {
     builder: HeapBuilder<'a>,
     classes: Classes,
@@ -62,24 +66,27 @@ struct Loader<'a> {
 
 impl<'a> Loader<'a> {
     fn read(&mut self, records: &mut Records<'a>, length: u64, options: LoadOptions<'_>) -> Result<()> {
-        while let Some(record) = records.next() {
-            let (offset, record) = record?;
-            match record {
-                Rec::Object(object) => {
-                    if object.id == ROOT {
+        loop {
+            records.for_each_object(|records, offset, head, cursor| {
+                let row = self.positions.len() as u64;
+                if row.is_multiple_of(65536) {
+                    (options.progress)(offset);
+                    if row == 0 {
                         self.reserve(records, offset, length);
                     }
-                    if object.id > MAX_OBJECTS {
-                        return Err(Error::limit(offset, "there are more objects than can be numbered")
-                            .expected(format!("at most {MAX_OBJECTS}")));
-                    }
-                    if object.id.is_multiple_of(65536) {
-                        (options.progress)(offset);
-                    }
-                    self.add_object(offset, &object);
                 }
-                Rec::Class(class) => self.classes.add(&class, &mut self.builder),
-                Rec::ExternalProperty(property) => self.add_external(&property),
+                if row == MAX_OBJECTS {
+                    return Err(Error::limit(offset, "there are more objects than can be numbered")
+                        .expected(format!("at most {MAX_OBJECTS}")));
+                }
+                self.add_object(offset, head, cursor)
+            })?;
+            match records.next().transpose()? {
+                Some((_, Rec::Class(class))) => self.classes.add(&class, &mut self.builder),
+                Some((_, Rec::ExternalProperty(property))) => self.add_external(&property),
+                // Objects were all read before.
+                Some((_, Rec::Object(_))) => {}
+                None => break,
             }
         }
         records.tail(Options { quick: false, progress: options.progress }).map(drop)
@@ -103,35 +110,38 @@ impl<'a> Loader<'a> {
         self.positions = Offsets::with_capacity(objects, length);
     }
 
+    /// Adds an object, whose references are read from the cursor.
     #[inline]
-    fn add_object(&mut self, offset: u64, object: &Object<'a>) {
-        let class = match self.classes.get(object.class_id) {
+    fn add_object(&mut self, offset: u64, head: &Head<'a>, cursor: &mut Cursor<'a>) -> Result<()> {
+        let object = ObjectId(self.positions.len() as u32);
+        let substitute;
+        let class = match self.classes.get(head.class_id) {
             Some(class) => class,
-            None if object.id == ROOT => self.classes.root(&mut self.builder),
             None => {
-                self.classless += 1;
-                self.classes.unknown(&mut self.builder)
+                self.classless += u64::from(object != ROOT);
+                substitute = self.classes.substitute(object == ROOT, &mut self.builder);
+                &substitute
             }
         };
         let heap = self.builder.heap();
+        let start = heap.references.target.len();
+        let read = match class.has_weak {
+            true => add_weak_references(heap, &self.classes, class, object, cursor),
+            false => add_references(&mut heap.references, &self.classes, class, cursor),
+        };
+        if let Err(error) = read {
+            heap.references.target.truncate(start);
+            heap.references.label.truncate(start);
+            return Err(error);
+        }
         heap.type_of.push(class.type_id);
-        heap.shallow.push(object.shallow_size);
+        heap.shallow.push(head.shallow_size);
         self.positions.push(offset);
-        if class.has_weak {
-            add_weak_references(heap, &self.classes, &class, object);
-        } else {
-            let references = &mut heap.references;
-            for (slot, id) in (0..).zip(object.references.iter()) {
-                if id != 0 {
-                    references.target.push(row(id));
-                    references.label.push(self.classes.label(&class, slot));
-                }
-            }
-        }
         heap.references.first.push(heap.references.target.len() as u64);
-        if let (ClassKind::Isolate, Data::Name(port)) = (object.class_kind, &object.data) {
-            self.isolates.push(Isolate { object: row(object.id), port: String::from_utf8_lossy(port).into_owned() });
+        if let (ClassKind::Isolate, Data::Name(port)) = (head.class_kind, &head.data) {
+            self.isolates.push(Isolate { object, port: String::from_utf8_lossy(port).into_owned() });
         }
+        Ok(())
     }
 
     fn add_external(&mut self, property: &ExternalProperty<'_>) {
@@ -159,18 +169,49 @@ fn row(id: u64) -> ObjectId {
     ObjectId(u32::try_from(id.wrapping_sub(1)).unwrap_or(u32::MAX))
 }
 
-/// As for other objects, for one of a class with weak slots.
-fn add_weak_references(heap: &mut Heap<'_>, classes: &Classes, class: &Class, object: &Object<'_>) {
+/// Adds all references of an object.
+#[inline]
+fn add_references(references: &mut References, classes: &Classes, class: &Class, cursor: &mut Cursor<'_>) -> Result<()> {
+    let count = cursor.uleb128(COUNT)?;
+    let named = classes.labels(class);
+    let mut add = |label: Label| {
+        // Ids of large heaps take four bytes.
+        let id = cursor.uleb128_wide(REFERENCE)?;
+        if id != 0 {
+            references.target.push(row(id));
+            references.label.push(label);
+        }
+        Ok(())
+    };
+    let few = usize::try_from(count).unwrap_or(usize::MAX);
+    named.iter().take(few).try_for_each(|&label| add(label))?;
+    (named.len() as u64..count).try_for_each(|slot| add(class.element_label(slot)))
+}
+
+const COUNT: &str = "the reference count of an object";
+const REFERENCE: &str = "the references of an object";
+
+/// As [`add_references`], for an object of a class with weak slots.
+fn add_weak_references<'a>(
+    heap: &mut Heap<'_>,
+    classes: &Classes,
+    class: &Class,
+    holder: ObjectId,
+    cursor: &mut Cursor<'a>,
+) -> Result<()> {
+    let count = cursor.uleb128(COUNT)?;
+    let all = SlotReferences::at(count, *cursor);
+    cursor.skip_uleb128s(count, REFERENCE)?;
     let ephemeron = class.ephemeron.and_then(|(key, value)| {
-        let slot = |slot| object.references.iter().nth(usize::try_from(slot).ok()?).filter(|&id| id != 0);
+        let slot = |slot| all.iter().nth(usize::try_from(slot).ok()?).filter(|&id| id != 0);
         // A key that is no object of its own is never collected: then the value is held as by any other reference.
         Some(((key, slot(key)?), (value, slot(value)?)))
     });
     if let Some(((_, key), (_, value))) = ephemeron {
-        heap.ephemerons.push(Ephemeron { holder: row(object.id), key: row(key), value: row(value) });
+        heap.ephemerons.push(Ephemeron { holder, key: row(key), value: row(value) });
     }
     let references = &mut heap.references;
-    for (slot, id) in (0..).zip(object.references.iter()).filter(|(_, id)| *id != 0) {
+    for (slot, id) in (0..).zip(all.iter()).filter(|(_, id)| *id != 0) {
         let pair = ephemeron.is_some_and(|((key, _), (value, _))| slot == key || slot == value);
         if pair || classes.is_weak(class, slot) {
             let at = references.target.len();
@@ -182,4 +223,5 @@ fn add_weak_references(heap: &mut Heap<'_>, classes: &Classes, class: &Class, ob
         references.target.push(row(id));
         references.label.push(classes.label(class, slot));
     }
+    Ok(())
 }

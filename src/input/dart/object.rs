@@ -38,6 +38,11 @@ pub struct References<'a> {
 }
 
 impl<'a> References<'a> {
+    /// Those at a cursor that stands behind their count.
+    pub(super) fn at(count: u64, cursor: Cursor<'a>) -> Self {
+        Self { count, zeros: 0, cursor }
+    }
+
     /// How many slots there are.
     #[inline]
     pub fn count(&self) -> u64 {
@@ -66,10 +71,20 @@ impl<'a> References<'a> {
     }
 }
 
-impl<'a> Object<'a> {
-    /// Reads the object with the given id.
+/// An object up to its references.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head<'a> {
+    pub(super) class_id: u64,
+    class_name: Option<&'a [u8]>,
+    pub(super) class_kind: ClassKind,
+    pub(super) shallow_size: u64,
+    pub(super) data: Data<'a>,
+}
+
+impl<'a> Head<'a> {
+    /// Reads an object as far as that, and leaves the cursor at the number of references.
     #[inline]
-    pub(super) fn read(cursor: &mut Cursor<'a>, id: u64, classes: &ClassTable<'a>, vm: &mut Vm) -> Result<Self> {
+    pub(super) fn read(cursor: &mut Cursor<'a>, classes: &ClassTable<'a>, vm: &mut Vm) -> Result<Self> {
         let class_id = cursor.uleb128("the class of an object")?;
         let shallow_size = cursor.uleb128("the size of an object")?;
         let class: Option<&ClassEntry<'a>> = classes.get(class_id);
@@ -79,8 +94,17 @@ impl<'a> Object<'a> {
         if let (Data::Name(_), ClassKind::String) = (&data, kind) {
             vm.exported = true;
         }
+        Ok(Self { class_id, class_name: class.map(|class| class.name), class_kind: kind, shallow_size, data })
+    }
+}
+
+impl<'a> Object<'a> {
+    /// Reads the object with the given id.
+    #[inline]
+    pub(super) fn read(cursor: &mut Cursor<'a>, id: u64, classes: &ClassTable<'a>, vm: &mut Vm) -> Result<Self> {
+        let Head { class_id, class_name, class_kind, shallow_size, data } = Head::read(cursor, classes, vm)?;
         let references = References::read(cursor)?;
-        Ok(Self { id, class_id, class_name: class.map(|class| class.name), class_kind: kind, shallow_size, data, references })
+        Ok(Self { id, class_id, class_name, class_kind, shallow_size, data, references })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::class::{Class, ClassTable};
 use super::external_property::ExternalProperty;
 use super::header::Header;
-use super::object::{Object, Vm};
+use super::object::{Head, Object, Vm};
 use super::tail::{Tail, is_padded};
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
@@ -148,6 +148,33 @@ impl<'a> Records<'a> {
         };
         self.read = id;
         Ok(Some((offset, record)))
+    }
+
+    /// Reads all objects, if they are what comes next, leaving their references to `each`: it is told the offset and the head
+    /// of each object, and has to read what follows that.
+    ///
+    /// # Errors
+    /// The first damage, or what `each` gives.
+    #[inline]
+    pub(super) fn for_each_object(
+        &mut self,
+        mut each: impl FnMut(&Self, u64, &Head<'a>, &mut Cursor<'a>) -> Result<()>,
+    ) -> Result<()> {
+        if self.group == Group::Classes && self.read == self.announced {
+            self.next_group().map_err(|error| self.fail(error))?;
+        }
+        while self.group == Group::Objects && self.read < self.announced {
+            let offset = self.cursor.offset();
+            let mut cursor = self.cursor;
+            let outcome =
+                Head::read(&mut cursor, &self.classes, &mut self.vm).and_then(|head| each(self, offset, &head, &mut cursor));
+            if let Err(error) = outcome {
+                return Err(self.fail(error));
+            }
+            self.cursor = cursor;
+            self.read += 1;
+        }
+        Ok(())
     }
 
     /// Goes on to the next group of records. False when there is none.

@@ -17,7 +17,6 @@ pub(super) struct Classes {
     /// By type.
     kinds: Vec<ClassKind>,
     unknown: Option<Class>,
-    root: Option<Class>,
 }
 
 /// What the objects of a class need.
@@ -58,20 +57,21 @@ impl Class {
 impl Classes {
     /// The class with an id; None for unused ids too, which no object has.
     #[inline]
-    pub(super) fn get(&self, id: u64) -> Option<Class> {
-        *self.classes.get(usize::try_from(id.wrapping_sub(1)).ok()?)?
+    pub(super) fn get(&self, id: u64) -> Option<&Class> {
+        self.classes.get(usize::try_from(id.wrapping_sub(1)).ok()?)?.as_ref()
+    }
+
+    /// The labels of the first slots of a class.
+    #[inline]
+    pub(super) fn labels(&self, class: &Class) -> &[Label] {
+        self.labels.get(class.labels..).and_then(|labels| labels.get(..class.labelled as usize)).unwrap_or_default()
     }
 
     /// What the slot of an object is called. Slots behind the last named one are elements.
     #[inline]
     pub(super) fn label(&self, class: &Class, slot: u64) -> Label {
-        if slot < class.labelled {
-            return self.labels.get(class.labels.wrapping_add(slot as usize)).copied().unwrap_or(Label::NONE);
-        }
-        match slot.checked_sub(class.elements) {
-            Some(index) if class.numbered => Label::index(index),
-            _ => Label::NONE,
-        }
+        let label = usize::try_from(slot).ok().and_then(|slot| self.labels(class).get(slot));
+        label.copied().unwrap_or_else(|| class.element_label(slot))
     }
 
     /// Whether a slot does not keep its target alive; pairs are not asked for here.
@@ -126,23 +126,33 @@ impl Classes {
         builder.add_type(name, namespace, kind)
     }
 
-    /// The class of a root that has none, as in files of Dart 2.12 and before.
-    pub(super) fn root(&mut self, builder: &mut HeapBuilder<'_>) -> Class {
-        let class =
-            self.root.unwrap_or_else(|| Class::new(self.add_type("Root", "", TypeKind::Synthetic, ClassKind::Other, builder)));
-        *self.root.insert(class)
-    }
-
-    /// The class of objects whose class is not in the file.
-    pub(super) fn unknown(&mut self, builder: &mut HeapBuilder<'_>) -> Class {
-        let class = self
-            .unknown
-            .unwrap_or_else(|| Class::new(self.add_type("<unknown class>", "", TypeKind::Instance, ClassKind::Other, builder)));
-        *self.unknown.insert(class)
+    /// The class of objects whose class is not in the file, which is normal for the root in files of Dart 2.12 and before.
+    pub(super) fn substitute(&mut self, is_root: bool, builder: &mut HeapBuilder<'_>) -> Class {
+        if let Some(unknown) = self.unknown.filter(|_| !is_root) {
+            return unknown;
+        }
+        let (name, kind) = match is_root {
+            true => ("Root", TypeKind::Synthetic),
+            false => ("<unknown class>", TypeKind::Instance),
+        };
+        let class = Class::new(self.add_type(name, "", kind, ClassKind::Other, builder));
+        if !is_root {
+            self.unknown = Some(class);
+        }
+        class
     }
 }
 
 impl Class {
+    /// What a slot behind the labelled ones is called.
+    #[inline]
+    pub(super) fn element_label(&self, slot: u64) -> Label {
+        match slot.checked_sub(self.elements) {
+            Some(index) if self.numbered => Label::index(index),
+            _ => Label::NONE,
+        }
+    }
+
     /// The file does not say which references are weak; the classes of the VM's libraries do.
     ///
     /// Field names have changed their underscores from one release to the next, but not their words.
