@@ -7,7 +7,9 @@ use std::borrow::Cow;
 /// The name of a type's class: `dart:core._List`. Readers take names apart, so that some are changed:
 /// * nothing may begin with `[` but arrays, so that Go's `[]byte` becomes `type []byte`;
 /// * nothing may end with `[]` but arrays, so that `T[]` becomes `T[ ]`;
-/// * MAT has its own idea of what `<method>` and the like mean.
+/// * MAT has its own idea of what `<method>` and the like mean;
+/// * VisualVM finds `java.lang.Object` by its name and takes the size of a header from it, so that the type of a Java
+///   heap's own plain objects becomes `type java.lang.Object`.
 pub(super) fn class_name(names: &Names, of: &Type) -> String {
     let (namespace, name) = (names.text(of.namespace), names.text(of.name));
     let mut text = match (namespace.is_empty(), name.is_empty()) {
@@ -19,7 +21,7 @@ pub(super) fn class_name(names: &Names, of: &Type) -> String {
         text = text.replace('\0', "\u{fffd}");
     }
     if text.starts_with('[')
-        || ["<method>", "<stack frame>", "<native memory>"].contains(&&*text)
+        || ["<method>", "<stack frame>", "<native memory>", "java.lang.Object"].contains(&&*text)
         || text.starts_with("unknown-class-")
     {
         text.insert_str(0, "type ");
