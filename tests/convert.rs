@@ -1,0 +1,85 @@
+//! Heaps of every format, written as hprof and read again: the same objects, names, sizes and references.
+
+mod support;
+
+use dumptool::detect::detect;
+use dumptool::input::{self, Format, load::LoadOptions};
+use dumptool::model::heap::{Heap, TypeKind};
+use dumptool::output::hprof::{self, Options};
+use std::collections::BTreeMap;
+use support::{corpus, files, fixture, read};
+
+/// Objects and bytes by the name of their type; arrays under the name of their elements.
+fn histogram(heap: &Heap<'_>) -> BTreeMap<String, (u64, u64)> {
+    let mut histogram = BTreeMap::<_, (u64, u64)>::new();
+    for object in heap.objects() {
+        let kind = heap.type_of(object);
+        let (namespace, name) = (heap.names.text(kind.namespace), heap.names.text(kind.name));
+        let name = if namespace.is_empty() { name.to_owned() } else { format!("{namespace}.{name}") };
+        let entry = histogram.entry(name.replace('/', ".").trim_end_matches("[]").to_owned()).or_default();
+        entry.0 += 1;
+        entry.1 += heap.shallow.get(object.index());
+    }
+    histogram
+}
+
+fn round_trip(format: Format, bytes: &[u8], what: &str) {
+    let heap = input::load(format, bytes, LoadOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}")).heap;
+    assert_eq!(heap.check(), Ok(()), "{what}");
+    let mut out = Vec::new();
+    let report = hprof::write(&heap, &Options::default(), &mut out).unwrap();
+    let mut again = Vec::new();
+    assert_eq!(hprof::write(&heap, &Options::default(), &mut again).unwrap().instances, report.instances);
+    assert!(out == again, "{what}: two conversions differ");
+
+    let findings = input::check(Format::Hprof, &out, input::Options::default()).unwrap();
+    assert!(findings.ok() && findings.damage.is_none(), "{what}: {:?}", findings.findings.iter().find(|finding| !finding.ok));
+    let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap();
+    assert!(reread.damage.is_none(), "{what}");
+    let reread = reread.heap;
+    let instances: Vec<_> = reread.objects().filter(|&object| reread.type_of(object).kind != TypeKind::Class).collect();
+    assert_eq!(instances.len() as u64, report.instances, "{what}: instances");
+    let shallow: u64 = instances.iter().map(|object| reread.shallow.get(object.index())).sum();
+    assert_eq!(shallow, report.bytes, "{what}: bytes");
+    assert!(!reread.roots.is_empty(), "{what}: no roots");
+
+    let written = histogram(&reread);
+    let mut renamed = 0;
+    for (name, (count, _)) in histogram(&heap) {
+        match written.get(&name) {
+            // Helpers, such as the bytes of texts, come on top of Java's own names only.
+            Some((shown, _)) if name.starts_with("java.") || name.contains("byte") => assert!(*shown >= count, "{what}: {name}"),
+            Some((shown, _)) => assert_eq!(*shown, count, "{what}: objects of {name}"),
+            None => renamed += count,
+        }
+    }
+    assert!(renamed * 3 <= heap.len() as u64, "{what}: {renamed} of {} objects have lost their type's name", heap.len());
+}
+
+#[test]
+fn heaps_come_back_from_hprof() {
+    let mut count = 0;
+    for folder in ["go", "dart", "mvmheap"] {
+        for path in files(&fixture(folder)) {
+            let bytes = read(&path);
+            if let Ok(format) = detect(&bytes) {
+                round_trip(format, &bytes, &path.display().to_string());
+                count += 1;
+            }
+        }
+    }
+    assert!(count > 20);
+}
+
+#[test]
+fn heaps_of_the_corpus_come_back_from_hprof() {
+    for folder in ["go", "dart", "mvmheap"] {
+        let Some(folder) = corpus(folder) else { return };
+        for path in files(&folder) {
+            let bytes = read(&path);
+            if let Ok(format) = detect(&bytes) {
+                round_trip(format, &bytes, &path.display().to_string());
+            }
+        }
+    }
+}
