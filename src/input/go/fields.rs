@@ -186,6 +186,11 @@ impl Iterator for Fields<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Field> {
+        // Nearly all fields are pointers near the start.
+        if let Some(&[1, offset @ 0..0x80]) = self.cursor.rest().first_chunk() {
+            self.cursor.take(2, "a field").ok()?;
+            return Some(Field { kind: FieldKind::Ptr, offset: offset.into() });
+        }
         let kind = FieldKind::new(self.cursor.uleb128("a field kind").ok()?, self.version)?;
         Some(Field { kind, offset: self.cursor.uleb128("a field offset").ok()? })
     }
