@@ -117,7 +117,7 @@ fn chunk(reader: &Reader<'_, '_>, placed: &Placed, work: Work<'_>) -> Chunk {
         let contents = rest.take(placed.sizes.get(row), "an object").unwrap_or_default();
         let layout = placed.layouts.get(row).and_then(|layout| Some((*layout, reader.survey.old.layout(*layout)?)));
         let shape = match layout {
-            None => follow.object(index, contents, Fields::new(rest, reader.survey.version)),
+            None => follow.object(index, contents, Fields::new(rest.rest(), reader.survey.version)),
             Some((number, layout)) => follow.old_object(index, contents, number, layout),
         };
         if let Some(place) = follow.work.shape_of.get_mut(index) {
@@ -171,7 +171,7 @@ impl Follow<'_, '_, '_> {
         match (signature.pointers, header) {
             (0, _) => Shape::Plain { size },
             (_, Some(address)) => Shape::Type { address },
-            (_, None) => Shape::Layout { size, signature },
+            (_, None) => signature.shape(),
         }
     }
 

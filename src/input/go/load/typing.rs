@@ -13,12 +13,12 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What makes objects be of one type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The size of a slot without pointers.
     Plain { size: u64 },
     /// The size of a slot and where its pointers are.
-    Layout { size: u64, signature: Signature },
+    Layout { size: u64, hash: u64, pointers: u32 },
     /// The address of a type: a malloc header has it, or the record of a type.
     Type { address: u64 },
     /// What the pointer type with this index points to.
@@ -34,8 +34,9 @@ pub(super) enum Shape {
 }
 
 /// Where the pointers of an object are, in short.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Signature {
+    size: u64,
     hash: u64,
     /// How many there are.
     pub(super) pointers: u32,
@@ -48,7 +49,7 @@ impl Signature {
     /// Of an object of this size, without pointers so far.
     #[inline]
     pub(super) fn new(size: u64) -> Self {
-        Self { hash: (size + 1).wrapping_mul(MULTIPLIER), pointers: 0 }
+        Self { size, hash: (size + 1).wrapping_mul(MULTIPLIER), pointers: 0 }
     }
 
     /// Adds a pointer.
@@ -59,9 +60,10 @@ impl Signature {
         self.pointers = self.pointers.saturating_add(1);
     }
 
-    /// Four hexadecimal digits, or more where those are taken.
-    fn digits(self, count: usize) -> String {
-        format!("{:016x}", self.hash ^ self.hash >> 32).split_off(16 - count.min(16))
+    /// The shape of an object with these pointers, of which there is one at least.
+    #[inline]
+    pub(super) fn shape(self) -> Shape {
+        Shape::Layout { size: self.size, hash: self.hash, pointers: self.pointers }
     }
 }
 
@@ -78,7 +80,7 @@ impl Shape {
     #[inline]
     fn key(self) -> u64 {
         let (kind, value) = match self {
-            Self::Layout { signature, .. } => return signature.hash,
+            Self::Layout { hash, .. } => return hash,
             Self::Plain { size } => (1u64, size),
             Self::Type { address } => (2, address),
             Self::Element { index } => (3, index as u64),
@@ -109,7 +111,8 @@ impl Shapes {
     }
 
     /// All of them, by number.
-    pub(super) fn into_distinct(self) -> Vec<Shape> {
+    pub(super) fn into_distinct(mut self) -> Vec<Shape> {
+        self.distinct.shrink_to_fit();
         self.distinct
     }
 }
@@ -267,7 +270,7 @@ impl Typing<'_, '_> {
         rows.map(|(shape, plain)| {
             let (name, kind) = match *shape {
                 Shape::Plain { size } => (format!("{size} B without pointers"), TypeKind::Bytes),
-                Shape::Layout { size, signature } => (layout_name(size, signature, &mut taken), TypeKind::Instance),
+                Shape::Layout { size, hash, pointers } => (layout_name(size, hash, pointers, &mut taken), TypeKind::Instance),
                 Shape::Layouts { size } => (format!("{size} B, other layouts"), TypeKind::Instance),
                 Shape::Conservative { size } => (format!("{size} B scanned conservatively"), TypeKind::Instance),
                 Shape::Old { number } => match self.survey.old.layout(number) {
@@ -323,12 +326,12 @@ fn spoken(name: &[u8]) -> String {
     if name.ends_with('.') { format!("{name}{UNNAMED_POINTER}") } else { name.into_owned() }
 }
 
-/// As many digits as it takes to be a name of its own.
-fn layout_name(size: u64, signature: Signature, taken: &mut FxHashSet<String>) -> String {
-    let pointers = signature.pointers;
+/// With four digits of the hash, or more where those are taken.
+fn layout_name(size: u64, hash: u64, pointers: u32, taken: &mut FxHashSet<String>) -> String {
+    let digits = format!("{:016x}", hash ^ hash >> 32);
     let noun = if pointers == 1 { "pointer" } else { "pointers" };
-    let named = |digits| format!("{size} B, {pointers} {noun} ({})", signature.digits(digits));
-    let name = [4, 8].into_iter().map(named).find(|name| !taken.contains(name)).unwrap_or_else(|| named(16));
+    let named = |from: usize| format!("{size} B, {pointers} {noun} ({})", digits.get(from..).unwrap_or_default());
+    let name = [12, 8].into_iter().map(named).find(|name| !taken.contains(name)).unwrap_or_else(|| named(0));
     taken.insert(name.clone());
     name
 }
