@@ -143,7 +143,7 @@ impl<'a> FieldList<'a> {
 
     /// The fields in the order of the file, which is not always that of their offsets.
     pub fn iter(&self) -> Fields<'a> {
-        Fields::new(Cursor::new(self.encoded, 0), self.version)
+        Fields::new(self.encoded, self.version)
     }
 
     /// How many fields reach beyond `length` bytes of contents.
@@ -180,15 +180,23 @@ impl<'a> FieldList<'a> {
 /// The fields of a list up to its end mark.
 #[derive(Clone, Debug)]
 pub struct Fields<'a> {
-    cursor: Cursor<'a>,
+    rest: &'a [u8],
     version: Version,
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of the list at which a cursor stands. Where it ends need not be known.
+    /// The fields of the list that these bytes begin with. Where it ends need not be known.
     #[inline]
-    pub(super) fn new(cursor: Cursor<'a>, version: Version) -> Self {
-        Self { cursor, version }
+    pub(super) fn new(bytes: &'a [u8], version: Version) -> Self {
+        Self { rest: bytes, version }
+    }
+
+    fn any(&mut self) -> Option<Field> {
+        let mut cursor = Cursor::new(self.rest, 0);
+        let kind = FieldKind::new(cursor.uleb128("a field kind").ok()?, self.version)?;
+        let offset = cursor.uleb128("a field offset").ok()?;
+        self.rest = cursor.rest();
+        Some(Field { kind, offset })
     }
 }
 
@@ -197,8 +205,15 @@ impl Iterator for Fields<'_> {
 
     #[inline]
     fn next(&mut self) -> Option<Field> {
-        let kind = FieldKind::new(self.cursor.uleb128("a field kind").ok()?, self.version)?;
-        Some(Field { kind, offset: self.cursor.uleb128("a field offset").ok()? })
+        match *self.rest {
+            [0, ..] => None,
+            // Nearly all fields are pointers near the start.
+            [1, offset @ 0..0x80, ref rest @ ..] => {
+                self.rest = rest;
+                Some(Field { kind: FieldKind::Ptr, offset: offset.into() })
+            }
+            _ => self.any(),
+        }
     }
 }
 

@@ -19,7 +19,7 @@ pub(super) struct Edges {
     pub(super) references: References,
     /// The number of each object's shape in its chunk.
     pub(super) shape_of: Vec<TypeId>,
-    pub(super) shapes: Vec<Shapes>,
+    pub(super) shapes: Vec<Vec<Shape>>,
     pub(super) faults: Faults,
 }
 
@@ -36,7 +36,7 @@ struct Work<'w> {
 
 /// What comes of a chunk of rows.
 struct Chunk {
-    shapes: Shapes,
+    shapes: Vec<Shape>,
     faults: Faults,
     /// References in all.
     length: usize,
@@ -109,40 +109,55 @@ fn first_of(mut counts: Vec<u32>, sum: u64) -> Offsets {
 }
 
 fn chunk(reader: &Reader<'_, '_>, placed: &Placed, work: Work<'_>) -> Chunk {
-    let mut chunk = Chunk { shapes: Shapes::default(), faults: Faults::default(), length: 0 };
-    let mut follow = Follow { reader, targets: work.targets, labels: work.labels, length: 0, faults: Faults::default() };
-    for (row, (count, shape_number)) in (work.first_row..).zip(work.counts.iter_mut().zip(work.shape_of)) {
-        let start = placed.positions.get(row);
-        let size = placed.sizes.get(row);
-        let mut rest = Cursor::at(reader.bytes, start);
-        let contents = rest.take(size, "an object").unwrap_or_default();
-        let before = follow.length;
-        let shape = match placed.layouts.get(row).and_then(|layout| Some((*layout, reader.survey.old.layout(*layout)?))) {
-            None => follow.object(contents, Fields::new(rest, reader.survey.version)),
-            Some((number, layout)) => follow.old_object(contents, number, layout),
+    let mut follow = Follow { reader, work, length: 0, batch: Vec::with_capacity(BATCH), faults: Faults::default() };
+    let mut shapes = Shapes::default();
+    for index in 0..follow.work.counts.len() {
+        let row = follow.work.first_row + index;
+        let mut rest = Cursor::at(reader.bytes, placed.positions.get(row));
+        let contents = rest.take(placed.sizes.get(row), "an object").unwrap_or_default();
+        let layout = placed.layouts.get(row).and_then(|layout| Some((*layout, reader.survey.old.layout(*layout)?)));
+        let shape = match layout {
+            None => follow.object(index, contents, Fields::new(rest.rest(), reader.survey.version)),
+            Some((number, layout)) => follow.old_object(index, contents, number, layout),
         };
-        *shape_number = chunk.shapes.number(shape);
-        *count = (follow.length - before) as u32;
+        if let Some(place) = follow.work.shape_of.get_mut(index) {
+            *place = shapes.number(shape);
+        }
     }
-    chunk.length = follow.length;
-    chunk.faults = follow.faults;
-    chunk
+    follow.resolve();
+    Chunk { shapes: shapes.into_distinct(), faults: follow.faults, length: follow.length }
+}
+
+/// Pointers that are resolved together: the processor then waits for several places in memory at once.
+const BATCH: usize = 64;
+
+/// A pointer that has not been resolved yet.
+#[derive(Clone, Copy)]
+struct Open {
+    address: u64,
+    /// The word before it, or 0 if that says nothing.
+    before: u64,
+    /// Where it stands in the object.
+    offset: u32,
+    /// The object, by its row in the chunk.
+    index: u32,
 }
 
 /// Follows the pointers of one object after the other.
 struct Follow<'w, 's, 'a> {
     reader: &'w Reader<'s, 'a>,
-    targets: &'w mut [u32],
-    labels: &'w mut [u32],
+    work: Work<'w>,
+    /// References so far.
     length: usize,
+    batch: Vec<Open>,
     faults: Faults,
 }
 
 impl Follow<'_, '_, '_> {
     #[inline]
-    fn object(&mut self, contents: &[u8], fields: Fields<'_>) -> Shape {
+    fn object(&mut self, index: usize, contents: &[u8], fields: Fields<'_>) -> Shape {
         let size = contents.len() as u64;
-        let mut signature = Signature::default();
+        let mut signature = Signature::new(size);
         let mut header = None;
         for field in fields {
             if signature.pointers == 0 && field.offset >= HEADER && self.reader.may_have_header(size) {
@@ -151,19 +166,19 @@ impl Follow<'_, '_, '_> {
             signature.add(field);
             // A header is followed by the first field like a type by a data word.
             let hints = field.offset > HEADER || header.is_none();
-            self.field(contents, field, hints);
+            self.field(index, contents, field, hints);
         }
         match (signature.pointers, header) {
             (0, _) => Shape::Plain { size },
             (_, Some(address)) => Shape::Type { address },
-            (_, None) => Shape::Layout { size, signature },
+            (_, None) => signature.shape(),
         }
     }
 
-    fn old_object(&mut self, contents: &[u8], number: u32, layout: &OldLayout) -> Shape {
+    fn old_object(&mut self, index: usize, contents: &[u8], number: u32, layout: &OldLayout) -> Shape {
         let size = contents.len() as u64;
         for field in layout.fields(size, self.reader.words.size) {
-            self.field(contents, field, false);
+            self.field(index, contents, field, false);
         }
         self.faults.unknown_types += u64::from(layout.unknown);
         match (layout.is_typed(), layout.conservative) {
@@ -174,16 +189,29 @@ impl Follow<'_, '_, '_> {
     }
 
     #[inline]
-    fn field(&mut self, contents: &[u8], field: Field, hints: bool) {
+    fn field(&mut self, index: usize, contents: &[u8], field: Field, hints: bool) {
         let Some(pointer) = self.reader.pointer(contents, field, &mut self.faults) else { return };
-        let Some((object, inside)) = self.reader.object_at(pointer.address) else { return };
-        if let (Some(target), Some(label)) = (self.targets.get_mut(self.length), self.labels.get_mut(self.length)) {
-            *target = object.0;
-            *label = u32::try_from(pointer.offset).unwrap_or(u32::MAX);
-            self.length += 1;
+        if self.batch.len() == BATCH {
+            self.resolve();
         }
-        if hints {
-            self.reader.hint_before(contents, pointer.offset, object, inside);
+        let before = if hints { self.reader.word_before(contents, pointer.offset) } else { 0 };
+        let offset = u32::try_from(pointer.offset).unwrap_or(u32::MAX);
+        self.batch.push(Open { address: pointer.address, before, offset, index: index as u32 });
+    }
+
+    /// Resolves the batch.
+    fn resolve(&mut self) {
+        for open in self.batch.drain(..) {
+            let Some((object, inside)) = self.reader.object_at(open.address) else { continue };
+            let places = (self.work.targets.get_mut(self.length), self.work.labels.get_mut(self.length));
+            let (Some(target), Some(label)) = places else { continue };
+            *target = object.0;
+            *label = open.offset;
+            self.length += 1;
+            if let Some(count) = self.work.counts.get_mut(open.index as usize) {
+                *count += 1;
+            }
+            self.reader.hint(open.before, object, inside);
         }
     }
 }

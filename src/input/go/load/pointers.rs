@@ -156,10 +156,15 @@ impl<'s, 'a> Reader<'s, 'a> {
         (word != 0 && known != Some(false)).then(|| field.offset.saturating_add(self.words.size))
     }
 
+    /// The word before a pointer; 0 if there is none.
+    #[inline]
+    pub(super) fn word_before(&self, contents: &[u8], offset: u64) -> u64 {
+        offset.checked_sub(self.words.size).and_then(|offset| self.words.at(contents, offset)).unwrap_or(0)
+    }
+
     /// Takes the word before a pointer for a hint at the type of the object that it points to.
     #[inline]
-    pub(super) fn hint_before(&self, contents: &[u8], offset: u64, object: ObjectId, inside: u64) {
-        let Some(before) = offset.checked_sub(self.words.size).and_then(|offset| self.words.at(contents, offset)) else { return };
+    pub(super) fn hint(&self, before: u64, object: ObjectId, inside: u64) {
         let Some((hint, size)) = self.interfaces.hint(before) else { return };
         if self.is_start(object, inside) && size <= self.sizes.get(object.index()) {
             self.hints.add(object, hint);

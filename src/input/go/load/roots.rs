@@ -112,7 +112,7 @@ impl<'a> Collector<'_, '_, 'a> {
         for field in segment.fields.iter() {
             let Some(pointer) = self.reader.pointer(segment.contents, field, &mut self.found.faults) else { continue };
             let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint_before(segment.contents, pointer.offset, object, inside);
+            self.reader.hint(self.reader.word_before(segment.contents, pointer.offset), object, inside);
             let label = Label::offset(pointer.offset);
             self.found.roots.push(Root { object, kind: RootKind::Global, group, label, frame: None });
         }
@@ -170,7 +170,7 @@ impl<'a> Collector<'_, '_, 'a> {
             // The arguments of a call are in the frame of the caller, which lists them too.
             let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) else { continue };
             let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint_before(frame.contents, pointer.offset, object, inside);
+            self.reader.hint(self.reader.word_before(frame.contents, pointer.offset), object, inside);
             pointers.push((pointer.offset, object));
         }
         if all {

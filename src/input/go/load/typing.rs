@@ -13,16 +13,18 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What makes objects be of one type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The size of a slot without pointers.
     Plain { size: u64 },
     /// The size of a slot and where its pointers are.
-    Layout { size: u64, signature: Signature },
+    Layout { size: u64, hash: u64, pointers: u32 },
     /// The address of a type: a malloc header has it, or the record of a type.
     Type { address: u64 },
     /// What the pointer type with this index points to.
     Element { index: usize },
+    /// Any other layout of a slot of this size: only so many have a type of their own.
+    Layouts { size: u64 },
     /// A layout of 1.3.
     Old { number: u32 },
     /// The size of an object of which every word may be a pointer.
@@ -32,26 +34,36 @@ pub(super) enum Shape {
 }
 
 /// Where the pointers of an object are, in short.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Signature {
+    size: u64,
     hash: u64,
     /// How many there are.
     pub(super) pointers: u32,
 }
 
+/// Odd, with bits all over: the multiplier of FxHash.
+const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
+
 impl Signature {
+    /// Of an object of this size, without pointers so far.
+    #[inline]
+    pub(super) fn new(size: u64) -> Self {
+        Self { size, hash: (size + 1).wrapping_mul(MULTIPLIER), pointers: 0 }
+    }
+
     /// Adds a pointer.
     #[inline]
     pub(super) fn add(&mut self, field: Field) {
-        // The multiplier of FxHash.
         let value = field.offset ^ (field.kind as u64) << 56;
-        self.hash = (self.hash.rotate_left(23) ^ value).wrapping_mul(0xf135_7aea_2e62_a9c5);
+        self.hash = (self.hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER);
         self.pointers = self.pointers.saturating_add(1);
     }
 
-    /// Four hexadecimal digits, or more where those are taken.
-    fn digits(self, count: usize) -> String {
-        format!("{:016x}", self.hash ^ self.hash >> 32).split_off(16 - count.min(16))
+    /// The shape of an object with these pointers, of which there is one at least.
+    #[inline]
+    pub(super) fn shape(self) -> Shape {
+        Shape::Layout { size: self.size, hash: self.hash, pointers: self.pointers }
     }
 }
 
@@ -59,31 +71,56 @@ impl Signature {
 #[derive(Default)]
 pub(super) struct Shapes {
     distinct: Vec<Shape>,
-    numbers: FxHashMap<Shape, u32>,
-    last: Option<(Shape, u32)>,
+    numbers: FxHashMap<u64, u32>,
+    last: (u64, u32),
+}
+
+impl Shape {
+    /// A number that is that of no other shape, but for a chance that can be neglected.
+    #[inline]
+    fn key(self) -> u64 {
+        let (kind, value) = match self {
+            Self::Layout { hash, .. } => return hash,
+            Self::Plain { size } => (1u64, size),
+            Self::Type { address } => (2, address),
+            Self::Element { index } => (3, index as u64),
+            Self::Old { number } => (4, number.into()),
+            Self::Conservative { size } => (5, size),
+            Self::Runtime { number } => (6, number.into()),
+            Self::Layouts { size } => (7, size),
+        };
+        (value.rotate_left(8) ^ kind).wrapping_mul(MULTIPLIER)
+    }
 }
 
 impl Shapes {
     /// The number of a shape. It stands for the type until [`number`] has given them their numbers.
     #[inline]
     pub(super) fn number(&mut self, shape: Shape) -> TypeId {
+        let key = shape.key();
         // Neighbours are of one size, and often of one type.
-        if let Some((_, number)) = self.last.filter(|(last, _)| *last == shape) {
-            return TypeId(number);
+        if self.last.0 == key && !self.distinct.is_empty() {
+            return TypeId(self.last.1);
         }
-        let number = *self.numbers.entry(shape).or_insert_with(|| {
+        let number = *self.numbers.entry(key).or_insert_with(|| {
             self.distinct.push(shape);
             self.distinct.len() as u32 - 1
         });
-        self.last = Some((shape, number));
+        self.last = (key, number);
         TypeId(number)
+    }
+
+    /// All of them, by number.
+    pub(super) fn into_distinct(mut self) -> Vec<Shape> {
+        self.distinct.shrink_to_fit();
+        self.distinct
     }
 }
 
 /// Replaces the numbers of shapes in each chunk by types.
 pub(super) fn number(
     mut type_of: Vec<TypeId>,
-    shapes: Vec<Shapes>,
+    shapes: Vec<Vec<Shape>>,
     hints: &Hints,
     survey: &Survey<'_>,
     names: &mut Names,
@@ -93,7 +130,7 @@ pub(super) fn number(
     let chunks: Vec<(&mut [TypeId], Typed)> = work
         .into_par_iter()
         .map(|(number, (rows, shapes))| {
-            let typed = typing.chunk(number * CHUNK, rows, &shapes.distinct);
+            let typed = typing.chunk(number * CHUNK, rows, &shapes);
             (rows, typed)
         })
         .collect();
@@ -110,11 +147,17 @@ pub(super) fn number(
     (types, type_of)
 }
 
+/// Layouts of one size that have types of their own. Programs have a few for each size; memory that merely looks like
+/// objects has as many as objects.
+const MOST_LAYOUTS: u32 = 256;
+
 /// The shapes of a chunk after hints, in the order of the first object.
 #[derive(Default)]
 struct Typed {
     shapes: Vec<Shape>,
-    numbers: FxHashMap<Shape, u32>,
+    numbers: FxHashMap<u64, u32>,
+    /// Layouts that have a type of their own, by size.
+    layouts: FxHashMap<u64, u32>,
     /// For each shape: no object of it has a pointer field.
     plain: Vec<bool>,
     /// The best hint for the objects with the header of an address that has no record.
@@ -127,7 +170,7 @@ type Found = Typed;
 impl Typed {
     fn number(&mut self, shape: Shape, plain: bool) -> u32 {
         let next = self.shapes.len() as u32;
-        let number = *self.numbers.entry(shape).or_insert(next);
+        let number = *self.numbers.entry(shape.key()).or_insert(next);
         match self.plain.get_mut(number as usize) {
             Some(all) => *all &= plain,
             None => {
@@ -148,7 +191,28 @@ impl Typed {
         for (address, hint) in next.headers {
             self.header(address, hint);
         }
-        next.shapes.into_iter().zip(next.plain).map(|(shape, plain)| TypeId(self.number(shape, plain))).collect()
+        next.shapes
+            .into_iter()
+            .zip(next.plain)
+            .map(|(shape, plain)| {
+                let shape = self.limited(shape);
+                TypeId(self.number(shape, plain))
+            })
+            .collect()
+    }
+
+    /// The layout itself as long as its size has not too many.
+    fn limited(&mut self, shape: Shape) -> Shape {
+        let Shape::Layout { size, .. } = shape else { return shape };
+        if self.numbers.contains_key(&shape.key()) {
+            return shape;
+        }
+        let layouts = self.layouts.entry(size).or_default();
+        if *layouts == MOST_LAYOUTS {
+            return Shape::Layouts { size };
+        }
+        *layouts += 1;
+        shape
     }
 }
 
@@ -206,7 +270,8 @@ impl Typing<'_, '_> {
         rows.map(|(shape, plain)| {
             let (name, kind) = match *shape {
                 Shape::Plain { size } => (format!("{size} B without pointers"), TypeKind::Bytes),
-                Shape::Layout { size, signature } => (layout_name(size, signature, &mut taken), TypeKind::Instance),
+                Shape::Layout { size, hash, pointers } => (layout_name(size, hash, pointers, &mut taken), TypeKind::Instance),
+                Shape::Layouts { size } => (format!("{size} B, other layouts"), TypeKind::Instance),
                 Shape::Conservative { size } => (format!("{size} B scanned conservatively"), TypeKind::Instance),
                 Shape::Old { number } => match self.survey.old.layout(number) {
                     Some(layout) => {
@@ -261,12 +326,12 @@ fn spoken(name: &[u8]) -> String {
     if name.ends_with('.') { format!("{name}{UNNAMED_POINTER}") } else { name.into_owned() }
 }
 
-/// As many digits as it takes to be a name of its own.
-fn layout_name(size: u64, signature: Signature, taken: &mut FxHashSet<String>) -> String {
-    let pointers = signature.pointers;
+/// With four digits of the hash, or more where those are taken.
+fn layout_name(size: u64, hash: u64, pointers: u32, taken: &mut FxHashSet<String>) -> String {
+    let digits = format!("{:016x}", hash ^ hash >> 32);
     let noun = if pointers == 1 { "pointer" } else { "pointers" };
-    let named = |digits| format!("{size} B, {pointers} {noun} ({})", signature.digits(digits));
-    let name = [4, 8].into_iter().map(named).find(|name| !taken.contains(name)).unwrap_or_else(|| named(16));
+    let named = |from: usize| format!("{size} B, {pointers} {noun} ({})", digits.get(from..).unwrap_or_default());
+    let name = [12, 8].into_iter().map(named).find(|name| !taken.contains(name)).unwrap_or_else(|| named(0));
     taken.insert(name.clone());
     name
 }
