@@ -2,6 +2,8 @@
 //!
 //! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. What does **not** hold is not
 //! checked: serials of traces may name none, the instance size of a class means different things, threads need no record.
+//! One array of HotSpot's, which holds the class objects of its shared archive, names objects that are not in the file, so
+//! that elements are only checked in files of others.
 //!
 //! Two passes: ids are collected in the first one, and what refers to them is looked up in the second. The memory that this
 //! takes grows with the ids in the file, not with their objects' contents.
@@ -14,6 +16,7 @@ use super::primitives::{IdSize, Value};
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::Root;
 use super::scan::Scan;
+use super::sizes::Rule;
 use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
 use crate::input::Options;
@@ -300,8 +303,10 @@ impl<'s, 'a> Checker<'s, 'a> {
         findings.none("instance_dump.references", faults.dangling_fields, "references of fields to objects that do not exist");
         findings.none("object_array.class", faults.classless_arrays, "arrays of classes that do not exist");
         findings.none("object_array.class_name", faults.array_classes, "arrays of classes that are not those of arrays");
-        let message = "references of elements to objects that do not exist";
-        findings.none("object_array.references", faults.dangling_elements, message);
+        if let Rule::Stated { .. } = self.scan.rule {
+            let message = "references of elements to objects that do not exist";
+            findings.none("object_array.references", faults.dangling_elements, message);
+        }
         findings.none("root.object", faults.rootless, "roots that hold no object of the file");
         findings.none("root.thread", faults.threadless, "roots of threads that do not exist");
         findings.none("root.frame", faults.root_frames, "roots of frames that their thread does not have");

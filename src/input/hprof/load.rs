@@ -17,6 +17,7 @@ use super::objects::Object;
 use super::primitives::{FieldType, PRIMITIVES, Value};
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
+use super::sizes::Rule;
 use super::threads;
 use super::values::{Contents, kind};
 use crate::bytes::Cursor;
@@ -151,6 +152,8 @@ impl Types {
 #[derive(Default)]
 struct Faults {
     dangling: u64,
+    /// Elements of arrays in files of HotSpot: its shared archive has an array that names class objects it does not write.
+    dangling_elements: u64,
     classless: u64,
     short: u64,
     broken: u64,
@@ -183,8 +186,9 @@ impl<'a> Rows<'_, 'a> {
                 }
             }
         }
-        let Faults { dangling, classless, short, broken } = self.faults;
+        let Faults { dangling, dangling_elements, classless, short, broken } = self.faults;
         self.builder.warn("references to objects that are not in the file", dangling);
+        self.builder.warn("elements of arrays that the JVM left out of the file", dangling_elements);
         self.builder.warn("objects of classes that are not in the file", classless);
         self.builder.warn("objects with less data than their class has fields, whose references are missing", short);
         self.builder.warn("objects whose superclasses are not in the file, whose references may be missing", broken);
@@ -211,8 +215,13 @@ impl<'a> Rows<'_, 'a> {
                 self.faults.classless += u64::from(type_id.is_none());
                 let type_id = type_id.copied().unwrap_or(self.types.unknown_array);
                 self.builder.add_object(type_id, rule.object_array(array.count, ids));
+                let before = self.faults.dangling;
                 for (index, id) in (0..).zip(ids.all(array.elements)) {
                     self.reference(id, Label::index(index), false);
+                }
+                if let Rule::HotSpot { .. } = rule {
+                    self.faults.dangling_elements += self.faults.dangling - before;
+                    self.faults.dangling = before;
                 }
             }
             Object::PrimitiveArray(array) => {

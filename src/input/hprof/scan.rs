@@ -58,7 +58,7 @@ impl<'a> Scan<'a> {
             roots: Vec::new(),
             addresses: AddressesBuilder::default(),
             objects: 0,
-            rule: Rule::HotSpot { pointer: 4, reference: 4 },
+            rule: Rule::HotSpot { pointer: 4, reference: 4, dense: true },
             ours: false,
             elements: 0,
             repeated_classes: 0,
@@ -144,10 +144,12 @@ impl<'a> Scan<'a> {
     fn find_rule(&self, compression: Compression) -> Rule {
         let object = self.classes.named("java.lang.Object", &self.strings).and_then(|index| self.classes.get(index));
         let stated = object.map_or(0, |class| class.dump.instance_size);
+        let class = self.classes.named("java.lang.Class", &self.strings).and_then(|index| self.classes.get(index));
+        let dense = class.is_some_and(|class| class.own_field(b"classData", &self.strings, self.ids).is_some());
         match self.ids {
             _ if stated > 0 => Rule::Stated { object: stated.into(), ours: self.ours },
-            IdSize::Four => Rule::HotSpot { pointer: 4, reference: 4 },
-            IdSize::Eight => Rule::HotSpot { pointer: 8, reference: if compression.seen() { 4 } else { 8 } },
+            IdSize::Four => Rule::HotSpot { pointer: 4, reference: 4, dense },
+            IdSize::Eight => Rule::HotSpot { pointer: 8, reference: if compression.seen() { 4 } else { 8 }, dense },
         }
     }
 

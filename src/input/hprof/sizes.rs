@@ -3,11 +3,14 @@
 //! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every class is that of its
 //!   objects. dumptool, Android and SubstrateVM write it so. Arrays have a header of the size of a java.lang.Object and
 //!   4 bytes for the length, and are rounded up to 8, as VisualVM counts them.
-//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. Sizes are then those of Eclipse
-//!   MAT: an object has a header of a pointer and a reference, each class of the chain adds its fields and is rounded up
-//!   to a reference, and the whole is rounded up to 8. References have 4 bytes when ids have 4, or when an array would
-//!   otherwise overlap the object behind it: see [`Rule::HotSpot`]. Gaps that later versions of the JVM fill with small
-//!   fields, a smaller class pointer beside wide references, and other alignments than 8 are not told by the file.
+//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. An object has a header of a
+//!   pointer and a reference, the classes of its chain add their fields, and the whole is rounded up to 8. Up to JDK 14 the
+//!   fields of each class are rounded up to a reference, as Eclipse MAT counts all versions; since 15 (JDK-8237767), which
+//!   the field `classData` of java.lang.Class tells, gaps are filled, as VisualVM counts all versions. References have 4
+//!   bytes when ids have 4, or when an array would otherwise overlap the object behind it. Not told by the file: fields that
+//!   the JVM injects (a few bytes in java.lang.Module, Thread, invoke.MemberName), a small class pointer beside wide
+//!   references, compact headers, and other alignments than 8. In dumps of OpenJDK 17 whose objects lie close together,
+//!   no other class than those differs from what the addresses say.
 //!
 //! A class object counts its static fields, rounded up to 8, as in MAT; in files of dumptool, where classes are not objects
 //! of the original heap, it counts nothing.
@@ -31,6 +34,8 @@ pub enum Rule {
         pointer: u64,
         /// Bytes of a reference: 4 beside pointers of 8 when references are compressed.
         reference: u64,
+        /// Gaps behind the fields of a superclass are filled.
+        dense: bool,
     },
 }
 
@@ -39,19 +44,20 @@ impl Rule {
     pub(super) fn base(self) -> u64 {
         match self {
             Self::Stated { object, .. } => object,
-            Self::HotSpot { pointer, reference } => pointer + reference,
+            Self::HotSpot { pointer, reference, .. } => pointer + reference,
         }
     }
 
     /// Bytes of an object whose class adds fields to a superclass, before the whole is rounded up.
     pub(super) fn extend(self, super_size: u64, fields: &Fields<'_>, ids: IdSize) -> u64 {
-        let Self::HotSpot { reference, .. } = self else { return super_size };
+        let Self::HotSpot { reference, dense, .. } = self else { return super_size };
         let size = |kind: FieldType| match kind {
             FieldType::Object => reference,
             kind => kind.size(ids) as u64,
         };
         let own = fields.iter().fold(0, |total: u64, field| total.saturating_add(size(field.kind)));
-        super_size.saturating_add(own).next_multiple_of(reference)
+        let size = super_size.saturating_add(own);
+        if dense { size } else { size.next_multiple_of(reference) }
     }
 
     /// Bytes of an instance: of a class that states `stated` and whose chain comes to `chain`.
@@ -69,7 +75,7 @@ impl Rule {
         let count = u64::from(count);
         match self {
             Self::Stated { object, .. } => up(object + 4 + count * ids.bytes() as u64),
-            Self::HotSpot { pointer, reference } => up(pointer + reference + 4 + count * reference),
+            Self::HotSpot { pointer, reference, .. } => up(pointer + reference + 4 + count * reference),
         }
     }
 
@@ -78,7 +84,7 @@ impl Rule {
     pub(super) fn primitive_array(self, bytes: u64) -> u64 {
         match self {
             Self::Stated { object, .. } => up(object + 4 + bytes),
-            Self::HotSpot { pointer, reference } => up((pointer + reference + 4).next_multiple_of(reference) + bytes),
+            Self::HotSpot { pointer, reference, .. } => up((pointer + reference + 4).next_multiple_of(reference) + bytes),
         }
     }
 
