@@ -48,8 +48,7 @@ impl Destination {
             }
             return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
         }
-        // The path of the temporary file would only confuse: the kind of the error says enough.
-        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(error.kind().into()))?;
+        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error)))?;
         *pending() = Some(temporary.to_path_buf());
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }
@@ -127,6 +126,14 @@ fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
     }
     remove_on_interrupt();
     Ok(builder.tempfile_in(folder)?.into_parts())
+}
+
+/// The error without the path of the temporary file, which would only confuse.
+fn without_path(error: io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::NotFound, "the folder does not exist"),
+        kind => kind.into(),
+    }
 }
 
 /// The temporary file to remove when the user interrupts the program.
