@@ -110,11 +110,14 @@ impl<'a> HeapBuilder<'a> {
         first
     }
 
-    /// Counts something that could not be loaded as it is in the file.
+    /// Counts something that could not be loaded because the file is damaged.
     pub fn warn(&mut self, what: &'static str, count: u64) {
-        if count > 0 {
-            self.heap.warnings.push(LoadWarning { what, count });
-        }
+        self.heap.warnings.extend((count > 0).then_some(LoadWarning { what, count, damage: true }));
+    }
+
+    /// Counts something that could not be loaded although the file is as its runtime wrote it.
+    pub fn note(&mut self, what: &'static str, count: u64) {
+        self.heap.warnings.extend((count > 0).then_some(LoadWarning { what, count, damage: false }));
     }
 
     /// The heap so far, to set what has no method of its own.
@@ -231,6 +234,6 @@ mod tests {
         assert_eq!(of(0).len(), 1);
         assert_eq!((of(0)[0].target, of(0)[0].label, of(0)[0].weak), (ObjectId(1), Label::index(1), true));
         assert_eq!(of(1).len(), 0);
-        assert_eq!(heap.warnings, [LoadWarning { what: "references to objects that are not in the file", count: 2 }]);
+        assert_eq!(heap.warnings, [LoadWarning { what: "references to objects that are not in the file", count: 2, damage: true }]);
     }
 }

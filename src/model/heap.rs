@@ -191,6 +191,8 @@ pub struct LoadWarning {
     pub what: &'static str,
     /// How often.
     pub count: u64,
+    /// The file is damaged: no runtime writes such a thing.
+    pub damage: bool,
 }
 
 /// A heap.

@@ -62,5 +62,6 @@ pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: 
         status::report_input(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
-    Ok(Status::Done)
+    let damaged = loaded.heap.warnings.iter().any(|warning| warning.damage);
+    Ok(if damaged { Status::Damaged } else { Status::Done })
 }

@@ -98,7 +98,7 @@ struct Warnings(Vec<LoadWarning>);
 impl Warnings {
     fn add(&mut self, what: &'static str, count: u64) {
         if count > 0 {
-            self.0.push(LoadWarning { what, count });
+            self.0.push(LoadWarning { what, count, damage: true });
         }
     }
 }

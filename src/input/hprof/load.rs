@@ -188,7 +188,7 @@ impl<'a> Rows<'_, 'a> {
         }
         let Faults { dangling, dangling_elements, classless, short, broken } = self.faults;
         self.builder.warn("references to objects that are not in the file", dangling);
-        self.builder.warn("elements of arrays that the JVM left out of the file", dangling_elements);
+        self.builder.note("elements of arrays that the JVM left out of the file", dangling_elements);
         self.builder.warn("objects of classes that are not in the file", classless);
         self.builder.warn("objects with less data than their class has fields, whose references are missing", short);
         self.builder.warn("objects whose superclasses are not in the file, whose references may be missing", broken);

@@ -37,7 +37,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
             Ok(mut builder) => {
                 let later = dump.snapshots.len().saturating_sub(number).saturating_sub(1);
                 if options.snapshot == SnapshotChoice::Last {
-                    builder.warn("later snapshots that are cut or damaged", later as u64);
+                    builder.note("later snapshots that are cut or damaged", later as u64);
                 }
                 dump.note(failure);
                 return Ok(Loaded { heap: finish(builder), damage: dump.damage, snapshot: number as u64 });

@@ -239,10 +239,7 @@ impl Typing<'_, '_> {
                     typed.header(address, hint);
                     numbers.get(local).copied().flatten()
                 }
-                (_, Some(hint)) => match self.shape_of(hint) {
-                    Some(hinted) => Some(typed.number(hinted, plain)),
-                    None => None,
-                },
+                (_, Some(hint)) => self.shape_of(hint).map(|hinted| typed.number(hinted, plain)),
             };
             let number = number.unwrap_or_else(|| {
                 let number = typed.number(shape, plain);
