@@ -5,6 +5,10 @@ use super::records::{Body, Rec, Records};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
+/// Bytes of a string that are kept. Names of Java are shorter; longer ones, used again and again, would cost more than the
+/// size of the file justifies.
+pub const MAX_NAME: usize = 4096;
+
 /// The strings of a file by their ids.
 #[derive(Clone, Debug, Default)]
 pub struct Strings<'a>(FxHashMap<u64, &'a [u8]>);
@@ -15,7 +19,7 @@ impl<'a> Strings<'a> {
         match self.0.entry(id) {
             std::collections::hash_map::Entry::Occupied(_) => false,
             std::collections::hash_map::Entry::Vacant(place) => {
-                place.insert(text);
+                place.insert(text.get(..MAX_NAME).unwrap_or(text));
                 true
             }
         }

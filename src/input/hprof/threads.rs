@@ -1,6 +1,6 @@
 //! Threads with their frames, and the roots that belong to them.
 
-use super::naming::class_name;
+use super::naming::{MAX_NAME, class_name};
 use super::primitives::FieldType;
 use super::scan::Scan;
 use super::symbols::Trace;
@@ -9,7 +9,7 @@ use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, Root, RootKind, StackFrame};
 use crate::model::names::Names;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A thread of the builder.
 struct Known {
@@ -91,6 +91,7 @@ fn add_threads(
             }
         }
     }
+    let mut used = FxHashSet::default();
     for thread in said {
         let object = addresses.at(thread.object);
         let own = object.zip(name_field).and_then(|(object, (from_end, _))| {
@@ -104,11 +105,13 @@ fn add_threads(
             contents.text(id, addresses)
         });
         let name = match (own, scan.strings.text(thread.name)) {
-            (Some((name, _)), _) if !name.is_empty() => name.into_owned(),
+            (Some((name, _)), _) if !name.is_empty() => name.chars().take(MAX_NAME).collect(),
             (_, name) if !name.is_empty() => String::from_utf8_lossy(name).into_owned(),
             _ => format!("{}", thread.serial),
         };
-        let frames = scan.traces.get(&thread.trace).map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
+        // A stack belongs to one thread. Others that name it again could ask for more frames than the file justifies.
+        let trace = scan.traces.get(&thread.trace).filter(|trace| used.insert(trace.serial));
+        let frames = trace.map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
         let first = builder.add_thread(&name, thread.serial.into(), object, &frames);
         known.insert(thread.serial, Known { name, first, count: frames.len() as u32 });
     }

@@ -52,7 +52,7 @@ pub(super) fn kind(name: &[u8]) -> TypeKind {
         return TypeKind::Class;
     }
     let boxed = |number: &&str| name.get(10..) == Some(number.as_bytes()) && is(name.get(..10).unwrap_or_default(), "java.lang.");
-    if NUMBERS.iter().any(|number| boxed(&number)) { TypeKind::Number } else { TypeKind::Instance }
+    if NUMBERS.iter().any(boxed) { TypeKind::Number } else { TypeKind::Instance }
 }
 
 impl<'a> Contents<'a> {
