@@ -148,6 +148,7 @@ impl Bitmap {
         })
     }
 
+    #[inline]
     fn granule(&self, address: u64) -> Option<&Granule> {
         let chunk = self.chunks.get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)?.as_ref()?;
         chunk.get((address % CHUNK / GRANULE) as usize)
@@ -253,6 +254,16 @@ impl Addresses {
                 let index = sorted.partition_point(|&start| start <= address).checked_sub(1)?;
                 Some((ObjectId(index as u32), *sorted.get(index)?))
             }
+        }
+    }
+
+    /// Reads what finding these addresses will read. The reads depend on nothing, so the processor makes many at once; finding
+    /// the addresses one after the other right after that waits for none of them.
+    #[inline]
+    pub fn warm(&self, addresses: impl Iterator<Item = u64>) {
+        if let Table::Bitmap(bitmap) = &self.0 {
+            let ranks = addresses.map(|address| bitmap.granule(address).map_or(0, |granule| granule.rank));
+            std::hint::black_box(ranks.fold(0, |all, rank| all ^ rank));
         }
     }
 

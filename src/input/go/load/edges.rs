@@ -201,6 +201,7 @@ impl Follow<'_, '_, '_> {
 
     /// Resolves the batch.
     fn resolve(&mut self) {
+        self.reader.addresses.warm(self.batch.iter().map(|open| open.address));
         for open in self.batch.drain(..) {
             let Some((object, inside)) = self.reader.object_at(open.address) else { continue };
             let places = (self.work.targets.get_mut(self.length), self.work.labels.get_mut(self.length));

@@ -63,7 +63,7 @@ pub(super) struct Reader<'s, 'a> {
     pub(super) survey: &'s Survey<'a>,
     pub(super) words: Words,
     pub(super) hints: &'s Hints,
-    addresses: &'s Addresses,
+    pub(super) addresses: &'s Addresses,
     sizes: &'s Sizes,
     interfaces: Interfaces,
     /// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
