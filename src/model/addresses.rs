@@ -225,7 +225,7 @@ impl Addresses {
     pub fn at(&self, address: u64) -> Option<ObjectId> {
         match &self.0 {
             Table::Bitmap(bitmap) => {
-                let granule = bitmap.granule(address).filter(|_| address % 8 == 0)?;
+                let granule = bitmap.granule(address).filter(|_| address.is_multiple_of(8))?;
                 let slot = address % GRANULE / 8;
                 let before = granule.starts & ((1 << slot) - 1);
                 (granule.starts >> slot & 1 == 1).then(|| ObjectId(granule.rank + before.count_ones()))
