@@ -2,11 +2,11 @@
 //!
 //! Three passes, because a record has no length and an address says nothing of the row until all addresses are known:
 //!
-//! 1. [`survey`]: all records in order. Addresses of objects (without phantoms), types, itabs, where to begin again.
-//! 2. [`place`]: objects in parallel. Address → row; the size and the place in the file of each.
-//! 3. [`edges`]: rows in parallel. Pointers → references, and the shape by which an object is typed.
+//! 1. `survey`: all records in order. Addresses of objects (without phantoms), types, itabs, where to begin again.
+//! 2. `place`: objects in parallel. Address → row; the size and the place in the file of each.
+//! 3. `edges`: rows in parallel. Pointers → references, and the shape by which an object is typed.
 //!
-//! After that [`roots`] walks over what is not an object, and [`typing`] gives numbers to the types.
+//! After that `roots` walks over what is not an object, and `typing` gives numbers to the types.
 //!
 //! An object takes 4 bytes each for its type, size, place and first reference, 2 bytes for a hint at its type until that is
 //! decided, and about 2 bytes of the table of addresses; a reference takes 8. All are reserved by counts of an earlier pass.
@@ -18,6 +18,7 @@ mod place;
 mod pointers;
 mod roots;
 mod scatter;
+mod shape;
 mod stacks;
 mod survey;
 mod typing;

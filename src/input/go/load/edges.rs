@@ -8,7 +8,7 @@ use super::CHUNK;
 use super::old::OldLayout;
 use super::place::Placed;
 use super::pointers::{Faults, HEADER, Reader};
-use super::typing::{Shape, Shapes, Signature};
+use super::shape::{Shape, Shapes, Signature};
 use crate::bytes::Cursor;
 use crate::input::go::fields::{Field, Fields};
 use crate::model::heap::{Label, ObjectId, Offsets, References, TypeId};

@@ -63,6 +63,7 @@ impl OldTypes {
 
     /// Notes that an object is of this type and kind.
     pub(super) fn used(&mut self, typed: Typed) {
+        let typed = with_known_kind(typed);
         let next = self.uses.len() as u32;
         self.uses.entry((typed.type_addr, typed.kind)).or_insert_with(|| {
             self.layouts.push(OldLayout {
@@ -93,6 +94,8 @@ impl OldTypes {
                 let end = field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
                 end <= record.size && seen.insert(field.offset / pointer_size.max(1))
             });
+            // Then those that lie in a shorter object come first.
+            record.fields.sort_by_key(|field| field.offset);
             self.dropped_fields += (fields - record.fields.len()) as u64;
         }
         let channel = hchan_size.unwrap_or(DRAFT_CHANNEL_WORDS * pointer_size);
@@ -125,6 +128,7 @@ impl OldTypes {
 
     /// The number of the layout of an object.
     pub(super) fn number(&self, typed: Typed) -> u32 {
+        let typed = with_known_kind(typed);
         self.uses.get(&(typed.type_addr, typed.kind)).copied().unwrap_or(0)
     }
 
@@ -132,6 +136,11 @@ impl OldTypes {
     pub(super) fn layout(&self, number: u32) -> Option<&OldLayout> {
         self.layouts.get(number as usize)
     }
+}
+
+/// There are four kinds, which bounds the layouts of a type. Others, which are damage, are taken for single values.
+fn with_known_kind(typed: Typed) -> Typed {
+    Typed { kind: if matches!(typed.kind, 1 | 2 | CONSERVATIVE) { typed.kind } else { 0 }, ..typed }
 }
 
 impl OldLayout {
@@ -143,10 +152,12 @@ impl OldLayout {
     /// The fields of an object of this size, in order.
     pub(super) fn fields(&self, size: u64, pointer_size: u64) -> impl Iterator<Item = Field> + '_ {
         let words = if self.conservative { size / pointer_size.max(1) } else { 0 };
+        // An object may be shorter than its type says; what is beyond its end is no field of it.
+        let most = usize::try_from(size / pointer_size.max(1)).unwrap_or(usize::MAX);
         let every = (0..words).map(move |word| Field { kind: FieldKind::Ptr, offset: word * pointer_size });
         let repeated = (0..self.elements(size)).flat_map(move |element| {
             let base = self.start.saturating_add(element.saturating_mul(self.stride));
-            self.fields.iter().map(move |field| Field { kind: field.kind, offset: base.saturating_add(field.offset) })
+            self.fields.iter().take(most).map(move |field| Field { kind: field.kind, offset: base.saturating_add(field.offset) })
         });
         every.chain(repeated)
     }
@@ -155,7 +166,7 @@ impl OldLayout {
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
         match self.conservative {
             true => size / pointer_size.max(1),
-            false => self.elements(size).saturating_mul(self.fields.len() as u64),
+            false => self.elements(size).saturating_mul(self.fields.len() as u64).min(size / pointer_size.max(1)),
         }
     }
 

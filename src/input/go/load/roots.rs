@@ -19,9 +19,9 @@ use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};
 use crate::input::go::records::Rec;
 use crate::input::go::roots::{Finalizer, Segment};
 use crate::input::load::RootScan;
-use crate::model::heap::{self, Label, References, Root, RootKind, Thread};
+use crate::model::heap::{self, Label, ObjectId, References, Root, RootKind, Thread};
 use crate::model::names::{NameId, Names};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The roots, in the order of the file, and the goroutines with their frames.
 pub(super) struct Roots {
@@ -41,8 +41,17 @@ impl Roots {
         names: &mut Names,
     ) -> Self {
         let found = Self { roots: Vec::new(), threads: Vec::new(), frames: Vec::new(), faults: Faults::default() };
-        let mut collector =
-            Collector { reader, references, scan, names, found, goroutine: None, stack: Vec::new(), draft: DraftStacks::default() };
+        let mut collector = Collector {
+            reader,
+            references,
+            scan,
+            names,
+            found,
+            goroutine: None,
+            stack: Vec::new(),
+            finalizable: FxHashSet::default(),
+            draft: DraftStacks::default(),
+        };
         for record in survey.tail.clone().into_iter().flatten() {
             let Ok((_, record)) = record else { break };
             collector.add(&record);
@@ -63,6 +72,8 @@ struct Collector<'c, 's, 'a> {
     goroutine: Option<String>,
     /// The frames of the last goroutine so far.
     stack: Vec<StackFrame<'a>>,
+    /// Objects with a finalizer so far.
+    finalizable: FxHashSet<ObjectId>,
     draft: DraftStacks<'a>,
 }
 
@@ -223,6 +234,10 @@ impl<'a> Collector<'_, '_, 'a> {
         self.reader.hint_at(record.funcval, FUNCVAL);
         self.root(record.funcval, RootKind::Finalizer, group, closure, None);
         let Some((object, _)) = self.reader.object_at(record.object) else { return };
+        // An object has one finalizer; with more its references would still be roots once.
+        if !self.finalizable.insert(object) {
+            return;
+        }
         let root = |reference: heap::Reference| Root {
             object: reference.target,
             kind: RootKind::Finalizer,

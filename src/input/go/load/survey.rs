@@ -151,7 +151,9 @@ impl<'a> Pass<'a> {
                 }
             }
             Rec::Type(record) => {
-                survey.old.add_type(record.addr, record.size, record.name, record.fields.iter());
+                if survey.version <= Version::Go13 {
+                    survey.old.add_type(record.addr, record.size, record.name, record.fields.iter());
+                }
                 let next = survey.types.len();
                 if *survey.type_at.entry(record.addr).or_insert(next) == next {
                     survey.types.push(*record);

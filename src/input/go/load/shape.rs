@@ -1,0 +1,110 @@
+//! What the third pass sees of an object that says something of its type.
+
+use crate::input::go::fields::Field;
+use crate::model::heap::TypeId;
+use rustc_hash::FxHashMap;
+
+/// What makes objects be of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// The size of a slot without pointers.
+    Plain { size: u64 },
+    /// The size of a slot and where its pointers are.
+    Layout { size: u64, hash: u64, pointers: u32 },
+    /// The address of a type: a malloc header has it, or the record of a type.
+    Type { address: u64 },
+    /// What the pointer type with this index points to.
+    Element { index: usize },
+    /// Any other layout of a slot of this size: only so many have a type of their own.
+    Layouts { size: u64 },
+    /// A layout of 1.3.
+    Old { number: u32 },
+    /// The size of an object of which every word may be a pointer.
+    Conservative { size: u64 },
+    /// A record of the runtime.
+    Runtime { number: u16 },
+}
+
+/// Where the pointers of an object are, in short.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Signature {
+    size: u64,
+    hash: u64,
+    /// How many there are.
+    pub(super) pointers: u32,
+}
+
+/// Odd, with bits all over: the multiplier of FxHash.
+const MULTIPLIER: u64 = 0xf135_7aea_2e62_a9c5;
+
+impl Signature {
+    /// Of an object of this size, without pointers so far.
+    #[inline]
+    pub(super) fn new(size: u64) -> Self {
+        Self { size, hash: (size + 1).wrapping_mul(MULTIPLIER), pointers: 0 }
+    }
+
+    /// Adds a pointer.
+    #[inline]
+    pub(super) fn add(&mut self, field: Field) {
+        let value = field.offset ^ (field.kind as u64) << 56;
+        self.hash = (self.hash.rotate_left(23) ^ value).wrapping_mul(MULTIPLIER);
+        self.pointers = self.pointers.saturating_add(1);
+    }
+
+    /// The shape of an object with these pointers, of which there is one at least.
+    #[inline]
+    pub(super) fn shape(self) -> Shape {
+        Shape::Layout { size: self.size, hash: self.hash, pointers: self.pointers }
+    }
+}
+
+/// The shapes of a chunk of objects: each once, in the order of the first object.
+#[derive(Default)]
+pub(super) struct Shapes {
+    distinct: Vec<Shape>,
+    numbers: FxHashMap<u64, u32>,
+    last: (u64, u32),
+}
+
+impl Shape {
+    /// A number that is that of no other shape, but for a chance that can be neglected.
+    #[inline]
+    pub(super) fn key(self) -> u64 {
+        let (kind, value) = match self {
+            Self::Layout { hash, .. } => return hash,
+            Self::Plain { size } => (1u64, size),
+            Self::Type { address } => (2, address),
+            Self::Element { index } => (3, index as u64),
+            Self::Old { number } => (4, number.into()),
+            Self::Conservative { size } => (5, size),
+            Self::Runtime { number } => (6, number.into()),
+            Self::Layouts { size } => (7, size),
+        };
+        (value.rotate_left(8) ^ kind).wrapping_mul(MULTIPLIER)
+    }
+}
+
+impl Shapes {
+    /// The number of a shape. It stands for the type until [`super::typing`] has numbered them.
+    #[inline]
+    pub(super) fn number(&mut self, shape: Shape) -> TypeId {
+        let key = shape.key();
+        // Neighbours are of one size, and often of one type.
+        if self.last.0 == key && !self.distinct.is_empty() {
+            return TypeId(self.last.1);
+        }
+        let number = *self.numbers.entry(key).or_insert_with(|| {
+            self.distinct.push(shape);
+            self.distinct.len() as u32 - 1
+        });
+        self.last = (key, number);
+        TypeId(number)
+    }
+
+    /// All of them, by number.
+    pub(super) fn into_distinct(mut self) -> Vec<Shape> {
+        self.distinct.shrink_to_fit();
+        self.distinct
+    }
+}
