@@ -55,7 +55,7 @@
 //! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made of [`primitives`];
 //! * [`records`]: all of them in order;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has;
-//! * [`load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`sizes`], [`threads`] and [`values`].
+//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`sizes`], [`threads`] and [`values`].
 
 pub mod classes;
 pub mod details;
