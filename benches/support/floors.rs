@@ -33,7 +33,9 @@ pub(crate) fn decompress_columns_with_types(path: &Path) {
 pub(crate) fn decompress_last_snapshot(path: &Path) {
     let source = Source::open(path).expect("the input opens");
     let bytes = source.bytes();
-    let toc = tocs(bytes).last().expect("there is a snapshot");
+    // The table that ends the file is that of no snapshot.
+    let snapshots = tocs(bytes).filter(|&toc| entries(bytes, toc).any(|(name, ..)| name == *b"reftrget"));
+    let toc = snapshots.last().expect("there is a snapshot");
     decompress(bytes, toc, &COLUMNS);
 }
 
