@@ -1,4 +1,4 @@
-//! The Dart heap snapshot as hprof, written by the tool itself.
+//! A Dart heap snapshot as hprof, written by the tool itself.
 
 use super::dart;
 use dumptool::input::load::LoadOptions;

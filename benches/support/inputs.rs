@@ -28,8 +28,8 @@ pub(crate) const MOJO_LARGE: Input = Input { name: "mojo", count: 8_500_000, wri
 /// Two snapshots of 3 M collectables each.
 pub(crate) const MVMHEAP: Input =
     Input { name: "mvmheap", count: 2 * 3_000_000, write: |count, file| mvmheap::write(count / mvmheap::SNAPSHOTS, file) };
-/// The heap of [`DART`] as hprof.
-pub(crate) const HPROF: Input = Input { name: "hprof", count: 10_000_000, write: hprof::write };
+/// A heap of 3.6 M objects of Dart as hprof, about 700 MB.
+pub(crate) const HPROF: Input = Input { name: "hprof", count: 3_600_000, write: hprof::write };
 
 impl Input {
     /// The file and how many items it has: `scale` times the usual number. The file is written if it is not there.
