@@ -13,6 +13,7 @@ mod support;
 
 use std::path::Path;
 use support::benches::{BENCHES, Bench};
+use support::inputs::remove_converted;
 use support::measure::{child, measure};
 use support::table::Table;
 
@@ -55,4 +56,5 @@ fn try_all() {
         (bench.run)(&std::fs::read(&path).expect("the input is read"));
         bench.floors.iter().for_each(|floor| (floor.run)(&path));
     }
+    remove_converted();
 }

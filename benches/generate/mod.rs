@@ -5,6 +5,7 @@
 
 pub(crate) mod dart;
 pub(crate) mod go;
+pub(crate) mod hprof;
 pub(crate) mod mojo;
 pub(crate) mod mvmheap;
 

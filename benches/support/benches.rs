@@ -1,15 +1,21 @@
 //! The benchmarks: what is read how, what it is compared with and how fast it has to be.
 
-use super::floors::{decompress_columns_with_types, decompress_needed_columns, read_in_blocks, walk_dart, walk_go};
-use super::inputs::{DART, GO, Input, MOJO, MOJO_LARGE, MVMHEAP};
+use super::floors::{
+    decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns, load_and_write, load_on_one_thread,
+    read_in_blocks, walk_dart, walk_go,
+};
+use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MVMHEAP, converted};
+use dumptool::input::load::LoadOptions;
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
 use dumptool::input::{self, Format, Options, Visitor};
 use dumptool::model::fields::Record;
 use dumptool::output::austin::{AustinWriter, Dialect};
+use dumptool::output::hprof;
 use dumptool::output::records::RecordFormat;
+use std::fs::File;
 use std::hint::black_box;
-use std::io;
+use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 
@@ -18,54 +24,83 @@ pub(crate) struct Bench {
     /// By which it is chosen.
     pub(crate) name: &'static str,
     pub(crate) input: Input,
-    pub(crate) run: fn(&[u8]),
-    /// In the same process and by turns. The bar is about the first one.
+    pub(crate) run: fn(&[u8]) -> Found,
+    /// In the same process and by turns. Bars are about the first one.
     pub(crate) floors: &'static [Floor],
-    pub(crate) bar: Option<Bar>,
+    pub(crate) bars: &'static [Bar],
     /// Threads of the readers that use several.
     pub(crate) threads: usize,
     /// Run only when its name is given.
     pub(crate) on_request: bool,
 }
 
+/// What a benchmark has loaded; nothing if it loads nothing.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Found {
+    pub(crate) objects: u64,
+    pub(crate) references: u64,
+}
+
 /// The least work that could be done.
 pub(crate) struct Floor {
     pub(crate) name: &'static str,
     pub(crate) run: fn(&Path),
+    pub(crate) clock: Clock,
+}
+
+/// Which time is compared.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    Cpu,
+    Wall,
 }
 
 impl Floor {
     /// A plain reading.
-    pub(crate) const READ: Self = Self { name: "read", run: read_in_blocks };
-    const ZSTD: Self = Self { name: "zstd", run: decompress_needed_columns };
-    const ZSTD_TYPES: Self = Self { name: "zstd+types", run: decompress_columns_with_types };
-    const WALK_GO: Self = Self { name: "walk", run: walk_go };
-    const WALK_DART: Self = Self { name: "walk", run: walk_dart };
+    pub(crate) const READ: Self = Self::new("read", read_in_blocks);
+    const ZSTD: Self = Self::new("zstd", decompress_needed_columns);
+    const ZSTD_TYPES: Self = Self::new("zstd+types", decompress_columns_with_types);
+    const ZSTD_SNAPSHOT: Self = Self::new("zstd", decompress_last_snapshot);
+    const WALK_GO: Self = Self::new("walk", walk_go);
+    const WALK_DART: Self = Self::new("walk", walk_dart);
+    const LOAD_WRITE_GO: Self = Self::new("load+write", |path| load_and_write(Format::Go, path));
+    const LOAD_WRITE_DART: Self = Self::new("load+write", |path| load_and_write(Format::Dart, path));
+    const LOAD_WRITE_MVMHEAP: Self = Self::new("load+write", |path| load_and_write(Format::Mvmheap, path));
+    const ONE_THREAD_GO: Self = Self::wall("wall of 1", |path| load_on_one_thread(Format::Go, path));
+    const ONE_THREAD_MVMHEAP: Self = Self::wall("wall of 1", |path| load_on_one_thread(Format::Mvmheap, path));
+
+    const fn new(name: &'static str, run: fn(&Path)) -> Self {
+        Self { name, run, clock: Clock::Cpu }
+    }
+
+    const fn wall(name: &'static str, run: fn(&Path)) -> Self {
+        Self { name, run, clock: Clock::Wall }
+    }
 }
 
-/// How fast a benchmark has to be.
+/// How fast a benchmark has to be, or how little memory it may use.
 pub(crate) enum Bar {
-    /// At most that many times the CPU time of the first floor.
+    /// At most that many times the time of the first floor.
     Ratio(f64),
     /// At least that many MB of input in a second of CPU time.
     Rate(f64),
+    /// At most that many nanoseconds of CPU time for each object.
+    Nanoseconds(f64),
+    /// At most that many bytes beyond the mapped file for each object, and for each reference.
+    Bytes(f64, f64),
 }
 
 impl Bench {
-    const fn new(name: &'static str, input: Input, run: fn(&[u8])) -> Self {
-        Self { name, input, run, floors: &[Floor::READ], bar: None, threads: 1, on_request: false }
+    const fn new(name: &'static str, input: Input, run: fn(&[u8]) -> Found) -> Self {
+        Self { name, input, run, floors: &[Floor::READ], bars: &[], threads: 1, on_request: false }
     }
 
     const fn floors(self, floors: &'static [Floor]) -> Self {
         Self { floors, ..self }
     }
 
-    const fn at_most(self, ratio: f64) -> Self {
-        Self { bar: Some(Bar::Ratio(ratio)), ..self }
-    }
-
-    const fn at_least(self, rate: f64) -> Self {
-        Self { bar: Some(Bar::Rate(rate)), ..self }
+    const fn bars(self, bars: &'static [Bar]) -> Self {
+        Self { bars, ..self }
     }
 
     const fn threads(self, threads: usize) -> Self {
@@ -79,44 +114,73 @@ impl Bench {
 
 /// All benchmarks.
 pub(crate) const BENCHES: &[Bench] = &[
-    Bench::new("go-info", GO, |bytes| info(Format::Go, bytes)).floors(&[Floor::READ, Floor::WALK_GO]).at_most(4.0),
+    Bench::new("go-info", GO, |bytes| info(Format::Go, bytes)).floors(&[Floor::READ, Floor::WALK_GO]).bars(&[Bar::Ratio(4.0)]),
     Bench::new("go-check", GO, |bytes| check(Format::Go, bytes)),
-    Bench::new("dart-info", DART, |bytes| info(Format::Dart, bytes)).floors(&[Floor::READ, Floor::WALK_DART]).at_least(300.0),
+    Bench::new("dart-info", DART, |bytes| info(Format::Dart, bytes))
+        .floors(&[Floor::READ, Floor::WALK_DART])
+        .bars(&[Bar::Rate(300.0)]),
     Bench::new("dart-check", DART, |bytes| check(Format::Dart, bytes)),
-    Bench::new("mojo-info", MOJO, |bytes| info(Format::Mojo, bytes)).at_least(300.0),
+    Bench::new("mojo-info", MOJO, |bytes| info(Format::Mojo, bytes)).bars(&[Bar::Rate(300.0)]),
     Bench::new("mojo-check", MOJO, |bytes| check(Format::Mojo, bytes)),
-    Bench::new("mojo-cat-jsonl", MOJO, |bytes| cat(Format::Mojo, bytes, true)).at_least(60.0),
+    Bench::new("mojo-cat-jsonl", MOJO, |bytes| cat(Format::Mojo, bytes, true)).bars(&[Bar::Rate(60.0)]),
     Bench::new("mojo-cat-text", MOJO, |bytes| cat(Format::Mojo, bytes, false)),
     Bench::new("mojo-convert-austin", MOJO, convert_to_austin),
-    Bench::new("mojo-info-large", MOJO_LARGE, |bytes| info(Format::Mojo, bytes)).at_least(300.0).on_request(),
+    Bench::new("mojo-info-large", MOJO_LARGE, |bytes| info(Format::Mojo, bytes)).bars(&[Bar::Rate(300.0)]).on_request(),
     Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))
         .floors(&[Floor::ZSTD, Floor::ZSTD_TYPES])
-        .at_most(1.25),
+        .bars(&[Bar::Ratio(1.25)]),
     Bench::new("mvmheap-info-2-threads", MVMHEAP, |bytes| info(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD]).threads(2),
     Bench::new("mvmheap-info-quick", MVMHEAP, quick_info).floors(&[]),
     Bench::new("mvmheap-check", MVMHEAP, |bytes| check(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD]),
+    Bench::new("go-load", GO, |bytes| load(Format::Go, bytes)).bars(&[Bar::Nanoseconds(120.0)]),
+    Bench::new("go-load-2-threads", GO, |bytes| load(Format::Go, bytes))
+        .floors(&[Floor::ONE_THREAD_GO])
+        .bars(&[Bar::Ratio(0.65)])
+        .threads(2),
+    Bench::new("dart-load", DART, |bytes| load(Format::Dart, bytes)).bars(&[Bar::Nanoseconds(58.0)]),
+    Bench::new("mvmheap-load", MVMHEAP, |bytes| load(Format::Mvmheap, bytes))
+        .floors(&[Floor::ZSTD_SNAPSHOT])
+        .bars(&[Bar::Ratio(1.25), Bar::Bytes(24.0, 8.0)]),
+    Bench::new("mvmheap-load-2-threads", MVMHEAP, |bytes| load(Format::Mvmheap, bytes))
+        .floors(&[Floor::ONE_THREAD_MVMHEAP])
+        .threads(2),
+    Bench::new("go-convert-hprof", GO, |bytes| convert_to_hprof(Format::Go, bytes))
+        .floors(&[Floor::LOAD_WRITE_GO])
+        .bars(&[Bar::Ratio(1.3), Bar::Bytes(60.0, 0.0)]),
+    Bench::new("dart-convert-hprof", DART, |bytes| convert_to_hprof(Format::Dart, bytes))
+        .floors(&[Floor::LOAD_WRITE_DART])
+        .bars(&[Bar::Ratio(1.3)]),
+    Bench::new("mvmheap-convert-hprof", MVMHEAP, |bytes| convert_to_hprof(Format::Mvmheap, bytes))
+        .floors(&[Floor::LOAD_WRITE_MVMHEAP])
+        .bars(&[Bar::Ratio(1.3)]),
+    Bench::new("hprof-info", HPROF, |bytes| info(Format::Hprof, bytes)),
+    Bench::new("hprof-check", HPROF, |bytes| check(Format::Hprof, bytes)),
+    Bench::new("hprof-load", HPROF, |bytes| load(Format::Hprof, bytes)),
 ];
 
-fn info(format: Format, bytes: &[u8]) {
+fn info(format: Format, bytes: &[u8]) -> Found {
     let info = input::info(format, bytes, Options::default()).expect("the input has a header");
     assert!(info.complete, "{:?}", info.damage);
     black_box(info);
+    Found::default()
 }
 
-fn quick_info(bytes: &[u8]) {
+fn quick_info(bytes: &[u8]) -> Found {
     let options = Options { quick: true, ..Options::default() };
     black_box(input::info(Format::Mvmheap, bytes, options).expect("the input has a header"));
+    Found::default()
 }
 
-fn check(format: Format, bytes: &[u8]) {
+fn check(format: Format, bytes: &[u8]) -> Found {
     let findings = input::check(format, bytes, Options::default()).expect("the input has a header");
     // A dump that breaks rules would measure how that is reported.
     let broken: Vec<_> = findings.findings.iter().filter(|finding| !finding.ok).collect();
     assert!(findings.damage.is_none() && broken.is_empty(), "{:?} {broken:?}", findings.damage);
+    Found::default()
 }
 
 /// All records into a buffer that is emptied as the command line does it, but written to nowhere.
-fn cat(format: Format, bytes: &[u8], json: bool) {
+fn cat(format: Format, bytes: &[u8], json: bool) -> Found {
     struct Printer(RecordFormat, Vec<u8>);
     impl Visitor for Printer {
         fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
@@ -131,11 +195,30 @@ fn cat(format: Format, bytes: &[u8], json: bool) {
     let name_width = format.record_names().iter().map(|name| name.len()).max().unwrap_or(0);
     let mut printer = Printer(RecordFormat { json, name_width, ..RecordFormat::default() }, Vec::new());
     input::for_each_record(format, bytes, Options::default(), &mut printer).expect("the input is intact");
+    Found::default()
 }
 
-fn convert_to_austin(bytes: &[u8]) {
+fn convert_to_austin(bytes: &[u8]) -> Found {
     let mut writer = AustinWriter::new(io::sink(), Dialect::Full);
     let (_, stop) = for_each_sample(bytes, Lookup::Robust, Options::default(), &mut writer);
     assert!(stop.is_none(), "{stop:?}");
     black_box(writer.finish().expect("a sink takes everything"));
+    Found::default()
+}
+
+/// Letting go of the heap is a part of the work.
+pub(crate) fn load(format: Format, bytes: &[u8]) -> Found {
+    let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
+    assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
+    black_box(Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 })
+}
+
+/// Into a file, through as large a buffer as the command line has.
+fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
+    let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
+    assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
+    let mut file = BufWriter::with_capacity(1 << 20, File::create(converted()).expect("the output opens"));
+    black_box(hprof::write(&loaded.heap, &hprof::Options::default(), &mut file).expect("the output is written"));
+    file.flush().expect("the output is written");
+    Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 }
 }

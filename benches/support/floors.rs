@@ -1,9 +1,13 @@
 //! What a reader is compared with: the least work that could give its answer.
 
+use super::benches::load;
+use super::inputs::converted;
+use dumptool::input::Format;
 use dumptool::source::Source;
-use std::fs::File;
+use rayon::ThreadPoolBuilder;
+use std::fs::{self, File};
 use std::hint::black_box;
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::Path;
 
 /// Reads a file in blocks of 256 KiB, as `dd` does, and does nothing with it.
@@ -25,18 +29,40 @@ pub(crate) fn decompress_columns_with_types(path: &Path) {
     decompress_columns(path, &[b"colkind\0", b"colsize\0", b"coltofi\0", b"colrfcnt", b"colusize"]);
 }
 
+/// Decompresses all columns of the last snapshot, which loading it needs.
+pub(crate) fn decompress_last_snapshot(path: &Path) {
+    let source = Source::open(path).expect("the input opens");
+    let bytes = source.bytes();
+    // The table that ends the file is that of no snapshot.
+    let snapshots = tocs(bytes).filter(|&toc| entries(bytes, toc).any(|(name, ..)| name == *b"reftrget"));
+    let toc = snapshots.last().expect("there is a snapshot");
+    decompress(bytes, toc, &COLUMNS);
+}
+
+/// All columns that a heap is made of.
+const COLUMNS: [&[u8; 8]; 8] =
+    [b"colkind\0", b"colsize\0", b"coltofi\0", b"colrfcnt", b"colrfstr", b"colusize", b"refdescr", b"reftrget"];
+
 fn decompress_columns(path: &Path, columns: &[&[u8; 8]]) {
     let source = Source::open(path).expect("the input opens");
     let bytes = source.bytes();
+    tocs(bytes).for_each(|toc| decompress(bytes, toc, columns));
+}
+
+/// The offsets of the tables of contents of the snapshots.
+fn tocs(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let outer = entries(bytes, number(bytes, bytes.len() - 8));
+    outer.filter(|(name, ..)| name == b"toc\0\0\0\0\0").map(|(_, toc, _)| toc)
+}
+
+fn decompress(bytes: &[u8], toc: usize, columns: &[&[u8; 8]]) {
     let mut block = vec![0; 128 << 10];
-    for (_, toc, _) in entries(bytes, number(bytes, bytes.len() - 8)).filter(|(name, ..)| name == b"toc\0\0\0\0\0") {
-        for (name, start, end) in entries(bytes, toc) {
-            if columns.contains(&&name) {
-                // The frame stands behind the name, the width and the length of the column.
-                let mut frame = zstd::stream::read::Decoder::with_buffer(&bytes[start + 18..end]).expect("zstd starts");
-                while frame.read(&mut block).expect("the column is intact") > 0 {
-                    black_box(&block);
-                }
+    for (name, start, end) in entries(bytes, toc) {
+        if columns.contains(&&name) {
+            // The frame stands behind the name, the width and the length of the column.
+            let mut frame = zstd::stream::read::Decoder::with_buffer(&bytes[start + 18..end]).expect("zstd starts");
+            while frame.read(&mut block).expect("the column is intact") > 0 {
+                black_box(&block);
             }
         }
     }
@@ -52,6 +78,27 @@ fn entries(bytes: &[u8], toc: usize) -> impl Iterator<Item = ([u8; 8], usize, us
 
 fn number(bytes: &[u8], at: usize) -> usize {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("a number has 8 bytes")) as usize
+}
+
+/// Loads a heap with one thread.
+pub(crate) fn load_on_one_thread(format: Format, path: &Path) {
+    let pool = ThreadPoolBuilder::new().num_threads(1).build().expect("threads start");
+    let source = Source::open(path).expect("the input opens");
+    pool.install(|| load(format, source.bytes()));
+}
+
+/// Loads a heap and writes as many bytes as its conversion has just written, to the same file and in blocks of 1 MiB.
+pub(crate) fn load_and_write(format: Format, path: &Path) {
+    let source = Source::open(path).expect("the input opens");
+    load(format, source.bytes());
+    let mut left = fs::metadata(converted()).expect("a conversion came before").len() as usize;
+    let mut file = File::create(converted()).expect("the output opens");
+    let block = vec![0x55; 1 << 20];
+    while left > 0 {
+        let length = left.min(block.len());
+        file.write_all(&block[..length]).expect("the output is written");
+        left -= length;
+    }
 }
 
 /// Walks over the objects of a Go heap dump and sums their sizes: no checks, no errors, no other records.

@@ -1,6 +1,6 @@
 //! The files that are read: written once, and kept in `target/bench-data`.
 
-use crate::generate::{dart, go, mojo, mvmheap};
+use crate::generate::{dart, go, hprof, mojo, mvmheap};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -28,13 +28,14 @@ pub(crate) const MOJO_LARGE: Input = Input { name: "mojo", count: 8_500_000, wri
 /// Two snapshots of 3 M collectables each.
 pub(crate) const MVMHEAP: Input =
     Input { name: "mvmheap", count: 2 * 3_000_000, write: |count, file| mvmheap::write(count / mvmheap::SNAPSHOTS, file) };
+/// A heap of 3.6 M objects of Dart as hprof, about 700 MB.
+pub(crate) const HPROF: Input = Input { name: "hprof", count: 3_600_000, write: hprof::write };
 
 impl Input {
     /// The file and how many items it has: `scale` times the usual number. The file is written if it is not there.
     pub(crate) fn file(&self, scale: f64) -> io::Result<(PathBuf, u64)> {
         let count = ((self.count as f64 * scale) as u64).max(10_000);
-        // Cargo's own folder for tests and benchmarks is `tmp` in its target directory.
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data");
+        let folder = folder();
         let path = folder.join(format!("{}-{count}-v{GENERATION}.dump", self.name));
         if path.exists() {
             return Ok((path, count));
@@ -47,4 +48,21 @@ impl Input {
         fs::rename(&unfinished, &path)?;
         Ok((path, count))
     }
+}
+
+/// Where everything is.
+fn folder() -> PathBuf {
+    // Cargo's own folder for tests and benchmarks is `tmp` in its target directory.
+    Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data")
+}
+
+/// Where this process writes conversions to.
+pub(crate) fn converted() -> PathBuf {
+    folder().join(format!("converted-{}.part", std::process::id()))
+}
+
+/// Removes it.
+pub(crate) fn remove_converted() {
+    // Most benchmarks convert nothing.
+    let _ = fs::remove_file(converted());
 }

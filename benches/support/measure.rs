@@ -1,6 +1,7 @@
 //! Measures one benchmark in a process of its own.
 
-use super::benches::{Bench, Floor};
+use super::benches::{Bench, Clock, Floor, Found};
+use super::inputs::remove_converted;
 use cpu_time::ProcessTime;
 use dumptool::source::Source;
 use rayon::ThreadPoolBuilder;
@@ -17,10 +18,12 @@ pub(crate) struct Measured {
     pub(crate) cpu: f64,
     /// Time on the clock.
     pub(crate) wall: f64,
-    /// CPU time of each floor.
+    /// Time of each floor, by its clock.
     pub(crate) floors: Vec<f64>,
     /// Most memory in use beyond the mapped file, in bytes; only Linux tells.
     pub(crate) memory: Option<u64>,
+    /// What was loaded.
+    pub(crate) found: Found,
 }
 
 /// Measures in a new process, so that no benchmark finds the memory as another one left it.
@@ -33,7 +36,8 @@ pub(crate) fn measure(bench: &Bench, path: &Path) -> Measured {
     let mut numbers = numbers.split_whitespace().map(|number| number.parse::<f64>().expect("a number"));
     let mut next = || numbers.next().expect("enough numbers");
     let (cpu, wall, memory) = (next(), next(), next());
-    Measured { cpu, wall, floors: numbers.collect(), memory: (memory >= 0.0).then_some(memory as u64) }
+    let found = Found { objects: next() as u64, references: next() as u64 };
+    Measured { cpu, wall, floors: numbers.collect(), memory: (memory >= 0.0).then_some(memory as u64), found }
 }
 
 /// The other side of [`measure`]: measures and prints numbers.
@@ -44,12 +48,12 @@ pub(crate) fn child(bench: &Bench, path: &Path) {
     // The first reading brings the file into the page cache.
     (Floor::READ.run)(path);
     let (mut cpu, mut wall, mut floors) = (Vec::new(), Vec::new(), vec![Vec::new(); bench.floors.len()]);
-    let mut memory = None;
+    let (mut memory, mut found) = (None, Found::default());
     for round in 0..ROUNDS {
         let (cpu_start, wall_start) = (ProcessTime::now(), Instant::now());
         // Mapping the file is a part of the work.
         let source = Source::open(path).expect("the input opens");
-        pool.install(|| (bench.run)(source.bytes()));
+        found = pool.install(|| (bench.run)(source.bytes()));
         cpu.push(cpu_start.elapsed().as_secs_f64());
         wall.push(wall_start.elapsed().as_secs_f64());
         if round == 0 {
@@ -58,12 +62,17 @@ pub(crate) fn child(bench: &Bench, path: &Path) {
         }
         drop(source);
         for (floor, times) in bench.floors.iter().zip(&mut floors) {
-            let start = ProcessTime::now();
-            (floor.run)(path);
-            times.push(start.elapsed().as_secs_f64());
+            let (cpu_start, wall_start) = (ProcessTime::now(), Instant::now());
+            pool.install(|| (floor.run)(path));
+            times.push(match floor.clock {
+                Clock::Cpu => cpu_start.elapsed().as_secs_f64(),
+                Clock::Wall => wall_start.elapsed().as_secs_f64(),
+            });
         }
     }
+    remove_converted();
     println!("{} {} {}", median(cpu), median(wall), memory.map_or(-1, |bytes| bytes as i64));
+    println!("{} {}", found.objects, found.references);
     floors.into_iter().for_each(|times| println!("{}", median(times)));
 }
 
