@@ -29,6 +29,7 @@
 //! and hprof-slurp show more than VisualVM; that and everything else that hprof cannot say is counted in the [`Report`].
 
 mod classes;
+mod fields;
 mod ids;
 mod labels;
 mod layout;

@@ -68,13 +68,20 @@ impl<W: Write> Objects<'_, '_, W> {
         self.out.u4(TRACE);
         self.out.id(class);
         self.out.u4(plan.length as u32);
-        for field in &plan.fields {
+        let (before, after) = (&plan.fields[..plan.pads.start], &plan.fields[plan.pads.end..]);
+        for field in before {
             match field.kind {
                 FieldKind::Reference(row) => self.out.id(self.scratch.slots[row as usize]),
                 FieldKind::External => self.out.id(external.unwrap_or(0)),
                 FieldKind::Contents(offset, basic) => self.contents(&value, offset as usize, basic),
                 FieldKind::Value(basic) => self.number(&value, basic),
                 FieldKind::Pad(basic) => self.zero(basic),
+            }
+        }
+        self.out.small_zeros(plan.padding as usize);
+        for field in after {
+            if let FieldKind::Reference(row) = field.kind {
+                self.out.id(self.scratch.slots[row as usize]);
             }
         }
         self.report.add(plan.size, references + u64::from(external.is_some()));
@@ -89,6 +96,12 @@ impl<W: Write> Objects<'_, '_, W> {
         let Scratch { edges, slots, weak, .. } = &mut self.scratch;
         if plan.keys.is_empty() {
             return 0;
+        }
+        let rows = self.heap.references.range(object);
+        if plan.is_exact(self.heap, rows.clone()) {
+            slots.clear();
+            slots.extend(self.heap.references.target[rows].iter().map(|&target| self.ids.object(target)));
+            return slots.len() as u64;
         }
         edges.clear();
         for reference in self.heap.references.of(object) {

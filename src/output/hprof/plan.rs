@@ -11,6 +11,7 @@ use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, TypeId, Ty
 use fields::fields;
 pub(super) use fields::{Field, FieldKind, FieldName};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Most references of an object with fields.
 const MOST_FIELDS: usize = 256;
@@ -44,6 +45,9 @@ pub(super) struct Plan {
     most: usize,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
+    /// Rows of the fields that are pads, and their bytes.
+    pub(super) pads: Range<usize>,
+    pub(super) padding: u64,
     /// Row of the key that is the `referent` of the object itself.
     pub(super) referent: Option<usize>,
     /// Bytes of the fields.
@@ -152,7 +156,7 @@ impl Plans {
             *recent = Some((group, row));
             self.of.push(row);
             let plan = &mut self.plans[row as usize];
-            if plan.form == Form::Fields {
+            if plan.form == Form::Fields && !plan.is_exact(heap, range) {
                 collect_keys(heap, object, &mut keys);
                 plan.most = plan.most.max(keys.len());
                 plan.merge(&keys);
@@ -245,6 +249,8 @@ impl Plan {
             keys: Vec::new(),
             most: 0,
             fields: Vec::new(),
+            pads: 0..0,
+            padding: 0,
             referent: None,
             length: 0,
             unwritten: 0,
@@ -273,6 +279,8 @@ impl Plan {
             most: keys.len(),
             keys,
             fields: Vec::new(),
+            pads: 0..0,
+            padding: 0,
             referent: None,
             length: 0,
             unwritten: 0,
@@ -293,6 +301,21 @@ impl Plan {
     /// Memory with known contents and without references.
     fn is_bytes(&self) -> bool {
         self.value == ValueKind::Bytes && self.keys.is_empty() && !self.external
+    }
+
+    /// Whether the references in these rows have exactly the keys of the plan, in their order, which is what most objects
+    /// have. Only heaps without weak references are looked at.
+    #[inline]
+    pub(super) fn is_exact(&self, heap: &Heap<'_>, rows: Range<usize>) -> bool {
+        let references = &heap.references;
+        let labels = match references.label.is_empty() {
+            true if rows.is_empty() => &[],
+            true => return false,
+            false => &references.label[rows],
+        };
+        labels.len() == self.keys.len()
+            && references.weak.is_empty()
+            && labels.iter().zip(&self.keys).all(|(label, key)| *label == key.0)
     }
 
     /// Adds the keys of an object. Both lists are sorted, and a key counts as often as it occurs.

@@ -156,6 +156,12 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
+    /// Zeros of a small sub-record.
+    #[inline]
+    pub(super) fn small_zeros(&mut self, count: usize) {
+        self.buffer.resize(self.buffer.len() + count, 0);
+    }
+
     /// Zeros of a sub-record of any size.
     pub(super) fn zeros(&mut self, count: u64) -> io::Result<()> {
         let mut left = count;

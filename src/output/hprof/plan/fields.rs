@@ -79,6 +79,8 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
         fields.push(Field { name: FieldName::External, kind: FieldKind::External });
     }
     let mut place = plan.size.saturating_sub(room);
+    let first_pad = fields.len();
+    plan.padding = room;
     for (basic, width) in NUMBERS {
         while room >= width {
             fields.push(Field { name: FieldName::Pad(place as u32), kind: FieldKind::Pad(basic) });
@@ -86,6 +88,7 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
             room -= width;
         }
     }
+    plan.pads = first_pad..fields.len();
     plan.length = fields.iter().map(|field| width(field.kind.basic(), layout)).sum();
     if let Some(row) = plan.referent {
         // Inherited fields come last.
