@@ -22,6 +22,7 @@ pub(super) struct Classes {
     pub(super) holders: Vec<u32>,
     list: Vec<Class>,
     first_helper: NameId,
+    field_names: FieldNames,
     /// For each plan: the class of its objects.
     of_plan: Vec<u32>,
 }
@@ -33,7 +34,9 @@ pub(super) struct Class {
     pub(super) parent: u32,
     /// Bytes of an instance; nothing for arrays.
     pub(super) size: u32,
-    /// Its own fields.
+    /// The plan of its objects, which has its fields.
+    pub(super) plan: Option<u32>,
+    /// Its own fields, if it has no plan.
     pub(super) fields: Vec<(NameId, Basic)>,
     /// Static fields.
     pub(super) statics: Vec<(NameId, Static)>,
@@ -55,6 +58,7 @@ impl Classes {
             holders: Vec::new(),
             list: Vec::new(),
             first_helper: Names::EMPTY,
+            field_names: FieldNames::default(),
             of_plan: Vec::new(),
         };
         classes.required = required::add(&mut classes, layout);
@@ -119,8 +123,7 @@ impl Classes {
         let mut named: Vec<Option<NameId>> = vec![None; heap.types.len()];
         let mut parents: FxHashMap<TypeId, u32> = FxHashMap::default();
         let mut arrays: FxHashMap<TypeId, u32> = FxHashMap::default();
-        let mut cache = FieldNames::default();
-        for plan in &plans.plans {
+        for (number, plan) in (0..).zip(&plans.plans) {
             let row = plan.type_id.0 as usize;
             let class = match plan.form {
                 Form::Text => self.required.string,
@@ -128,7 +131,7 @@ impl Classes {
                 Form::Array => *arrays.entry(plan.type_id).or_insert_with(|| {
                     let name = array_class_name(&class_name(&heap.names, &heap.types[row]));
                     let name = self.names.intern(&name);
-                    self.add(Class { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() })
+                    self.add(Class { name, parent: OBJECT, size: 0, plan: None, fields: Vec::new(), statics: Vec::new() })
                 }),
                 Form::Fields => {
                     let name = *named[row].get_or_insert_with(|| self.names.intern(&class_name(&heap.names, &heap.types[row])));
@@ -137,14 +140,14 @@ impl Classes {
                         None if shapes[row] < 2 => OBJECT,
                         None => *parents.entry(plan.type_id).or_insert_with(|| {
                             let size = layout.header() as u32;
-                            self.add(Class { name, parent: OBJECT, size, fields: Vec::new(), statics: Vec::new() })
+                            self.add(Class { name, parent: OBJECT, size, plan: None, fields: Vec::new(), statics: Vec::new() })
                         }),
                     };
-                    // The inherited field is not the class's own.
-                    let own = plan.fields.len() - usize::from(plan.referent.is_some());
-                    let fields = cache.of(&plan.fields[..own], heap, &mut self.names);
+                    // The names are needed before the class is written.
+                    self.field_names.of(plan, heap, &mut self.names);
                     // Larger objects are arrays, unless it is their references that make them large.
-                    self.add(Class { name, parent, size: plan.size as u32, fields, statics: Vec::new() })
+                    let size = plan.size as u32;
+                    self.add(Class { name, parent, size, plan: Some(number), fields: Vec::new(), statics: Vec::new() })
                 }
             };
             self.of_plan.push(class);
@@ -173,21 +176,25 @@ impl Classes {
 
     /// Writes the class dumps.
     pub(super) fn write_dumps<W: Write>(
-        &self,
+        &mut self,
+        heap: &Heap<'_>,
+        plans: &Plans,
         layout: &Layout,
         ids: &IdSpace,
         out: &mut Out<W>,
         report: &mut Report,
     ) -> io::Result<()> {
+        let info = &mut self.list[self.required.info as usize];
+        info.statics.push((self.first_helper, Static::Long(ids.first_helper())));
         for (row, class) in (0..).zip(&self.list) {
-            let mut statics = class.statics.clone();
-            if row == self.required.info {
-                statics.push((self.first_helper, Static::Long(ids.first_helper())));
-            }
+            let fields = match class.plan {
+                Some(plan) => self.field_names.of(&plans.plans[plan as usize], heap, &mut self.names),
+                None => &class.fields,
+            };
             let id = layout.reference();
             let of_static = |value: &Static| if matches!(value, Static::Object(_)) { id } else { 8 };
-            let statics_size: u64 = statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
-            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + class.fields.len() as u64 * (id + 1))?;
+            let statics_size: u64 = class.statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
+            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + fields.len() as u64 * (id + 1))?;
             out.id(ids.class(row));
             out.u4(TRACE);
             out.id(if row == OBJECT { 0 } else { ids.class(class.parent) });
@@ -195,8 +202,8 @@ impl Classes {
             (0..5).for_each(|_| out.id(0));
             out.u4(class.size);
             out.u2(0);
-            out.u2(statics.len() as u16);
-            for &(name, value) in &statics {
+            out.u2(class.statics.len() as u16);
+            for &(name, value) in &class.statics {
                 out.id(ids.name(name));
                 match value {
                     Static::Object(object) => {
@@ -209,8 +216,8 @@ impl Classes {
                     }
                 }
             }
-            out.u2(class.fields.len() as u16);
-            for &(name, basic) in &class.fields {
+            out.u2(fields.len() as u16);
+            for &(name, basic) in fields {
                 out.id(ids.name(name));
                 out.u1(basic as u8);
             }

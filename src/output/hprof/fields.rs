@@ -1,7 +1,7 @@
 //! Names of fields, unique within their class.
 
 use super::labels::field_name;
-use super::plan::{Field, FieldName};
+use super::plan::{Field, Plan, ValueKind};
 use super::records::Basic;
 use crate::model::heap::{Heap, Label};
 use crate::model::names::{NameId, Names};
@@ -11,29 +11,70 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct FieldNames {
     labels: FxHashMap<Label, NameId>,
-    offsets: FxHashMap<u32, NameId>,
-    pads: FxHashMap<u32, NameId>,
+    /// By the number in the name.
+    offsets: Numbered,
+    pads: Numbered,
     unique: Unique,
+    fields: Vec<(NameId, Basic)>,
 }
 
 impl FieldNames {
-    /// Names and types of the fields of a class.
-    pub(super) fn of(&mut self, fields: &[Field], heap: &Heap<'_>, names: &mut Names) -> Vec<(NameId, Basic)> {
+    /// Names and types of the fields that a class has by itself.
+    pub(super) fn of(&mut self, plan: &Plan, heap: &Heap<'_>, names: &mut Names) -> &[(NameId, Basic)] {
         self.unique.begin();
-        let named = fields.iter().map(|field| {
-            let name = match field.name {
-                FieldName::Label(label) => {
-                    *self.labels.entry(label).or_insert_with(|| names.intern(&field_name(label, &heap.names)))
+        self.fields.clear();
+        // The inherited field is the last.
+        let own = plan.fields.len() - usize::from(plan.referent.is_some());
+        for field in &plan.fields[..own] {
+            match *field {
+                Field::Reference(row) => {
+                    let label = plan.keys[row as usize].0;
+                    let name = *self.labels.entry(label).or_insert_with(|| names.intern(&field_name(label, &heap.names)));
+                    self.add(name, Basic::Object, names);
                 }
-                FieldName::Offset(offset) => *self.offsets.entry(offset).or_insert_with(|| names.intern(&format!("{offset:#x}"))),
-                FieldName::Pad(offset) => *self.pads.entry(offset).or_insert_with(|| names.intern(&format!("~pad{offset}"))),
-                FieldName::External => names.intern("~external"),
-                FieldName::Value => names.intern("value"),
-                FieldName::Length => names.intern("length"),
-            };
-            (self.unique.name(name, names), field.kind.basic())
-        });
-        named.collect()
+                Field::External => self.add_text("~external", Basic::Object, names),
+                Field::Value(basic) if plan.value == ValueKind::Length => self.add_text("length", basic, names),
+                Field::Value(basic) => self.add_text("value", basic, names),
+                Field::Contents(offset, count, basic) => {
+                    for index in 0..u32::from(count) {
+                        let name =
+                            self.offsets.name(offset + index * basic.width(), |offset| names.intern(&format!("{offset:#x}")));
+                        self.add(name, basic, names);
+                    }
+                }
+                Field::Pad(place, count, basic) => {
+                    for index in 0..u32::from(count) {
+                        let name = self.pads.name(place + index * basic.width(), |place| names.intern(&format!("~pad{place}")));
+                        self.add(name, basic, names);
+                    }
+                }
+            }
+        }
+        &self.fields
+    }
+
+    fn add_text(&mut self, text: &str, basic: Basic, names: &mut Names) {
+        let name = names.intern(text);
+        self.add(name, basic, names);
+    }
+
+    fn add(&mut self, name: NameId, basic: Basic, names: &mut Names) {
+        let name = self.unique.name(name, names);
+        self.fields.push((name, basic));
+    }
+}
+
+/// Names that are made of a number below some thousands.
+#[derive(Default)]
+struct Numbered(Vec<Option<NameId>>);
+
+impl Numbered {
+    fn name(&mut self, number: u32, make: impl FnOnce(u32) -> NameId) -> NameId {
+        let row = number as usize;
+        if row >= self.0.len() {
+            self.0.resize(row + 1, None);
+        }
+        *self.0[row].get_or_insert_with(|| make(number))
     }
 }
 

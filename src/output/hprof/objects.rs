@@ -3,7 +3,7 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::plan::{FieldKind, Form, Key, Plan, Plans, is_weak};
+use super::plan::{Field, Form, Key, Plan, Plans, is_weak};
 use super::records::{Basic, Out, TRACE, sub};
 use super::report::{Losses, Lost, Report};
 use super::strings;
@@ -68,19 +68,19 @@ impl<W: Write> Objects<'_, '_, W> {
         self.out.u4(TRACE);
         self.out.id(class);
         self.out.u4(plan.length as u32);
-        let (before, after) = (&plan.fields[..plan.pads.start], &plan.fields[plan.pads.end..]);
+        let (before, after) = (&plan.fields[..plan.pads.start as usize], &plan.fields[plan.pads.end as usize..]);
         for field in before {
-            match field.kind {
-                FieldKind::Reference(row) => self.out.id(self.scratch.slots[row as usize]),
-                FieldKind::External => self.out.id(external.unwrap_or(0)),
-                FieldKind::Contents(offset, basic) => self.contents(&value, offset as usize, basic),
-                FieldKind::Value(basic) => self.number(&value, basic),
-                FieldKind::Pad(basic) => self.zero(basic),
+            match *field {
+                Field::Reference(row) => self.out.id(self.scratch.slots[row as usize]),
+                Field::External => self.out.id(external.unwrap_or(0)),
+                Field::Contents(offset, count, basic) => self.contents(&value, offset as usize, count.into(), basic),
+                Field::Value(basic) => self.number(&value, basic),
+                Field::Pad(..) => {}
             }
         }
         self.out.small_zeros(plan.padding as usize);
         for field in after {
-            if let FieldKind::Reference(row) = field.kind {
+            if let Field::Reference(row) = *field {
                 self.out.id(self.scratch.slots[row as usize]);
             }
         }
@@ -121,7 +121,7 @@ impl<W: Write> Objects<'_, '_, W> {
             }
             let Some(slot) = slots.get_mut(row) else { break };
             *slot = self.ids.object(target);
-            if key.1 && plan.referent == Some(row) {
+            if key.1 && plan.referent == Some(row as u32) {
                 self.losses.add(Lost::WeakLabel, (key.0.kind() != LabelKind::None).into());
             } else if key.1 {
                 *slot = self.ids.fresh();
@@ -132,31 +132,22 @@ impl<W: Write> Objects<'_, '_, W> {
         edges.len() as u64
     }
 
-    /// A number out of the memory of an object.
-    fn contents(&mut self, value: &Value<'_>, offset: usize, basic: Basic) {
+    /// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts as 0.
+    fn contents(&mut self, value: &Value<'_>, offset: usize, count: usize, basic: Basic) {
+        let width = basic.width() as usize;
         let bytes = match value {
             Value::Bytes(bytes) => bytes.get(offset..).unwrap_or_default(),
             _ => &[],
         };
-        let big = self.heap.big_endian;
-        match basic {
-            Basic::Long => {
-                let word =
-                    bytes.first_chunk().map_or(0, |word| if big { u64::from_be_bytes(*word) } else { u64::from_le_bytes(*word) });
-                self.out.u8(word);
-            }
-            Basic::Int => {
-                let word =
-                    bytes.first_chunk().map_or(0, |word| if big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) });
-                self.out.u4(word);
-            }
-            Basic::Short => {
-                let word =
-                    bytes.first_chunk().map_or(0, |word| if big { u16::from_be_bytes(*word) } else { u16::from_le_bytes(*word) });
-                self.out.u2(word);
-            }
-            _ => self.out.u1(bytes.first().copied().unwrap_or(0)),
+        let known = &bytes[..bytes.len().min(count * width) / width * width];
+        match (self.heap.big_endian, basic) {
+            (true, _) => self.out.bytes(known),
+            (false, Basic::Long) => self.out.swapped::<8>(known),
+            (false, Basic::Int) => self.out.swapped::<4>(known),
+            (false, Basic::Short) => self.out.swapped::<2>(known),
+            (false, _) => self.out.bytes(known),
         }
+        self.out.small_zeros(count * width - known.len());
     }
 
     fn number(&mut self, value: &Value<'_>, basic: Basic) {

@@ -8,8 +8,8 @@ mod fields;
 
 use super::layout::Layout;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, TypeId, TypeKind, Value};
+pub(super) use fields::Field;
 use fields::fields;
-pub(super) use fields::{Field, FieldKind, FieldName};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -42,14 +42,14 @@ pub(super) struct Plan {
     /// References, sorted, as often as they occur in one object.
     pub(super) keys: Vec<Key>,
     /// Most references of one object.
-    most: usize,
+    most: u32,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
     /// Rows of the fields that are pads, and their bytes.
-    pub(super) pads: Range<usize>,
+    pub(super) pads: Range<u32>,
     pub(super) padding: u64,
     /// Row of the key that is the `referent` of the object itself.
-    pub(super) referent: Option<usize>,
+    pub(super) referent: Option<u32>,
     /// Bytes of the fields.
     pub(super) length: u64,
     /// Bytes of contents for which there is no field.
@@ -158,7 +158,7 @@ impl Plans {
             let plan = &mut self.plans[row as usize];
             if plan.form == Form::Fields && !plan.is_exact(heap, range) {
                 collect_keys(heap, object, &mut keys);
-                plan.most = plan.most.max(keys.len());
+                plan.most = plan.most.max(keys.len() as u32);
                 plan.merge(&keys);
                 if plan.keys.len() > MOST_FIELDS {
                     plan.form = Form::Mixed;
@@ -173,7 +173,7 @@ impl Plans {
         let size_of = |references: usize| layout.instance_size(references as u64 * layout.reference());
         for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
             let external = usize::from(plan.external);
-            if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most + external)) {
+            if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most as usize + external)) {
                 plan.form = Form::Mixed;
             }
         }
@@ -276,7 +276,7 @@ impl Plan {
             size: self.size,
             value: self.value,
             external: self.external,
-            most: keys.len(),
+            most: keys.len() as u32,
             keys,
             fields: Vec::new(),
             pads: 0..0,

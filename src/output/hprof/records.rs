@@ -38,6 +38,19 @@ pub(super) enum Basic {
     Long = 11,
 }
 
+impl Basic {
+    /// Bytes of a number; 0 for references, whose width is that of ids.
+    pub(super) fn width(self) -> u32 {
+        match self {
+            Self::Object => 0,
+            Self::Boolean | Self::Byte => 1,
+            Self::Char | Self::Short => 2,
+            Self::Int => 4,
+            Self::Double | Self::Long => 8,
+        }
+    }
+}
+
 /// The trace that everything has which has none of its own.
 pub(super) const TRACE: u32 = 1;
 
@@ -145,6 +158,16 @@ impl<W: Write> Out<W> {
     #[inline]
     pub(super) fn bytes(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
+    }
+
+    /// Numbers of `N` bytes whose last byte is the most significant.
+    #[inline]
+    pub(super) fn swapped<const N: usize>(&mut self, bytes: &[u8]) {
+        for number in bytes.as_chunks::<N>().0 {
+            let mut number = *number;
+            number.reverse();
+            self.buffer.extend_from_slice(&number);
+        }
     }
 
     /// Bytes of a large sub-record.

@@ -105,7 +105,7 @@ impl Roots {
                     (unique.name(name, &mut classes.names), Static::Object(root.object))
                 });
                 let statics = statics.collect();
-                let class = Class { name, parent: OBJECT, size, fields: Vec::new(), statics };
+                let class = Class { name, parent: OBJECT, size, plan: None, fields: Vec::new(), statics };
                 let row = classes.add(class);
                 classes.holders.push(row);
             }
