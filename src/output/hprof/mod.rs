@@ -10,7 +10,7 @@
 //! HEAP_DUMP_END
 //! ```
 //!
-//! Two passes over the heap: [`plan`] finds how each object is written, then everything is written in order, without
+//! Two passes over the heap: `plan` finds how each object is written, then everything is written in order, without
 //! seeking. What becomes of an object:
 //!
 //! | object | written as |

@@ -3,7 +3,7 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::plan::{Field, Form, Key, Plan, Plans, is_weak};
+use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{Basic, Out, TRACE, sub};
 use super::report::{Losses, Lost, Report};
 use super::strings;
@@ -62,12 +62,7 @@ impl<W: Write> Objects<'_, '_, W> {
     fn instance(&mut self, object: ObjectId, plan: &Plan, class: u64, external: Option<u64>) -> io::Result<()> {
         let references = self.fill_slots(object, plan);
         let value = if plan.reads_value() { self.heap.value(object) } else { Value::None };
-        let id = self.layout.reference();
-        self.out.begin(sub::INSTANCE_DUMP, 9 + 2 * id + plan.length)?;
-        self.out.id(self.ids.object(object));
-        self.out.u4(TRACE);
-        self.out.id(class);
-        self.out.u4(plan.length as u32);
+        self.out.instance(self.ids.object(object), class, plan.length as u32)?;
         let (before, after) = (&plan.fields[..plan.pads.start as usize], &plan.fields[plan.pads.end as usize..]);
         for field in before {
             match *field {
@@ -231,10 +226,12 @@ impl<W: Write> Objects<'_, '_, W> {
         let shown = self.layout.array_size(length * self.layout.reference());
         self.report.add(shown, count);
         self.sized(shown, size);
-        if plan.value == super::plan::ValueKind::Bytes {
+        if plan.value == ValueKind::Bytes {
             self.losses.add_bytes(Lost::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
         } else {
-            self.losses.add(Lost::Value, (plan.value != super::plan::ValueKind::None).into());
+            // A number of elements is no loss: an array has one.
+            let is_lost = !matches!(plan.value, ValueKind::None | ValueKind::Length);
+            self.losses.add(Lost::Value, is_lost.into());
         }
         Ok(())
     }
@@ -291,7 +288,7 @@ impl<W: Write> Objects<'_, '_, W> {
             Value::Bytes(bytes) => bytes,
             _ => &[],
         };
-        let length = self.layout.bytes_length(size);
+        let length = self.layout.bytes_length(size, contents.len() as u64);
         self.byte_array(self.ids.object(object), length, contents)?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
@@ -302,7 +299,7 @@ impl<W: Write> Objects<'_, '_, W> {
     }
 
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
-        let length = self.layout.bytes_length(bytes);
+        let length = self.layout.bytes_length(bytes, 0);
         self.byte_array(id, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
@@ -339,11 +336,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let id = self.layout.reference();
         for index in 0..self.scratch.weak.len() {
             let (weak, target) = self.scratch.weak[index];
-            self.out.begin(sub::INSTANCE_DUMP, 9 + 3 * id)?;
-            self.out.id(weak);
-            self.out.u4(TRACE);
-            self.out.id(self.ids.class(self.classes.required.weak_reference));
-            self.out.u4(id as u32);
+            self.out.instance(weak, self.ids.class(self.classes.required.weak_reference), id as u32)?;
             self.out.id(self.ids.object(target));
             self.report.add(self.layout.instance_size(id), 1);
         }

@@ -303,19 +303,16 @@ impl Plan {
         self.value == ValueKind::Bytes && self.keys.is_empty() && !self.external
     }
 
-    /// Whether the references in these rows have exactly the keys of the plan, in their order, which is what most objects
-    /// have. Only heaps without weak references are looked at.
+    /// Whether the references in these rows have exactly the keys of the plan, in their order, and none is weak, which holds
+    /// for most objects.
     #[inline]
     pub(super) fn is_exact(&self, heap: &Heap<'_>, rows: Range<usize>) -> bool {
         let references = &heap.references;
-        let labels = match references.label.is_empty() {
-            true if rows.is_empty() => &[],
-            true => return false,
-            false => &references.label[rows],
-        };
-        labels.len() == self.keys.len()
-            && references.weak.is_empty()
-            && labels.iter().zip(&self.keys).all(|(label, key)| *label == key.0)
+        if rows.len() != self.keys.len() || references.label.is_empty() {
+            return rows.is_empty() && self.keys.is_empty();
+        }
+        let equal = |(row, key): (usize, &Key)| references.label[row] == key.0 && !key.1;
+        (references.weak.is_empty() || !rows.clone().any(|row| references.is_weak(row))) && rows.zip(&self.keys).all(equal)
     }
 
     /// Adds the keys of an object. Both lists are sorted, and a key counts as often as it occurs.

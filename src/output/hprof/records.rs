@@ -94,6 +94,28 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
+    /// Begins an instance with so many bytes of fields.
+    #[inline]
+    pub(super) fn instance(&mut self, id: u64, class: u64, length: u32) -> io::Result<()> {
+        if self.wide {
+            self.begin(sub::INSTANCE_DUMP, 25 + u64::from(length))?;
+            self.u8(id);
+            self.u4(TRACE);
+            self.u8(class);
+            self.u4(length);
+            return Ok(());
+        }
+        self.begin(sub::INSTANCE_DUMP, 17 + u64::from(length))?;
+        // One copy: most of a file is made of these.
+        let mut header = [0; 16];
+        header[..4].copy_from_slice(&(id as u32).to_be_bytes());
+        header[4..8].copy_from_slice(&TRACE.to_be_bytes());
+        header[8..12].copy_from_slice(&(class as u32).to_be_bytes());
+        header[12..].copy_from_slice(&length.to_be_bytes());
+        self.buffer.extend_from_slice(&header);
+        Ok(())
+    }
+
     /// Lets a large sub-record flow. To be called now and then while one is written.
     pub(super) fn relieve(&mut self) -> io::Result<()> {
         if self.streaming && self.buffer.len() >= SEGMENT {

@@ -219,11 +219,7 @@ impl Threads {
         let id = layout.reference();
         for (row, thread) in (0..).zip(&heap.threads) {
             let name = ids.fresh();
-            out.begin(sub::INSTANCE_DUMP, 9 + 4 * id)?;
-            out.id(self.object(row));
-            out.u4(TRACE);
-            out.id(ids.class(classes.required.thread));
-            out.u4(2 * id as u32);
+            out.instance(self.object(row), ids.class(classes.required.thread), 2 * id as u32)?;
             out.id(thread.object.map_or(0, |object| ids.object(object)));
             out.id(name);
             report.add(layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));

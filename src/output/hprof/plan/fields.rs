@@ -126,11 +126,12 @@ fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> 
 
 /// Adds a number, to the run of the last field if it goes on.
 fn add_contents(at: u32, basic: Basic, width: u64, fields: &mut Vec<Field>) {
-    if let Some(Field::Contents(start, count, last)) = fields.last_mut() {
-        if *last == basic && u64::from(*start) + u64::from(*count) * width == u64::from(at) {
-            *count += 1;
-            return;
-        }
+    if let Some(Field::Contents(start, count, last)) = fields.last_mut()
+        && *last == basic
+        && u64::from(*start) + u64::from(*count) * width == u64::from(at)
+    {
+        *count += 1;
+        return;
     }
     fields.push(Field::Contents(at, 1, basic));
 }
