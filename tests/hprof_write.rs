@@ -332,3 +332,14 @@ fn the_info_class_says_how_ids_are_given() {
     let of = |name: &str| statics.iter().find(|(known, ..)| known == name).unwrap().2;
     assert_eq!((of("version"), of("objects"), of("idBase"), of("idShift"), of("firstHelper")), (1, 2, 8, 3, 24));
 }
+
+#[test]
+fn sizes_that_no_file_justifies_are_cut() {
+    let mut builder = HeapBuilder::with_capacity(2, 0);
+    let list = builder.add_type("_List", "", TypeKind::Array);
+    let a = builder.add_object(list, u64::MAX);
+    builder.add_external(a, u64::MAX);
+    let report = write(&finish(builder, []), &Options::default(), std::io::sink()).unwrap();
+    assert!(report.bytes < 600 << 20, "{}", report.bytes);
+    assert_eq!(lost(&report, "sizes cut short: there is nothing to fill more than 256 MiB with").0, 2);
+}

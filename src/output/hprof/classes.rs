@@ -1,16 +1,17 @@
 //! Classes and names: what is known of both before the first object is written.
 
+use super::fields::FieldNames;
 use super::ids::IdSpace;
-use super::labels::{array_class_name, class_name, field_name};
+use super::labels::{array_class_name, class_name};
 use super::layout::Layout;
-use super::plan::{Field, FieldName, Form, Plan, Plans};
+use super::plan::{Form, Plans};
 use super::records::{Basic, Out, TRACE, sub, tag};
 use super::report::Report;
 use super::required::{self, OBJECT, Required};
 use super::roots::Roots;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId};
 use crate::model::names::{NameId, Names};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
 /// All classes, and all names that the file needs.
@@ -21,6 +22,7 @@ pub(super) struct Classes {
     pub(super) holders: Vec<u32>,
     list: Vec<Class>,
     first_helper: NameId,
+    field_names: FieldNames,
     /// For each plan: the class of its objects.
     of_plan: Vec<u32>,
 }
@@ -32,7 +34,9 @@ pub(super) struct Class {
     pub(super) parent: u32,
     /// Bytes of an instance; nothing for arrays.
     pub(super) size: u32,
-    /// Its own fields.
+    /// The plan of its objects, which has its fields.
+    pub(super) plan: Option<u32>,
+    /// Its own fields, if it has no plan.
     pub(super) fields: Vec<(NameId, Basic)>,
     /// Static fields.
     pub(super) statics: Vec<(NameId, Static)>,
@@ -54,6 +58,7 @@ impl Classes {
             holders: Vec::new(),
             list: Vec::new(),
             first_helper: Names::EMPTY,
+            field_names: FieldNames::default(),
             of_plan: Vec::new(),
         };
         classes.required = required::add(&mut classes, layout);
@@ -110,48 +115,43 @@ impl Classes {
     }
 
     fn add_plans(&mut self, heap: &Heap<'_>, layout: &Layout, plans: &Plans) {
-        let mut shapes: FxHashMap<TypeId, u32> = FxHashMap::default();
+        // How many classes with fields each type gets, its name, the class above them, and the array class.
+        let mut shapes = vec![0u32; heap.types.len()];
         for plan in plans.plans.iter().filter(|plan| plan.form == Form::Fields) {
-            *shapes.entry(plan.type_id).or_default() += 1;
+            shapes[plan.type_id.0 as usize] += 1;
         }
+        let mut named: Vec<Option<NameId>> = vec![None; heap.types.len()];
         let mut parents: FxHashMap<TypeId, u32> = FxHashMap::default();
         let mut arrays: FxHashMap<TypeId, u32> = FxHashMap::default();
-        for plan in &plans.plans {
+        for (number, plan) in (0..).zip(&plans.plans) {
+            let row = plan.type_id.0 as usize;
             let class = match plan.form {
                 Form::Text => self.required.string,
                 Form::Bytes | Form::Mixed => OBJECT,
                 Form::Array => *arrays.entry(plan.type_id).or_insert_with(|| {
-                    let name = class_name(&heap.names, &heap.types[plan.type_id.0 as usize]);
-                    let name = self.names.intern(&array_class_name(&name));
-                    self.add(Class { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() })
+                    let name = array_class_name(&class_name(&heap.names, &heap.types[row]));
+                    let name = self.names.intern(&name);
+                    self.add(Class { name, parent: OBJECT, size: 0, plan: None, fields: Vec::new(), statics: Vec::new() })
                 }),
                 Form::Fields => {
-                    let name = class_name(&heap.names, &heap.types[plan.type_id.0 as usize]);
-                    let name = self.names.intern(&name);
+                    let name = *named[row].get_or_insert_with(|| self.names.intern(&class_name(&heap.names, &heap.types[row])));
                     let parent = match plan.referent {
                         Some(_) => self.required.weak_reference,
-                        None if shapes[&plan.type_id] < 2 => OBJECT,
+                        None if shapes[row] < 2 => OBJECT,
                         None => *parents.entry(plan.type_id).or_insert_with(|| {
                             let size = layout.header() as u32;
-                            self.add(Class { name, parent: OBJECT, size, fields: Vec::new(), statics: Vec::new() })
+                            self.add(Class { name, parent: OBJECT, size, plan: None, fields: Vec::new(), statics: Vec::new() })
                         }),
                     };
-                    let fields = self.fields(heap, plan);
+                    // The names are needed before the class is written.
+                    self.field_names.of(plan, heap, &mut self.names);
                     // Larger objects are arrays, unless it is their references that make them large.
-                    self.add(Class { name, parent, size: plan.size as u32, fields, statics: Vec::new() })
+                    let size = plan.size as u32;
+                    self.add(Class { name, parent, size, plan: Some(number), fields: Vec::new(), statics: Vec::new() })
                 }
             };
             self.of_plan.push(class);
         }
-    }
-
-    fn fields(&mut self, heap: &Heap<'_>, plan: &Plan) -> Vec<(NameId, Basic)> {
-        let own = plan.fields.len() - usize::from(plan.referent.is_some());
-        let mut unique = Unique::default();
-        plan.fields[..own]
-            .iter()
-            .map(|field| (unique.intern(&mut self.names, &name_of(field, &heap.names)), field.kind.basic()))
-            .collect()
     }
 
     /// Writes names, classes, and the trace without frames.
@@ -176,21 +176,25 @@ impl Classes {
 
     /// Writes the class dumps.
     pub(super) fn write_dumps<W: Write>(
-        &self,
+        &mut self,
+        heap: &Heap<'_>,
+        plans: &Plans,
         layout: &Layout,
         ids: &IdSpace,
         out: &mut Out<W>,
         report: &mut Report,
     ) -> io::Result<()> {
+        let info = &mut self.list[self.required.info as usize];
+        info.statics.push((self.first_helper, Static::Long(ids.first_helper())));
         for (row, class) in (0..).zip(&self.list) {
-            let mut statics = class.statics.clone();
-            if row == self.required.info {
-                statics.push((self.first_helper, Static::Long(ids.first_helper())));
-            }
+            let fields = match class.plan {
+                Some(plan) => self.field_names.of(&plans.plans[plan as usize], heap, &mut self.names),
+                None => &class.fields,
+            };
             let id = layout.reference();
             let of_static = |value: &Static| if matches!(value, Static::Object(_)) { id } else { 8 };
-            let statics_size: u64 = statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
-            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + class.fields.len() as u64 * (id + 1))?;
+            let statics_size: u64 = class.statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
+            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + fields.len() as u64 * (id + 1))?;
             out.id(ids.class(row));
             out.u4(TRACE);
             out.id(if row == OBJECT { 0 } else { ids.class(class.parent) });
@@ -198,8 +202,8 @@ impl Classes {
             (0..5).for_each(|_| out.id(0));
             out.u4(class.size);
             out.u2(0);
-            out.u2(statics.len() as u16);
-            for &(name, value) in &statics {
+            out.u2(class.statics.len() as u16);
+            for &(name, value) in &class.statics {
                 out.id(ids.name(name));
                 match value {
                     Static::Object(object) => {
@@ -212,8 +216,8 @@ impl Classes {
                     }
                 }
             }
-            out.u2(class.fields.len() as u16);
-            for &(name, basic) in &class.fields {
+            out.u2(fields.len() as u16);
+            for &(name, basic) in fields {
                 out.id(ids.name(name));
                 out.u1(basic as u8);
             }
@@ -226,36 +230,4 @@ impl Classes {
 /// The serial number of a class, which must not be 0.
 pub(super) fn serial(class: u32) -> u32 {
     class + 1
-}
-
-/// Makes names unique within a class: `next`, `next#2`.
-#[derive(Default)]
-pub(super) struct Unique {
-    used: FxHashSet<NameId>,
-    /// How often each name has come, so that many equal ones do not take quadratic time.
-    count: FxHashMap<NameId, u32>,
-}
-
-impl Unique {
-    pub(super) fn intern(&mut self, names: &mut Names, text: &str) -> NameId {
-        let first = names.intern(text);
-        let mut id = first;
-        while !self.used.insert(id) {
-            let count = self.count.entry(first).or_insert(1);
-            *count += 1;
-            id = names.intern(&format!("{text}#{count}"));
-        }
-        id
-    }
-}
-
-fn name_of<'n>(field: &Field, names: &'n Names) -> std::borrow::Cow<'n, str> {
-    match field.name {
-        FieldName::Label(label) => field_name(label, names),
-        FieldName::Offset(offset) => format!("{offset:#x}").into(),
-        FieldName::Pad(offset) => format!("~pad{offset}").into(),
-        FieldName::External => "~external".into(),
-        FieldName::Value => "value".into(),
-        FieldName::Length => "length".into(),
-    }
 }

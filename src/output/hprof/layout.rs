@@ -14,8 +14,10 @@ pub(super) struct Layout {
     pub(super) addresses: bool,
 }
 
-/// The largest array in elements: Java's readers take lengths as signed, and a record has less than 4 GiB.
+/// The longest array of contents in bytes: Java's readers take lengths as signed, and a record has less than 4 GiB.
 const LONGEST: u64 = 1 << 30;
+/// The most bytes to fill up to a size with: sizes are numbers in a dump, and a damaged one may have any.
+const FILLING: u64 = 256 << 20;
 
 impl Layout {
     /// The narrowest layout in which all ids fit.
@@ -59,12 +61,12 @@ impl Layout {
 
     /// The length of the array of references that is `size` bytes large. All readers agree on it.
     pub(super) fn array_length(&self, size: u64) -> u64 {
-        (size.saturating_sub(align(self.array_header(), self.reference())) / self.reference()).min(LONGEST / self.reference())
+        (size.saturating_sub(align(self.array_header(), self.reference())) / self.reference()).min(FILLING / self.reference())
     }
 
-    /// The length of the byte array that is `size` bytes large. All readers agree on it.
-    pub(super) fn bytes_length(&self, size: u64) -> u64 {
-        size.saturating_sub(align(self.array_header(), self.reference())).min(LONGEST)
+    /// The length of the byte array that is `size` bytes large, of which `known` have contents. All readers agree on it.
+    pub(super) fn bytes_length(&self, size: u64, known: u64) -> u64 {
+        size.saturating_sub(align(self.array_header(), self.reference())).min(known.clamp(FILLING, LONGEST))
     }
 
     /// What MAT and hprof-slurp show for an instance with so many bytes of fields.

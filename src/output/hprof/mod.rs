@@ -29,6 +29,7 @@
 //! and hprof-slurp show more than VisualVM; that and everything else that hprof cannot say is counted in the [`Report`].
 
 mod classes;
+mod fields;
 mod ids;
 mod labels;
 mod layout;
@@ -91,7 +92,7 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &Options, out: W) -> io::Result
     records::header(&mut out)?;
     classes.write_names(&ids, &mut out)?;
     let threads = roots.write_threads(heap, &mut classes, &mut ids, &mut out)?;
-    classes.write_dumps(&layout, &ids, &mut out, &mut report)?;
+    classes.write_dumps(heap, &plans, &layout, &ids, &mut out, &mut report)?;
     threads.write_objects(heap, &layout, &classes, &mut ids, &mut out, &mut report)?;
     let objects = Objects {
         heap,

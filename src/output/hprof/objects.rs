@@ -3,7 +3,7 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::plan::{FieldKind, Form, Key, Plan, Plans, is_weak};
+use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{Basic, Out, TRACE, sub};
 use super::report::{Losses, Lost, Report};
 use super::strings;
@@ -62,19 +62,21 @@ impl<W: Write> Objects<'_, '_, W> {
     fn instance(&mut self, object: ObjectId, plan: &Plan, class: u64, external: Option<u64>) -> io::Result<()> {
         let references = self.fill_slots(object, plan);
         let value = if plan.reads_value() { self.heap.value(object) } else { Value::None };
-        let id = self.layout.reference();
-        self.out.begin(sub::INSTANCE_DUMP, 9 + 2 * id + plan.length)?;
-        self.out.id(self.ids.object(object));
-        self.out.u4(TRACE);
-        self.out.id(class);
-        self.out.u4(plan.length as u32);
-        for field in &plan.fields {
-            match field.kind {
-                FieldKind::Reference(row) => self.out.id(self.scratch.slots[row as usize]),
-                FieldKind::External => self.out.id(external.unwrap_or(0)),
-                FieldKind::Contents(offset, basic) => self.contents(&value, offset as usize, basic),
-                FieldKind::Value(basic) => self.number(&value, basic),
-                FieldKind::Pad(basic) => self.zero(basic),
+        self.out.instance(self.ids.object(object), class, plan.length as u32)?;
+        let (before, after) = (&plan.fields[..plan.pads.start as usize], &plan.fields[plan.pads.end as usize..]);
+        for field in before {
+            match *field {
+                Field::Reference(row) => self.out.id(self.scratch.slots[row as usize]),
+                Field::External => self.out.id(external.unwrap_or(0)),
+                Field::Contents(offset, count, basic) => self.contents(&value, offset as usize, count.into(), basic),
+                Field::Value(basic) => self.number(&value, basic),
+                Field::Pad(..) => {}
+            }
+        }
+        self.out.small_zeros(plan.padding as usize);
+        for field in after {
+            if let Field::Reference(row) = *field {
+                self.out.id(self.scratch.slots[row as usize]);
             }
         }
         self.report.add(plan.size, references + u64::from(external.is_some()));
@@ -89,6 +91,12 @@ impl<W: Write> Objects<'_, '_, W> {
         let Scratch { edges, slots, weak, .. } = &mut self.scratch;
         if plan.keys.is_empty() {
             return 0;
+        }
+        let rows = self.heap.references.range(object);
+        if plan.is_exact(self.heap, rows.clone()) {
+            slots.clear();
+            slots.extend(self.heap.references.target[rows].iter().map(|&target| self.ids.object(target)));
+            return slots.len() as u64;
         }
         edges.clear();
         for reference in self.heap.references.of(object) {
@@ -108,7 +116,7 @@ impl<W: Write> Objects<'_, '_, W> {
             }
             let Some(slot) = slots.get_mut(row) else { break };
             *slot = self.ids.object(target);
-            if key.1 && plan.referent == Some(row) {
+            if key.1 && plan.referent == Some(row as u32) {
                 self.losses.add(Lost::WeakLabel, (key.0.kind() != LabelKind::None).into());
             } else if key.1 {
                 *slot = self.ids.fresh();
@@ -119,31 +127,22 @@ impl<W: Write> Objects<'_, '_, W> {
         edges.len() as u64
     }
 
-    /// A number out of the memory of an object.
-    fn contents(&mut self, value: &Value<'_>, offset: usize, basic: Basic) {
+    /// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts as 0.
+    fn contents(&mut self, value: &Value<'_>, offset: usize, count: usize, basic: Basic) {
+        let width = basic.width() as usize;
         let bytes = match value {
             Value::Bytes(bytes) => bytes.get(offset..).unwrap_or_default(),
             _ => &[],
         };
-        let big = self.heap.big_endian;
-        match basic {
-            Basic::Long => {
-                let word =
-                    bytes.first_chunk().map_or(0, |word| if big { u64::from_be_bytes(*word) } else { u64::from_le_bytes(*word) });
-                self.out.u8(word);
-            }
-            Basic::Int => {
-                let word =
-                    bytes.first_chunk().map_or(0, |word| if big { u32::from_be_bytes(*word) } else { u32::from_le_bytes(*word) });
-                self.out.u4(word);
-            }
-            Basic::Short => {
-                let word =
-                    bytes.first_chunk().map_or(0, |word| if big { u16::from_be_bytes(*word) } else { u16::from_le_bytes(*word) });
-                self.out.u2(word);
-            }
-            _ => self.out.u1(bytes.first().copied().unwrap_or(0)),
+        let known = &bytes[..bytes.len().min(count * width) / width * width];
+        match (self.heap.big_endian, basic) {
+            (true, _) => self.out.bytes(known),
+            (false, Basic::Long) => self.out.swapped::<8>(known),
+            (false, Basic::Int) => self.out.swapped::<4>(known),
+            (false, Basic::Short) => self.out.swapped::<2>(known),
+            (false, _) => self.out.bytes(known),
         }
+        self.out.small_zeros(count * width - known.len());
     }
 
     fn number(&mut self, value: &Value<'_>, basic: Basic) {
@@ -227,10 +226,12 @@ impl<W: Write> Objects<'_, '_, W> {
         let shown = self.layout.array_size(length * self.layout.reference());
         self.report.add(shown, count);
         self.sized(shown, size);
-        if plan.value == super::plan::ValueKind::Bytes {
+        if plan.value == ValueKind::Bytes {
             self.losses.add_bytes(Lost::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
         } else {
-            self.losses.add(Lost::Value, (plan.value != super::plan::ValueKind::None).into());
+            // A number of elements is no loss: an array has one.
+            let is_lost = !matches!(plan.value, ValueKind::None | ValueKind::Length);
+            self.losses.add(Lost::Value, is_lost.into());
         }
         Ok(())
     }
@@ -287,7 +288,7 @@ impl<W: Write> Objects<'_, '_, W> {
             Value::Bytes(bytes) => bytes,
             _ => &[],
         };
-        let length = self.layout.bytes_length(size);
+        let length = self.layout.bytes_length(size, contents.len() as u64);
         self.byte_array(self.ids.object(object), length, contents)?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
@@ -298,7 +299,7 @@ impl<W: Write> Objects<'_, '_, W> {
     }
 
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
-        let length = self.layout.bytes_length(bytes);
+        let length = self.layout.bytes_length(bytes, 0);
         self.byte_array(id, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
@@ -335,11 +336,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let id = self.layout.reference();
         for index in 0..self.scratch.weak.len() {
             let (weak, target) = self.scratch.weak[index];
-            self.out.begin(sub::INSTANCE_DUMP, 9 + 3 * id)?;
-            self.out.id(weak);
-            self.out.u4(TRACE);
-            self.out.id(self.ids.class(self.classes.required.weak_reference));
-            self.out.u4(id as u32);
+            self.out.instance(weak, self.ids.class(self.classes.required.weak_reference), id as u32)?;
             self.out.id(self.ids.object(target));
             self.report.add(self.layout.instance_size(id), 1);
         }

@@ -8,9 +8,10 @@ mod fields;
 
 use super::layout::Layout;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, TypeId, TypeKind, Value};
+pub(super) use fields::Field;
 use fields::fields;
-pub(super) use fields::{Field, FieldKind, FieldName};
 use rustc_hash::FxHashMap;
+use std::ops::Range;
 
 /// Most references of an object with fields.
 const MOST_FIELDS: usize = 256;
@@ -41,11 +42,14 @@ pub(super) struct Plan {
     /// References, sorted, as often as they occur in one object.
     pub(super) keys: Vec<Key>,
     /// Most references of one object.
-    most: usize,
+    most: u32,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
+    /// Rows of the fields that are pads, and their bytes.
+    pub(super) pads: Range<u32>,
+    pub(super) padding: u64,
     /// Row of the key that is the `referent` of the object itself.
-    pub(super) referent: Option<usize>,
+    pub(super) referent: Option<u32>,
     /// Bytes of the fields.
     pub(super) length: u64,
     /// Bytes of contents for which there is no field.
@@ -152,9 +156,9 @@ impl Plans {
             *recent = Some((group, row));
             self.of.push(row);
             let plan = &mut self.plans[row as usize];
-            if plan.form == Form::Fields {
+            if plan.form == Form::Fields && !plan.is_exact(heap, range) {
                 collect_keys(heap, object, &mut keys);
-                plan.most = plan.most.max(keys.len());
+                plan.most = plan.most.max(keys.len() as u32);
                 plan.merge(&keys);
                 if plan.keys.len() > MOST_FIELDS {
                     plan.form = Form::Mixed;
@@ -169,7 +173,7 @@ impl Plans {
         let size_of = |references: usize| layout.instance_size(references as u64 * layout.reference());
         for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
             let external = usize::from(plan.external);
-            if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most + external)) {
+            if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most as usize + external)) {
                 plan.form = Form::Mixed;
             }
         }
@@ -245,6 +249,8 @@ impl Plan {
             keys: Vec::new(),
             most: 0,
             fields: Vec::new(),
+            pads: 0..0,
+            padding: 0,
             referent: None,
             length: 0,
             unwritten: 0,
@@ -270,9 +276,11 @@ impl Plan {
             size: self.size,
             value: self.value,
             external: self.external,
-            most: keys.len(),
+            most: keys.len() as u32,
             keys,
             fields: Vec::new(),
+            pads: 0..0,
+            padding: 0,
             referent: None,
             length: 0,
             unwritten: 0,
@@ -293,6 +301,18 @@ impl Plan {
     /// Memory with known contents and without references.
     fn is_bytes(&self) -> bool {
         self.value == ValueKind::Bytes && self.keys.is_empty() && !self.external
+    }
+
+    /// Whether the references in these rows have exactly the keys of the plan, in their order, and none is weak, which holds
+    /// for most objects.
+    #[inline]
+    pub(super) fn is_exact(&self, heap: &Heap<'_>, rows: Range<usize>) -> bool {
+        let references = &heap.references;
+        if rows.len() != self.keys.len() || references.label.is_empty() {
+            return rows.is_empty() && self.keys.is_empty();
+        }
+        let equal = |(row, key): (usize, &Key)| references.label[row] == key.0 && !key.1;
+        (references.weak.is_empty() || !rows.clone().any(|row| references.is_weak(row))) && rows.zip(&self.keys).all(equal)
     }
 
     /// Adds the keys of an object. Both lists are sorted, and a key counts as often as it occurs.

@@ -38,6 +38,19 @@ pub(super) enum Basic {
     Long = 11,
 }
 
+impl Basic {
+    /// Bytes of a number; 0 for references, whose width is that of ids.
+    pub(super) fn width(self) -> u32 {
+        match self {
+            Self::Object => 0,
+            Self::Boolean | Self::Byte => 1,
+            Self::Char | Self::Short => 2,
+            Self::Int => 4,
+            Self::Double | Self::Long => 8,
+        }
+    }
+}
+
 /// The trace that everything has which has none of its own.
 pub(super) const TRACE: u32 = 1;
 
@@ -78,6 +91,28 @@ impl<W: Write> Out<W> {
             }
         }
         self.buffer.push(tag);
+        Ok(())
+    }
+
+    /// Begins an instance with so many bytes of fields.
+    #[inline]
+    pub(super) fn instance(&mut self, id: u64, class: u64, length: u32) -> io::Result<()> {
+        if self.wide {
+            self.begin(sub::INSTANCE_DUMP, 25 + u64::from(length))?;
+            self.u8(id);
+            self.u4(TRACE);
+            self.u8(class);
+            self.u4(length);
+            return Ok(());
+        }
+        self.begin(sub::INSTANCE_DUMP, 17 + u64::from(length))?;
+        // One copy: most of a file is made of these.
+        let mut header = [0; 16];
+        header[..4].copy_from_slice(&(id as u32).to_be_bytes());
+        header[4..8].copy_from_slice(&TRACE.to_be_bytes());
+        header[8..12].copy_from_slice(&(class as u32).to_be_bytes());
+        header[12..].copy_from_slice(&length.to_be_bytes());
+        self.buffer.extend_from_slice(&header);
         Ok(())
     }
 
@@ -147,6 +182,16 @@ impl<W: Write> Out<W> {
         self.buffer.extend_from_slice(bytes);
     }
 
+    /// Numbers of `N` bytes whose last byte is the most significant.
+    #[inline]
+    pub(super) fn swapped<const N: usize>(&mut self, bytes: &[u8]) {
+        for number in bytes.as_chunks::<N>().0 {
+            let mut number = *number;
+            number.reverse();
+            self.buffer.extend_from_slice(&number);
+        }
+    }
+
     /// Bytes of a large sub-record.
     pub(super) fn stream(&mut self, bytes: &[u8]) -> io::Result<()> {
         for chunk in bytes.chunks(SEGMENT) {
@@ -154,6 +199,12 @@ impl<W: Write> Out<W> {
             self.relieve()?;
         }
         Ok(())
+    }
+
+    /// Zeros of a small sub-record.
+    #[inline]
+    pub(super) fn small_zeros(&mut self, count: usize) {
+        self.buffer.resize(self.buffer.len() + count, 0);
     }
 
     /// Zeros of a sub-record of any size.

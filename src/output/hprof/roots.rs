@@ -1,6 +1,7 @@
 //! Roots: static fields of holder classes where they have names, local variables where they are in call frames.
 
-use super::classes::{Class, Classes, Static, Unique, serial};
+use super::classes::{Class, Classes, Static, serial};
+use super::fields::Unique;
 use super::ids::IdSpace;
 use super::labels::field_name;
 use super::layout::Layout;
@@ -85,6 +86,7 @@ impl Roots {
     /// Adds the holder classes, which are the last ones.
     pub(super) fn add_holders(&self, heap: &Heap<'_>, classes: &mut Classes) {
         let size = 0;
+        let mut unique = Unique::default();
         for holder in &self.holders {
             for (part, roots) in (1..).zip(holder.roots.chunks(MOST_STATICS)) {
                 let name = match part {
@@ -92,17 +94,18 @@ impl Roots {
                     _ => format!("{} ... {part}", holder.name),
                 };
                 let name = classes.names.intern(&super::labels::holder_name(&name));
-                let mut unique = Unique::default();
+                unique.begin();
                 let statics = roots.iter().map(|&row| {
                     let root = &heap.roots[row as usize];
                     let text = match holder.shared {
                         true => root.text(&heap.names).replace('\0', "\u{fffd}").into(),
                         false => field_name(root.label, &heap.names),
                     };
-                    (unique.intern(&mut classes.names, &text), Static::Object(root.object))
+                    let name = classes.names.intern(&text);
+                    (unique.name(name, &mut classes.names), Static::Object(root.object))
                 });
                 let statics = statics.collect();
-                let class = Class { name, parent: OBJECT, size, fields: Vec::new(), statics };
+                let class = Class { name, parent: OBJECT, size, plan: None, fields: Vec::new(), statics };
                 let row = classes.add(class);
                 classes.holders.push(row);
             }
@@ -216,11 +219,7 @@ impl Threads {
         let id = layout.reference();
         for (row, thread) in (0..).zip(&heap.threads) {
             let name = ids.fresh();
-            out.begin(sub::INSTANCE_DUMP, 9 + 4 * id)?;
-            out.id(self.object(row));
-            out.u4(TRACE);
-            out.id(ids.class(classes.required.thread));
-            out.u4(2 * id as u32);
+            out.instance(self.object(row), ids.class(classes.required.thread), 2 * id as u32)?;
             out.id(thread.object.map_or(0, |object| ids.object(object)));
             out.id(name);
             report.add(layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));

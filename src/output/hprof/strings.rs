@@ -29,11 +29,7 @@ pub(super) fn write<W: Write>(
     let (length, width, basic) = if latin1 { (count.min(LONGEST), 1, Basic::Byte) } else { (count.min(LONGEST), 2, Basic::Char) };
     let bytes = length as u64 * width;
     let size = classes.string_size(layout);
-    out.begin(sub::INSTANCE_DUMP, 9 + 3 * layout.reference() + 5)?;
-    out.id(id);
-    out.u4(TRACE);
-    out.id(ids.class(classes.required.string));
-    out.u4(layout.reference() as u32 + 5);
+    out.instance(id, ids.class(classes.required.string), layout.reference() as u32 + 5)?;
     out.id(array);
     out.u1(0);
     out.u4(0);

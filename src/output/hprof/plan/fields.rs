@@ -1,57 +1,23 @@
 //! The fields of a class: references, then what is known of the contents or the value, then pads up to the size.
 
-use super::{Key, Plan, ValueKind};
-use crate::model::heap::{Heap, Label, LabelKind};
+use super::{Plan, ValueKind};
+use crate::model::heap::{Heap, LabelKind};
 use crate::output::hprof::layout::Layout;
 use crate::output::hprof::records::Basic;
 
-/// A field of a class.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) struct Field {
-    pub(in super::super) name: FieldName,
-    pub(in super::super) kind: FieldKind,
-}
-
-/// What a field is called.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) enum FieldName {
-    /// By a reference.
-    Label(Label),
-    /// By its place in memory: `0x18`.
-    Offset(u32),
-    /// By its place in the instance: `~pad24`.
-    Pad(u32),
-    /// `~external`.
-    External,
-    /// `value`.
-    Value,
-    /// `length`.
-    Length,
-}
-
-/// What a field holds.
-#[derive(Clone, Copy, Debug)]
-pub(in super::super) enum FieldKind {
+/// A field of a class, or several that follow each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum Field {
     /// The reference of this row of [`Plan::keys`].
     Reference(u32),
     /// The array that stands for external bytes.
     External,
-    /// Bytes of memory from this offset, as a number of this type.
-    Contents(u32, Basic),
+    /// Memory from this offset, as so many numbers of a type.
+    Contents(u32, u16, Basic),
     /// The value of the object.
     Value(Basic),
-    /// Zeros.
-    Pad(Basic),
-}
-
-impl FieldKind {
-    /// Its type.
-    pub(in super::super) fn basic(self) -> Basic {
-        match self {
-            Self::Reference(_) | Self::External => Basic::Object,
-            Self::Contents(_, basic) | Self::Value(basic) | Self::Pad(basic) => basic,
-        }
-    }
+    /// Zeros, from this place in the instance, as so many numbers of a type.
+    Pad(u32, u16, Basic),
 }
 
 /// Number types, the widest first.
@@ -61,63 +27,92 @@ const NUMBERS: [(Basic, u64); 4] = [(Basic::Long, 8), (Basic::Int, 4), (Basic::S
 pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
     let references = (plan.keys.len() + usize::from(plan.external)) as u64 * layout.reference();
     let mut room = plan.size.saturating_sub(layout.header() + references);
-    plan.referent = plan.keys.iter().position(|&(_, weak)| weak);
+    plan.keys.shrink_to_fit();
+    plan.referent = plan.keys.iter().position(|&(_, weak)| weak).map(|row| row as u32);
+    plan.length = references;
+    let before = room;
     let mut fields: Vec<Field> = Vec::new();
-    for (row, &(label, _)) in plan.keys.iter().enumerate().filter(|&(row, _)| Some(row) != plan.referent) {
-        fields.push(Field { name: FieldName::Label(label), kind: FieldKind::Reference(row as u32) });
-    }
     match plan.value {
         ValueKind::Bytes => {
             let word = if heap.pointer_size == 4 { 4 } else { 8 };
-            let covered = contents(plan.size, word, &plan.keys, &mut room, &mut fields);
+            let covered = contents(plan, word, &mut room, &mut fields);
             plan.unwritten = plan.size.saturating_sub(covered);
-            fields.sort_by_key(|field| offset(field.name));
+            plan.length += before - room;
         }
-        value => fields.extend(value_field(value, plan.size, &mut room)),
+        value => {
+            fields.extend(own_references(plan).map(Field::Reference));
+            if let Some((field, width)) = value_field(value, plan.size, room) {
+                fields.push(field);
+                plan.length += width;
+                room = room.saturating_sub(width);
+            }
+        }
     }
     if plan.external {
-        fields.push(Field { name: FieldName::External, kind: FieldKind::External });
+        fields.push(Field::External);
     }
-    let mut place = plan.size.saturating_sub(room);
+    let first_pad = fields.len();
+    plan.padding = room;
+    plan.length += room;
+    let mut place = plan.size - room.min(plan.size);
     for (basic, width) in NUMBERS {
-        while room >= width {
-            fields.push(Field { name: FieldName::Pad(place as u32), kind: FieldKind::Pad(basic) });
-            place += width;
-            room -= width;
+        let count = room / width;
+        if count > 0 {
+            fields.push(Field::Pad(place as u32, count as u16, basic));
         }
+        place += count * width;
+        room %= width;
     }
-    plan.length = fields.iter().map(|field| width(field.kind.basic(), layout)).sum();
-    if let Some(row) = plan.referent {
-        // Inherited fields come last.
-        fields.push(Field { name: FieldName::Label(plan.keys[row].0), kind: FieldKind::Reference(row as u32) });
-        plan.length += layout.reference();
-    }
-    plan.reads_value = fields.iter().any(|field| matches!(field.kind, FieldKind::Contents(..) | FieldKind::Value(_)));
+    plan.pads = first_pad as u32..fields.len() as u32;
+    // Inherited fields come last.
+    fields.extend(plan.referent.map(Field::Reference));
+    fields.shrink_to_fit();
+    plan.reads_value = fields.iter().any(|field| matches!(field, Field::Contents(..) | Field::Value(_)));
     plan.fields = fields;
 }
 
-/// Fields for the words that are no references, as long as there is room. Returns how many bytes of memory are said.
-fn contents(size: u64, word: u64, keys: &[Key], room: &mut u64, fields: &mut Vec<Field>) -> u64 {
-    let mut pointers = keys.iter().filter_map(|(label, _)| match label.kind() {
-        LabelKind::Offset(offset) => Some(u64::from(offset) / word * word),
-        _ => None,
-    });
-    let mut pointer = pointers.next();
+/// Rows of the references that are fields of the class itself.
+fn own_references(plan: &Plan) -> impl Iterator<Item = u32> + use<> {
+    let referent = plan.referent;
+    (0..plan.keys.len() as u32).filter(move |&row| Some(row) != referent)
+}
+
+/// Fields in the order of memory: references where they are, numbers for all other words as long as there is room. Returns
+/// how many bytes of memory are said.
+fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> u64 {
+    let word_of = |row: u32| match plan.keys[row as usize].0.kind() {
+        LabelKind::Offset(offset) => u64::from(offset) / word * word,
+        // What has no place comes first.
+        _ => 0,
+    };
+    let is_placed = |row: u32| matches!(plan.keys[row as usize].0.kind(), LabelKind::Offset(_));
+    // Keys are sorted, offsets last.
+    let mut references = (0..plan.keys.len() as u32).peekable();
+    let push = |row: u32, fields: &mut Vec<Field>| {
+        if Some(row) != plan.referent {
+            fields.push(Field::Reference(row));
+        }
+    };
+    while let Some(row) = references.next_if(|&row| !is_placed(row)) {
+        push(row, fields);
+    }
     let mut covered = 0;
     let mut at = 0;
-    while at < size {
-        while pointer.is_some_and(|pointer| pointer < at) {
-            pointer = pointers.next();
+    while at < plan.size {
+        let next = (at + word).min(plan.size);
+        let mut is_reference = false;
+        while let Some(row) = references.next_if(|&row| word_of(row) <= at) {
+            push(row, fields);
+            is_reference = true;
         }
-        let next = (at + word).min(size);
-        if pointer == Some(at) {
+        if is_reference {
             covered += next - at;
             at = next;
             continue;
         }
         for (basic, width) in NUMBERS.into_iter().filter(|&(_, width)| width <= word) {
             while at + width <= next && *room >= width {
-                fields.push(Field { name: FieldName::Offset(at as u32), kind: FieldKind::Contents(at as u32, basic) });
+                add_contents(at as u32, basic, width, fields);
                 covered += width;
                 *room -= width;
                 at += width;
@@ -125,45 +120,32 @@ fn contents(size: u64, word: u64, keys: &[Key], room: &mut u64, fields: &mut Vec
         }
         at = next;
     }
+    references.for_each(|row| push(row, fields));
     covered
 }
 
-/// A field for a value that is a number, if there is room. Objects without a size, such as small integers of Dart, get one
-/// all the same: no reader shows them as nothing.
-fn value_field(value: ValueKind, size: u64, room: &mut u64) -> Option<Field> {
-    let (name, basic, width) = match value {
-        ValueKind::Integer => (FieldName::Value, Basic::Long, 8),
-        ValueKind::Float => (FieldName::Value, Basic::Double, 8),
-        ValueKind::Boolean => (FieldName::Value, Basic::Boolean, 1),
-        ValueKind::Length if *room >= 8 => (FieldName::Length, Basic::Long, 8),
-        ValueKind::Length => (FieldName::Length, Basic::Int, 4),
+/// Adds a number, to the run of the last field if it goes on.
+fn add_contents(at: u32, basic: Basic, width: u64, fields: &mut Vec<Field>) {
+    if let Some(Field::Contents(start, count, last)) = fields.last_mut()
+        && *last == basic
+        && u64::from(*start) + u64::from(*count) * width == u64::from(at)
+    {
+        *count += 1;
+        return;
+    }
+    fields.push(Field::Contents(at, 1, basic));
+}
+
+/// A field for a value that is a number, if there is room, and its width. Objects without a size, such as small integers of
+/// Dart, get one all the same: no reader shows them as nothing.
+fn value_field(value: ValueKind, size: u64, room: u64) -> Option<(Field, u64)> {
+    let (basic, width) = match value {
+        ValueKind::Integer => (Basic::Long, 8),
+        ValueKind::Float => (Basic::Double, 8),
+        ValueKind::Boolean => (Basic::Boolean, 1),
+        ValueKind::Length if room >= 8 => (Basic::Long, 8),
+        ValueKind::Length => (Basic::Int, 4),
         _ => return None,
     };
-    if *room < width && size > 0 {
-        return None;
-    }
-    *room = room.saturating_sub(width);
-    Some(Field { name, kind: FieldKind::Value(basic) })
-}
-
-fn offset(name: FieldName) -> u64 {
-    match name {
-        FieldName::Offset(offset) => offset.into(),
-        FieldName::Label(label) => match label.kind() {
-            LabelKind::Offset(offset) => offset.into(),
-            _ => 0,
-        },
-        _ => u64::MAX,
-    }
-}
-
-/// Bytes of a field.
-pub(in super::super) fn width(basic: Basic, layout: &Layout) -> u64 {
-    match basic {
-        Basic::Object => layout.reference(),
-        Basic::Boolean | Basic::Byte => 1,
-        Basic::Char | Basic::Short => 2,
-        Basic::Int => 4,
-        Basic::Double | Basic::Long => 8,
-    }
+    (room >= width || size == 0).then_some((Field::Value(basic), width))
 }
