@@ -94,7 +94,7 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
             assert_eq!(
                 roots,
                 [
-                    ("0x18".to_owned(), RootKind::Class, "system class".to_owned()),
+                    ("0x18".to_owned(), RootKind::Class, "system class: app.Node".to_owned()),
                     ("0xa0".to_owned(), RootKind::Other, "unknown".to_owned())
                 ]
             );

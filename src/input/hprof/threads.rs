@@ -43,7 +43,14 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
             (None, _) => tag.title.to_owned(),
         };
         let group = builder.names().intern(&group);
-        builder.add_root(Root { object, kind: tag.kind, group, label: Label::NONE, frame });
+        let label = match scan.classes.index(root.object).and_then(|index| scan.classes.get(index)) {
+            Some(class) if tag.kind == RootKind::Class => {
+                let name = class_name(scan.strings.text(class.name), scan.ours);
+                Label::field(builder.names().intern(&name))
+            }
+            _ => Label::NONE,
+        };
+        builder.add_root(Root { object, kind: tag.kind, group, label, frame });
     }
     builder.warn("roots that hold no object of the file", missing);
 }
