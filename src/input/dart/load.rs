@@ -177,7 +177,8 @@ fn add_references(references: &mut References, classes: &Classes, class: &Class,
     match usize::try_from(count) {
         Ok(count) if count <= cursor.remaining() && add_targets(&mut references.target, count, cursor) => {
             let (named, elements) = (named.get(..count).unwrap_or(named), named.len()..count);
-            references.label.extend_from_slice(named);
+            // They are too few for a call that copies memory.
+            named.iter().for_each(|&label| references.label.push(label));
             references.label.extend(elements.map(|slot| class.element_label(slot as u64)));
             Ok(())
         }
