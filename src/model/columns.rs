@@ -22,9 +22,13 @@ impl Sizes {
     }
 
     /// Appends a size.
+    #[inline]
     pub fn push(&mut self, size: u64) {
-        self.low.push(0);
-        self.set(self.low.len() - 1, size);
+        let low = u32::try_from(size).unwrap_or(u32::MAX);
+        if low == u32::MAX {
+            self.large.insert(self.low.len() as u32, size);
+        }
+        self.low.push(low);
     }
 
     /// Replaces a size.
@@ -96,18 +100,22 @@ impl Offsets {
     }
 
     /// Appends an offset. One that is larger than what was announced makes all of them wide.
+    #[inline]
     pub fn push(&mut self, offset: u64) {
         match self {
             Self::Small(small) => match u32::try_from(offset) {
                 Ok(offset) => small.push(offset),
-                Err(_) => {
-                    let mut large: Vec<u64> = small.iter().map(|&offset| offset.into()).collect();
-                    large.push(offset);
-                    *self = Self::Large(large);
-                }
+                Err(_) => self.push_wide(offset),
             },
             Self::Large(large) => large.push(offset),
         }
+    }
+
+    #[cold]
+    fn push_wide(&mut self, offset: u64) {
+        let mut large: Vec<u64> = (0..self.len()).map(|row| self.get(row)).collect();
+        large.push(offset);
+        *self = Self::Large(large);
     }
 
     /// Replaces an offset, which is not larger than what was announced.

@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
 
 impl<'a> Data<'a> {
     /// Reads a tag and its data. The int of a `_Mint` is signed, except in exports of DevTools.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(cursor: &mut Cursor<'a>, kind: ClassKind, word_size: &mut WordSize, exported: bool) -> Result<Self> {
         let offset = cursor.offset();
         Ok(match cursor.uleb128("the data tag of an object")? {

@@ -174,8 +174,39 @@ fn row(id: u64) -> ObjectId {
 fn add_references(references: &mut References, classes: &Classes, class: &Class, cursor: &mut Cursor<'_>) -> Result<()> {
     let count = cursor.uleb128(COUNT)?;
     let named = classes.labels(class);
-    let mut add = |label: Label| {
+    match usize::try_from(count) {
+        Ok(count) if count <= cursor.remaining() && add_targets(&mut references.target, count, cursor) => {
+            let (named, elements) = (named.get(..count).unwrap_or(named), named.len()..count);
+            // They are too few for a call that copies memory.
+            named.iter().for_each(|&label| references.label.push(label));
+            references.label.extend(elements.map(|slot| class.element_label(slot as u64)));
+            Ok(())
+        }
+        _ => add_slots(references, named, class, count, cursor),
+    }
+}
+
+/// Adds the targets of `count` slots. False, with nothing done, if some slot is 0, damaged or near the end of the file.
+#[inline]
+fn add_targets(target: &mut Vec<ObjectId>, count: usize, cursor: &mut Cursor<'_>) -> bool {
+    let (start, mut next) = (target.len(), *cursor);
+    for _ in 0..count {
         // Ids of large heaps take four bytes.
+        match next.uleb128_in_word() {
+            Some(id @ 1..) => target.push(row(id)),
+            _ => {
+                target.truncate(start);
+                return false;
+            }
+        }
+    }
+    *cursor = next;
+    true
+}
+
+/// Adds those of `count` slots that are not 0, one by one.
+fn add_slots(references: &mut References, named: &[Label], class: &Class, count: u64, cursor: &mut Cursor<'_>) -> Result<()> {
+    let mut add = |label: Label| {
         let id = cursor.uleb128_wide(REFERENCE)?;
         if id != 0 {
             references.target.push(row(id));

@@ -83,7 +83,7 @@ pub(super) struct Head<'a> {
 
 impl<'a> Head<'a> {
     /// Reads an object as far as that, and leaves the cursor at the number of references.
-    #[inline]
+    #[inline(always)]
     pub(super) fn read(cursor: &mut Cursor<'a>, classes: &ClassTable<'a>, vm: &mut Vm) -> Result<Self> {
         let class_id = cursor.uleb128("the class of an object")?;
         let shallow_size = cursor.uleb128("the size of an object")?;

@@ -71,8 +71,13 @@ pub(super) struct Placement<'a> {
 impl<'a> Placement<'a> {
     /// The column is all zeros at first, which take no memory before they are written.
     pub(super) fn new(order: &'a Order, first: &'a Offsets) -> Self {
-        let column = vec![0; usize::try_from(order.references).unwrap_or(0)];
-        Self { order: order.rows.iter(), first, column, at: 0, left: 0, placed: 0 }
+        let references = usize::try_from(order.references).unwrap_or(0);
+        // References in the order of their rows stay where they are: all are as those of one row.
+        let (rows, left): (&[u32], _) = match order.rows.is_sorted() {
+            true => (&[], references),
+            false => (&order.rows, 0),
+        };
+        Self { order: rows.iter(), first, column: vec![0; references], at: 0, left, placed: 0 }
     }
 
     /// Places the next numbers. What is more than the rows have room for is only counted.
