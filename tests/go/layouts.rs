@@ -74,7 +74,7 @@ fn goroutines_and_what_belongs_to_them() {
     let goroutine = [U(1), U(2), U(3), U(4), U(4), U(1), U(0), U(7), S("select"), U(8), U(9), U(10), U(11)];
     assert_eq!(
         record("1.7", 4, &goroutine),
-        "goroutine addr=0x1 sp=0x2 goid=3 gopc=0x4 status=4 system=true background=false waitsince=7 waitreason=\"select\" \
+        "goroutine addr=0x1 sp=0x2 goid=3 gopc=0x4 status=4 status_name=\"waiting\" system=true background=false waitsince=7 waitreason=\"select\" \
          ctxt=0x8 m=0x9 defer=0xa panic=0xb"
     );
     let frame = [U(1), U(2), U(3), B(&[4]), U(5), U(6), U(0x7000), S("main.f"), F(&[(1, 8), (1, 0)])];

@@ -86,6 +86,9 @@ impl<'a> Goroutine<'a> {
         sink.unsigned("goid", self.goid);
         sink.address("gopc", self.gopc);
         sink.unsigned("status", self.status);
+        if let Some(name) = self.status_name() {
+            sink.text("status_name", name.as_bytes());
+        }
         sink.boolean("system", self.system);
         sink.boolean("background", self.background);
         sink.unsigned("waitsince", self.waitsince);
