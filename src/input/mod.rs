@@ -151,6 +151,24 @@ pub trait Visitor {
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
 }
 
+/// Gives the records of an iterator to the visitor, up to the first damage.
+fn visit<R: Record>(
+    records: impl Iterator<Item = Result<(u64, R)>>,
+    options: Options<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<ControlFlow<()>> {
+    for (i, record) in records.enumerate() {
+        let (offset, record) = record?;
+        if i % 65536 == 0 {
+            (options.progress)(offset);
+        }
+        if visitor.record(offset, &record).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
 /// Summarizes a dump in one pass with constant memory, without building its graph.
 ///
 /// A damaged dump gives a summary of what could be read, with [`Info::damage`] set.

@@ -8,7 +8,7 @@ use super::tail::{Tail, is_padded};
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{Options, Visitor};
+use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::ops::ControlFlow;
 
@@ -253,14 +253,8 @@ fn explain(error: Error) -> Error {
 /// The first damage, in the records or behind them.
 pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
     let mut records = Records::new(bytes)?;
-    for (i, record) in records.by_ref().enumerate() {
-        let (offset, record) = record?;
-        if i.is_multiple_of(65536) {
-            (options.progress)(offset);
-        }
-        if visitor.record(offset, &record) == ControlFlow::Break(()) {
-            return Ok(());
-        }
+    match visit(records.by_ref(), options, visitor)? {
+        ControlFlow::Break(()) => Ok(()),
+        ControlFlow::Continue(()) => records.tail(options).map(drop),
     }
-    records.tail(options).map(drop)
 }

@@ -12,9 +12,8 @@ use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{Options, Visitor};
+use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
-use std::ops::ControlFlow;
 
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -348,14 +347,5 @@ impl<'a> Iterator for Records<'a> {
 /// # Errors
 /// The first damage.
 pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
-    for (i, record) in Records::new(bytes)?.enumerate() {
-        let (offset, record) = record?;
-        if i % 65536 == 0 {
-            (options.progress)(offset);
-        }
-        if visitor.record(offset, &record) == ControlFlow::Break(()) {
-            return Ok(());
-        }
-    }
-    Ok(())
+    visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

@@ -3,7 +3,7 @@
 use super::{NEWEST, RECORD_NAMES};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::{Format, Options, Visitor, wrong_magic};
+use crate::input::{Format, Options, Visitor, visit, wrong_magic};
 use crate::model::fields::{FieldSink, Record};
 use std::ops::ControlFlow;
 
@@ -310,16 +310,10 @@ impl<'a> Iterator for Records<'a> {
 pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
     let records = Records::new(bytes)?;
     let version_error = records.version_error();
-    for (i, record) in records.enumerate() {
-        let (offset, event) = record?;
-        if i % 65536 == 0 {
-            (options.progress)(offset);
-        }
-        if visitor.record(offset, &event) == ControlFlow::Break(()) {
-            return Ok(());
-        }
+    match (visit(records, options, visitor)?, version_error) {
+        (ControlFlow::Continue(()), Some(error)) => Err(error),
+        _ => Ok(()),
     }
-    version_error.map_or(Ok(()), Err)
 }
 
 #[inline]
