@@ -17,6 +17,10 @@ use support::inputs::remove_converted;
 use support::measure::{child, measure};
 use support::table::Table;
 
+/// The program's.
+#[global_allocator]
+static ALLOCATOR: dumptool::pages::HugePages = dumptool::pages::HugePages;
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {

@@ -22,5 +22,6 @@ pub mod error;
 pub mod input;
 pub mod model;
 pub mod output;
+pub mod pages;
 pub mod source;
 mod vm_service;

@@ -2,6 +2,9 @@
 
 use std::process::ExitCode;
 
+#[global_allocator]
+static ALLOCATOR: dumptool::pages::HugePages = dumptool::pages::HugePages;
+
 fn main() -> ExitCode {
     dumptool::cli::main()
 }

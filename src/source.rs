@@ -2,7 +2,7 @@
 //!
 //! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked temporary file first,
 //! which is then mapped, so that memory use does not grow with the input. So is a recording of a VM service, without its
-//! frames. This is the only module with `unsafe` code.
+//! frames. Mapping is `unsafe`.
 //!
 //! A mapping shows what the file holds at each moment: when another process shortens the file while it is read, the
 //! operating system ends the program with SIGBUS. Dumps are written once, so this is accepted and not worked around.

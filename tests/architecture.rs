@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("bytes", &["error"]),
     ("source", &["error", "vm_service"]),
+    ("pages", &[]),
     ("vm_service", &[]),
     ("model", &[]),
     ("input", &["bytes", "error", "model"]),
