@@ -1,6 +1,7 @@
 //! The command line's grammar and its help.
 
 use crate::input::Format;
+use crate::model::profile::Metric;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
@@ -117,6 +118,9 @@ pub(super) struct CheckArgs {
   dumptool convert profile.mojo out.austin
   dumptool convert profile.mojo out.austin.gz
   dumptool convert profile.mojo - --to austin | head
+  dumptool convert profile.mojo out.speedscope.json    every sample; --aggregate for sums
+  dumptool convert profile.mojo out.pb.gz              go tool pprof -http=: out.pb.gz
+  dumptool convert --metric cpu profile.mojo - --to folded | sort -t' ' -nk2
   dumptool convert app.heapdump out.hprof              open it in VisualVM or Eclipse MAT
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(super) struct ConvertArgs {
@@ -141,6 +145,22 @@ pub(super) struct ConvertArgs {
     /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`
     #[arg(long, value_name = "N|last")]
     pub(super) snapshot: Option<Snapshot>,
+    /// What to count (profiles): time, cpu, memory, samples or gc. Default: all that was measured, or the main one where the
+    /// format has one only
+    #[arg(long, value_enum, value_name = "METRIC", hide_possible_values = true)]
+    pub(super) metric: Option<MetricArg>,
+    /// Only threads of this name or id (profiles)
+    #[arg(long, value_name = "ID")]
+    pub(super) thread: Option<String>,
+    /// Only threads of this process (profiles)
+    #[arg(long, value_name = "PID")]
+    pub(super) pid: Option<i128>,
+    /// One sum for each thread and stack instead of every sample in its order (speedscope, firefox, jsonl, csv)
+    #[arg(long)]
+    pub(super) aggregate: bool,
+    /// Make one of neighbours in a thread that differ in their numbers only (mojo)
+    #[arg(long)]
+    pub(super) merge: bool,
     /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
     /// something points into (`default`), or all of all frames (`conservative`)
     #[arg(long, value_enum, default_value_t = RootsArg::Default)]
@@ -162,8 +182,52 @@ pub(super) struct CompletionsArgs {
 pub(super) enum Target {
     /// Austin's text: collapsed stacks, one sample a line
     Austin,
+    /// Folded stacks: a sum for each stack, for flamegraph.pl, inferno, grep
+    Folded,
+    /// A flame graph as one file for the browser
+    #[cfg(feature = "flamegraph")]
+    Svg,
+    /// speedscope.app
+    Speedscope,
+    /// go tool pprof
+    Pprof,
+    /// profiler.firefox.com
+    Firefox,
+    /// A JSON object a line, for scripts
+    Jsonl,
+    /// A table, for scripts
+    Csv,
+    /// Austin's MOJO, version 3
+    Mojo,
     /// hprof: for VisualVM, Eclipse MAT, hprof-slurp
     Hprof,
+}
+
+/// A metric of profiles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum MetricArg {
+    /// Wall time
+    Time,
+    /// Wall time of threads that were not idle
+    Cpu,
+    /// Memory that came into use
+    Memory,
+    /// The number of samples
+    Samples,
+    /// Wall time during which the garbage collector ran
+    Gc,
+}
+
+impl From<MetricArg> for Metric {
+    fn from(metric: MetricArg) -> Self {
+        match metric {
+            MetricArg::Time => Self::Time,
+            MetricArg::Cpu => Self::Cpu,
+            MetricArg::Memory => Self::Memory,
+            MetricArg::Samples => Self::Samples,
+            MetricArg::Gc => Self::Gc,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
