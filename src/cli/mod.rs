@@ -10,6 +10,7 @@ mod destination;
 mod formats;
 mod info;
 mod interrupt;
+mod load;
 mod open;
 mod progress;
 mod size;
