@@ -51,17 +51,13 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         return Err(Error::unsupported(0, format!("there is no snapshot {number}")).expected("0, the only one of a Go heap dump"));
     }
     let progress = |part: u64, parts: u64| (options.progress)((bytes.len() as u64 / parts.max(1)).saturating_mul(part));
-    let mut t = std::time::Instant::now(); /*T0*/ let mut lap = |what: &str| { eprint!("{what} {:.0} ms  ", t.elapsed().as_secs_f64() * 1e3); t = std::time::Instant::now(); };
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
-    lap("survey"); /*T0*/
     let placed = Placed::new(bytes, &survey);
     progress(1, 2);
-    lap("place"); /*T0*/
     let hints = Hints::new(placed.sizes.len());
     let reader = Reader::new(bytes, &survey, &placed, &hints);
     let edges = Edges::new(&reader, &placed);
     progress(3, 4);
-    lap("edges"); /*T0*/
     let mut names = Names::default();
     let roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
     let mut warnings = Warnings::default();
@@ -73,10 +69,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     warnings.add("fields beyond the size of their type", survey.old.dropped_fields());
     warnings.add("stack frames without a goroutine", roots.faults.lost_frames);
     warnings.add("missing params record: 8-byte little-endian pointers are assumed", u64::from(survey.params.is_none()));
-    lap("roots"); /*T0*/
     let (types, type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     progress(1, 1);
-    lap("typing"); /*T0*/
     let (words, damage) = (survey.words, survey.damage.take());
     let heap = Heap {
         names,

@@ -136,11 +136,6 @@ impl<'a> Records<'a> {
         self.cursor.offset()
     }
 
-    /// Offset of the end of the file.
-    pub(super) fn end_of_file(&self) -> u64 {
-        self.cursor.offset() + self.cursor.remaining() as u64
-    }
-
     /// Bytes after the eof record; None if that has not been read.
     pub fn trailing(&self) -> Option<u64> {
         (self.state == State::Eof).then(|| self.cursor.remaining() as u64)
