@@ -1,6 +1,6 @@
 //! Damaged fixtures of every format, and what fuzzing once found, through the same checks as the fuzz targets.
 
-#[allow(unreachable_pub, reason = "it is a crate of its own for the fuzz targets")]
+#[allow(unreachable_pub, clippy::duplicate_mod, reason = "it is a crate of its own for the fuzz targets")]
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
 mod support;
