@@ -14,6 +14,7 @@
 //! # Ok::<(), dumptool::error::Error>(())
 //! ```
 
+pub mod analysis;
 pub mod bytes;
 #[cfg(feature = "cli")]
 pub mod cli;

@@ -13,10 +13,11 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("pages", &[]),
     ("vm_service", &[]),
     ("model", &[]),
+    ("analysis", &["model"]),
     ("input", &["bytes", "error", "model"]),
     ("detect", &["error", "input"]),
-    ("output", &["error", "model"]),
-    ("cli", &["detect", "error", "input", "model", "output", "source"]),
+    ("output", &["analysis", "error", "model"]),
+    ("cli", &["analysis", "detect", "error", "input", "model", "output", "source"]),
     ("lib", &[]),
     ("main", &[]),
 ];

@@ -9,6 +9,8 @@ mod convert;
 mod destination;
 mod formats;
 mod info;
+mod interrupt;
+mod load;
 mod open;
 mod progress;
 mod size;
@@ -33,6 +35,7 @@ pub fn main() -> ExitCode {
             return status.into();
         }
     };
+    interrupt::report_signals();
     let terminal = Terminal::new(&cli.common);
     if let Some(threads) = cli.common.threads {
         // The global pool is set once, before anything uses it, so this cannot fail.

@@ -1,0 +1,64 @@
+//! Lists of numbers, one list for each of `0..count`, in two columns.
+
+use crate::model::heap::Offsets;
+
+/// The list of key k is `items[first[k]..first[k + 1]]`.
+#[derive(Clone, Debug)]
+pub(super) struct Buckets {
+    first: Offsets,
+    items: Vec<u32>,
+}
+
+impl Buckets {
+    /// Sorts pairs of key and item by key: counts, then places. Items of a key are in the **reverse** of the order in which
+    /// `pairs` gives them. `pairs` is called twice and has to give the same `total` pairs, with keys below `count`.
+    pub(super) fn of<I: Iterator<Item = (u32, u32)>>(count: usize, total: usize, pairs: impl Fn() -> I) -> Self {
+        let mut first = Offsets::zeros(count + 1, total as u64);
+        let mut items = vec![0; total];
+        match &mut first {
+            Offsets::Small(first) => fill(first, &mut items, pairs),
+            Offsets::Large(first) => fill(first, &mut items, pairs),
+        }
+        Self { first, items }
+    }
+
+    /// The items of a key.
+    #[inline]
+    pub(super) fn get(&self, key: u32) -> &[u32] {
+        &self.items[self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
+    }
+}
+
+/// A position, narrow or wide.
+trait Position: Copy + std::ops::AddAssign + std::ops::SubAssign + From<u8> {
+    fn index(self) -> usize;
+}
+
+impl Position for u32 {
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl Position for u64 {
+    #[inline]
+    fn index(self) -> usize {
+        self as usize
+    }
+}
+
+fn fill<P: Position, I: Iterator<Item = (u32, u32)>>(first: &mut [P], items: &mut [u32], pairs: impl Fn() -> I) {
+    pairs().for_each(|(key, _)| first[key as usize] += P::from(1));
+    let mut sum = P::from(0);
+    for place in first.iter_mut() {
+        sum += *place;
+        *place = sum;
+    }
+    // Each place is now the end of its list. Filling moves it to the beginning.
+    pairs().for_each(|(key, item)| {
+        let place = &mut first[key as usize];
+        *place -= P::from(1);
+        items[place.index()] = item;
+    });
+}
