@@ -3,6 +3,7 @@
 //! * [`graph`]: the strong references and where they begin;
 //! * [`live`]: what can be reached over them;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
+//! * [`paths`]: how it is reached from the roots, with labels;
 //! * [`referrers`]: references backwards.
 //!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
@@ -12,5 +13,6 @@ mod buckets;
 pub mod dominators;
 pub mod graph;
 pub mod live;
+pub mod paths;
 pub mod referrers;
 pub mod retained;
