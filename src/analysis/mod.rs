@@ -4,7 +4,8 @@
 //! * [`live`]: what can be reached over them;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
 //! * [`paths`]: how it is reached from the roots, with labels;
-//! * [`referrers`]: references backwards.
+//! * [`referrers`]: references backwards;
+//! * [`suspects`]: what looks like a leak or a waste.
 //!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
@@ -16,3 +17,4 @@ pub mod live;
 pub mod paths;
 pub mod referrers;
 pub mod retained;
+pub mod suspects;
