@@ -122,14 +122,14 @@ fn thread_of(threads: &[Thread], frame: u32) -> Option<&Thread> {
     threads.get(index).filter(|thread| thread.frames.contains(&frame))
 }
 
-struct Flood<'a> {
-    heap: &'a Heap<'a>,
-    graph: &'a Graph<'a>,
+struct Flood<'h, 'a> {
+    heap: &'h Heap<'a>,
+    graph: &'h Graph<'h>,
     holder: Vec<u32>,
     pending: Vec<ObjectId>,
 }
 
-impl Flood<'_> {
+impl Flood<'_, '_> {
     fn from(&mut self, object: ObjectId, holder: u32) {
         self.reach(object, holder);
         while let Some(object) = self.pending.pop() {
