@@ -16,6 +16,8 @@ use crate::model::heap::{ObjectId, Reference};
 use serde::Serialize;
 use value::ValueRow;
 
+pub(super) use text::brief;
+
 pub(super) fn run(args: &ShowArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;
     only_heaps("show", &input)?;

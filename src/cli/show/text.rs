@@ -91,7 +91,6 @@ fn list(
     let mut table = Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
     for reference in references {
         let object = reference.target;
-        let value = value::line(&heap.value(object)).filter(|_| !matches!(heap.value(object), Value::Name(_))).unwrap_or_default();
         table.row([
             format!("{}{}", reference.label.text(&heap.names), if reference.weak { " (weak)" } else { "" }),
             analysed.describe(object),
@@ -101,7 +100,7 @@ fn list(
                 true => format!("retains {}", size(analysed.retained(object), common.bytes)),
                 false => "unreachable".to_owned(),
             },
-            cut(&value),
+            brief(analysed, object),
         ]);
     }
     let mut text = format!("\n{}\n{}", terminal.bold(title), table.render());
@@ -111,11 +110,16 @@ fn list(
     text
 }
 
-/// Values beside others are not shown in full: `show` of the object itself does that.
-fn cut(value: &str) -> String {
+/// The value of an object beside others: its beginning, as `show` of the object itself says the rest. Names are part of how
+/// objects are called.
+pub(in crate::cli) fn brief(analysed: &Analysed<'_, '_>, object: ObjectId) -> String {
     const WIDTH: usize = 60;
-    match value.char_indices().nth(WIDTH) {
-        Some((end, _)) => format!("{}…", &value[..end]),
-        None => value.to_owned(),
+    let line = match analysed.heap.value(object) {
+        Value::Name(_) => return String::new(),
+        value => value::line(&value).unwrap_or_default(),
+    };
+    match line.char_indices().nth(WIDTH) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
     }
 }
