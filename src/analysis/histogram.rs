@@ -121,7 +121,7 @@ impl Histogram {
             sum,
             retained_bytes: retained.as_ref().map(|retained| retained[group]),
         });
-        Self::new(rows.collect(), held.map(|_| unreachable))
+        Self::of_rows(rows.collect(), held.map(|_| unreachable))
     }
 
     /// The live objects by what keeps them alive: those that one group of roots alone reaches, and those of several, so that
@@ -155,11 +155,11 @@ impl Histogram {
             retained_bytes: Some(sum.bytes()),
             sum,
         });
-        Self::new(rows.collect(), Some(unreachable))
+        Self::of_rows(rows.collect(), Some(unreachable))
     }
 
-    /// Sorts rows and adds them up.
-    fn new(mut rows: Vec<Row>, unreachable: Option<Sum>) -> Self {
+    /// Sorts rows and adds them up. Those without objects are left out.
+    pub fn of_rows(mut rows: Vec<Row>, unreachable: Option<Sum>) -> Self {
         rows.retain(|row| row.sum.count > 0);
         let mut total = Sum::default();
         rows.iter().for_each(|row| total.add_sum(&row.sum));

@@ -214,6 +214,17 @@ impl<'a> Records<'a> {
         explain(error)
     }
 
+    /// Reads the identity hash codes behind the last record, by object. None unless all records were read, or if there are none.
+    ///
+    /// # Errors
+    /// When the hash codes are cut off.
+    pub fn identity_hashes(&mut self) -> Result<Option<Vec<u32>>> {
+        if self.group != Group::End {
+            return Ok(None);
+        }
+        tail::hashes(&mut self.cursor, self.counts.objects.unwrap_or(0)).map_err(explain)
+    }
+
     /// Reads what stands behind the last record: identity hash codes and padding. None unless all records were read.
     ///
     /// # Errors
