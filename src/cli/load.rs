@@ -31,7 +31,11 @@ pub(super) fn load_heap<'a>(
 }
 
 /// How a heap is loaded for arguments.
-pub(super) fn load_options<'a>(snapshot: Option<Snapshot>, roots: RootScan, progress: crate::input::Progress<'a>) -> LoadOptions<'a> {
+pub(super) fn load_options<'a>(
+    snapshot: Option<Snapshot>,
+    roots: RootScan,
+    progress: crate::input::Progress<'a>,
+) -> LoadOptions<'a> {
     let snapshot = match snapshot {
         Some(Snapshot::Number(number)) => SnapshotChoice::Number(number),
         Some(Snapshot::Last) | None => SnapshotChoice::Last,

@@ -3,8 +3,8 @@
 mod merged;
 mod text;
 
-pub(super) use text::{one_line, root_text};
 use text::lines;
+pub(super) use text::{one_line, root_text};
 
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;

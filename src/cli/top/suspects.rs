@@ -139,12 +139,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             let bytes = size(suspect.bytes(), self.exact);
             let mut messages = self.messages(suspect).into_iter();
             let first = messages.next().unwrap_or_default();
-            text.push_str(&format!(
-                "{:>11}  {:>7}  {}\n",
-                self.terminal.bold(&bytes),
-                percent(self.share(suspect.bytes())),
-                first
-            ));
+            text.push_str(&format!("{:>11}  {:>7}  {}\n", self.terminal.bold(&bytes), percent(self.share(suspect.bytes())), first));
             let mut line = |line: &str| text.push_str(&format!("{:22}{line}\n", ""));
             messages.for_each(|message| line(&message));
             if let Some(path) = self.path(suspect) {
@@ -153,7 +148,10 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             text.push('\n');
         }
         let suspects = plural(found.len() as u64, "suspect", "suspects");
-        text.push_str(&format!("showing {} of {suspects} in {live} of live objects; `dumptool path` tells more\n", count(shown as u64)));
+        text.push_str(&format!(
+            "showing {} of {suspects} in {live} of live objects; `dumptool path` tells more\n",
+            count(shown as u64)
+        ));
         text
     }
 
@@ -192,7 +190,10 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             format!("most of it in {} {of}, which retain {}", count(group.count), size(group.bytes, self.exact))
         });
         let own = mostly_own.then(|| format!("{} of it is the object itself", size(holder.own, self.exact)));
-        [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)].into_iter().flatten().collect()
+        [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     fn siblings(&self, siblings: &Siblings) -> Vec<String> {

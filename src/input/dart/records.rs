@@ -4,7 +4,7 @@ use super::class::{Class, ClassTable};
 use super::external_property::ExternalProperty;
 use super::header::Header;
 use super::object::{Head, Object, Vm};
-use super::tail::{Tail, is_padded};
+use super::tail::{self, Tail, is_padded};
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
@@ -256,6 +256,16 @@ fn explain(error: Error) -> Error {
         ErrorKind::Truncated => error.hint("the snapshot was cut short, or a count before this is wrong"),
         _ => error,
     }
+}
+
+/// The identity hash code of each object, 0 where it has none. None if the file has no such codes.
+///
+/// # Errors
+/// When a record or the hash codes behind them cannot be read.
+pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
+    let mut records = Records::new(bytes)?;
+    while records.next().transpose()?.is_some() {}
+    records.identity_hashes()
 }
 
 /// Gives every record to the visitor.
