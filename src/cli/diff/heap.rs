@@ -13,8 +13,14 @@ use super::super::top::document::{by_name, objects_name, root_text};
 use super::super::top::{heap as top, quick};
 use super::identity;
 use crate::analysis::diff::{Change, Delta, Side, changes};
+use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
+use crate::analysis::root_groups::{Holder, RootGroups};
+use crate::input::load::Loaded;
+use crate::model::heap::Heap;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Rows that are shown unless others are asked for.
 pub(super) const ROWS: usize = 20;
@@ -22,6 +28,8 @@ pub(super) const ROWS: usize = 20;
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    /// The newer one.
+    file: String,
     old: String,
     new: String,
     old_snapshot: u64,
@@ -90,11 +98,13 @@ struct CsvRow<'a> {
 }
 
 /// One of the two heaps.
-struct Counted {
+struct Counted<'a> {
     histogram: Histogram,
     has_roots: bool,
     snapshot: u64,
     status: Status,
+    /// Unless it was only counted.
+    loaded: Option<Loaded<'a>>,
 }
 
 pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -104,7 +114,8 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
     // One heap after the other, so that only one is in memory.
-    let old_counted = counted(args, by, old, snapshots.map(|pair| pair.old), common, terminal)?;
+    let mut old_counted = counted(args, by, old, snapshots.map(|pair| pair.old), common, terminal)?;
+    old_counted.loaded = None;
     let new_counted = counted(args, by, new, snapshots.map(|pair| pair.new), common, terminal)?;
     let mut rows = changes(&old_counted.histogram, &new_counted.histogram);
     let has_retained = old_counted.has_roots && new_counted.has_roots;
@@ -119,7 +130,9 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     };
     let text = match common.format {
         OutputFormat::Table => {
-            let table = table(shown, by, sort, has_retained, common);
+            let heap = new_counted.loaded.as_ref().map(|loaded| &loaded.heap);
+            let notes = notes(shown, by, heap);
+            let table = table(shown, &notes, by, sort, has_retained, common);
             let footer = footer(&rows, shown, unchanged, &old_counted.histogram, &new_counted.histogram, objects, common);
             let roots = match has_retained || args.heap.quick {
                 true => "",
@@ -130,6 +143,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/diff/1",
+                file: new.path.display().to_string(),
                 old: old.path.display().to_string(),
                 new: new.path.display().to_string(),
                 old_snapshot: old_counted.snapshot,
@@ -152,14 +166,14 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
 }
 
 /// Counts one of the heaps.
-fn counted(
+fn counted<'a>(
     args: &DiffArgs,
     by: ByArg,
-    input: &Input,
+    input: &'a Input,
     snapshot: Option<Snapshot>,
     common: &Common,
     terminal: &Terminal,
-) -> anyhow::Result<Counted> {
+) -> anyhow::Result<Counted<'a>> {
     if args.heap.quick {
         if !matches!(by, ByArg::Type | ByArg::Namespace) || args.heap.sort == Some(SortArg::Retained) {
             return Err(UsageError::new("--quick builds no graph: it groups by type or namespace and retains nothing").into());
@@ -171,7 +185,7 @@ fn counted(
             status = Status::Damaged;
         }
         let histogram = quick::histogram(&counted, by);
-        return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status });
+        return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status, loaded: None });
     }
     refuse_too_large("diff", input, common)?;
     let objects = match args.heap.objects {
@@ -182,7 +196,7 @@ fn counted(
     let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
     let (histogram, has_roots) = top::histogram(&loaded.heap, by, objects, input)?;
     let status = report_loaded(input, &loaded, terminal);
-    Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status })
+    Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })
 }
 
 /// Rows of the older heap that did not change.
@@ -199,7 +213,45 @@ fn delta(delta: &Delta, column: SortArg) -> i64 {
     }
 }
 
-fn table(rows: &[Change], by: ByArg, sort: SortArg, has_retained: bool, common: &Common) -> Table {
+/// What each row is besides its numbers: gone, or new, and then what holds it.
+fn notes(rows: &[Change], by: ByArg, new: Option<&Heap<'_>>) -> Vec<String> {
+    let is_new = |row: &Change| status(row) == "new";
+    let holders = match new {
+        Some(heap) if by == ByArg::Type && rows.iter().any(is_new) => holders(heap, rows),
+        _ => rows.iter().map(|_| None).collect(),
+    };
+    let note = |(row, holder): (&Change, Option<String>)| match (status(row), holder) {
+        ("changed", _) => String::new(),
+        ("new", Some(holder)) => format!("new: held by {holder}"),
+        (status, _) => status.to_owned(),
+    };
+    rows.iter().zip(holders).map(note).collect()
+}
+
+/// The group of roots that alone holds most objects of each type, if one does.
+fn holders(heap: &Heap<'_>, rows: &[Change]) -> Vec<Option<String>> {
+    let groups = RootGroups::of(heap, &Graph::of(heap));
+    let index: FxHashMap<(&str, &str), usize> =
+        rows.iter().enumerate().map(|(row, change)| ((change.name.as_str(), change.namespace.as_str()), row)).collect();
+    let text = |name| heap.names.text(name);
+    let row_of: Vec<_> = heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
+    let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
+    for object in heap.objects() {
+        let Some(&row) = row_of[heap.type_of[object.index()].0 as usize] else { continue };
+        if let Holder::Group(group) = groups.holder(object) {
+            *counts[row].entry(group).or_default() += 1;
+        }
+    }
+    let most = |(counts, row): (BTreeMap<u32, u64>, &Change)| {
+        let (group, held) = counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
+        let all = row.new.map_or(0, |side| side.sum.count);
+        let group = &groups.groups[group as usize];
+        (held > all / 2).then(|| root_text(group.kind.name(), &group.name))
+    };
+    counts.into_iter().zip(rows).map(most).collect()
+}
+
+fn table(rows: &[Change], notes: &[String], by: ByArg, sort: SortArg, has_retained: bool, common: &Common) -> Table {
     let column = match sort {
         SortArg::Count if has_retained => SortArg::Retained,
         SortArg::Count => SortArg::Shallow,
@@ -212,13 +264,13 @@ fn table(rows: &[Change], by: ByArg, sort: SortArg, has_retained: bool, common: 
     };
     let has_namespaces = by == ByArg::Type && rows.iter().any(|row| !row.namespace.is_empty());
     let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left]);
-    let mut head = vec!["DELTA".to_owned(), format!("{name} NOW"), "DELTA".to_owned(), "COUNT NOW".to_owned(), String::new()];
+    let mut head = vec!["DELTA".to_owned(), format!("{name} NOW"), "DELTA".to_owned(), "COUNT NOW".to_owned()];
     head.push(if by == ByArg::Type { "TYPE" } else { by_name(by) }.to_uppercase());
     if has_namespaces {
         head.push("NAMESPACE".to_owned());
     }
     table.row(head);
-    for row in rows {
+    for (row, note) in rows.iter().zip(notes) {
         let rise = row.delta();
         let new = row.new.unwrap_or_default();
         let now = match column {
@@ -237,12 +289,12 @@ fn table(rows: &[Change], by: ByArg, sort: SortArg, has_retained: bool, common: 
             size(now, common.bytes),
             signed(rise.count, count),
             count(new.sum.count),
-            if status(row) == "changed" { String::new() } else { status(row).to_owned() },
             name,
         ];
         if has_namespaces {
             cells.push(row.namespace.clone());
         }
+        cells.push(note.clone());
         table.row(cells);
     }
     table
