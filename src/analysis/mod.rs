@@ -10,6 +10,7 @@
 
 mod buckets;
 pub mod dominators;
+mod ephemerons;
 pub mod graph;
 pub mod live;
 pub mod referrers;
