@@ -7,10 +7,10 @@ use crate::model::heap::{Heap, ObjectId};
 /// The ephemerons that are in effect, because their holder and their key are both alive.
 #[derive(Default)]
 pub(super) struct Dependent {
-    /// Key and value, sorted.
+    /// Holder and value, sorted.
     pairs: Vec<(ObjectId, ObjectId)>,
-    /// The keys. Most objects are none, and a bit says so at once.
-    keys: Option<Objects>,
+    /// The holders. Most objects are none, and a bit says so at once.
+    holders: Option<Objects>,
 }
 
 impl Dependent {
@@ -20,9 +20,9 @@ impl Dependent {
             return Self::default();
         }
         let pairs = Search::of(graph, heap).run();
-        let mut keys = Objects::none(heap.len());
-        pairs.iter().for_each(|(key, _)| _ = keys.insert(*key));
-        Self { pairs, keys: Some(keys) }
+        let mut holders = Objects::none(heap.len());
+        pairs.iter().for_each(|(holder, _)| _ = holders.insert(*holder));
+        Self { pairs, holders: Some(holders) }
     }
 
     /// Whether there are none.
@@ -30,11 +30,11 @@ impl Dependent {
         self.pairs.is_empty()
     }
 
-    /// Those with this key.
+    /// Those of this holder.
     #[inline]
-    pub(super) fn on(&self, key: ObjectId) -> &[(ObjectId, ObjectId)] {
-        match &self.keys {
-            Some(keys) if keys.contains(key) => equal(&self.pairs, |(other, _)| *other, key),
+    pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
+        match &self.holders {
+            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
             _ => &[],
         }
     }
@@ -93,9 +93,9 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
         let all = &self.heap.ephemerons;
         let held = equal(all, |pair| pair.holder, object).iter().filter(|pair| self.live.contains(pair.key));
         let before = found.len();
-        found.extend(held.map(|pair| (pair.key, pair.value)));
+        found.extend(held.map(|pair| (pair.holder, pair.value)));
         let keyed = equal(&self.by_key, |row| all[*row as usize].key, object).iter().map(|row| &all[*row as usize]);
-        found.extend(keyed.filter(|pair| self.live.contains(pair.holder)).map(|pair| (pair.key, pair.value)));
+        found.extend(keyed.filter(|pair| self.live.contains(pair.holder)).map(|pair| (pair.holder, pair.value)));
         for (_, value) in &found[before..] {
             self.enter(*value);
         }

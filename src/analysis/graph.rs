@@ -6,8 +6,9 @@ use crate::model::heap::{Heap, ObjectId, References};
 
 /// The strong references of a heap, with ephemerons resolved, and what its roots hold.
 ///
-/// An ephemeron whose holder and key are both alive counts as a reference from its key to its value: the value goes when its
-/// key goes. (It also goes with the holder; a tree of dominators has room for one of both.)
+/// An ephemeron whose holder and key are both alive counts as a reference from its holder to its value: the value goes when
+/// its holder goes. It also goes with the key, but a tree of dominators has room for one of both. So what retains a key may
+/// free more than is said, never less.
 pub struct Graph<'h> {
     pub(super) references: &'h References,
     /// The objects that roots hold, each once, in the order of the roots. If the dump has an object for the set of roots, it

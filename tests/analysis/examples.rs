@@ -44,11 +44,11 @@ fn who_is_held_by_two_roots_has_no_dominator() {
 }
 
 #[test]
-fn the_value_of_an_ephemeron_goes_with_its_key() {
+fn the_value_of_an_ephemeron_goes_with_its_holder() {
     // 0 holds the holder 1 and the key 2; the value 3 holds 4.
     let mut sketch = Sketch::of(5, &[(0, 1), (0, 2), (3, 4)], &[0]);
     sketch.ephemerons = vec![(1, 2, 3)];
-    assert_eq!(dominators(&sketch), [None, Some(0), Some(0), Some(2), Some(3)]);
+    assert_eq!(dominators(&sketch), [None, Some(0), Some(0), Some(1), Some(3)]);
     // A value that is its own key's only holder is dead, as is its key.
     let mut sketch = Sketch::of(4, &[(0, 1), (3, 2)], &[0]);
     sketch.ephemerons = vec![(1, 2, 3)];

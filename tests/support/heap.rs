@@ -84,13 +84,13 @@ impl Sketch {
         }
     }
 
-    /// The same heap with a strong reference from key to value instead of each ephemeron that is in effect.
+    /// The same heap with a strong reference from holder to value instead of each ephemeron that is in effect.
     pub fn without_ephemerons(&self) -> Self {
         let live = self.live_without(None);
         let mut plain = self.clone();
         for (holder, key, value) in std::mem::take(&mut plain.ephemerons) {
             if live[holder as usize] && live[key as usize] {
-                plain.references.push((key, value, false));
+                plain.references.push((holder, value, false));
             }
         }
         plain
