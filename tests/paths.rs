@@ -73,12 +73,9 @@ fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
 fn distances(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<Option<usize>> {
     let mut distances = vec![None; heap.len()];
     let mut queue = VecDeque::new();
-    for root in &heap.roots {
-        let start = usize::from(!is_synthetic(heap, root.object));
-        if distances[root.object.index()].is_none() {
-            distances[root.object.index()] = Some(start);
-            if start == 0 { queue.push_front(root.object) } else { queue.push_back(root.object) }
-        }
+    for &object in graph.starts() {
+        distances[object.index()] = Some(usize::from(!is_synthetic(heap, object)));
+        queue.push_back(object);
     }
     while let Some(object) = queue.pop_front() {
         if is_immediate(heap, object) {
