@@ -96,7 +96,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
             }
         }
         let mut roots: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
-        for row in preferred_roots(heap) {
+        for row in preferred_roots(heap, graph) {
             roots.entry(heap.roots[row].object).or_default().push(row);
         }
         Self {
