@@ -293,11 +293,7 @@ fn path_in(file: &str, object: &str) -> String {
 #[test]
 fn every_format_has_labelled_paths() {
     for (file, object, expected) in [
-        (
-            "go/go14.heapdump",
-            "0xc208001030",
-            "global: data +0x8 /  32 B, 4 pointers (dc42) / +0x8 48 B, 3 pointers (905c)",
-        ),
+        ("go/go14.heapdump", "0xc208001030", "global: data +0x8 /  32 B, 4 pointers (dc42) / +0x8 48 B, 3 pointers (905c)"),
         (
             "dart/tiny_derived_3.0.5.dartheap.zst",
             "#3316",

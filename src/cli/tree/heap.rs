@@ -69,7 +69,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
         merge_types,
     };
     let lines = tree::lines(heap, &held, &roots, options);
-    let whole = held.retained.total();
+    let whole = lines.first().map_or(0, |line| line.total_bytes);
     let nodes = || lines.iter().map(|line| node(heap, line, whole));
     let text = match common.format {
         OutputFormat::Table => text(heap, &lines, options, common, terminal),
