@@ -5,8 +5,8 @@ use super::super::glob::Glob;
 use super::super::load::{load_heap, report_loaded};
 use super::super::objects::{Analysed, ObjectRow, matching_types};
 use super::super::open::Input;
-use super::super::size::{plural, size};
 use super::super::show;
+use super::super::size::{plural, size};
 use super::super::status::{Status, UsageError};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
@@ -26,9 +26,9 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     let analysed = Analysed::of(&loaded.heap);
     let mut found = matching(&analysed, args, root);
     match options.sort.unwrap_or(FindSortArg::Retained) {
-        FindSortArg::Retained => found.par_sort_by_key(|object| {
-            Reverse((analysed.retained(*object), analysed.heap.shallow.get(object.index())))
-        }),
+        FindSortArg::Retained => {
+            found.par_sort_by_key(|object| Reverse((analysed.retained(*object), analysed.heap.shallow.get(object.index()))))
+        }
         FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.heap.shallow.get(object.index()))),
         FindSortArg::Id => {}
     }
@@ -166,6 +166,10 @@ fn table(analysed: &Analysed<'_, '_>, found: &[ObjectId], shown: usize, common: 
         table.row([retained, shallow, heap.id(object), analysed.describe(object), show::brief(analysed, object)]);
     }
     let objects = plural(all.count, "object", "objects");
-    let line = format!("showing {} of {objects}; {} shallow in all\n", super::super::size::count(shown as u64), size(all.shallow_bytes, common.bytes));
+    let line = format!(
+        "showing {} of {objects}; {} shallow in all\n",
+        super::super::size::count(shown as u64),
+        size(all.shallow_bytes, common.bytes)
+    );
     table.render() + &line
 }

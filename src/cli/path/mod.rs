@@ -3,8 +3,8 @@
 mod merged;
 mod text;
 
-pub(super) use text::{one_line, root_text};
 use text::lines;
+pub(super) use text::{one_line, root_text};
 
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;
@@ -119,7 +119,8 @@ fn of_object(
         OutputFormat::Jsonl => super::export::lines(&rows())?,
         OutputFormat::Csv => {
             let paths = rows();
-            let steps = paths.iter().enumerate().flat_map(|(path, row)| row.steps.iter().enumerate().map(move |step| (path, row, step)));
+            let steps =
+                paths.iter().enumerate().flat_map(|(path, row)| row.steps.iter().enumerate().map(move |step| (path, row, step)));
             super::export::csv(steps.map(|(path, row, (step, at))| CsvRow {
                 path,
                 step,
@@ -170,7 +171,6 @@ pub(super) fn headline(analysed: &Analysed<'_, '_>, object: ObjectId, common: &C
 fn omitted(shown: usize, all: usize, one: &str, many: &str) -> Option<String> {
     (shown < all).then(|| format!("showing {} of {}", super::size::count(shown as u64), plural(all as u64, one, many)))
 }
-
 
 /// The file as messages show it.
 fn file(args: &PathArgs) -> String {

@@ -30,9 +30,7 @@ impl ValueRow {
             Value::Integer(value) => Self::Integer { value },
             // JSON has no infinities.
             Value::Float(value) => Self::Float { value: Some(value).filter(|value| value.is_finite()), text: value.to_string() },
-            Value::Text { text, length } => {
-                Self::Text { complete: is_complete(&text, length), value: text.into_owned(), length }
-            }
+            Value::Text { text, length } => Self::Text { complete: is_complete(&text, length), value: text.into_owned(), length },
             Value::Length(value) => Self::Length { value },
             Value::Name(name) => Self::Name { value: name.into_owned() },
             Value::Bytes(bytes) => {
@@ -71,24 +69,30 @@ pub(super) fn line(value: &Value<'_>) -> Option<String> {
 /// Memory, 16 bytes a line, with what the pointers in each line refer to.
 pub(super) fn hex(analysed: &Analysed<'_, '_>, object: ObjectId, bytes: &[u8], most_lines: usize) -> String {
     let heap = analysed.heap;
-    let mut pointers: Vec<(usize, ObjectId)> = heap.references.of(object).filter_map(|reference| match reference.label.kind() {
-        LabelKind::Offset(offset) => Some((offset as usize, reference.target)),
-        _ => None,
-    }).collect();
+    let mut pointers: Vec<(usize, ObjectId)> = heap
+        .references
+        .of(object)
+        .filter_map(|reference| match reference.label.kind() {
+            LabelKind::Offset(offset) => Some((offset as usize, reference.target)),
+            _ => None,
+        })
+        .collect();
     pointers.sort_unstable();
     let mut text = String::new();
     for (number, line) in bytes.chunks(16).enumerate().take(most_lines) {
         let start = number * 16;
         let digits = |part: &[u8]| part.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
         let (left, right) = line.split_at(line.len().min(8));
-        let printable: String = line.iter().map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' }).collect();
+        let printable: String =
+            line.iter().map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' }).collect();
         let here = &pointers[pointers.partition_point(|(at, _)| *at < start)..];
         let targets: Vec<String> = here
             .iter()
             .take_while(|(at, _)| *at < start + 16)
             .map(|(at, target)| format!("+{at:#x} → {} {}", analysed.type_name(*target), heap.id(*target)))
             .collect();
-        let line = format!("  {start:#06x}  {:<23}  {:<23}  |{printable:<16}|  {}", digits(left), digits(right), targets.join(", "));
+        let line =
+            format!("  {start:#06x}  {:<23}  {:<23}  |{printable:<16}|  {}", digits(left), digits(right), targets.join(", "));
         text.push_str(line.trim_end());
         text.push('\n');
     }

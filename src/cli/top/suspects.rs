@@ -140,8 +140,8 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             let mut messages = self.messages(suspect).into_iter();
             let first = messages.next().unwrap_or_default();
             text.push_str(&format!(
-                "{:>11}  {:>7}  {}\n",
-                self.terminal.bold(&bytes),
+                "{}  {:>7}  {}\n",
+                self.terminal.bold(&format!("{bytes:>11}")),
                 percent(self.share(suspect.bytes())),
                 first
             ));
@@ -153,7 +153,10 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             text.push('\n');
         }
         let suspects = plural(found.len() as u64, "suspect", "suspects");
-        text.push_str(&format!("showing {} of {suspects} in {live} of live objects; `dumptool path` tells more\n", count(shown as u64)));
+        text.push_str(&format!(
+            "showing {} of {suspects} in {live} of live objects; `dumptool path` tells more\n",
+            count(shown as u64)
+        ));
         text
     }
 
@@ -192,7 +195,10 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             format!("most of it in {} {of}, which retain {}", count(group.count), size(group.bytes, self.exact))
         });
         let own = mostly_own.then(|| format!("{} of it is the object itself", size(holder.own, self.exact)));
-        [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)].into_iter().flatten().collect()
+        [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 
     fn siblings(&self, siblings: &Siblings) -> Vec<String> {
