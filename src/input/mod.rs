@@ -10,6 +10,7 @@
 pub mod check;
 pub mod dart;
 pub mod go;
+pub mod histogram;
 pub mod hprof;
 pub mod info;
 pub mod load;
@@ -19,6 +20,7 @@ pub mod mvmheap;
 use crate::error::{Error, Result};
 use crate::model::fields::Record;
 use check::Findings;
+use histogram::Histogram;
 use info::Info;
 use load::{LoadOptions, Loaded};
 use std::ops::ControlFlow;
@@ -224,6 +226,24 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
         Format::Dart => dart::load(bytes, options),
         Format::Go => go::load(bytes, options),
         Format::Hprof => hprof::load(bytes, options),
+        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+    }
+}
+
+/// Counts the objects of a heap by type in a pass or two, with memory for types but not for objects. Where types need no graph,
+/// which is everywhere but in Go, types and sizes are those of [`load()`]; objects that stand in the file twice, which is
+/// damage, count twice.
+///
+/// A damaged dump gives the objects before the damage, with [`Histogram::damage`] set.
+///
+/// # Errors
+/// As [`load()`].
+pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+    match format {
+        Format::Mvmheap => mvmheap::histogram(bytes, options),
+        Format::Dart => dart::histogram(bytes, options),
+        Format::Go => go::histogram(bytes, options),
+        Format::Hprof => hprof::histogram(bytes, options),
         Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
