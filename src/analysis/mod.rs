@@ -11,7 +11,10 @@
 mod buckets;
 pub mod dominators;
 mod ephemerons;
+mod estimate;
 pub mod graph;
 pub mod live;
 pub mod referrers;
 pub mod retained;
+
+pub use estimate::memory_estimate;
