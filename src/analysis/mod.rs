@@ -8,7 +8,8 @@
 //! * [`held`] puts dominators and retained sizes together, [`preorder`] puts them in order;
 //! * [`histogram`] counts by type, namespace, size or root ([`root_groups`]); [`tree`] chooses what to show of the dominator
 //!   tree; [`diff`] compares two histograms, [`identity`] single objects, and [`growth`] histograms of many snapshots;
-//! * [`suspects`]: what looks like a leak or a waste.
+//! * [`suspects`]: what looks like a leak or a waste;
+//! * [`memory_estimate`]: what all of this will take.
 //!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
@@ -17,6 +18,7 @@ mod buckets;
 pub mod diff;
 pub mod dominators;
 mod ephemerons;
+mod estimate;
 pub mod graph;
 pub mod growth;
 pub mod held;
@@ -30,3 +32,5 @@ pub mod retained;
 pub mod root_groups;
 pub mod suspects;
 pub mod tree;
+
+pub use estimate::memory_estimate;
