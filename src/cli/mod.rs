@@ -9,6 +9,7 @@ mod convert;
 mod destination;
 mod formats;
 mod info;
+mod load;
 mod open;
 mod progress;
 mod size;
