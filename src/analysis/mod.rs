@@ -5,6 +5,8 @@
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
 //! * [`referrers`]: references backwards.
 //!
+//! And what a [`profile`] says when its stacks are asked.
+//!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
 
@@ -12,5 +14,6 @@ mod buckets;
 pub mod dominators;
 pub mod graph;
 pub mod live;
+pub mod profile;
 pub mod referrers;
 pub mod retained;
