@@ -41,14 +41,20 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode
     let value = |node: u32| nodes[node as usize].sums.total.get(metric);
     let children =
         Buckets::of(nodes.len(), nodes.len() - 1, || (1u32..).zip(&nodes[1..]).map(|(number, node)| (node.parent, number)));
+    // Changes of memory cancel each other out: a caller that kept little may have called what kept and freed much.
+    let weight = |node: u32| {
+        let total = &nodes[node as usize].sums.total;
+        match metric {
+            Metric::MemoryNet => total.memory_gained.max(total.memory_freed),
+            metric => total.get(metric).unsigned_abs(),
+        }
+    };
     let least = limits.min_share * limits.base.unsigned_abs() as f64;
     let fits = |node: u32| {
-        nodes[node as usize].sums.total.samples > 0
-            && (value(node) != 0 || least == 0.0)
-            && value(node).unsigned_abs() as f64 >= least
+        nodes[node as usize].sums.total.samples > 0 && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least
     };
     let mut depth = vec![u32::MAX; nodes.len()];
-    let mut open = BinaryHeap::from([(value(0).unsigned_abs(), Reverse(0u32))]);
+    let mut open = BinaryHeap::from([(weight(0), Reverse(0u32))]);
     depth[0] = 0;
     let mut kept = vec![false; nodes.len()];
     let mut count = 0;
@@ -61,7 +67,7 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode
         }
         for &child in children.get(node).iter().filter(|child| fits(**child)) {
             depth[child as usize] = below;
-            open.push((value(child).unsigned_abs(), Reverse(child)));
+            open.push((weight(child), Reverse(child)));
         }
     }
     let mut pruned = Vec::with_capacity(count);
@@ -73,7 +79,7 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode
         let omitted_value = left_out().fold(0i64, |sum, child| sum.saturating_add(value(child)));
         pruned.push(PrunedNode { node, depth: depth[node as usize], last, omitted, omitted_value });
         let mut shown: Vec<u32> = all.filter(|child| kept[*child as usize]).collect();
-        shown.sort_by_key(|child| (value(*child).unsigned_abs(), Reverse(*child)));
+        shown.sort_by_key(|child| (weight(*child), Reverse(*child)));
         open.extend(shown.iter().enumerate().map(|(i, &child)| (child, i == 0 && omitted == 0)));
     }
     pruned

@@ -2,7 +2,8 @@
 
 use super::super::args::MetricArg;
 use super::super::size::{count, duration, percent, signed_size};
-use crate::model::profile::{Metric, Unit};
+use crate::analysis::profile::share_base;
+use crate::model::profile::{Metric, Unit, Values};
 
 /// The metric of an option.
 pub(in crate::cli) fn metric_of(arg: MetricArg) -> Metric {
@@ -31,6 +32,20 @@ pub(in crate::cli) fn unit_name(metric: Metric) -> &'static str {
     match metric.unit() {
         Unit::Count => "samples",
         unit => unit.name(),
+    }
+}
+
+/// What shares are shares of, in words.
+pub(in crate::cli) fn whole(total: &Values, metric: Metric, amount: Amount) -> String {
+    let base = amount.show(share_base(total, metric));
+    match metric {
+        Metric::Time => base,
+        Metric::Cpu => format!("{base} on a CPU"),
+        Metric::Gc => format!("{base} in the garbage collector"),
+        Metric::Samples => format!("{base} samples"),
+        Metric::Memory => format!("{base} that came into use"),
+        Metric::MemoryFreed => format!("{base} that went out of use"),
+        Metric::MemoryNet => format!("net {}, shares of {base} that came into use", amount.change(total.get(metric))),
     }
 }
 

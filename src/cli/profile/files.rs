@@ -1,6 +1,5 @@
 //! File names that are as short as they can be told apart.
 
-use crate::analysis::profile::Label;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
@@ -11,8 +10,17 @@ pub(in crate::cli) struct ShortFiles<'a>(HashMap<&'a str, &'a str>);
 impl<'a> ShortFiles<'a> {
     /// For the files of a profile.
     pub(in crate::cli) fn of_profile(profile: &'a Profile, whole: bool) -> Self {
-        let files: FxHashSet<_> = profile.frames.iter().map(|frame| frame.file).collect();
-        Self::of(files.into_iter().map(|file| profile.names.text(file)), whole)
+        Self::of_profiles(&[profile], whole)
+    }
+
+    /// For the files of several profiles.
+    pub(in crate::cli) fn of_profiles(profiles: &[&'a Profile], whole: bool) -> Self {
+        let mut paths = Vec::new();
+        for profile in profiles {
+            let files: FxHashSet<_> = profile.frames.iter().map(|frame| frame.file).collect();
+            paths.extend(files.into_iter().map(|file| profile.names.text(file)));
+        }
+        Self::of(paths.into_iter(), whole)
     }
 
     /// For these paths, of which there may be several that are equal. Keeps them whole if that is wanted.
@@ -33,19 +41,16 @@ impl<'a> ShortFiles<'a> {
     }
 
     /// A path as it is shown.
-    pub(in crate::cli) fn show<'p>(&self, path: &'p str) -> &'p str
-    where
-        'a: 'p,
-    {
+    pub(in crate::cli) fn show<'p>(&'p self, path: &'p str) -> &'p str {
         self.0.get(path).copied().unwrap_or(path)
     }
 
-    /// `name (file)`, or the name alone where there is no file.
-    pub(in crate::cli) fn label(&self, label: &Label) -> String {
-        let line = label.line.map(|line| format!(":{line}")).unwrap_or_default();
-        match self.show(&label.namespace) {
-            "" => format!("{}{line}", label.name),
-            file => format!("{} ({file}{line})", label.name),
+    /// `name (file)`, or `name (file:line)`, or the name alone where there is no file.
+    pub(in crate::cli) fn name(&self, name: &str, file: &str, line: Option<u32>) -> String {
+        let line = line.map(|line| format!(":{line}")).unwrap_or_default();
+        match self.show(file) {
+            "" => format!("{name}{line}"),
+            file => format!("{name} ({file}{line})"),
         }
     }
 }

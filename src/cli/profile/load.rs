@@ -1,12 +1,12 @@
 //! Loads the profile of an input for a command.
 
-use super::super::args::ProfileOptions;
+use super::super::args::{Common, ProfileOptions};
 use super::super::open::Input;
 use super::super::progress::Progress;
 use super::super::size::plural;
 use super::super::status::{self, Status, UsageError, show_path};
 use super::super::terminal::Terminal;
-use super::{metric_name, metric_of};
+use super::{ShortFiles, metric_name, metric_of};
 use crate::error::Error;
 use crate::input;
 use crate::model::profile::{Metric, Mode, Profile};
@@ -85,6 +85,11 @@ impl ProfileInput<'_> {
                 matches!(mode, Mode::Memory | Mode::Full) || total.memory_gained > 0 || total.memory_freed > 0
             }
         }
+    }
+
+    /// The files of two profiles, told apart.
+    pub(in crate::cli) fn files<'f>(&'f self, other: &'f Self, common: &Common) -> ShortFiles<'f> {
+        ShortFiles::of_profiles(&[&self.profile, &other.profile], common.verbose)
     }
 
     /// Prints what was odd about the profile, and what ended the reading early. Returns the status that belongs to it.

@@ -3,10 +3,12 @@
 mod amount;
 mod files;
 mod load;
+mod pattern;
 
-pub(super) use amount::{Amount, metric_name, metric_of, unit_name};
+pub(super) use amount::{Amount, metric_name, metric_of, unit_name, whole};
 pub(super) use files::ShortFiles;
 pub(super) use load::{ProfileInput, load_profile};
+pub(super) use pattern::{Pattern, no_function};
 
 use super::args::{Common, OutputFormat};
 use super::export;

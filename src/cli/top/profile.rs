@@ -2,7 +2,7 @@
 
 use super::super::args::{ByArg, Common, TopArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, load_profile, metric_name, print, unit_name};
+use super::super::profile::{Amount, ShortFiles, load_profile, metric_name, print, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
@@ -177,10 +177,14 @@ impl View<'_> {
         let selected = self.selected;
         let total = &selected.total;
         let sum = shown.iter().fold(0i64, |sum, row| sum.saturating_add(row.sums.own.get(self.metric)));
-        let whole = self.whole();
-        let mut text = match rest {
-            [] => format!("all {kind}; {} of {whole}", self.amount.percent(sum)),
-            _ => format!("showing {} of {kind}; {} of {whole}", count(shown.len() as u64), self.amount.percent(sum)),
+        let which = match rest {
+            [] => format!("all {kind}"),
+            _ => format!("showing {} of {kind}", count(shown.len() as u64)),
+        };
+        let mut text = match self.metric {
+            // Changes cancel each other out, so that the sum of some says nothing of the others.
+            Metric::MemoryNet => format!("{which}; {}", whole(&self.selected.total, self.metric, self.amount)),
+            _ => format!("{which}; {} of {}", self.amount.percent(sum), whole(&self.selected.total, self.metric, self.amount)),
         };
         let threads = plural(selected.threads().count() as u64, "thread", "threads");
         text.push_str(&format!(" · {} in {threads}", plural(total.samples, "sample", "samples")));
@@ -189,22 +193,5 @@ impl View<'_> {
             text.push_str(&format!(", {} without frames ({})", count(empty.samples), self.amount.show(empty.get(self.metric))));
         }
         text + "\n"
-    }
-
-    /// What shares are shares of, in words.
-    fn whole(&self) -> String {
-        let base = self.amount.show(share_base(&self.selected.total, self.metric));
-        match self.metric {
-            Metric::Time => base,
-            Metric::Cpu => format!("{base} on a CPU"),
-            Metric::Gc => format!("{base} in the garbage collector"),
-            Metric::Samples => format!("{base} samples"),
-            Metric::Memory => format!("{base} that came into use"),
-            Metric::MemoryFreed => format!("{base} that went out of use"),
-            Metric::MemoryNet => {
-                let change = self.amount.change(self.selected.total.get(self.metric));
-                format!("{base} that came into use (net {change})")
-            }
-        }
     }
 }

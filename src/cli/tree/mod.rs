@@ -1,5 +1,6 @@
 //! `tree`: who holds what, or who calls what.
 
+mod calls;
 mod heap;
 mod profile;
 
