@@ -3,7 +3,12 @@
 //! * [`graph`]: the strong references and where they begin;
 //! * [`live`]: what can be reached over them;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
-//! * [`referrers`]: references backwards.
+//! * [`paths`]: how it is reached from the roots, with labels;
+//! * [`referrers`]: references backwards;
+//! * [`held`] puts dominators and retained sizes together, [`preorder`] puts them in order;
+//! * [`histogram`] counts by type, namespace, size or root ([`root_groups`]); [`tree`] chooses what to show of the dominator
+//!   tree; [`diff`] compares two histograms, [`identity`] single objects, and [`growth`] histograms of many snapshots;
+//! * [`suspects`]: what looks like a leak or a waste.
 //!
 //! And what a [`profile`] says when its stacks are asked.
 //!
@@ -11,9 +16,19 @@
 //! threads.
 
 mod buckets;
+pub mod diff;
 pub mod dominators;
 pub mod graph;
+pub mod growth;
+pub mod held;
+pub mod histogram;
+pub mod identity;
 pub mod live;
+pub mod paths;
+pub mod preorder;
 pub mod profile;
 pub mod referrers;
 pub mod retained;
+pub mod root_groups;
+pub mod suspects;
+pub mod tree;

@@ -15,6 +15,8 @@ mod glob;
 mod info;
 mod kind;
 mod load;
+mod memory;
+mod objects;
 mod open;
 mod path;
 mod profile;

@@ -24,7 +24,7 @@ pub(in crate::cli) use completions::CompletionsArgs;
 pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, Target};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
 pub(in crate::cli) use find::{FindArgs, FindSortArg};
-pub(in crate::cli) use heap::{HeapOptions, ObjectsArg, RootOptions, RootsArg, Snapshot, SnapshotPair, Snapshots, SortArg};
+pub(in crate::cli) use heap::{HeapOptions, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::InfoArgs;
 pub(in crate::cli) use path::PathArgs;
 pub(in crate::cli) use profile::{MetricArg, ProfileOptions};

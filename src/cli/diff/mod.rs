@@ -1,6 +1,7 @@
 //! `diff`: what grew and shrank.
 
 mod heap;
+mod identity;
 mod profile;
 
 use super::args::{ByArg, Common, DiffArgs};

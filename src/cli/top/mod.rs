@@ -1,7 +1,10 @@
 //! `top`: what holds the memory, or where the time goes.
 
-mod heap;
+pub(super) mod document;
+mod growth;
+pub(super) mod heap;
 mod profile;
+pub(super) mod quick;
 mod suspects;
 
 pub(super) use profile::by_of;
@@ -12,6 +15,9 @@ use super::open::Input;
 use super::status::Status;
 use super::terminal::Terminal;
 use crate::input::Kind;
+
+/// Rows that are shown unless others are asked for.
+const ROWS: usize = 20;
 
 pub(super) fn run(args: &TopArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;

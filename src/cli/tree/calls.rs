@@ -1,9 +1,10 @@
 //! Draws calls as a tree.
 
 use super::super::profile::Amount;
-use super::super::size::plural;
+use super::super::size::count;
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
+use super::draw::branches;
 use crate::analysis::profile::PrunedNode;
 
 /// A call, in depth-first order.
@@ -16,14 +17,12 @@ pub(super) struct CallLine {
     pub(super) node: PrunedNode,
 }
 
-/// Levels whose lines are drawn; what is deeper is drawn beside them.
-const DRAWN_LEVELS: usize = 40;
 /// Names in a line before those in the middle are left out.
 const CHAIN: usize = 6;
 
 /// Each call with what it costs below the one that it comes from. Calls that lead on to a single other one are one line.
 pub(super) fn calls(lines: &[CallLine], amount: Amount, terminal: &Terminal) -> String {
-    let mut drawing = Drawing { rows: Vec::new(), open: Vec::new(), amount };
+    let mut drawing = Drawing::default();
     for (i, line) in lines.iter().enumerate() {
         match i.checked_sub(1).is_some_and(|before| leads_on(&lines[before], line)) {
             true => drawing.go_on(line),
@@ -31,7 +30,7 @@ pub(super) fn calls(lines: &[CallLine], amount: Amount, terminal: &Terminal) -> 
         }
     }
     drawing.close(0);
-    drawing.render(terminal)
+    drawing.render(amount, terminal)
 }
 
 /// Whether a call has nothing to say but that it leads to the next one. The first line of all says the whole and stays alone.
@@ -46,31 +45,37 @@ fn leads_on(call: &CallLine, next: &CallLine) -> bool {
 }
 
 impl CallLine {
+    fn cost(&self) -> Cost {
+        Cost::Call { total: self.total, own: self.own }
+    }
+
     fn names(&self) -> (String, String) {
         (self.name.clone(), self.file.clone())
     }
 }
 
+#[derive(Default)]
 struct Drawing {
     rows: Vec<Row>,
-    /// The calls that the next one may come from, with the level at which each is drawn.
+    /// The calls that the next one may come from.
     open: Vec<Open>,
-    amount: Amount,
 }
 
 struct Row {
-    total: Option<i64>,
-    own: i64,
-    prefix: String,
+    level: u32,
+    cost: Cost,
     /// Names and files.
     names: Vec<(String, String)>,
 }
 
+enum Cost {
+    Call { total: i64, own: i64 },
+    Omitted { calls: u64, value: i64 },
+}
+
 struct Open {
     depth: u32,
-    level: usize,
-    /// Nothing comes beside it any more.
-    last: bool,
+    level: u32,
     omitted: u64,
     omitted_value: i64,
 }
@@ -78,69 +83,51 @@ struct Open {
 impl Drawing {
     fn draw(&mut self, line: &CallLine) {
         self.close(line.node.depth);
-        let level = self.open.last().map_or(usize::from(line.node.depth > 0), |above| above.level + 1);
-        let prefix = self.prefix(level, line.node.last);
-        self.rows.push(Row { total: Some(line.total), own: line.own, prefix, names: vec![line.names()] });
-        self.push(line, level, line.node.last);
+        let level = self.open.last().map_or(u32::from(line.node.depth > 0), |above| above.level + 1);
+        self.rows.push(Row { level, cost: line.cost(), names: vec![line.names()] });
+        self.push(line, level);
     }
 
     /// Adds a call to the line of the one that leads to it.
     fn go_on(&mut self, line: &CallLine) {
-        let (level, last) = self.open.last().map_or((0, true), |above| (above.level, above.last));
+        let level = self.open.last().map_or(0, |above| above.level);
         if let Some(row) = self.rows.last_mut() {
-            row.own = line.own;
+            row.cost = line.cost();
             row.names.push(line.names());
         }
-        self.push(line, level, last);
+        self.push(line, level);
     }
 
-    fn push(&mut self, line: &CallLine, level: usize, last: bool) {
+    fn push(&mut self, line: &CallLine, level: u32) {
         let PrunedNode { depth, omitted, omitted_value, .. } = line.node;
-        self.open.push(Open { depth, level, last, omitted, omitted_value });
+        self.open.push(Open { depth, level, omitted, omitted_value });
     }
 
     /// Ends all calls of this depth and deeper ones, with what was left out below them.
     fn close(&mut self, depth: u32) {
         while let Some(call) = self.open.pop_if(|call| call.depth >= depth) {
-            if call.omitted == 0 {
-                continue;
+            if call.omitted > 0 {
+                let cost = Cost::Omitted { calls: call.omitted, value: call.omitted_value };
+                self.rows.push(Row { level: call.level + 1, cost, names: Vec::new() });
             }
-            let level = call.level + 1;
-            let name = format!("{}, {}", plural(call.omitted, "smaller", "smaller"), self.amount.show(call.omitted_value));
-            self.open.push(Open { omitted: 0, ..call });
-            let prefix = self.prefix(level, true);
-            self.open.pop();
-            self.rows.push(Row { total: None, own: 0, prefix, names: vec![(name, String::new())] });
         }
     }
 
-    fn prefix(&self, level: usize, last: bool) -> String {
-        if level == 0 {
-            return String::new();
-        }
-        let hidden = level.saturating_sub(DRAWN_LEVELS);
-        let mut prefix = if hidden > 0 { format!("+{hidden} ") } else { String::new() };
-        let mut more = vec![false; level];
-        // Calls in one line have the same level and the same `last`.
-        let above = self.open.iter().rev().take_while(|call| call.level > hidden);
-        above.for_each(|call| more.iter_mut().skip(call.level).take(1).for_each(|more| *more = !call.last));
-        more.iter().skip(hidden + 1).for_each(|more| prefix.push_str(if *more { "│ " } else { "  " }));
-        prefix.push_str(if last { "└ " } else { "├ " });
-        prefix
-    }
-
-    fn render(self, terminal: &Terminal) -> String {
+    fn render(self, amount: Amount, terminal: &Terminal) -> String {
         let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left]);
         table.row(["TOTAL", "SHARE", "SELF", "CALLS"].map(|heading| terminal.dim(heading)));
-        for row in self.rows {
-            let name = chain(&row.names);
-            let cell = |name: &str| format!("{}{name}", terminal.dim(&row.prefix));
-            match row.total {
-                Some(total) => {
-                    let own = if row.own == 0 { String::new() } else { self.amount.show(row.own) };
-                    table.row([self.amount.show(total), self.amount.percent(total), own, cell(&name)]);
+        let branches = branches(&self.rows.iter().map(|row| row.level).collect::<Vec<_>>());
+        for (row, branch) in self.rows.iter().zip(branches) {
+            let branch = terminal.dim(&branch);
+            match row.cost {
+                Cost::Call { total, own } => {
+                    let own = if own == 0 { String::new() } else { amount.show(own) };
+                    table.row([amount.show(total), amount.percent(total), own, format!("{branch}{}", chain(&row.names))]);
                 }
-                None => table.row(["…".to_owned(), String::new(), String::new(), cell(&terminal.dim(&name))]),
+                Cost::Omitted { calls, value } => {
+                    let smaller = terminal.dim(&format!("{} smaller, {}", count(calls), amount.show(value)));
+                    table.row(["…".to_owned(), String::new(), String::new(), format!("{branch}{smaller}")]);
+                }
             }
         }
         table.render()

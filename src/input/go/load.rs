@@ -12,6 +12,7 @@
 //! decided, and about 2 bytes of the table of addresses; a reference takes 8. All are reserved by counts of an earlier pass.
 
 mod edges;
+mod histogram;
 mod interfaces;
 mod old;
 mod place;
@@ -29,6 +30,7 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::heap::{Heap, Ids, LoadWarning, References};
 use crate::model::names::Names;
 use edges::Edges;
+pub use histogram::histogram;
 use interfaces::Hints;
 use place::Placed;
 use pointers::Reader;

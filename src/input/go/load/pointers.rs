@@ -35,6 +35,22 @@ impl Words {
     }
 }
 
+/// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
+fn smallest_with_header(survey: &Survey<'_>) -> u64 {
+    match survey.rule {
+        Rule::None => u64::MAX,
+        Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
+    }
+}
+
+/// The type in the malloc header of an object whose first pointer stands at an offset, if it has one.
+#[inline]
+pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
+    let size = contents.len() as u64;
+    let may_have = first >= HEADER && size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER;
+    survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
+}
+
 /// What is wrong with pointers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
@@ -88,10 +104,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             addresses,
             sizes: &placed.sizes,
             interfaces: Interfaces::new(survey),
-            smallest_with_header: match survey.rule {
-                Rule::None => u64::MAX,
-                Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
-            },
+            smallest_with_header: smallest_with_header(survey),
             low,
             span: high.saturating_sub(low),
         }
