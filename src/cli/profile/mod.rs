@@ -4,11 +4,13 @@ mod amount;
 mod files;
 mod load;
 mod pattern;
+mod stack;
 
 pub(super) use amount::{Amount, metric_name, metric_of, unit_name, whole};
 pub(super) use files::ShortFiles;
 pub(super) use load::{ProfileInput, load_profile};
 pub(super) use pattern::{Pattern, no_function};
+pub(super) use stack::stack_text;
 
 use super::args::{Common, OutputFormat};
 use super::export;
