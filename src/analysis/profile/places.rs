@@ -13,11 +13,17 @@ pub struct Place {
     pub stack: StackId,
     /// The part of it that ends with the function.
     pub until: StackId,
+    /// How many frames that part has.
+    pub depth: u32,
 }
 
 /// By group: where most of it was measured. None for those without samples.
 pub fn places(selected: &Selected<'_>, groups: &Groups, metric: Metric) -> Vec<Option<Place>> {
     let stacks = &selected.profile.stacks;
+    let mut depths = vec![0u32; stacks.len()];
+    for stack in stacks.ids() {
+        depths[stack.index()] = depths[stacks.parent(stack).index()] + 1;
+    }
     // By stack: the heaviest row of all stacks that begin with it.
     let mut heaviest: Vec<Option<(u64, u32)>> = vec![None; stacks.len()];
     let rows: Vec<_> = selected.rows().collect();
@@ -39,7 +45,7 @@ pub fn places(selected: &Selected<'_>, groups: &Groups, metric: Metric) -> Vec<O
             best[group as usize] = now;
             places[group as usize] = now.map(|(_, row)| {
                 let row = rows[row as usize];
-                Place { thread: row.thread, stack: row.stack, until: stack }
+                Place { thread: row.thread, stack: row.stack, until: stack, depth: depths[stack.index()] }
             });
         }
     });

@@ -174,7 +174,7 @@ impl Example {
             })
             .collect();
         stack.reverse();
-        let omitted = profile.stacks.frames(place.until).skip(EXAMPLE).count() as u64;
+        let omitted = u64::from(place.depth).saturating_sub(EXAMPLE as u64);
         Self { thread: profile.thread(place.thread).label(&profile.names), stack, omitted }
     }
 }

@@ -10,7 +10,7 @@ const CALLERS: usize = 4;
 pub(in crate::cli) fn stack_text(profile: &Profile, place: &Place, whole: bool) -> String {
     let mut frames: Vec<FrameId> = profile.stacks.frames(place.until).take(CALLERS + 1).collect();
     frames.reverse();
-    let more = profile.stacks.frames(place.until).count() - frames.len();
+    let more = place.depth as usize - frames.len();
     let names: Vec<&str> = frames.iter().map(|frame| profile.function_name(*frame)).collect();
     let before = if more > 0 { format!("… {more} more → ") } else { String::new() };
     let position = frames.last().map(|frame| profile.frame(*frame)).filter(|frame| profile.names.text(frame.file) != "");

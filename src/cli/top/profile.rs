@@ -128,10 +128,11 @@ impl View<'_> {
     }
 
     fn of_frames(&self, shown: &[Row], by: FrameBy, terminal: &Terminal) -> String {
-        let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+        let mut table =
+            Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left]);
         let headings = if by == FrameBy::File { ["FILE", ""] } else { ["FUNCTION", "FILE"] };
         let [first, second] = headings;
-        table.row(["SELF", "SHARE", "TOTAL", "SHARE", first, second].map(|heading| terminal.dim(heading)));
+        table.row(["SELF", "SHARE", "TOTAL", "SHARE", first, second, ""].map(|heading| terminal.dim(heading)));
         for Row { label, sums } in shown {
             let (own, total) = (sums.own.get(self.metric), sums.total.get(self.metric));
             let file = match label.line {
@@ -139,14 +140,16 @@ impl View<'_> {
                 None => self.files.show(&label.namespace).to_owned(),
             };
             let name = if by == FrameBy::File { self.files.show(&label.name) } else { &label.name };
-            table.row([
+            let mut cells = vec![
                 self.amount.show(own),
                 self.amount.percent(own),
                 self.amount.show(total),
                 self.amount.percent(total),
                 terminal.bold(name),
                 file,
-            ]);
+            ];
+            cells.extend(terminal.bar(self.amount.share(own)));
+            table.row(cells);
         }
         table.render()
     }
@@ -183,14 +186,19 @@ impl View<'_> {
         };
         let mut text = match self.metric {
             // Changes cancel each other out, so that the sum of some says nothing of the others.
+            Metric::Samples => format!("{which}; {}", self.amount.percent(sum)),
             Metric::MemoryNet => format!("{which}; {}", whole(&self.selected.total, self.metric, self.amount)),
             _ => format!("{which}; {} of {}", self.amount.percent(sum), whole(&self.selected.total, self.metric, self.amount)),
         };
         let threads = plural(selected.threads().count() as u64, "thread", "threads");
-        text.push_str(&format!(" · {} in {threads}", plural(total.samples, "sample", "samples")));
+        let before = if self.metric == Metric::Samples { " of" } else { " ·" };
+        text.push_str(&format!("{before} {} in {threads}", plural(total.samples, "sample", "samples")));
         let empty = &selected.without_frames;
         if empty.samples > 0 {
-            text.push_str(&format!(", {} without frames ({})", count(empty.samples), self.amount.show(empty.get(self.metric))));
+            text.push_str(&format!(", {} without frames", count(empty.samples)));
+            if self.metric != Metric::Samples {
+                text.push_str(&format!(" ({})", self.amount.show(empty.get(self.metric))));
+            }
         }
         text + "\n"
     }
