@@ -58,7 +58,7 @@ impl<'a> ShortFiles<'a> {
 /// The shortest end of a path that begins after a slash and has more than `shared` bytes.
 fn end_of(path: &str, shared: usize) -> &str {
     let slashes = path.match_indices('/').map(|(at, _)| at + 1);
-    let start = slashes.filter(|start| path.len() - start > shared && *start < path.len()).last();
+    let start = slashes.filter(|start| path.len() - start > shared && *start < path.len()).next_back();
     start.and_then(|start| path.get(start..)).unwrap_or(path)
 }
 

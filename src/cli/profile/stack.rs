@@ -13,7 +13,7 @@ pub(in crate::cli) fn stack_text(profile: &Profile, place: &Place, whole: bool) 
     let more = place.depth as usize - frames.len();
     let names: Vec<&str> = frames.iter().map(|frame| profile.function_name(*frame)).collect();
     let before = if more > 0 { format!("… {more} more → ") } else { String::new() };
-    let position = frames.last().map(|frame| profile.frame(*frame)).filter(|frame| profile.names.text(frame.file) != "");
+    let position = frames.last().map(|frame| profile.frame(*frame)).filter(|frame| !profile.names.text(frame.file).is_empty());
     let position = position.map(|frame| {
         let file = profile.names.text(frame.file);
         let file = if whole { file } else { file.rsplit('/').next().unwrap_or(file) };

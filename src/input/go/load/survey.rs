@@ -134,12 +134,14 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
     fn add_all(&mut self, records: &mut Records<'a>, progress: &impl Fn(u64)) -> Result<()> {
         loop {
             loop {
-                if self.survey.object_records == (self.survey.chunks.len() * CHUNK) as u64 {
-                    progress(records.offset());
-                    self.survey.chunks.push(records.clone());
+                let next_chunk = (self.survey.chunks.len() * CHUNK) as u64;
+                let left = next_chunk - self.survey.object_records;
+                records.take_some_objects(left, |_, object| self.object(object))?;
+                if self.survey.object_records < next_chunk {
+                    break;
                 }
-                let Some(object) = records.next_object() else { break };
-                self.object(&object?.1);
+                progress(records.offset());
+                self.survey.chunks.push(records.clone());
             }
             let before = records.clone();
             match records.next() {
