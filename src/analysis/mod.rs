@@ -18,6 +18,7 @@
 mod buckets;
 pub mod diff;
 pub mod dominators;
+mod ephemerons;
 pub mod graph;
 pub mod growth;
 pub mod held;

@@ -2,6 +2,7 @@
 
 use super::graph::Graph;
 use super::held::is_synthetic;
+use super::live::Objects;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, Thread};
 use rustc_hash::FxHashMap;
 
@@ -44,29 +45,25 @@ impl RootGroups {
     ///
     /// Objects that the writer of the dump made up are passed over: roots name what they refer to.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let mut flood = Flood { heap, graph, holder: vec![NOTHING; heap.len()], pending: Vec::new() };
+        let made_up = MadeUp::of(heap, graph);
         let mut groups = Vec::new();
         let mut numbers: FxHashMap<RootGroup, u32> = FxHashMap::default();
-        let mut number_of = |group: RootGroup, groups: &mut Vec<RootGroup>| {
+        let mut number_of = |group: RootGroup| {
             *numbers.entry(group).or_insert_with_key(|group| {
                 groups.push(group.clone());
                 groups.len() as u32 - 1
             })
         };
-        let made_up = heap.root_object();
-        for root in heap.roots.iter().filter(|root| !is_synthetic(heap, root.object)) {
-            let group = number_of(group(heap, root), &mut groups);
-            flood.from(root.object, FIRST + group);
+        let mut flood = Flood { graph, made_up: &made_up.objects, holder: vec![NOTHING; heap.len()], pending: Vec::new() };
+        for root in heap.roots.iter().filter(|root| made_up.holds(root.object)) {
+            flood.from(root.object, FIRST + number_of(group(heap, root)));
         }
         // What made-up objects refer to without a root that names it.
-        if let Some(root) = made_up {
-            for object in live_synthetic(heap, graph, root) {
-                for target in graph.targets(object) {
-                    if !is_synthetic(heap, target) && flood.holder[target.index()] == NOTHING {
-                        let name = heap.names.text(heap.type_of(object).name).to_owned();
-                        let group = number_of(RootGroup { kind: RootKind::Other, name }, &mut groups);
-                        flood.from(target, FIRST + group);
-                    }
+        for &object in &made_up.list {
+            for target in graph.targets(object) {
+                if flood.holder[target.index()] == NOTHING && !made_up.objects.contains(target) {
+                    let name = heap.names.text(heap.type_of(object).name).to_owned();
+                    flood.from(target, FIRST + number_of(RootGroup { kind: RootKind::Other, name }));
                 }
             }
         }
@@ -93,14 +90,42 @@ impl RootGroups {
     }
 }
 
-/// Made-up objects that can be reached over made-up objects alone, in ascending order.
-fn live_synthetic(heap: &Heap<'_>, graph: &Graph<'_>, root: ObjectId) -> Vec<ObjectId> {
-    let mut found = std::collections::BTreeSet::from([root]);
-    let mut pending = vec![root];
-    while let Some(object) = pending.pop() {
-        pending.extend(graph.targets(object).filter(|target| is_synthetic(heap, *target) && found.insert(*target)));
+/// The made-up objects that stand for the roots, and what they refer to. Nothing, if roots hold objects themselves.
+struct MadeUp {
+    list: Vec<ObjectId>,
+    objects: Objects,
+    /// None: every root counts.
+    targets: Option<Objects>,
+}
+
+impl MadeUp {
+    /// Finds what can be reached from the root object over made-up objects alone.
+    fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let Some(root) = heap.root_object() else {
+            return Self { list: Vec::new(), objects: Objects::none(heap.len()), targets: None };
+        };
+        let (mut objects, mut targets) = (Objects::none(heap.len()), Objects::none(heap.len()));
+        let (mut list, mut done) = (vec![root], 0);
+        objects.insert(root);
+        while let Some(&object) = list.get(done) {
+            done += 1;
+            for target in graph.targets(object) {
+                targets.insert(target);
+                if is_synthetic(heap, target) && objects.insert(target) {
+                    list.push(target);
+                }
+            }
+        }
+        list.sort_unstable();
+        Self { list, objects, targets: Some(targets) }
     }
-    found.into_iter().collect()
+
+    /// Whether a root of this object holds it. Roots of made-up objects that are gone, such as an isolate that has ended, hold
+    /// nothing any more.
+    fn holds(&self, object: ObjectId) -> bool {
+        let is_held = self.targets.as_ref().is_none_or(|targets| targets.contains(object));
+        is_held && !self.objects.contains(object)
+    }
 }
 
 /// Roots of one thread belong together, and so do elements of one table. A variable is a group of its own.
@@ -122,9 +147,9 @@ fn thread_of(threads: &[Thread], frame: u32) -> Option<&Thread> {
     threads.get(index).filter(|thread| thread.frames.contains(&frame))
 }
 
-struct Flood<'h, 'a> {
-    heap: &'h Heap<'a>,
-    graph: &'h Graph<'h>,
+struct Flood<'g, 'h> {
+    graph: &'g Graph<'h>,
+    made_up: &'g Objects,
     holder: Vec<u32>,
     pending: Vec<ObjectId>,
 }
@@ -142,11 +167,7 @@ impl Flood<'_, '_> {
     #[inline]
     fn reach(&mut self, object: ObjectId, holder: u32) {
         let known = self.holder[object.index()];
-        if known == SEVERAL || known == holder {
-            return;
-        }
-        // Made-up objects are looked up only when an object is new: they are few, and types are far away in memory.
-        if known == NOTHING && is_synthetic(self.heap, object) {
+        if known == SEVERAL || known == holder || self.made_up.contains(object) {
             return;
         }
         self.holder[object.index()] = if known == NOTHING { holder } else { SEVERAL };

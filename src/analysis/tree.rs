@@ -70,21 +70,19 @@ pub fn lines(heap: &Heap<'_>, held: &Held, roots: &RootGroups, options: Options)
     let preorder = Preorder::of(&held.dominators);
     let mut nodes = vec![Node {
         parent: 0,
-        line: Line {
-            depth: 0,
-            what: What::Heap,
-            count: 0,
-            own_bytes: 0,
-            total_bytes: held.retained.total(),
-            omitted: Omitted::default(),
-        },
+        line: Line { depth: 0, what: What::Heap, count: 0, own_bytes: 0, total_bytes: 0, omitted: Omitted::default() },
         members: Vec::new(),
         shown: true,
     }];
-    let expander = Expander::new(heap, held, &preorder, options);
+    let tops = tops(heap, held, &preorder, roots);
+    // What is made up stands for the roots, and its own bytes for nothing.
+    for &member in tops.iter().flat_map(|(_, members)| members) {
+        nodes[0].line.count += u64::from(preorder.end(member) - member);
+        nodes[0].line.total_bytes += held.retained.of_number(preorder.number(member));
+    }
+    let expander = Expander::new(heap, held, &preorder, nodes[0].line.total_bytes, options);
     let mut pending = BinaryHeap::new();
-    for (what, members) in tops(heap, held, &preorder, roots) {
-        nodes[0].line.count += members.iter().map(|member| u64::from(preorder.end(*member) - member)).sum::<u64>();
+    for (what, members) in tops {
         add(&mut nodes, &mut pending, 0, expander.child(what, members), &expander);
     }
     let mut left = options.lines.saturating_sub(1);

@@ -25,11 +25,11 @@ pub(super) struct Expander<'h, 'a> {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
-    pub(super) fn new(heap: &'h Heap<'a>, held: &'h Held, preorder: &'h Preorder, options: Options) -> Self {
+    pub(super) fn new(heap: &'h Heap<'a>, held: &'h Held, preorder: &'h Preorder, whole: u64, options: Options) -> Self {
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
         let types = heap.types.iter().enumerate();
         let same = types.map(|(row, kind)| *first.entry((kind.name, kind.namespace)).or_insert(TypeId(row as u32))).collect();
-        let share = |share: f64| ((held.retained.total() as f64 * share).ceil() as u64).max(1);
+        let share = |share: f64| ((whole as f64 * share).ceil() as u64).max(1);
         let smallest = share(options.min_share);
         let smallest_single = match options.merge_types {
             true => u64::MAX,

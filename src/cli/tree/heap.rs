@@ -69,10 +69,10 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
         merge_types,
     };
     let lines = tree::lines(heap, &held, &roots, options);
-    let whole = held.retained.total();
+    let whole = lines.first().map_or(0, |line| line.total_bytes);
     let nodes = || lines.iter().map(|line| node(heap, line, whole));
     let text = match common.format {
-        OutputFormat::Table => text(heap, &lines, options.min_share, common, terminal),
+        OutputFormat::Table => text(heap, &lines, options, common, terminal),
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/tree/1",
@@ -120,13 +120,13 @@ fn node<'a>(heap: &'a Heap<'_>, line: &'a Line, whole: u64) -> Node<'a> {
     }
 }
 
-fn text(heap: &Heap<'_>, lines: &[Line], min_share: f64, common: &Common, terminal: &Terminal) -> String {
+fn text(heap: &Heap<'_>, lines: &[Line], options: Options, common: &Common, terminal: &Terminal) -> String {
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     // What is left out below a line is a line of its own, after all that is below it.
     let mut rows: Vec<(u32, [String; 3])> = Vec::new();
     let mut left_out: Vec<(u32, Omitted)> = Vec::new();
     let rest = |rows: &mut Vec<(u32, [String; 3])>, (depth, omitted): (u32, Omitted)| {
-        let what = format!("… {}", plural(omitted.count, "smaller object", "smaller objects"));
+        let what = format!("… {}", plural(omitted.count, "more object", "more objects"));
         let share = percent(omitted.bytes as f64 / whole.max(1) as f64);
         rows.push((depth, [size(omitted.bytes, common.bytes), share, terminal.dim(&what)]));
     };
@@ -149,12 +149,12 @@ fn text(heap: &Heap<'_>, lines: &[Line], min_share: f64, common: &Common, termin
         table.row([bytes, share, terminal.dim(&branch) + &title]);
     }
     let objects = lines.first().map_or(0, |line| line.count);
-    let least = match min_share > 0.0 {
-        true => format!(" of at least {}", percent(min_share)),
-        false => String::new(),
+    let shown = match (lines.len() < options.lines, options.min_share > 0.0) {
+        (false, _) => format!("the {} largest lines (-n for more)", count(lines.len() as u64)),
+        (true, true) => format!("all lines of at least {}", percent(options.min_share)),
+        (true, false) => "all lines".to_owned(),
     };
-    let shown = plural(lines.len() as u64, "line", "lines");
-    table.render() + &format!("{shown}{least}; {}, {} live\n", plural(objects, "object", "objects"), size(whole, common.bytes))
+    table.render() + &format!("{shown}; {}, {} live\n", plural(objects, "object", "objects"), size(whole, common.bytes))
 }
 
 /// What a line stands for: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one chain`.
