@@ -57,8 +57,8 @@ impl<'a> ShortFiles<'a> {
 
 /// The shortest end of a path that begins after a slash and has more than `shared` bytes.
 fn end_of(path: &str, shared: usize) -> &str {
-    let slashes = path.match_indices('/').map(|(at, _)| at + 1);
-    let start = slashes.filter(|start| path.len() - start > shared && *start < path.len()).next_back();
+    let mut slashes = path.match_indices('/').map(|(at, _)| at + 1);
+    let start = slashes.rfind(|start| path.len() - start > shared && *start < path.len());
     start.and_then(|start| path.get(start..)).unwrap_or(path)
 }
 
