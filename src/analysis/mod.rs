@@ -11,6 +11,8 @@
 //! * [`suspects`]: what looks like a leak or a waste;
 //! * [`memory_estimate`]: what all of this will take.
 //!
+//! And what a [`profile`] says when its stacks are asked.
+//!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
 
@@ -27,6 +29,7 @@ pub mod identity;
 pub mod live;
 pub mod paths;
 pub mod preorder;
+pub mod profile;
 pub mod referrers;
 pub mod retained;
 pub mod root_groups;
