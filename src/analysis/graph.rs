@@ -57,7 +57,7 @@ impl<'h> Graph<'h> {
 
     /// Values of ephemerons that the object is the key of.
     #[inline]
-    pub(super) fn dependent_on(&self, key: ObjectId) -> &[(ObjectId, ObjectId)] {
+    pub fn dependent_on(&self, key: ObjectId) -> &[(ObjectId, ObjectId)] {
         if self.dependent.is_empty() {
             return &[];
         }

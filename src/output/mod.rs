@@ -1,5 +1,7 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
 
 pub mod austin;
+pub mod heapsnapshot;
 pub mod hprof;
+pub mod loss;
 pub mod records;
