@@ -61,7 +61,9 @@ impl<W: Write> Edges<'_, '_, '_, W> {
     fn of_root(&mut self, index: u64, root: &Root) -> io::Result<()> {
         let function = root.frame.and_then(|frame| self.plan.heap.frames.get(frame as usize)).map(|frame| frame.function);
         let (edge_type, name) = match (function, root.label.kind()) {
-            (Some(function), _) => (PROPERTY, self.late + self.labels.number(Place { function: Some(function), label: root.label })),
+            (Some(function), _) => {
+                (PROPERTY, self.late + self.labels.number(Place { function: Some(function), label: root.label }))
+            }
             (None, _) => self.name(root.label, false, true, index),
         };
         self.edge(edge_type, name, self.plan.numbering.node(root.object))

@@ -76,6 +76,9 @@ pub(super) fn head<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>) -> io::Resul
         "\"sample_fields\":[\"timestamp_us\",\"last_assigned_id\"],\n",
         "\"location_fields\":[\"object_index\",\"script_id\",\"line\",\"column\"]},\n",
     ));
-    out.text(&format!("\"node_count\":{},\n\"edge_count\":{},\n\"trace_function_count\":0}},\n\"nodes\":[", plan.nodes, plan.edges));
+    out.text(&format!(
+        "\"node_count\":{},\n\"edge_count\":{},\n\"trace_function_count\":0}},\n\"nodes\":[",
+        plan.nodes, plan.edges
+    ));
     out.relieve()
 }

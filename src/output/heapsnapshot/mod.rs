@@ -76,7 +76,10 @@ pub fn write<W: Write>(heap: &Heap<'_>, graph: &Graph<'_>, live: &Objects, optio
     let plan = Plan::of(heap, graph, live, options.objects);
     let mut report = Report { nodes: plan.nodes, edges: plan.edges, ..Report::default() };
     if plan.nodes > MAX_NODES || plan.edges > MAX_EDGES {
-        return Err(io::Error::new(io::ErrorKind::FileTooLarge, "the heap has more objects or references than a heap snapshot can"));
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            "the heap has more objects or references than a heap snapshot can",
+        ));
     }
     let mut out = Out::new(out);
     let mut labels = labels::Labels::default();
