@@ -7,6 +7,7 @@
 //! It stops at the first damage and gives what came before it together with the error.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod austin;
 pub mod check;
 pub mod dart;
 mod frames;
@@ -37,10 +38,12 @@ pub enum Format {
     Hprof,
     /// Austin MOJO profiles.
     Mojo,
+    /// Profiles as Austin's text.
+    Austin,
 }
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 5] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo];
+pub const FORMATS: [Format; 6] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo, Format::Austin];
 
 /// The two kinds of dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -61,6 +64,7 @@ impl Format {
             Self::Go => "go",
             Self::Hprof => "hprof",
             Self::Mojo => "mojo",
+            Self::Austin => "austin",
         }
     }
 
@@ -72,6 +76,7 @@ impl Format {
             Self::Go => go::TITLE,
             Self::Hprof => hprof::TITLE,
             Self::Mojo => mojo::TITLE,
+            Self::Austin => austin::TITLE,
         }
     }
 
@@ -83,6 +88,7 @@ impl Format {
             Self::Go => go::VERSIONS,
             Self::Hprof => hprof::VERSIONS,
             Self::Mojo => mojo::VERSIONS,
+            Self::Austin => austin::VERSIONS,
         }
     }
 
@@ -94,6 +100,7 @@ impl Format {
             Self::Go => go::EXTENSIONS,
             Self::Hprof => hprof::EXTENSIONS,
             Self::Mojo => mojo::EXTENSIONS,
+            Self::Austin => austin::EXTENSIONS,
         }
     }
 
@@ -105,6 +112,7 @@ impl Format {
             Self::Go => go::MAGICS,
             Self::Hprof => hprof::MAGICS,
             Self::Mojo => mojo::MAGICS,
+            Self::Austin => austin::MAGICS,
         }
     }
 
@@ -116,6 +124,7 @@ impl Format {
             Self::Go => go::RECORD_NAMES,
             Self::Hprof => hprof::RECORD_NAMES,
             Self::Mojo => mojo::RECORD_NAMES,
+            Self::Austin => austin::RECORD_NAMES,
         }
     }
 
@@ -123,7 +132,7 @@ impl Format {
     pub fn kind(self) -> Kind {
         match self {
             Self::Mvmheap | Self::Dart | Self::Go | Self::Hprof => Kind::Heap,
-            Self::Mojo => Kind::Profile,
+            Self::Mojo | Self::Austin => Kind::Profile,
         }
     }
 }
@@ -183,6 +192,7 @@ pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> 
         Format::Go => go::info(bytes, options),
         Format::Hprof => hprof::info(bytes, options),
         Format::Mojo => mojo::info(bytes, options),
+        Format::Austin => austin::info(bytes, options),
     }
 }
 
@@ -197,6 +207,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visit
         Format::Go => go::for_each_record(bytes, options, visitor),
         Format::Hprof => hprof::for_each_record(bytes, options, visitor),
         Format::Mojo => mojo::for_each_record(bytes, options, visitor),
+        Format::Austin => austin::for_each_record(bytes, options, visitor),
     }
 }
 
@@ -211,6 +222,7 @@ pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findi
         Format::Go => go::check(bytes, options),
         Format::Hprof => hprof::check(bytes, options),
         Format::Mojo => mojo::check(bytes, options),
+        Format::Austin => austin::check(bytes, options),
     }
 }
 
@@ -225,7 +237,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
         Format::Dart => dart::load(bytes, options),
         Format::Go => go::load(bytes, options),
         Format::Hprof => hprof::load(bytes, options),
-        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
 
@@ -236,6 +248,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
 pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     match format {
         Format::Mojo => mojo::load(bytes, options),
+        Format::Austin => austin::load(bytes, options),
         Format::Mvmheap | Format::Dart | Format::Go | Format::Hprof => Err(Error::unsupported(0, "a heap has no samples")),
     }
 }
