@@ -4,7 +4,9 @@
 //! * [`live`]: what can be reached over them;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
 //! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
-//! * [`referrers`]: references backwards.
+//! * [`paths`]: how it is reached from the roots, with labels;
+//! * [`referrers`]: references backwards;
+//! * [`suspects`]: what looks like a leak or a waste.
 //!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
@@ -14,5 +16,7 @@ pub mod dominator_stacks;
 pub mod dominators;
 pub mod graph;
 pub mod live;
+pub mod paths;
 pub mod referrers;
 pub mod retained;
+pub mod suspects;

@@ -23,7 +23,7 @@ use super::values::{Contents, kind};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Progress;
-use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
@@ -33,9 +33,7 @@ use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, Typ
 /// # Errors
 /// When the header cannot be read, or another snapshot than the first is asked for, or there are too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    if let SnapshotChoice::Number(number @ 1..) = options.snapshot {
-        return Err(Error::unsupported(0, format!("there is no snapshot {number}")).expected("0: an hprof file has one"));
-    }
+    only_snapshot(options.snapshot)?;
     let mut scan = Scan::new(bytes, options.progress)?;
     if scan.objects > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects)).expected(format!("at most {MAX_OBJECTS}")));

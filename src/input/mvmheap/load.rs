@@ -17,7 +17,7 @@ mod types;
 use super::dump::{COLLECTABLES, Data, Dump, REFERENCES, Snapshot};
 use crate::error::{Error, Result};
 use crate::input::Progress;
-use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -45,7 +45,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    Err(failure.or(dump.damage).unwrap_or_else(|| no_snapshot(bytes.len() as u64)))
+    Err(failure.or(dump.damage).unwrap_or_else(|| cut(bytes.len() as u64)))
 }
 
 /// The snapshots to try, in this order.
@@ -54,12 +54,8 @@ fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<u
     match choice {
         SnapshotChoice::Number(number) => match usize::try_from(number).ok().filter(|&number| number < count) {
             Some(number) => Ok(vec![number]),
-            None if count == 0 => Err(no_snapshot(end)),
-            None => {
-                let last = count.saturating_sub(1);
-                let range = if last == 0 { "only 0".to_owned() } else { format!("0-{last}") };
-                Err(Error::unsupported(end, format!("no snapshot {number}; the file has {range}")))
-            }
+            None if count == 0 => Err(cut(end)),
+            None => Err(no_snapshot(number, count as u64)),
         },
         SnapshotChoice::Last => {
             let backwards = |complete: bool| {
@@ -72,7 +68,7 @@ fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<u
 }
 
 #[cold]
-fn no_snapshot(end: u64) -> Error {
+fn cut(end: u64) -> Error {
     Error::truncated(end, "the input ends before the first whole snapshot")
 }
 
