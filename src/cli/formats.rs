@@ -48,6 +48,9 @@ impl Target {
         match self {
             Self::Austin => "austin",
             Self::Hprof => "hprof",
+            Self::Heapsnapshot => "heapsnapshot",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
         }
     }
 
@@ -55,6 +58,9 @@ impl Target {
         match self {
             Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
             Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp",
+            Self::Heapsnapshot => "heap snapshot of V8, for Chrome DevTools, memlab",
+            Self::Jsonl => "tables of a heap (--table), a JSON object a line",
+            Self::Csv => "tables of a heap (--table), comma-separated",
         }
     }
 
@@ -62,7 +68,7 @@ impl Target {
     pub(super) fn of(format: Format) -> &'static [Self] {
         match format.kind() {
             Kind::Profile => &[Self::Austin],
-            Kind::Heap => &[Self::Hprof],
+            Kind::Heap => &[Self::Hprof, Self::Heapsnapshot, Self::Jsonl, Self::Csv],
         }
     }
 }

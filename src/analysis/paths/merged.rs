@@ -76,10 +76,8 @@ pub fn merged(shortest: &Shortest<'_, '_>, objects: impl Iterator<Item = ObjectI
         merged.count += 1;
         merged.bytes = merged.bytes.saturating_add(bytes);
     }
-    let mut all: Vec<Merged> = found
-        .into_iter()
-        .map(|(signature, merged)| Merged { steps: signatures.steps(signature), ..merged })
-        .collect();
+    let mut all: Vec<Merged> =
+        found.into_iter().map(|(signature, merged)| Merged { steps: signatures.steps(signature), ..merged }).collect();
     all.sort_unstable_by_key(|merged| (std::cmp::Reverse((merged.bytes, merged.count)), merged.example));
     all
 }

@@ -1,6 +1,7 @@
 //! Arguments of `convert`.
 
 use super::heap::{RootsArg, Snapshot};
+use super::tree::parse_share;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -14,6 +15,8 @@ use std::path::PathBuf;
   dumptool convert profile.mojo out.austin.gz
   dumptool convert profile.mojo - --to austin | head
   dumptool convert app.heapdump out.hprof              open it in VisualVM or Eclipse MAT
+  dumptool convert app.heapdump out.heapsnapshot       open it in Chrome's DevTools (Memory) or memlab
+  dumptool convert app.heapdump out.csv --table types
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
     /// Dump to convert; `-` is standard input
@@ -34,6 +37,15 @@ pub(in crate::cli) struct ConvertArgs {
     /// Make roots of unreachable objects, so that Eclipse MAT keeps them (hprof)
     #[arg(long)]
     pub(in crate::cli) root_unreachable: bool,
+    /// Which objects are written (heapsnapshot): `live`, as V8 does, or `all`, with unreachable ones below a node of their own
+    #[arg(long, value_enum, default_value_t = WhichArg::Live)]
+    pub(in crate::cli) objects: WhichArg,
+    /// Which table of a heap (jsonl, csv)
+    #[arg(long, value_enum, default_value_t = TableArg::Objects)]
+    pub(in crate::cli) table: TableArg,
+    /// Of a heap as stacks, put subtrees with a smaller share of all live bytes into one frame
+    #[arg(long, value_name = "PERCENT", default_value = "0.001%", value_parser = parse_share)]
+    pub(in crate::cli) min_share: f64,
     /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`
     #[arg(long, value_name = "N|last")]
     pub(in crate::cli) snapshot: Option<Snapshot>,
@@ -50,6 +62,34 @@ pub(in crate::cli) enum Target {
     Austin,
     /// hprof: for VisualVM, Eclipse MAT, hprof-slurp
     Hprof,
+    /// V8's heap snapshot: for the Memory panel of Chrome DevTools, memlab
+    Heapsnapshot,
+    /// A table of a heap as a JSON object a line
+    Jsonl,
+    /// A table of a heap as comma-separated values
+    Csv,
+}
+
+/// Which objects a heap snapshot has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum WhichArg {
+    /// Those that can be reached from the roots
+    Live,
+    /// Those and the others
+    All,
+}
+
+/// A table of a heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum TableArg {
+    /// With sizes, what they retain, and who dominates them
+    Objects,
+    /// Source, target, name
+    References,
+    /// What keeps objects alive
+    Roots,
+    /// With the number and bytes of their objects
+    Types,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -21,7 +21,7 @@ pub(in crate::cli) use cat::CatArgs;
 pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
 pub(in crate::cli) use completions::CompletionsArgs;
-pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, Target};
+pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, TableArg, Target, WhichArg};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
 pub(in crate::cli) use find::{FindArgs, FindSortArg};
 pub(in crate::cli) use heap::{HeapOptions, ObjectsArg, RootOptions, RootsArg, Snapshot, SnapshotPair, Snapshots, SortArg};

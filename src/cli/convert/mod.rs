@@ -1,7 +1,9 @@
 //! `convert`: one format in, another one out.
 
 mod austin;
+mod heapsnapshot;
 mod hprof;
+mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
 use super::destination::format_extension;
@@ -10,6 +12,7 @@ use super::size::{count, size};
 use super::status::{Status, UsageError, show_path};
 use super::terminal::Terminal;
 use crate::input::Format;
+use crate::output::loss::Loss;
 use clap::ValueEnum;
 use serde::Serialize;
 use std::path::Path;
@@ -31,14 +34,6 @@ struct Document<'a, W> {
     lost: &'a [Loss],
 }
 
-/// Something that the target cannot say.
-#[derive(Serialize)]
-struct Loss {
-    what: &'static str,
-    count: u64,
-    bytes: Option<u64>,
-}
-
 pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let to_stdout = args.output == Path::new("-");
     match common.format {
@@ -56,6 +51,8 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
     match target {
         Target::Austin => austin::run(args, &input, common, terminal),
         Target::Hprof => hprof::run(args, &input, common, terminal),
+        Target::Heapsnapshot => heapsnapshot::run(args, &input, common, terminal),
+        Target::Jsonl | Target::Csv => tables::run(target, args, &input, common, terminal),
     }
 }
 

@@ -65,7 +65,13 @@ struct StepRow {
 }
 
 /// The result in the format that was asked for.
-pub(super) fn text(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, common: &Common, terminal: &Terminal) -> anyhow::Result<String> {
+pub(super) fn text(
+    heap: &Heap<'_>,
+    args: &PathArgs,
+    snapshot: u64,
+    common: &Common,
+    terminal: &Terminal,
+) -> anyhow::Result<String> {
     let glob = args.type_glob.as_deref().unwrap_or("*");
     let types = matching_types(heap, &Glob::new(glob));
     let wanted = |of: &crate::model::heap::TypeId| types.get(of.0 as usize).copied().unwrap_or(false);
@@ -133,9 +139,23 @@ pub(super) fn text(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, common: &Com
         }
         OutputFormat::Jsonl => super::super::export::lines(&rows())?,
         OutputFormat::Csv => super::super::export::csv(rows().iter().map(|row| {
-            let step = |step: &StepRow| format!("{}{}{}", step.label.as_deref().map_or(String::new(), |label| format!("{label} ")), step.of, if step.repeated { "+" } else { "" });
+            let step = |step: &StepRow| {
+                format!(
+                    "{}{}{}",
+                    step.label.as_deref().map_or(String::new(), |label| format!("{label} ")),
+                    step.of,
+                    if step.repeated { "+" } else { "" }
+                )
+            };
             let path: Vec<String> = row.steps.iter().map(step).collect();
-            CsvRow { count: row.count, bytes: row.bytes, root_kind: row.root.kind, root: row.root.label.clone(), path: path.join(" > "), example: row.example.clone() }
+            CsvRow {
+                count: row.count,
+                bytes: row.bytes,
+                root_kind: row.root.kind,
+                root: row.root.label.clone(),
+                path: path.join(" > "),
+                example: row.example.clone(),
+            }
         }))?,
     })
 }

@@ -118,7 +118,8 @@ fn of_object(
         OutputFormat::Jsonl => super::export::lines(&rows())?,
         OutputFormat::Csv => {
             let paths = rows();
-            let steps = paths.iter().enumerate().flat_map(|(path, row)| row.steps.iter().enumerate().map(move |step| (path, row, step)));
+            let steps =
+                paths.iter().enumerate().flat_map(|(path, row)| row.steps.iter().enumerate().map(move |step| (path, row, step)));
             super::export::csv(steps.map(|(path, row, (step, at))| CsvRow {
                 path,
                 step,
@@ -169,7 +170,6 @@ pub(super) fn headline(analysed: &Analysed<'_, '_>, object: ObjectId, common: &C
 fn omitted(shown: usize, all: usize, one: &str, many: &str) -> Option<String> {
     (shown < all).then(|| format!("showing {} of {}", super::size::count(shown as u64), plural(all as u64, one, many)))
 }
-
 
 /// The file as messages show it.
 fn file(args: &PathArgs) -> String {

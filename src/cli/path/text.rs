@@ -14,7 +14,9 @@ const MOST_INDENT: usize = 12;
 /// The kind of a root, and its name.
 pub(in crate::cli) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
     match origin {
-        Origin::Root(row) => heap.roots.get(row).map_or((RootKind::Other, String::new()), |root| (root.kind, root.text(&heap.names))),
+        Origin::Root(row) => {
+            heap.roots.get(row).map_or((RootKind::Other, String::new()), |root| (root.kind, root.text(&heap.names)))
+        }
         Origin::Synthetic(object) => (RootKind::Runtime, heap.names.text(heap.type_of(object).name).to_owned()),
     }
 }
@@ -57,7 +59,14 @@ pub(in crate::cli) fn lines(analysed: &Analysed<'_, '_>, path: &Path, exact: boo
         if cut.contains(&depth) {
             if depth == cut.start {
                 let left: u64 = runs[cut.clone()].iter().map(|run| run.steps).sum();
-                rows.push([format!("{}… {} steps left out", indent(depth), count(left)), String::new(), String::new(), String::new(), String::new(), String::new()]);
+                rows.push([
+                    format!("{}… {} steps left out", indent(depth), count(left)),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                    String::new(),
+                ]);
             }
             continue;
         }
