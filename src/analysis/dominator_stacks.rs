@@ -23,6 +23,9 @@ pub struct DominatorStacks {
     pub pruned_bytes: u64,
 }
 
+/// Where bytes are among the values of an entry.
+pub const INUSE_SPACE: usize = 1;
+
 /// The first frame of what no single group of roots holds.
 pub const SEVERAL_ROOTS: &str = "(several roots)";
 

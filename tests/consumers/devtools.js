@@ -29,7 +29,9 @@ function expected(table) {
   const objects = fs.readFileSync(table, 'utf8').split('\n').filter((line) => line !== '').map((line) => JSON.parse(line));
   const children = new Map();
   const types = new Map();
+  const namespaces = new Map();
   let total = 0;
+  for (const object of objects) namespaces.set(object.type, (namespaces.get(object.type) || new Set()).add(object.namespace));
   for (const object of objects.filter((object) => object.reachable)) {
     object.bytes = object.shallow_bytes + object.external_bytes;
     total += object.bytes;
@@ -53,7 +55,10 @@ function expected(table) {
     pending.push({ object, leave: true });
     for (const child of children.get(object.object) || []) pending.push({ object: child });
   }
-  for (const [name, type] of types) if (['text', 'synthetic'].includes(type.kind) || type.self === 0) types.delete(name);
+  for (const [name, type] of types) {
+    const ambiguous = namespaces.get(name).size > 1;
+    if (['text', 'synthetic'].includes(type.kind) || type.self === 0 || ambiguous) types.delete(name);
+  }
   return { total, types };
 }
 
@@ -63,7 +68,7 @@ function differences(shown, { total, types }) {
   let compared = 0;
   for (const row of shown.types) {
     const type = types.get(row.name);
-    // DevTools names a few types by itself, and namespaces tell types of equal names apart.
+    // DevTools names a few types by itself.
     if (!type) continue;
     compared += 1;
     for (const fact of ['count', 'self', 'maxRet']) {

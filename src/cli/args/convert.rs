@@ -1,6 +1,7 @@
 //! Arguments of `convert`.
 
 use super::heap::{RootsArg, Snapshot};
+use super::profile::ProfileOptions;
 use super::tree::parse_share;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -14,8 +15,12 @@ use std::path::PathBuf;
   dumptool convert profile.mojo out.austin
   dumptool convert profile.mojo out.austin.gz
   dumptool convert profile.mojo - --to austin | head
+  dumptool convert profile.mojo out.speedscope.json    every sample; --aggregate for sums
+  dumptool convert profile.mojo out.pb.gz              go tool pprof -http=: out.pb.gz
+  dumptool convert --metric cpu profile.mojo - --to folded | sort -t' ' -nk2
   dumptool convert app.heapdump out.hprof              open it in VisualVM or Eclipse MAT
   dumptool convert app.heapdump out.heapsnapshot       open it in Chrome's DevTools (Memory) or memlab
+  dumptool convert app.heapdump out.pb.gz              the dominator tree: flat is shallow, cum is retained
   dumptool convert app.heapdump out.csv --table types
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
@@ -49,10 +54,18 @@ pub(in crate::cli) struct ConvertArgs {
     /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`
     #[arg(long, value_name = "N|last")]
     pub(in crate::cli) snapshot: Option<Snapshot>,
+    /// One sum for each thread and stack instead of every sample in its order (speedscope, firefox, jsonl, csv of profiles)
+    #[arg(long)]
+    pub(in crate::cli) aggregate: bool,
+    /// Make one of neighbours in a thread that differ in their numbers only (mojo)
+    #[arg(long)]
+    pub(in crate::cli) merge: bool,
     /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
     /// something points into (`default`), or all of all frames (`conservative`)
     #[arg(long, value_enum, default_value_t = RootsArg::Default)]
     pub(in crate::cli) roots: RootsArg,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
 }
 
 /// A format that can be written.
@@ -60,14 +73,27 @@ pub(in crate::cli) struct ConvertArgs {
 pub(in crate::cli) enum Target {
     /// Austin's text: collapsed stacks, one sample a line
     Austin,
+    /// Folded stacks: a sum for each stack, for flamegraph.pl, inferno, grep
+    Folded,
+    /// A flame graph as one file for the browser
+    #[cfg(feature = "flamegraph")]
+    Svg,
+    /// speedscope.app
+    Speedscope,
+    /// go tool pprof
+    Pprof,
+    /// profiler.firefox.com
+    Firefox,
+    /// A JSON object a line, for scripts
+    Jsonl,
+    /// A table, for scripts
+    Csv,
+    /// Austin's MOJO, version 3
+    Mojo,
     /// hprof: for VisualVM, Eclipse MAT, hprof-slurp
     Hprof,
     /// V8's heap snapshot: for the Memory panel of Chrome DevTools, memlab
     Heapsnapshot,
-    /// A table of a heap as a JSON object a line
-    Jsonl,
-    /// A table of a heap as comma-separated values
-    Csv,
 }
 
 /// Which objects a heap snapshot has.
