@@ -15,7 +15,7 @@ use rustc_hash::FxHashMap;
 
 /// The stacks, and what is not in them as it is in the heap.
 pub struct DominatorStacks {
-    /// `inuse_objects` and `inuse_space`.
+    /// With one or two values for each entry.
     pub stacks: WeightedStacks,
     /// Objects in subtrees that were pruned.
     pub pruned_objects: u64,
@@ -23,8 +23,14 @@ pub struct DominatorStacks {
     pub pruned_bytes: u64,
 }
 
-/// Where bytes are among the values of an entry.
-pub const INUSE_SPACE: usize = 1;
+/// What is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// `inuse_objects` and `inuse_space`.
+    ObjectsAndBytes,
+    /// `inuse_space`, for formats with room for one number.
+    Bytes,
+}
 
 /// The first frame of what no single group of roots holds.
 pub const SEVERAL_ROOTS: &str = "(several roots)";
@@ -33,7 +39,7 @@ pub const SEVERAL_ROOTS: &str = "(several roots)";
 ///
 /// Subtrees with less than `min_share` of all bytes (0.01 is 1 %) become one frame `(… N objects, pruned)` of what is above
 /// them, so that totals stay what they are. Memory: 4 bytes for each live object, about 60 for each path of types.
-pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64) -> DominatorStacks {
+pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
     let mut tree = TypeTree::default();
     let groups = Groups::of(heap, dominators);
     let mut node_of = vec![0u32; dominators.len() + 1];
@@ -53,7 +59,7 @@ pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64)
         }
     }
     drop(node_of);
-    build(heap, &groups, &tree.nodes, title, min_share)
+    build(heap, &groups, &tree.nodes, title, min_share, counted)
 }
 
 /// A path of types.
@@ -135,14 +141,15 @@ impl Groups {
 }
 
 /// Cuts what is too small and gives the rest names.
-fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_share: f64) -> DominatorStacks {
+fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
     let total = sums(nodes);
     let least = (total[0].bytes as f64 * min_share).ceil() as u64;
-    let types = vec![
+    let types = [
         ValueType { name: "inuse_objects".to_owned(), unit: Unit::Count },
         ValueType { name: "inuse_space".to_owned(), unit: Unit::Bytes },
     ];
-    let mut builder = WeightedStacksBuilder::new(title, types);
+    let skipped = usize::from(counted == Counted::Bytes);
+    let mut builder = WeightedStacksBuilder::new(title, types[skipped..].to_vec());
     let track = builder.track("heap");
     let kept = |node: usize| node == 0 || total[node].bytes >= least;
     let mut pruned = vec![(0u64, 0u64); nodes.len()];
@@ -168,14 +175,14 @@ fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_shar
         };
         stacks[index] = builder.push(stacks[parent], frame);
         if node.objects > 0 || node.bytes > 0 {
-            builder.add(track, stacks[index], &values(node.objects, node.bytes));
+            builder.add(track, stacks[index], &values(node.objects, node.bytes)[skipped..]);
         }
     }
     for (index, (objects, bytes)) in pruned.into_iter().enumerate().filter(|(_, (objects, _))| *objects > 0) {
         let noun = if objects == 1 { "object" } else { "objects" };
         let frame = builder.function(&format!("(… {objects} {noun}, pruned)"), "");
         let stack = builder.push(stacks[index], frame);
-        builder.add(track, stack, &values(objects, bytes));
+        builder.add(track, stack, &values(objects, bytes)[skipped..]);
     }
     DominatorStacks { stacks: builder.finish(), pruned_objects, pruned_bytes }
 }

@@ -8,7 +8,7 @@ use super::super::size::plural;
 use super::super::status::{OutputError, Status};
 use super::super::terminal::Terminal;
 use super::{Report, stacks};
-use crate::analysis::dominator_stacks::{self, INUSE_SPACE};
+use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::output::loss::Loss;
@@ -25,12 +25,11 @@ pub(super) fn run(
     let heap = &loaded.heap;
     let title = args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input");
     let dominators = Dominators::of(&Graph::of(heap));
-    let tree = dominator_stacks::of(heap, &dominators, title, args.min_share);
+    let tree = dominator_stacks::of(heap, &dominators, title, args.min_share, counted(target));
     let unreachable = heap.len() - dominators.len();
     drop(dominators);
     let mut destination = Destination::create(&args.output, &args.input, stacks::is_binary(target))?;
-    let written = stacks::write(target, &tree.stacks, INUSE_SPACE, &mut destination)
-        .map_err(|error| OutputError::new(&args.output, error))?;
+    let written = stacks::write(target, &tree.stacks, &mut destination).map_err(|error| OutputError::new(&args.output, error))?;
     let bytes = destination.commit()?;
     let losses = [
         ("unreachable objects", unreachable as u64, None),
@@ -54,4 +53,14 @@ pub(super) fn run(
     };
     report.print(common)?;
     Ok(report_loaded(input, &loaded, terminal))
+}
+
+/// Formats that have room for one number show bytes.
+fn counted(target: Target) -> Counted {
+    match target {
+        Target::Folded | Target::Firefox => Counted::Bytes,
+        #[cfg(feature = "flamegraph")]
+        Target::Svg => Counted::Bytes,
+        _ => Counted::ObjectsAndBytes,
+    }
 }

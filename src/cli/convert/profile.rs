@@ -118,7 +118,7 @@ fn write(
         _ => {}
     }
     let title = args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input");
-    stacks::write(target, &of_profile(profile, title, selection), 0, out)
+    stacks::write(target, &of_profile(profile, title, selection), out)
 }
 
 /// What was lost by the model already.

@@ -13,15 +13,15 @@ pub(super) fn is_binary(target: Target) -> bool {
     matches!(target, Target::Pprof | Target::Mojo)
 }
 
-/// Writes stacks. `main` is the value that is written where there is room for one.
+/// Writes stacks; the first value only where there is room for one.
 ///
 /// # Errors
 /// When the output cannot be written, or the target is not one of stacks.
-pub(super) fn write(target: Target, stacks: &WeightedStacks, main: usize, out: &mut Destination) -> io::Result<Written> {
+pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
     match target {
-        Target::Folded => output::folded::write(stacks, main, out),
+        Target::Folded => output::folded::write(stacks, 0, out),
         #[cfg(feature = "flamegraph")]
-        Target::Svg => output::flamegraph::write(stacks, main, out),
+        Target::Svg => output::flamegraph::write(stacks, 0, out),
         Target::Speedscope => output::speedscope::write(stacks, out),
         Target::Firefox => output::firefox::write(stacks, out),
         Target::Jsonl => rows::write(stacks, RowFormat::Jsonl, out),

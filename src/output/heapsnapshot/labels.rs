@@ -1,6 +1,6 @@
 //! What types and edges are called.
 
-use crate::model::heap::{Heap, Label, Type, TypeKind};
+use crate::model::heap::{Heap, Label, Type, TypeId, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
@@ -50,9 +50,42 @@ impl Labels {
     }
 }
 
+/// What the objects of types are called. Readers take strings of different numbers for different types, so that each is there
+/// once.
+pub(super) struct TypeNames {
+    pub(super) texts: Vec<String>,
+    of: Vec<u32>,
+}
+
+impl TypeNames {
+    pub(super) fn of(heap: &Heap<'_>) -> Self {
+        let mut numbers = FxHashMap::default();
+        let mut texts = Vec::new();
+        let number = |name: String| {
+            *numbers.entry(name).or_insert_with_key(|name| {
+                texts.push(name.clone());
+                texts.len() as u32 - 1
+            })
+        };
+        let of = type_names(heap).into_iter().map(number).collect();
+        Self { texts, of }
+    }
+
+    /// The number of a type's name.
+    #[inline]
+    pub(super) fn number(&self, type_id: TypeId) -> usize {
+        self.of[type_id.0 as usize] as usize
+    }
+
+    /// A type's name.
+    pub(super) fn text(&self, type_id: TypeId) -> &str {
+        &self.texts[self.number(type_id)]
+    }
+}
+
 /// What the objects of each type are called: the type's name; with its namespace if several types have the name, because
 /// readers put objects of equal names together; in parentheses if the objects stand for roots, as V8 writes those.
-pub(super) fn type_names(heap: &Heap<'_>) -> Vec<String> {
+fn type_names(heap: &Heap<'_>) -> Vec<String> {
     let mut namespaces = FxHashMap::<NameId, Option<NameId>>::default();
     for Type { name, namespace, .. } in &heap.types {
         let known = namespaces.entry(*name).or_insert(Some(*namespace));

@@ -37,14 +37,14 @@ pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mu
         while external.next_if(|(other, _)| *other < object).is_some() {}
         let external = external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes);
         let size = size(plan, object, external, report);
-        let type_id = plan.heap.type_of[object.index()];
+        let type_name = plan.types.number(plan.heap.type_of[object.index()]) as u64;
         let (node_type, name) = match plan.heap.type_of(object).kind {
             TypeKind::Text => {
                 text += 1;
                 (STRING, text - 1)
             }
-            _ if plan.is_synthetic(object) => (SYNTHETIC, types + u64::from(type_id.0)),
-            _ => (OBJECT, types + u64::from(type_id.0)),
+            _ if plan.is_synthetic(object) => (SYNTHETIC, types + type_name),
+            _ => (OBJECT, types + type_name),
         };
         out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;
     }

@@ -1,9 +1,10 @@
 //! What will be written: which nodes there are, in which order, and how many edges each has.
 
+use super::Which;
+use super::labels::TypeNames;
 use super::numbering::Numbering;
 use super::roots::{self, Groups};
 use super::unreachable;
-use super::{Which, labels};
 use crate::analysis::graph::Graph;
 use crate::analysis::live::Objects;
 use crate::model::heap::{Heap, ObjectId, TypeKind};
@@ -24,7 +25,7 @@ pub(super) struct Plan<'p, 'a> {
     /// What the node `(unreachable)` refers to. Without any there is no such node.
     pub(super) tops: Vec<ObjectId>,
     /// What objects of each type are called.
-    pub(super) types: Vec<String>,
+    pub(super) types: TypeNames,
     pub(super) nodes: u64,
     pub(super) edges: u64,
     /// Objects that are texts.
@@ -38,7 +39,7 @@ impl<'p, 'a> Plan<'p, 'a> {
         let all = which == Which::All;
         let numbering = Numbering::of(heap.len(), root, |object| all || live.contains(object));
         let tops = if all { unreachable::tops(graph, live) } else { Vec::new() };
-        let types = labels::type_names(heap);
+        let types = TypeNames::of(heap);
         let mut plan = Self { heap, graph, live, numbering, root, groups, tops, types, nodes: 0, edges: 0, texts: 0 };
         let synthetic = plan.synthetic();
         plan.numbering.begin_at(synthetic as u32);

@@ -39,7 +39,7 @@ impl Section {
         let sizes = [
             (Self::Names, plan.heap.names.len() as u64),
             (Self::Fixed, FIXED.len() as u64),
-            (Self::Types, plan.types.len() as u64),
+            (Self::Types, plan.types.texts.len() as u64),
             (Self::Groups, plan.groups.len() as u64),
             (Self::Texts, plan.texts),
         ];
@@ -53,7 +53,7 @@ pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, labels: &Labels, out: &mut Ou
     let mut strings = Strings { out, first: true };
     (0..heap.names.len() as u32).try_for_each(|name| strings.add(heap.names.text(crate::model::names::NameId(name))))?;
     FIXED.iter().try_for_each(|text| strings.add(text))?;
-    plan.types.iter().try_for_each(|name| strings.add(name))?;
+    plan.types.texts.iter().try_for_each(|name| strings.add(name))?;
     plan.groups.names(heap).try_for_each(|name| strings.add(&name))?;
     for object in plan.numbering.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Text) {
         strings.add_text_of(object, plan, report)?;
@@ -81,7 +81,7 @@ impl<W: Write> Strings<'_, W> {
                 let end = text.floor_char_boundary(LONGEST);
                 self.add(&format!("{}…", &text[..end]))
             }
-            _ => self.add(&plan.types[plan.heap.type_of[object.index()].0 as usize]),
+            _ => self.add(plan.types.text(plan.heap.type_of[object.index()])),
         }
     }
 }
