@@ -38,7 +38,8 @@ def shown(go, path):
     options = ["-top", "-sample_index=inuse_space", "-nodecount=1000000", "-nodefraction=0", "-edgefraction=0", "-unit=B"]
     lines = subprocess.run([go, "tool", "pprof", *options, path], check=True, capture_output=True, text=True).stdout.splitlines()
     start = next((number for number, line in enumerate(lines) if line.split()[:2] == ["flat", "flat%"]), len(lines))
-    rows = (line.split(None, 5) for line in lines[start + 1 :])
+    # A name may be empty or have line breaks.
+    rows = (fields for fields in (line.split(None, 5) for line in lines[start + 1 :]) if len(fields) == 6 and fields[0].endswith(("B", "0")))
     return {fields[5]: (int(fields[0].rstrip("B")), int(fields[3].rstrip("B"))) for fields in rows}
 
 
