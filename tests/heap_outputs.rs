@@ -242,7 +242,7 @@ fn a_long_list_is_one_frame() {
     assert_eq!((stacks.len(), stacks.totals()), (1, vec![1_000_000, 16_000_000]));
     let names: Vec<_> = stacks.stacks.frames(stacks.entry(0).stack).map(|frame| stacks.function_name(frame)).collect();
     assert_eq!(names, ["Node", "main"]);
-    let (json, report) = snapshot(&heap, Which::Live);
+    let (json, report) = snapshot(&list(100_000, false), Which::Live);
     valid(&json, &report);
 }
 

@@ -121,7 +121,8 @@ impl<W: Write> Writer<'_, W> {
                     }
                     None => (self.strings.number("<no frames>"), 0),
                 };
-                self.message.number(1, function).number(2, name).number(3, name).number(4, file);
+                // Without a system name: where the two are equal, pprof takes `<module>` for C++ and cuts what is in `<>`.
+                self.message.number(1, function).number(2, name).number(4, file);
                 self.field(5)?;
             }
             line.0.clear();
