@@ -13,6 +13,7 @@ mod find;
 mod formats;
 mod glob;
 mod info;
+mod interrupt;
 mod kind;
 mod load;
 mod objects;
@@ -44,6 +45,7 @@ pub fn main() -> ExitCode {
             return status.into();
         }
     };
+    interrupt::report_signals();
     let terminal = Terminal::new(&cli.common);
     if let Some(threads) = cli.common.threads {
         // The global pool is set once, before anything uses it, so this cannot fail.

@@ -12,6 +12,7 @@ pub mod check;
 pub mod dart;
 mod frames;
 pub mod go;
+pub mod histogram;
 pub mod hprof;
 pub mod info;
 pub mod load;
@@ -21,6 +22,7 @@ pub mod mvmheap;
 use crate::error::{Error, Result};
 use crate::model::fields::Record;
 use check::Findings;
+use histogram::Histogram;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use std::ops::ControlFlow;
@@ -250,6 +252,24 @@ pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -
         Format::Mojo => mojo::load(bytes, options),
         Format::Austin => austin::load(bytes, options),
         Format::Mvmheap | Format::Dart | Format::Go | Format::Hprof => Err(Error::unsupported(0, "a heap has no samples")),
+    }
+}
+
+/// Counts the objects of a heap by type in a pass or two, with memory for types but not for objects. Where types need no graph,
+/// which is everywhere but in Go, types and sizes are those of [`load()`]; objects that stand in the file twice, which is
+/// damage, count twice.
+///
+/// A damaged dump gives the objects before the damage, with [`Histogram::damage`] set.
+///
+/// # Errors
+/// As [`load()`].
+pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+    match format {
+        Format::Mvmheap => mvmheap::histogram(bytes, options),
+        Format::Dart => dart::histogram(bytes, options),
+        Format::Go => go::histogram(bytes, options),
+        Format::Hprof => hprof::histogram(bytes, options),
+        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
 

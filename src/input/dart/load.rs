@@ -6,6 +6,7 @@
 //! names of static fields, so that a path can begin at `isolate main: cache`.
 
 mod classes;
+mod histogram;
 mod roots;
 mod values;
 
@@ -21,6 +22,7 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
 use classes::{Class, Classes};
+pub use histogram::histogram;
 use roots::Isolate;
 use values::DartValues;
 

@@ -93,19 +93,19 @@ fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Pro
 }
 
 /// The types of the heap.
-struct Types {
+pub(super) struct Types {
     /// Those of classes, in the order of their table.
-    of_class: Vec<TypeId>,
+    pub(super) of_class: Vec<TypeId>,
     /// Those of primitive arrays, in the order of [`PRIMITIVES`].
     of_array: Vec<TypeId>,
-    class: TypeId,
+    pub(super) class: TypeId,
     /// Of objects whose class is not in the file.
-    unknown: TypeId,
-    unknown_array: TypeId,
+    pub(super) unknown: TypeId,
+    pub(super) unknown_array: TypeId,
 }
 
 impl Types {
-    fn new(scan: &Scan<'_>, builder: &mut HeapBuilder<'_>) -> Self {
+    pub(super) fn new(scan: &Scan<'_>, builder: &mut HeapBuilder<'_>) -> Self {
         let mut of_class = Vec::with_capacity(scan.classes.len());
         let mut of_array = [None; PRIMITIVES.len()];
         let mut class_type = None;
@@ -140,7 +140,7 @@ impl Types {
         }
     }
 
-    fn primitive_array(&self, element: FieldType) -> TypeId {
+    pub(super) fn primitive_array(&self, element: FieldType) -> TypeId {
         let index = PRIMITIVES.iter().position(|kind| *kind == element);
         index.and_then(|index| self.of_array.get(index)).copied().unwrap_or(self.unknown)
     }

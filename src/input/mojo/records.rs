@@ -186,7 +186,7 @@ impl<'a> Records<'a> {
     /// [`Records::version_error`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
-        if cursor.take(3, "the magic").is_ok_and(|magic| magic != b"MOJ") {
+        if cursor.take(3, "the magic")? != b"MOJ" {
             return Err(wrong_magic(Format::Mojo));
         }
         let version = varint(&mut cursor, "the version")?.magnitude;

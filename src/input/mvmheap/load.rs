@@ -8,6 +8,7 @@
 //! begin at `colrfstr`. The columns of rows come first, therefore, and each reference is then put where it belongs as soon
 //! as it is decoded; nothing is held twice.
 
+mod histogram;
 mod order;
 mod references;
 mod roots;
@@ -20,6 +21,7 @@ use crate::input::Progress;
 use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids};
+pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When none is, the last one whose
@@ -81,10 +83,15 @@ fn missing_column(snapshot: &Snapshot<'_>) -> Option<&'static str> {
     }
 }
 
+#[cold]
+fn not_whole(snapshot: &Snapshot<'_>, name: &str) -> Error {
+    let what = format!("the snapshot is not whole: \"{name}\" is missing");
+    Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole")
+}
+
 fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<HeapBuilder<'a>> {
     if let Some(name) = missing_column(snapshot) {
-        let what = format!("the snapshot is not whole: \"{name}\" is missing");
-        return Err(Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole"));
+        return Err(not_whole(snapshot, name));
     }
     let progress = Steps { done: AtomicU64::new(snapshot.start), progress };
     let mut builder = HeapBuilder::with_capacity(0, 0);

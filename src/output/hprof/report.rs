@@ -37,6 +37,7 @@ pub(super) enum Lost {
     RoundedArray,
     CutSize,
     StringSize,
+    Lengthened,
     StringType,
     BytesType,
     Contents,
@@ -51,11 +52,12 @@ pub(super) enum Lost {
 }
 
 /// What is said of each kind, and whether bytes are counted.
-const KINDS: [(Lost, &str, bool); 15] = [
+const KINDS: [(Lost, &str, bool); 16] = [
     (Lost::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
     (Lost::RoundedArray, "sizes rounded up", true),
     (Lost::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
     (Lost::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
+    (Lost::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
     (Lost::StringType, "type names of texts, which are java.lang.String", false),
     (Lost::BytesType, "type names of memory blocks over 2 KiB, which are byte[]", false),
     (Lost::Contents, "memory contents that have no place", true),
