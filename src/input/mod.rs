@@ -269,7 +269,7 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
         Format::Dart => dart::histogram(bytes, options),
         Format::Go => go::histogram(bytes, options),
         Format::Hprof => hprof::histogram(bytes, options),
-        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
 
