@@ -216,13 +216,13 @@ proptest! {
     fn changes_are_of_both_profiles(old in lines(), new in lines()) {
         let (old_profile, new_profile) = (build(&old), build(&new));
         let by = By::Frames(FrameBy::Function);
-        let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), Metric::MemoryNet);
+        let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), Metric::Memory);
         let side = |read: fn(&dumptool::analysis::profile::Change) -> Option<Sums>| {
             changes.iter().filter_map(|change| Some((function(&change.label), read(change)?))).collect::<BTreeMap<u8, Sums>>()
         };
         prop_assert_eq!(side(|change| change.old), naive(&old, None));
         prop_assert_eq!(side(|change| change.new), naive(&new, None));
-        prop_assert!(changes.is_sorted_by_key(|change| std::cmp::Reverse(change.own(Metric::MemoryNet).unsigned_abs())));
+        prop_assert!(changes.is_sorted_by_key(|change| std::cmp::Reverse(change.own(Metric::Memory).unsigned_abs())));
     }
 }
 
@@ -256,8 +256,8 @@ fn assert_values(truth: &Value, values: &Values, what: &str) {
         ("samples", values.get(Metric::Samples)),
         ("time", values.time),
         ("cpu_time", values.get(Metric::Cpu)),
-        ("mem", values.get(Metric::MemoryNet)),
-        ("mem_pos", values.get(Metric::Memory)),
+        ("mem", values.get(Metric::Memory)),
+        ("mem_pos", values.get(Metric::MemoryGained)),
         ("mem_neg", values.get(Metric::MemoryFreed)),
         ("idle_samples", values.idle_samples as i64),
         ("idle_time", values.idle_time),
@@ -336,9 +336,9 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
     type Read = fn(&Sums) -> Values;
     let (own, total): (Read, Read) = (|sums| sums.own, |sums| sums.total);
     for (profile, name, file, read, metric, expected) in [
-        (&memory, "main", "mem.py", own, Metric::MemoryNet, -173_604_864),
-        (&memory, "main", "mem.py", total, Metric::MemoryNet, 4_636_672),
-        (&memory, "grow", "mem.py", total, Metric::Memory, 212_496_384),
+        (&memory, "main", "mem.py", own, Metric::Memory, -173_604_864),
+        (&memory, "main", "mem.py", total, Metric::Memory, 4_636_672),
+        (&memory, "grow", "mem.py", total, Metric::MemoryGained, 212_496_384),
         (&memory, "grow", "mem.py", total, Metric::MemoryFreed, 28_667_904),
         (&memory, "grow", "mem.py", total, Metric::Samples, 201),
         (&threads, "spin.<locals>.<genexpr>", "thr.py", own, Metric::Time, 743_483),
