@@ -48,6 +48,7 @@ impl Target {
         match self {
             Self::Austin => "austin",
             Self::Hprof => "hprof",
+            Self::Heapsnapshot => "heapsnapshot",
             Self::Folded => "folded",
             #[cfg(feature = "flamegraph")]
             Self::Svg => "svg",
@@ -65,6 +66,7 @@ impl Target {
         match self {
             Self::Austin => &["austin"],
             Self::Hprof => &["hprof"],
+            Self::Heapsnapshot => &["heapsnapshot"],
             Self::Folded => &["folded", "collapsed"],
             #[cfg(feature = "flamegraph")]
             Self::Svg => &["svg"],
@@ -91,22 +93,32 @@ impl Target {
         match self {
             Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
             Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp",
+            Self::Heapsnapshot => "heap snapshot of V8, for Chrome DevTools, memlab",
             Self::Folded => "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
             #[cfg(feature = "flamegraph")]
             Self::Svg => "flame graph, for browsers",
             Self::Speedscope => "speedscope.app",
             Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
             Self::Firefox => "profiler.firefox.com, version 55",
-            Self::Jsonl => "samples or sums as JSON lines, for jq, DuckDB",
-            Self::Csv => "samples or sums as a table, for DuckDB, spreadsheets",
+            Self::Jsonl => "samples or sums, or a table of a heap (--table), as JSON lines, for jq, DuckDB",
+            Self::Csv => "the same as comma-separated values, for DuckDB, spreadsheets",
             Self::Mojo => "Austin MOJO 3",
         }
     }
 
     /// The formats that can be written from an input.
     pub(super) fn of(format: Format) -> Vec<Self> {
-        let kind = format.kind();
-        Self::value_variants().iter().copied().filter(|target| (*target == Self::Hprof) == (kind == Kind::Heap)).collect()
+        Self::value_variants().iter().copied().filter(|target| target.takes(format.kind())).collect()
+    }
+
+    /// Whether a kind of inputs can be written so.
+    fn takes(self, kind: Kind) -> bool {
+        match self {
+            Self::Hprof | Self::Heapsnapshot => kind == Kind::Heap,
+            Self::Austin | Self::Mojo => kind == Kind::Profile,
+            // A dominator tree is a profile, and everything can be a table.
+            _ => true,
+        }
     }
 }
 
@@ -125,7 +137,11 @@ fn rows() -> Vec<Row> {
     let written = Target::value_variants().iter().map(|target| Row {
         name: target.name(),
         title: target.title().to_owned(),
-        kind: if *target == Target::Hprof { "heap" } else { "profile" },
+        kind: match (target.takes(Kind::Heap), target.takes(Kind::Profile)) {
+            (true, true) => "both",
+            (true, false) => "heap",
+            (false, _) => "profile",
+        },
         read: false,
         write: true,
         versions: String::new(),

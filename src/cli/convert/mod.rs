@@ -1,8 +1,12 @@
 //! `convert`: one format in, another one out.
 
 mod austin;
+mod dominators;
+mod heapsnapshot;
 mod hprof;
 mod profile;
+mod stacks;
+mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
 use super::destination::format_extension;
@@ -10,7 +14,8 @@ use super::open::Input;
 use super::size::{count, size};
 use super::status::{Status, UsageError, show_path};
 use super::terminal::Terminal;
-use crate::input::Format;
+use crate::input::{Format, Kind};
+use crate::output::loss::Loss;
 use serde::Serialize;
 use std::path::Path;
 
@@ -31,14 +36,6 @@ struct Document<'a, W> {
     lost: &'a [Loss],
 }
 
-/// Something that the target cannot say.
-#[derive(Serialize)]
-struct Loss {
-    what: &'static str,
-    count: u64,
-    bytes: Option<u64>,
-}
-
 pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let to_stdout = args.output == Path::new("-");
     match common.format {
@@ -57,6 +54,9 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
         // A recording streams; a text is a profile like others.
         Target::Austin if input.format == Format::Mojo => austin::run(args, &input, common, terminal),
         Target::Hprof => hprof::run(args, &input, common, terminal),
+        Target::Heapsnapshot => heapsnapshot::run(args, &input, common, terminal),
+        Target::Jsonl | Target::Csv if input.format.kind() == Kind::Heap => tables::run(target, args, &input, common, terminal),
+        target if input.format.kind() == Kind::Heap => dominators::run(target, args, &input, common, terminal),
         target => profile::run(target, args, &input, common, terminal),
     }
 }

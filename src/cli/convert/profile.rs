@@ -7,17 +7,17 @@ use super::super::progress::Progress;
 use super::super::size::{count, plural};
 use super::super::status::{self, OutputError, Status, UsageError};
 use super::super::terminal::Terminal;
-use super::{Loss, Report};
+use super::{Report, stacks};
 use crate::input;
 use crate::input::load::ProfileOptions;
 use crate::model::profile::{Metric, Profile, ProfileNotes};
 use crate::model::stacks::{Selection, of_profile};
+use crate::output;
 use crate::output::austin::Dialect;
-use crate::output::rows::RowFormat;
+use crate::output::loss::Loss;
 use crate::output::written::Written;
-use crate::output::{self, rows};
 use std::ffi::OsStr;
-use std::io::{self, Write};
+use std::io;
 
 pub(super) fn run(
     target: Target,
@@ -32,11 +32,16 @@ pub(super) fn run(
     let loaded = input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
     let profile = loaded.profile;
-    let selection = Selection { metrics: metrics(target, args, &profile), pid: args.pid, thread: args.thread.clone(), in_order };
+    let selection = Selection {
+        metrics: metrics(target, args, &profile),
+        pid: args.profile.pid.map(i128::from),
+        thread: args.profile.thread.clone(),
+        in_order,
+    };
     if !profile.threads.is_empty() && !profile.threads.iter().any(|thread| selection.has(&profile, thread)) {
         return Err(UsageError::new("there is no such thread").hint(threads(&profile)).into());
     }
-    let mut destination = Destination::create(&args.output, &args.input, is_binary(target))?;
+    let mut destination = Destination::create(&args.output, &args.input, stacks::is_binary(target))?;
     let written =
         write(target, args, &profile, &selection, &mut destination).map_err(|error| OutputError::new(&args.output, error))?;
     let bytes = destination.commit()?;
@@ -77,14 +82,13 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
     }
 }
 
-fn is_binary(target: Target) -> bool {
-    matches!(target, Target::Pprof | Target::Mojo)
-}
-
-/// The metric that was asked for; otherwise all, or the main one for what has one only.
+/// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of frames cannot be negative, so
+/// that the net change of memory is written as what came into use.
 fn metrics(target: Target, args: &ConvertArgs, profile: &Profile) -> Vec<Metric> {
-    if let Some(metric) = args.metric {
-        return vec![metric.into()];
+    match args.profile.metric.map(Metric::from) {
+        Some(Metric::Memory) => return vec![Metric::MemoryGained],
+        Some(metric) => return vec![metric],
+        None => {}
     }
     match target {
         Target::Folded => vec![profile.default_metric()],
@@ -117,25 +121,7 @@ fn write(
         _ => {}
     }
     let title = args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input");
-    let stacks = of_profile(profile, title, selection);
-    match target {
-        Target::Folded => output::folded::write(&stacks, 0, out),
-        #[cfg(feature = "flamegraph")]
-        Target::Svg => output::flamegraph::write(&stacks, 0, out),
-        Target::Speedscope => output::speedscope::write(&stacks, out),
-        Target::Firefox => output::firefox::write(&stacks, out),
-        Target::Jsonl => rows::write(&stacks, RowFormat::Jsonl, out),
-        Target::Csv => rows::write(&stacks, RowFormat::Csv, out),
-        // pprof files are gzipped by definition, and the name may say so already.
-        Target::Pprof if out.compresses() => output::pprof::write(&stacks, out),
-        Target::Pprof => {
-            let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::default());
-            let written = output::pprof::write(&stacks, &mut gzip)?;
-            gzip.finish()?.flush()?;
-            Ok(written)
-        }
-        Target::Austin | Target::Mojo | Target::Hprof => Err(io::ErrorKind::Unsupported.into()),
-    }
+    stacks::write(target, &of_profile(profile, title, selection), out)
 }
 
 /// What was lost by the model already.
