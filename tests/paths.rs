@@ -341,3 +341,31 @@ fn a_list_of_go_is_reached_from_its_global() {
     let dumptool::model::heap::LabelKind::Offset(offset) = root.label.kind() else { panic!("no offset") };
     assert_eq!(start + u64::from(offset), address("&gList(global var)"));
 }
+
+/// Run with `cargo test --release --test paths -- --ignored --nocapture`: at most 30 ns for each reference, on a heap in the
+/// order of allocation with some references that go far.
+#[test]
+#[ignore = "measures time"]
+fn the_search_takes_little_time_for_each_reference() {
+    let (objects, each) = (5_000_000, 3);
+    let mut random = support::Random(7);
+    let mut builder = HeapBuilder::with_capacity(objects, objects * each);
+    let node = builder.add_type("Node", "", TypeKind::Instance);
+    for object in 0..objects {
+        builder.add_object(node, 32);
+        for _ in 0..each {
+            let near = (object + 1 + random.below(1000)) % objects;
+            let target = if random.below(10) == 0 { random.below(objects) } else { near };
+            builder.add_reference(id(target), Label::NONE, false);
+        }
+    }
+    let group = builder.names().intern("root");
+    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None });
+    let heap = builder.finish(Ids::Rows(0), None);
+    let graph = Graph::of(&heap);
+    let started = cpu_time::ProcessTime::now();
+    let shortest = Shortest::of(&heap, &graph);
+    let took = started.elapsed().as_nanos() as f64 / (objects * each) as f64;
+    eprintln!("{took:.1} ns for each reference");
+    assert!(shortest.by(id(objects - 1)).is_some() && took < 30.0, "{took} ns");
+}

@@ -68,8 +68,8 @@ fn matching(analysed: &Analysed<'_, '_>, args: &FindArgs, root: Option<RootKind>
         types[heap.type_of[object.index()].0 as usize]
             && options.min_size.is_none_or(|least| shallow >= least)
             && options.max_size.is_none_or(|most| shallow <= most)
-            && !(options.live && !analysed.is_live(object))
-            && !(options.unreachable && analysed.is_live(object))
+            && (!options.live || analysed.is_live(object))
+            && (!options.unreachable || !analysed.is_live(object))
             && options.min_retained.is_none_or(|least| analysed.retained(object) >= least)
             && held.as_ref().is_none_or(|held| held.binary_search(&object).is_ok())
             && value.as_ref().is_none_or(|value| value.fits(heap, object))

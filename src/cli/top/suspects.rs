@@ -139,7 +139,12 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             let bytes = size(suspect.bytes(), self.exact);
             let mut messages = self.messages(suspect).into_iter();
             let first = messages.next().unwrap_or_default();
-            text.push_str(&format!("{:>11}  {:>7}  {}\n", self.terminal.bold(&bytes), percent(self.share(suspect.bytes())), first));
+            text.push_str(&format!(
+                "{}  {:>7}  {}\n",
+                self.terminal.bold(&format!("{bytes:>11}")),
+                percent(self.share(suspect.bytes())),
+                first
+            ));
             let mut line = |line: &str| text.push_str(&format!("{:22}{line}\n", ""));
             messages.for_each(|message| line(&message));
             if let Some(path) = self.path(suspect) {
