@@ -66,7 +66,7 @@ fn is_immediate(heap: &Heap<'_>, object: ObjectId) -> bool {
 }
 
 fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind == TypeKind::Synthetic
+    heap.type_of(object).kind.is_made_up()
 }
 
 /// Objects on a shortest path to each object that passes no immediate, by one queue. Synthetic objects count nothing.
