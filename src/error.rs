@@ -18,6 +18,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The input is of a kind or version that is not read.
     Unsupported,
+    /// What was asked for is not in the input, which may be sound.
+    Absent,
     /// Reading on would take more memory or space than the input justifies.
     Limit,
     /// The operating system refused.
@@ -31,6 +33,7 @@ impl ErrorKind {
             Self::Truncated => "truncated",
             Self::Corrupt => "corrupt",
             Self::Unsupported => "unsupported",
+            Self::Absent => "absent",
             Self::Limit => "limit",
             Self::Io => "io",
         }
@@ -76,6 +79,12 @@ impl Error {
     #[cold]
     pub fn unsupported(offset: u64, what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Unsupported, Some(offset), what.into())
+    }
+
+    /// What was asked for is not in the input.
+    #[cold]
+    pub fn absent(what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Absent, None, what.into())
     }
 
     /// Reading on from `offset` would take more than the input justifies.
@@ -125,7 +134,8 @@ impl Error {
         self.0.kind
     }
 
-    /// The absolute offset in the (decompressed) input, in bytes. None for errors of the operating system.
+    /// The absolute offset in the (decompressed) input, in bytes. None where no place is to blame: the operating system refused, or
+    /// something is absent.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }

@@ -5,7 +5,8 @@
 //! frames. Mapping is `unsafe`.
 //!
 //! A mapping shows what the file holds at each moment: when another process shortens the file while it is read, the
-//! operating system ends the program with SIGBUS. Dumps are written once, so this is accepted and not worked around.
+//! operating system sends SIGBUS. Dumps are written once, so this is not worked around; the command line turns the signal
+//! into an error message, and other programs that use the library may do the same.
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};

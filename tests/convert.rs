@@ -4,7 +4,7 @@ mod support;
 
 use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
-use dumptool::model::heap::{Heap, TypeKind};
+use dumptool::model::heap::{Heap, TypeKind, Value};
 use dumptool::output::hprof::{self, Options};
 use std::collections::BTreeMap;
 use support::{corpus, files, fixture, read};
@@ -81,5 +81,33 @@ fn heaps_of_the_corpus_come_back_from_hprof() {
                 round_trip(format, &bytes, &path.display().to_string());
             }
         }
+    }
+}
+
+/// Java's arrays of numbers are the same after a conversion: type, contents, size. Zeros may follow where sizes need them.
+#[test]
+fn arrays_of_java_stay_what_they_are() {
+    let bytes = read(&fixture("hprof/small_java17.hprof.zst"));
+    let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
+    let mut out = Vec::new();
+    hprof::write(&heap, &Options::default(), &mut out).unwrap();
+    let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap().heap;
+    let arrays = |heap: &Heap<'_>| -> Vec<_> {
+        let objects = heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Bytes);
+        let described = objects.map(|object| {
+            let Value::Bytes(contents) = heap.value(object) else { panic!("an array without contents") };
+            (heap.names.text(heap.type_of(object).name).to_owned(), heap.shallow.get(object.index()), contents.to_vec())
+        });
+        described.collect()
+    };
+    let (before, after) = (arrays(&heap), arrays(&reread));
+    assert!(before.len() > 1000 && after.len() >= before.len());
+    let kinds: std::collections::BTreeSet<_> = before.iter().map(|(name, ..)| &**name).collect();
+    assert!(kinds.contains("byte[]") && kinds.contains("int[]") && kinds.contains("char[]"), "{kinds:?}");
+    // Ids are in the order of the heap, and what was made up comes last in it.
+    for ((name, size, contents), (new_name, new_size, new_contents)) in before.iter().zip(&after) {
+        assert_eq!((name, size), (new_name, new_size));
+        let (kept, added) = new_contents.split_at(contents.len());
+        assert!(kept == contents && added.len() < 16 && added.iter().all(|byte| *byte == 0), "{name}");
     }
 }

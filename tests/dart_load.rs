@@ -204,7 +204,7 @@ fn there_is_one_snapshot() {
     let number = |number| LoadOptions { snapshot: SnapshotChoice::Number(number), ..LoadOptions::default() };
     assert!(load(&bytes, number(0)).is_ok());
     let error = load(&bytes, number(7)).err().unwrap();
-    assert_eq!(error.message(), "no snapshot 7; the file has only 0");
+    assert_eq!(error.message(), "no snapshot 7; the file has only snapshot 0");
 }
 
 #[test]

@@ -141,8 +141,8 @@ fn any_snapshot_can_be_chosen() {
     assert_eq!((last.snapshot, last.heap.len(), last.damage.is_none()), (2, 9, true));
     assert!(last.heap.warnings.is_empty());
     let error = load(&bytes, number(7)).err().unwrap();
-    assert_eq!((error.kind(), error.message().as_str()), (ErrorKind::Unsupported, "no snapshot 7; the file has 0-2"));
-    assert_eq!(load(&small(), number(1)).err().unwrap().message(), "no snapshot 1; the file has only 0");
+    assert_eq!((error.kind(), error.message().as_str()), (ErrorKind::Absent, "no snapshot 7; the file has 0–2"));
+    assert_eq!(load(&small(), number(1)).err().unwrap().message(), "no snapshot 1; the file has only snapshot 0");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use dumptool::model::fields::Record;
 use dumptool::output::austin::{AustinWriter, Dialect};
 use dumptool::output::hprof;
 use dumptool::output::records::RecordFormat;
+use dumptool::source::Source;
 use std::fs::File;
 use std::hint::black_box;
 use std::io::{self, BufWriter, Write};
@@ -66,6 +67,10 @@ impl Floor {
     const LOAD_WRITE_GO: Self = Self::new("load+write", |path| load_and_write(Format::Go, path));
     const LOAD_WRITE_DART: Self = Self::new("load+write", |path| load_and_write(Format::Dart, path));
     const LOAD_WRITE_MVMHEAP: Self = Self::new("load+write", |path| load_and_write(Format::Mvmheap, path));
+    const INFO_GO: Self = Self::new("info", |path| info_of(Format::Go, path));
+    const INFO_DART: Self = Self::new("info", |path| info_of(Format::Dart, path));
+    const INFO_MVMHEAP: Self = Self::new("info", |path| info_of(Format::Mvmheap, path));
+    const INFO_HPROF: Self = Self::new("info", |path| info_of(Format::Hprof, path));
     const ONE_THREAD_GO: Self = Self::wall("wall of 1", |path| load_on_one_thread(Format::Go, path));
     const ONE_THREAD_MVMHEAP: Self = Self::wall("wall of 1", |path| load_on_one_thread(Format::Mvmheap, path));
 
@@ -153,10 +158,27 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("mvmheap-convert-hprof", MVMHEAP, |bytes| convert_to_hprof(Format::Mvmheap, bytes))
         .floors(&[Floor::LOAD_WRITE_MVMHEAP])
         .bars(&[Bar::Ratio(1.3)]),
+    Bench::new("go-quick", GO, |bytes| quick(Format::Go, bytes)).floors(&[Floor::INFO_GO]).bars(&[Bar::Ratio(2.0)]),
+    Bench::new("dart-quick", DART, |bytes| quick(Format::Dart, bytes)).floors(&[Floor::INFO_DART]).bars(&[Bar::Ratio(2.0)]),
+    Bench::new("mvmheap-quick", MVMHEAP, |bytes| quick(Format::Mvmheap, bytes))
+        .floors(&[Floor::INFO_MVMHEAP])
+        .bars(&[Bar::Ratio(2.0)]),
+    Bench::new("hprof-quick", HPROF, |bytes| quick(Format::Hprof, bytes)).floors(&[Floor::INFO_HPROF]).bars(&[Bar::Ratio(2.0)]),
     Bench::new("hprof-info", HPROF, |bytes| info(Format::Hprof, bytes)),
     Bench::new("hprof-check", HPROF, |bytes| check(Format::Hprof, bytes)),
     Bench::new("hprof-load", HPROF, |bytes| load(Format::Hprof, bytes)),
 ];
+
+/// Objects by type, without the graph.
+fn quick(format: Format, bytes: &[u8]) -> Found {
+    let histogram = input::histogram(format, bytes, LoadOptions::default()).expect("the input has a header");
+    assert!(histogram.damage.is_none(), "{:?}", histogram.damage);
+    black_box(Found { objects: histogram.total.objects, references: 0 })
+}
+
+fn info_of(format: Format, path: &Path) {
+    info(format, Source::open(path).expect("the input opens").bytes());
+}
 
 fn info(format: Format, bytes: &[u8]) -> Found {
     let info = input::info(format, bytes, Options::default()).expect("the input has a header");

@@ -46,6 +46,18 @@ impl<'h> Graph<'h> {
         let strong = self.references.range(object).filter(|row| !self.references.is_weak(*row));
         strong.map(|row| self.references.target[row]).chain(self.dependent.on(object).iter().map(|(_, value)| *value))
     }
+
+    /// Whether there are references besides those in the columns.
+    #[inline]
+    pub(super) fn has_dependent(&self) -> bool {
+        !self.dependent.is_empty()
+    }
+
+    /// Holder and value of the ephemerons in effect that an object is the holder of.
+    #[inline]
+    pub fn dependent_on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
+        self.dependent.on(holder)
+    }
 }
 
 fn starts(heap: &Heap<'_>) -> Vec<ObjectId> {

@@ -12,18 +12,21 @@ pub struct Retained {
 
 impl Retained {
     /// Sums over the dominator tree: numbers of dominators are smaller than those of what they dominate, so one pass
-    /// from the last number to the first does it.
+    /// from the last number to the first does it. Sums stop at 2⁶⁴ − 1, which only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
         let mut by_number = Vec::with_capacity(dominators.len() + 1);
         by_number.push(0);
         by_number.extend(dominators.order().iter().map(|object| heap.shallow.get(object.index())));
         for (object, bytes) in &heap.external {
             if let Some(number) = dominators.number(*object) {
-                by_number[number as usize] += bytes;
+                let own = &mut by_number[number as usize];
+                *own = own.saturating_add(*bytes);
             }
         }
         for number in (1..by_number.len()).rev() {
-            by_number[dominators.dominator_of_number(number as u32) as usize] += by_number[number];
+            let held = by_number[number];
+            let dominator = &mut by_number[dominators.dominator_of_number(number as u32) as usize];
+            *dominator = dominator.saturating_add(held);
         }
         Self { by_number }
     }

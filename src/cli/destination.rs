@@ -1,10 +1,10 @@
 //! Where a conversion writes to: a file that appears only when it is complete, a device, or standard output.
 
+use super::interrupt;
 use super::status::{OutputError, UsageError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::TempPath;
 
 /// An output that is being written.
@@ -49,8 +49,13 @@ impl Destination {
             return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
         }
         let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error)))?;
-        *pending() = Some(temporary.to_path_buf());
+        interrupt::remove_when_stopped(&temporary);
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
+    }
+
+    /// Whether what is written is compressed because of the output's name.
+    pub(super) fn compresses(&self) -> bool {
+        !matches!(self.writer, Encoder::Plain(_))
     }
 
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
@@ -60,7 +65,7 @@ impl Destination {
         let Some(temporary) = self.temporary else { return Ok(None) };
         let bytes = fs::metadata(&temporary).map_err(fail)?.len();
         let kept = temporary.persist(&self.path).map_err(|error| fail(error.error));
-        *pending() = None;
+        interrupt::keep();
         kept.map(|()| Some(bytes))
     }
 }
@@ -124,7 +129,6 @@ fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
         use std::os::unix::fs::PermissionsExt;
         builder.permissions(fs::Permissions::from_mode(0o666));
     }
-    remove_on_interrupt();
     Ok(builder.tempfile_in(folder)?.into_parts())
 }
 
@@ -134,23 +138,6 @@ fn without_path(error: io::Error) -> io::Error {
         io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::NotFound, "the folder does not exist"),
         kind => kind.into(),
     }
-}
-
-/// The temporary file to remove when the user interrupts the program.
-static PENDING: Mutex<Option<PathBuf>> = Mutex::new(None);
-
-fn pending() -> MutexGuard<'static, Option<PathBuf>> {
-    PENDING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn remove_on_interrupt() {
-    // Without a handler an interrupt would leave the hidden temporary file behind, and nothing worse.
-    let _ = ctrlc::set_handler(|| {
-        if let Some(path) = pending().take() {
-            let _ = fs::remove_file(path);
-        }
-        std::process::exit(130);
-    });
 }
 
 #[cfg(test)]

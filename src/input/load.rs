@@ -1,8 +1,9 @@
-//! Loading a heap: how, and what comes of it.
+//! Loading a heap or a profile: how, and what comes of it.
 
 use super::Progress;
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::model::heap::Heap;
+use crate::model::profile::Profile;
 
 /// Which words of call frames count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,4 +52,53 @@ pub struct Loaded<'a> {
     pub damage: Option<Error>,
     /// The number of the snapshot.
     pub snapshot: u64,
+}
+
+/// How to load a profile.
+#[derive(Clone, Copy)]
+pub struct ProfileOptions<'a> {
+    /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
+    pub keep_samples: bool,
+    /// Told how far the reader is.
+    pub progress: Progress<'a>,
+}
+
+impl Default for ProfileOptions<'_> {
+    fn default() -> Self {
+        Self { keep_samples: false, progress: &|_| {} }
+    }
+}
+
+/// A profile, and what there is to say of the loading.
+pub struct LoadedProfile {
+    /// What could be loaded.
+    pub profile: Profile,
+    /// What ended the reading early.
+    pub damage: Option<Error>,
+}
+
+/// The error for a snapshot that a file does not have: `no snapshot 7; the file has 0–3`.
+#[cold]
+pub fn no_snapshot(number: u64, count: u64) -> Error {
+    Error::absent(format!("no snapshot {number}; {}", snapshots(count)))
+}
+
+/// Which snapshots a file has, for people.
+pub fn snapshots(count: u64) -> String {
+    match count {
+        0 => "the file has none".to_owned(),
+        1 => "the file has only snapshot 0".to_owned(),
+        _ => format!("the file has 0–{}", count - 1),
+    }
+}
+
+/// Refuses all but the only snapshot of a format that has one.
+///
+/// # Errors
+/// When another one is asked for.
+pub(super) fn only_snapshot(choice: SnapshotChoice) -> Result<()> {
+    match choice {
+        SnapshotChoice::Number(number @ 1..) => Err(no_snapshot(number, 1)),
+        SnapshotChoice::Number(0) | SnapshotChoice::Last => Ok(()),
+    }
 }

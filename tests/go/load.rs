@@ -325,7 +325,7 @@ fn there_is_one_snapshot() {
     let options = |number| LoadOptions { snapshot: SnapshotChoice::Number(number), ..LoadOptions::default() };
     assert_eq!(go::load(source.bytes(), options(0)).unwrap().snapshot, 0);
     let error = go::load(source.bytes(), options(3)).err().unwrap();
-    assert_eq!(error.message(), "there is no snapshot 3; expected 0, the only one of a Go heap dump");
+    assert_eq!(error.message(), "no snapshot 3; the file has only snapshot 0");
 }
 
 /// Everything that a heap says, in one text.

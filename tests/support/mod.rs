@@ -8,6 +8,7 @@ pub mod mojo;
 pub mod mvmheap;
 
 use dumptool::error::Error;
+use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format, Options, Visitor};
 use dumptool::model::fields::Record;
 use dumptool::output::records::RecordFormat;
@@ -100,6 +101,10 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
     }
     match input::check(format, bytes, Options::default()) {
         Ok(findings) => findings.damage.iter().for_each(|damage| with_offset(&damage.error)),
+        Err(error) => with_offset(&error),
+    }
+    match input::histogram(format, bytes, LoadOptions::default()) {
+        Ok(histogram) => histogram.damage.iter().for_each(with_offset),
         Err(error) => with_offset(&error),
     }
     if let Err(error) = input::for_each_record(format, bytes, Options::default(), &mut Ignore) {

@@ -10,6 +10,7 @@ use super::progress::Progress;
 use super::status::{self, Status, UsageError};
 use super::terminal::Terminal;
 use crate::input::info::Info;
+use crate::input::load::snapshots;
 use crate::input::{self, Options};
 use serde::Serialize;
 use view::View;
@@ -105,12 +106,7 @@ fn select_snapshot(info: &mut Info, wanted: Option<Snapshot>) -> Result<(), Usag
     let count = heap.snapshots.len() as u64;
     if index.is_none_or(|index| index >= count) {
         let what = index.map_or("no complete snapshot".to_owned(), |index| format!("no snapshot {index}"));
-        let has = match count {
-            0 => "the file has none".to_owned(),
-            1 => "the file has only snapshot 0".to_owned(),
-            _ => format!("the file has 0–{}", count - 1),
-        };
-        return Err(UsageError::new(format!("{what}; {has}")));
+        return Err(UsageError::new(format!("{what}; {}", snapshots(count))));
     }
     heap.snapshots.retain(|snapshot| Some(snapshot.index) == index);
     Ok(())

@@ -6,6 +6,7 @@
 //! names of static fields, so that a path can begin at `isolate main: cache`.
 
 mod classes;
+mod histogram;
 mod roots;
 mod values;
 
@@ -17,10 +18,11 @@ use super::records::{Rec, Records};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Options;
-use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
 use classes::{Class, Classes};
+pub use histogram::histogram;
 use roots::Isolate;
 use values::DartValues;
 
@@ -34,9 +36,7 @@ const SMALLEST_OBJECT: u64 = 4;
 /// loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut records = Records::new(bytes)?;
-    if let SnapshotChoice::Number(number @ 1..) = options.snapshot {
-        return Err(Error::unsupported(0, format!("no snapshot {number}; the file has only 0")));
-    }
+    only_snapshot(options.snapshot)?;
     let mut loader = Loader {
         builder: HeapBuilder::with_capacity(0, 0),
         classes: Classes::default(),

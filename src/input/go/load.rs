@@ -12,6 +12,7 @@
 //! decided, and about 2 bytes of the table of addresses; a reference takes 8. All are reserved by counts of an earlier pass.
 
 mod edges;
+mod histogram;
 mod interfaces;
 mod old;
 mod place;
@@ -24,11 +25,12 @@ mod survey;
 mod typing;
 mod values;
 
-use crate::error::{Error, Result};
-use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::error::Result;
+use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::heap::{Heap, Ids, LoadWarning, References};
 use crate::model::names::Names;
 use edges::Edges;
+pub use histogram::histogram;
 use interfaces::Hints;
 use place::Placed;
 use pointers::Reader;
@@ -47,12 +49,10 @@ const CHUNK: usize = 1 << 16;
 /// When the magic is not one of a Go heap dump, another snapshot than the only one is asked for, or there are more objects
 /// than rows.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    if let SnapshotChoice::Number(number @ 1..) = options.snapshot {
-        return Err(Error::unsupported(0, format!("there is no snapshot {number}")).expected("0, the only one of a Go heap dump"));
-    }
+    only_snapshot(options.snapshot)?;
     let progress = |part: u64, parts: u64| (options.progress)((bytes.len() as u64 / parts.max(1)).saturating_mul(part));
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
-    let placed = Placed::new(&survey);
+    let placed = Placed::new(bytes, &survey);
     progress(1, 2);
     let hints = Hints::new(placed.sizes.len());
     let reader = Reader::new(bytes, &survey, &placed, &hints);

@@ -69,7 +69,7 @@ pub mod version;
 
 pub use details::Details;
 pub use invariants::check;
-pub use load::load;
+pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;

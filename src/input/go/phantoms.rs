@@ -196,11 +196,12 @@ impl PhantomFilter {
         Self { rule, pointer_size, largest: largest(pointer_size), page: FilteredPage::default() }
     }
 
-    /// Takes the next object of the file, and whether it has pointers; gives the addresses of objects that exist.
+    /// Takes the next object of the file, and whether it has pointers; gives addresses and sizes of objects that exist:
+    /// this one, or earlier ones, which have no pointers.
     #[inline]
-    pub fn add(&mut self, addr: u64, size: u64, scan: bool, mut real: impl FnMut(u64)) {
+    pub fn add(&mut self, addr: u64, size: u64, scan: bool, mut real: impl FnMut(u64, u64)) {
         if self.rule == Rule::None || size > self.largest {
-            return real(addr);
+            return real(addr, size);
         }
         let offset = addr % PAGE;
         if addr - offset != self.page.start || size != self.page.size {
@@ -208,23 +209,23 @@ impl PhantomFilter {
         }
         self.page.scan |= scan;
         if offset < self.page.scan_end {
-            real(addr);
+            real(addr, size);
         } else if offset < self.page.noscan_end && !self.page.scan {
             self.page.held.push(addr);
         }
     }
 
     /// Closes the last page.
-    pub fn finish(&mut self, mut real: impl FnMut(u64)) {
+    pub fn finish(&mut self, mut real: impl FnMut(u64, u64)) {
         self.turn(0, 0, &mut real);
     }
 
-    fn turn(&mut self, start: u64, size: u64, real: &mut impl FnMut(u64)) {
+    fn turn(&mut self, start: u64, size: u64, real: &mut impl FnMut(u64, u64)) {
         let page = &mut self.page;
         if page.scan {
             page.held.clear();
         }
-        page.held.drain(..).for_each(real);
+        page.held.drain(..).for_each(|addr| real(addr, page.size));
         page.scan = false;
         (page.start, page.size) = (start, size);
         page.scan_end = self.rule.slots_end(self.pointer_size, size, true);
@@ -267,9 +268,9 @@ mod tests {
             for slot in 0..PAGE / size {
                 let addr = 0xc000_0000_0000 + slot * size;
                 counter.add(addr, size, u64::from(scan && slot == scan_slot));
-                filter.add(addr, size, scan && slot == scan_slot, |addr| real.push(addr));
+                filter.add(addr, size, scan && slot == scan_slot, |addr, _| real.push(addr));
             }
-            filter.finish(|addr| real.push(addr));
+            filter.finish(|addr, _| real.push(addr));
             assert_eq!(real.len() as u64 + counter.clone().finish(rule).objects, PAGE / size);
         }
         counter.finish(rule).objects

@@ -23,7 +23,7 @@ use super::values::{Contents, kind};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Progress;
-use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
@@ -33,9 +33,7 @@ use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, Typ
 /// # Errors
 /// When the header cannot be read, or another snapshot than the first is asked for, or there are too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    if let SnapshotChoice::Number(number @ 1..) = options.snapshot {
-        return Err(Error::unsupported(0, format!("there is no snapshot {number}")).expected("0: an hprof file has one"));
-    }
+    only_snapshot(options.snapshot)?;
     let mut scan = Scan::new(bytes, options.progress)?;
     if scan.objects > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects)).expected(format!("at most {MAX_OBJECTS}")));
@@ -95,19 +93,19 @@ fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Pro
 }
 
 /// The types of the heap.
-struct Types {
+pub(super) struct Types {
     /// Those of classes, in the order of their table.
-    of_class: Vec<TypeId>,
+    pub(super) of_class: Vec<TypeId>,
     /// Those of primitive arrays, in the order of [`PRIMITIVES`].
     of_array: Vec<TypeId>,
-    class: TypeId,
+    pub(super) class: TypeId,
     /// Of objects whose class is not in the file.
-    unknown: TypeId,
-    unknown_array: TypeId,
+    pub(super) unknown: TypeId,
+    pub(super) unknown_array: TypeId,
 }
 
 impl Types {
-    fn new(scan: &Scan<'_>, builder: &mut HeapBuilder<'_>) -> Self {
+    pub(super) fn new(scan: &Scan<'_>, builder: &mut HeapBuilder<'_>) -> Self {
         let mut of_class = Vec::with_capacity(scan.classes.len());
         let mut of_array = [None; PRIMITIVES.len()];
         let mut class_type = None;
@@ -142,7 +140,7 @@ impl Types {
         }
     }
 
-    fn primitive_array(&self, element: FieldType) -> TypeId {
+    pub(super) fn primitive_array(&self, element: FieldType) -> TypeId {
         let index = PRIMITIVES.iter().position(|kind| *kind == element);
         index.and_then(|index| self.of_array.get(index)).copied().unwrap_or(self.unknown)
     }

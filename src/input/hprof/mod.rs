@@ -60,6 +60,7 @@
 pub mod classes;
 pub mod details;
 pub mod header;
+pub mod histogram;
 pub mod invariants;
 pub mod layout;
 pub mod load;
@@ -77,6 +78,7 @@ pub mod threads;
 pub mod values;
 
 pub use details::Details;
+pub use histogram::histogram;
 pub use invariants::check;
 pub use load::load;
 pub use records::{HeapRec, Rec, Records, for_each_record};

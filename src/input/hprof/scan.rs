@@ -45,6 +45,14 @@ impl<'a> Scan<'a> {
     /// # Errors
     /// When the header cannot be read.
     pub(super) fn new(bytes: &'a [u8], progress: Progress<'_>) -> Result<Self> {
+        Self::with(bytes, progress, Self::add_object)
+    }
+
+    /// As [`Self::new`], but with something else done with the objects.
+    ///
+    /// # Errors
+    /// When the header cannot be read.
+    pub(super) fn with(bytes: &'a [u8], progress: Progress<'_>, each: impl FnMut(&mut Self, &Object<'a>)) -> Result<Self> {
         let mut records = Records::new(bytes)?;
         let ids = records.header().id_size;
         let mut scan = Self {
@@ -66,7 +74,7 @@ impl<'a> Scan<'a> {
         };
         let mut names = FxHashMap::default();
         let mut compression = Compression::default();
-        scan.damage = scan.read(&mut records, &mut names, &mut compression, progress).err();
+        scan.damage = scan.read(&mut records, &mut names, &mut compression, progress, each).err();
         scan.classes.set_names(&names);
         scan.ours = scan.classes.named("dumptool.Info", &scan.strings).is_some();
         scan.rule = scan.find_rule(compression);
@@ -80,11 +88,14 @@ impl<'a> Scan<'a> {
         names: &mut FxHashMap<u64, u64>,
         compression: &mut Compression,
         progress: Progress<'_>,
+        mut each: impl FnMut(&mut Self, &Object<'a>),
     ) -> Result<()> {
         let mut next_progress = 0;
         loop {
             while let Some(object) = records.next_object() {
-                self.add_object(&object?.1, compression);
+                let (_, object) = object?;
+                compression.see(&object);
+                each(self, &object);
             }
             let Some(record) = records.next() else { return Ok(()) };
             let (offset, record) = record?;
@@ -94,7 +105,10 @@ impl<'a> Scan<'a> {
                 next_progress = offset + (1 << 20);
             }
             match record {
-                Rec::Heap(HeapRec::Object(object)) => self.add_object(&object, compression),
+                Rec::Heap(HeapRec::Object(object)) => {
+                    compression.see(&object);
+                    each(self, &object);
+                }
                 Rec::Heap(HeapRec::Root(root)) => self.roots.push(root),
                 Rec::Heap(HeapRec::ClassDump(class)) => match self.classes.add(class, offset) {
                     true => self.add_id(class.id),
@@ -123,16 +137,11 @@ impl<'a> Scan<'a> {
     }
 
     #[inline]
-    fn add_object(&mut self, object: &Object<'_>, compression: &mut Compression) {
-        let (id, elements) = match object {
-            Object::ObjectArray(array) => {
-                self.elements += u64::from(array.count);
-                (array.id, Some(array.count))
-            }
-            object => (object.id(), None),
-        };
-        compression.add(id, elements);
-        self.add_id(id);
+    fn add_object(&mut self, object: &Object<'_>) {
+        if let Object::ObjectArray(array) = object {
+            self.elements += u64::from(array.count);
+        }
+        self.add_id(object.id());
     }
 
     #[inline]

@@ -16,6 +16,7 @@
 //! of the original heap, it counts nothing.
 
 use super::classes::{Fields, Statics};
+use super::objects::Object;
 use super::primitives::{FieldType, IdSize};
 
 /// How sizes are found.
@@ -116,13 +117,17 @@ pub(super) struct Compression {
 }
 
 impl Compression {
-    /// Takes the next object, of which `elements` is the number of elements if it is an array of references.
+    /// Takes the next object.
     #[inline]
-    pub(super) fn add(&mut self, id: u64, elements: Option<u32>) {
+    pub(super) fn see(&mut self, object: &Object<'_>) {
+        let id = object.id();
         if let Some((start, end)) = self.last {
             self.seen |= start < id && id < end;
         }
-        self.last = elements.map(|count| (id, id.saturating_add(16 + 8 * u64::from(count))));
+        self.last = match object {
+            Object::ObjectArray(array) => Some((id, id.saturating_add(16 + 8 * u64::from(array.count)))),
+            _ => None,
+        };
     }
 
     /// Whether the objects so far show it.

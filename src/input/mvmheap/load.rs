@@ -8,6 +8,7 @@
 //! begin at `colrfstr`. The columns of rows come first, therefore, and each reference is then put where it belongs as soon
 //! as it is decoded; nothing is held twice.
 
+mod histogram;
 mod order;
 mod references;
 mod roots;
@@ -17,9 +18,10 @@ mod types;
 use super::dump::{COLLECTABLES, Data, Dump, REFERENCES, Snapshot};
 use crate::error::{Error, Result};
 use crate::input::Progress;
-use crate::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids};
+pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When none is, the last one whose
@@ -45,7 +47,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
             Err(error) => failure = failure.or(Some(error)),
         }
     }
-    Err(failure.or(dump.damage).unwrap_or_else(|| no_snapshot(bytes.len() as u64)))
+    Err(failure.or(dump.damage).unwrap_or_else(|| cut(bytes.len() as u64)))
 }
 
 /// The snapshots to try, in this order.
@@ -54,12 +56,8 @@ fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<u
     match choice {
         SnapshotChoice::Number(number) => match usize::try_from(number).ok().filter(|&number| number < count) {
             Some(number) => Ok(vec![number]),
-            None if count == 0 => Err(no_snapshot(end)),
-            None => {
-                let last = count.saturating_sub(1);
-                let range = if last == 0 { "only 0".to_owned() } else { format!("0-{last}") };
-                Err(Error::unsupported(end, format!("no snapshot {number}; the file has {range}")))
-            }
+            None if count == 0 => Err(cut(end)),
+            None => Err(no_snapshot(number, count as u64)),
         },
         SnapshotChoice::Last => {
             let backwards = |complete: bool| {
@@ -72,7 +70,7 @@ fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<u
 }
 
 #[cold]
-fn no_snapshot(end: u64) -> Error {
+fn cut(end: u64) -> Error {
     Error::truncated(end, "the input ends before the first whole snapshot")
 }
 
@@ -85,10 +83,15 @@ fn missing_column(snapshot: &Snapshot<'_>) -> Option<&'static str> {
     }
 }
 
+#[cold]
+fn not_whole(snapshot: &Snapshot<'_>, name: &str) -> Error {
+    let what = format!("the snapshot is not whole: \"{name}\" is missing");
+    Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole")
+}
+
 fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<HeapBuilder<'a>> {
     if let Some(name) = missing_column(snapshot) {
-        let what = format!("the snapshot is not whole: \"{name}\" is missing");
-        return Err(Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole"));
+        return Err(not_whole(snapshot, name));
     }
     let progress = Steps { done: AtomicU64::new(snapshot.start), progress };
     let mut builder = HeapBuilder::with_capacity(0, 0);

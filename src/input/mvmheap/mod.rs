@@ -85,7 +85,7 @@ mod toc;
 
 pub use blocks::{Block, BlockName, Body, TocEntry, toc_entries};
 pub use invariants::check;
-pub use load::load;
+pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
 pub use sections::Section;
 pub use summary::{Details, info};

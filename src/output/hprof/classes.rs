@@ -127,7 +127,7 @@ impl Classes {
             let row = plan.type_id.0 as usize;
             let class = match plan.form {
                 Form::Text => self.required.string,
-                Form::Bytes | Form::Mixed => OBJECT,
+                Form::Bytes | Form::Numbers(_) | Form::Mixed => OBJECT,
                 Form::Array => *arrays.entry(plan.type_id).or_insert_with(|| {
                     let name = array_class_name(&class_name(&heap.names, &heap.types[row]));
                     let name = self.names.intern(&name);

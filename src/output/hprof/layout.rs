@@ -69,6 +69,11 @@ impl Layout {
         size.saturating_sub(align(self.array_header(), self.reference())).min(known.clamp(FILLING, LONGEST))
     }
 
+    /// The fewest bytes of elements of an array that is at least `size` bytes large.
+    pub(super) fn least_bytes(&self, size: u64) -> u64 {
+        size.saturating_sub(7 + self.array_header())
+    }
+
     /// What MAT and hprof-slurp show for an instance with so many bytes of fields.
     pub(super) fn instance_size(&self, fields: u64) -> u64 {
         align(self.header() + fields, 8)

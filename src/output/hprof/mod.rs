@@ -19,6 +19,7 @@
 //! | with fields | an instance of a class made for its (type, size): a reference field per label, named by it, then the contents or the value of the object where they are known, then `~pad` fields up to its size |
 //! | elements, more than 256 references, more than 2 KiB | an array of class `[Lname;` whose length gives the size; references in order, at their index where all have one |
 //! | contents of more than 2 KiB without references | a byte array with the contents; the name of the type is lost |
+//! | `byte[]` and the like of a Java heap | the array that it is, with more elements where headers are smaller here |
 //! | external bytes | a byte array of that size in a field `~external` |
 //! | weak reference | the `referent` of the object itself, which becomes a subclass of `java.lang.ref.WeakReference`; further ones of an object through a `WeakReference` of their own |
 //! | root | a static field, named by its label, of a class `GC roots: <group>`; in a call frame: a local variable of a thread |

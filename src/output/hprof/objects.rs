@@ -49,6 +49,7 @@ impl<W: Write> Objects<'_, '_, W> {
                 Form::Fields | Form::Mixed => self.instance(object, plan, class, external.map(|(id, _)| id))?,
                 Form::Array => self.array(object, plan, class, external.map(|(id, _)| id))?,
                 Form::Bytes => self.bytes(object)?,
+                Form::Numbers(basic) => self.numbers(object, basic)?,
                 Form::Text => self.text(object)?,
             }
             if let Some((id, bytes)) = external {
@@ -164,7 +165,7 @@ impl<W: Write> Objects<'_, '_, W> {
             Basic::Object => self.out.id(0),
             Basic::Boolean | Basic::Byte => self.out.u1(0),
             Basic::Char | Basic::Short => self.out.u2(0),
-            Basic::Int => self.out.u4(0),
+            Basic::Float | Basic::Int => self.out.u4(0),
             Basic::Double | Basic::Long => self.out.u8(0),
         }
     }
@@ -289,7 +290,7 @@ impl<W: Write> Objects<'_, '_, W> {
             _ => &[],
         };
         let length = self.layout.bytes_length(size, contents.len() as u64);
-        self.byte_array(self.ids.object(object), length, contents)?;
+        self.number_array(self.ids.object(object), Basic::Byte, length, contents)?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
         self.sized(shown, size);
@@ -300,22 +301,45 @@ impl<W: Write> Objects<'_, '_, W> {
 
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
         let length = self.layout.bytes_length(bytes, 0);
-        self.byte_array(id, length, &[])?;
+        self.number_array(id, Basic::Byte, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
         self.sized(shown, bytes);
         Ok(())
     }
 
-    fn byte_array(&mut self, id: u64, length: u64, contents: &[u8]) -> io::Result<()> {
-        self.out.begin(sub::PRIM_ARRAY, 10 + self.layout.reference() + length)?;
+    /// An array of Java's, with the elements that it has. Where headers are smaller here than in the JVM it came from, some more
+    /// make its size right.
+    fn numbers(&mut self, object: ObjectId, basic: Basic) -> io::Result<()> {
+        let width = u64::from(basic.width());
+        let size = self.heap.shallow.get(object.index());
+        let value = self.heap.value(object);
+        let (contents, known) = match value {
+            Value::Bytes(bytes) => (bytes, bytes.len() as u64 / width),
+            Value::Length(length) => (&[][..], length),
+            _ => (&[][..], 0),
+        };
+        let longest = self.layout.bytes_length(size, contents.len() as u64) / width;
+        let fitting = self.layout.least_bytes(size).div_ceil(width).min(longest);
+        let length = known.min(longest.max(contents.len() as u64 / width)).max(fitting);
+        self.number_array(self.ids.object(object), basic, length, contents)?;
+        let shown = self.layout.array_size(length * width);
+        self.report.add(shown, 0);
+        self.sized(shown, size);
+        self.losses.add_bytes(Lost::Lengthened, length.saturating_sub(known) * width);
+        Ok(())
+    }
+
+    fn number_array(&mut self, id: u64, basic: Basic, length: u64, contents: &[u8]) -> io::Result<()> {
+        let bytes = length * u64::from(basic.width());
+        self.out.begin(sub::PRIM_ARRAY, 10 + self.layout.reference() + bytes)?;
         self.out.id(id);
         self.out.u4(TRACE);
         self.out.u4(length as u32);
-        self.out.u1(Basic::Byte as u8);
-        let known = &contents[..contents.len().min(length as usize)];
+        self.out.u1(basic as u8);
+        let known = &contents[..contents.len().min(bytes as usize)];
         self.out.stream(known)?;
-        self.out.zeros(length - known.len() as u64)
+        self.out.zeros(bytes - known.len() as u64)
     }
 
     fn text(&mut self, object: ObjectId) -> io::Result<()> {

@@ -7,7 +7,8 @@
 mod fields;
 
 use super::layout::Layout;
-use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, TypeId, TypeKind, Value};
+use super::records::Basic;
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
 pub(super) use fields::Field;
 use fields::fields;
 use rustc_hash::FxHashMap;
@@ -68,6 +69,8 @@ pub(super) enum Form {
     Array,
     /// A byte array with the contents.
     Bytes,
+    /// An array of numbers, as which the type is known to Java.
+    Numbers(Basic),
     /// A `java.lang.String`.
     Text,
 }
@@ -107,6 +110,8 @@ struct Group {
     size: u64,
     external: bool,
     array: bool,
+    /// The type is one of Java's arrays of numbers.
+    numbers: Option<Basic>,
     /// There are references, where it matters: contents and texts are written as such only if there are none.
     references: bool,
 }
@@ -128,6 +133,7 @@ impl Plans {
     fn group(&mut self, heap: &Heap<'_>) {
         let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
         // Objects of a type mostly have the same size as the one before.
+        let numbers: Vec<_> = heap.types.iter().map(|kind| elements(heap, kind)).collect();
         let mut recent: Vec<Option<(Group, u32)>> = vec![None; heap.types.len()];
         let mut external = heap.external.iter().peekable();
         let mut keys = Vec::new();
@@ -136,13 +142,15 @@ impl Plans {
             let type_id = heap.type_of[object.index()];
             let size = heap.shallow.get(object.index());
             let range = heap.references.range(object);
-            let array = is_array(heap, object, size);
+            let numbers = numbers[type_id.0 as usize];
+            let array = numbers.is_some() || is_array(heap, object, size);
             // The size of an array is in its length.
             let group = Group {
                 type_id,
                 size: if array { 0 } else { size },
                 external: has_external,
                 array,
+                numbers,
                 references: (array || heap.type_of(object).kind == TypeKind::Text) && !range.is_empty(),
             };
             let recent = &mut recent[type_id.0 as usize];
@@ -240,23 +248,9 @@ impl Plans {
 impl Plan {
     fn new(heap: &Heap<'_>, first: ObjectId, group: &Group) -> Self {
         let value = ValueKind::of(heap, first);
-        let mut plan = Self {
-            form: Form::Fields,
-            type_id: group.type_id,
-            size: group.size,
-            value,
-            external: group.external,
-            keys: Vec::new(),
-            most: 0,
-            fields: Vec::new(),
-            pads: 0..0,
-            padding: 0,
-            referent: None,
-            length: 0,
-            unwritten: 0,
-            reads_value: false,
-        };
+        let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.form = match group {
+            Group { numbers: Some(basic), references: false, external: false, .. } => Form::Numbers(*basic),
             Group { references: false, external: false, .. }
                 if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
             {
@@ -270,12 +264,17 @@ impl Plan {
     }
 
     fn with_keys(&self, keys: Vec<Key>) -> Self {
+        Self::with(self.type_id, self.size, self.value, self.external, keys)
+    }
+
+    /// A plan for fields, which are to be found yet.
+    fn with(type_id: TypeId, size: u64, value: ValueKind, external: bool, keys: Vec<Key>) -> Self {
         Self {
             form: Form::Fields,
-            type_id: self.type_id,
-            size: self.size,
-            value: self.value,
-            external: self.external,
+            type_id,
+            size,
+            value,
+            external,
             most: keys.len() as u32,
             keys,
             fields: Vec::new(),
@@ -331,6 +330,13 @@ impl Plan {
             own += 1;
         }
     }
+}
+
+/// What the elements are if a type is one of Java's arrays of numbers, such as `byte[]`.
+fn elements(heap: &Heap<'_>, of: &Type) -> Option<Basic> {
+    let is_javas = of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
+    let name = heap.names.text(of.name).strip_suffix("[]").filter(|_| is_javas)?;
+    Basic::NUMBERS.into_iter().find_map(|(known, basic)| (known == name).then_some(basic))
 }
 
 /// Whether an object is too large for fields, or has elements.

@@ -31,6 +31,7 @@ pub(super) enum Basic {
     Object = 2,
     Boolean = 4,
     Char = 5,
+    Float = 6,
     Double = 7,
     Byte = 8,
     Short = 9,
@@ -39,13 +40,25 @@ pub(super) enum Basic {
 }
 
 impl Basic {
+    /// Java's types of numbers by name.
+    pub(super) const NUMBERS: [(&str, Self); 8] = [
+        ("boolean", Self::Boolean),
+        ("char", Self::Char),
+        ("float", Self::Float),
+        ("double", Self::Double),
+        ("byte", Self::Byte),
+        ("short", Self::Short),
+        ("int", Self::Int),
+        ("long", Self::Long),
+    ];
+
     /// Bytes of a number; 0 for references, whose width is that of ids.
     pub(super) fn width(self) -> u32 {
         match self {
             Self::Object => 0,
             Self::Boolean | Self::Byte => 1,
             Self::Char | Self::Short => 2,
-            Self::Int => 4,
+            Self::Float | Self::Int => 4,
             Self::Double | Self::Long => 8,
         }
     }

@@ -1,5 +1,6 @@
 //! What was written, and what could not be.
 
+pub use crate::output::loss::Loss;
 use serde::Serialize;
 
 /// What was written, as readers count it: what the heap has no object for is included.
@@ -29,17 +30,6 @@ impl Report {
     }
 }
 
-/// Something that the format cannot say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Loss {
-    /// What, in the plural.
-    pub what: &'static str,
-    /// How often.
-    pub count: u64,
-    /// How many bytes it concerns, where it concerns bytes.
-    pub bytes: Option<u64>,
-}
-
 /// Kinds of losses, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Lost {
@@ -47,6 +37,7 @@ pub(super) enum Lost {
     RoundedArray,
     CutSize,
     StringSize,
+    Lengthened,
     StringType,
     BytesType,
     Contents,
@@ -61,11 +52,12 @@ pub(super) enum Lost {
 }
 
 /// What is said of each kind, and whether bytes are counted.
-const KINDS: [(Lost, &str, bool); 15] = [
+const KINDS: [(Lost, &str, bool); 16] = [
     (Lost::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
     (Lost::RoundedArray, "sizes rounded up", true),
     (Lost::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
     (Lost::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
+    (Lost::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
     (Lost::StringType, "type names of texts, which are java.lang.String", false),
     (Lost::BytesType, "type names of memory blocks over 2 KiB, which are byte[]", false),
     (Lost::Contents, "memory contents that have no place", true),

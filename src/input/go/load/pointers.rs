@@ -35,6 +35,22 @@ impl Words {
     }
 }
 
+/// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
+fn smallest_with_header(survey: &Survey<'_>) -> u64 {
+    match survey.rule {
+        Rule::None => u64::MAX,
+        Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
+    }
+}
+
+/// The type in the malloc header of an object whose first pointer stands at an offset, if it has one.
+#[inline]
+pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
+    let size = contents.len() as u64;
+    let may_have = first >= HEADER && size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER;
+    survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
+}
+
 /// What is wrong with pointers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
@@ -88,10 +104,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             addresses,
             sizes: &placed.sizes,
             interfaces: Interfaces::new(survey),
-            smallest_with_header: match survey.rule {
-                Rule::None => u64::MAX,
-                Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
-            },
+            smallest_with_header: smallest_with_header(survey),
             low,
             span: high.saturating_sub(low),
         }
@@ -100,7 +113,7 @@ impl<'s, 'a> Reader<'s, 'a> {
     /// The object that an address is in, and how far from its start.
     #[inline]
     pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
-        if address.wrapping_sub(self.low) >= self.span {
+        if !self.is_in_heap(address) {
             return None;
         }
         let (object, start) = self.addresses.floor_with_address(address)?;
@@ -124,7 +137,13 @@ impl<'s, 'a> Reader<'s, 'a> {
         inside == 0 || inside == HEADER && self.may_have_header(self.sizes.get(object.index()))
     }
 
-    /// The pointer that a field holds, if it holds one that is not nil.
+    /// Whether an address is between the first object and the end of the last. Nil is not.
+    #[inline]
+    pub(super) fn is_in_heap(&self, address: u64) -> bool {
+        (address != 0) & (address.wrapping_sub(self.low) < self.span)
+    }
+
+    /// The pointer that a field holds, which may be nil.
     #[inline]
     pub(super) fn pointer(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<Pointer> {
         let offset = match field.kind {
@@ -136,7 +155,6 @@ impl<'s, 'a> Reader<'s, 'a> {
                 faults.beyond += 1;
                 None
             }
-            Some(0) => None,
             Some(address) => Some(Pointer { offset, address }),
         }
     }

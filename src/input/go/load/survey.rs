@@ -46,14 +46,46 @@ impl<'a> Survey<'a> {
     /// # Errors
     /// When the magic is another one, or there are too many objects.
     pub(super) fn new(bytes: &'a [u8], progress: impl Fn(u64)) -> Result<Self> {
+        let (mut survey, rows) = Self::with(bytes, progress, Rows::default)?;
+        survey.addresses = rows.builder.finish();
+        survey.duplicates = rows.added.saturating_sub(survey.addresses.len() as u64);
+        Ok(survey)
+    }
+
+    /// As [`Self::new`], but instead of the addresses something else is made of the objects.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub(super) fn with<T: Take<'a>>(bytes: &'a [u8], progress: impl Fn(u64), empty: impl Fn() -> T) -> Result<(Self, T)> {
         let assumed = assumed_rule(bytes)?;
-        let (survey, rule) = Pass::run(bytes, assumed, &progress)?;
+        let (survey, taken, rule) = Pass::run(bytes, assumed, &progress, empty())?;
         if rule == assumed {
-            return Ok(survey);
+            return Ok((survey, taken));
         }
         // The statistics at the end of the file contradict the version: experiments and forks do that.
-        drop(survey);
-        Pass::run(bytes, rule, &progress).map(|(survey, _)| survey)
+        drop((survey, taken));
+        Pass::run(bytes, rule, &progress, empty()).map(|(survey, taken, _)| (survey, taken))
+    }
+}
+
+/// Takes the objects that are no phantoms.
+pub(super) trait Take<'a> {
+    /// Takes one. Of objects that had to wait for others the record is not known any more; they have no pointers.
+    fn take(&mut self, address: u64, size: u64, object: Option<&Object<'a>>, survey: &Survey<'a>);
+}
+
+/// The addresses of objects.
+#[derive(Default)]
+struct Rows {
+    builder: AddressesBuilder,
+    added: u64,
+}
+
+impl<'a> Take<'a> for Rows {
+    #[inline]
+    fn take(&mut self, address: u64, _: u64, _: Option<&Object<'a>>, _: &Survey<'a>) {
+        self.builder.add(address);
+        self.added += 1;
     }
 }
 
@@ -64,17 +96,17 @@ fn assumed_rule(bytes: &[u8]) -> Result<Rule> {
 }
 
 /// The pass under way.
-struct Pass<'a> {
+struct Pass<'a, T> {
     survey: Survey<'a>,
     totals: Totals<'a>,
-    builder: AddressesBuilder,
+    taken: T,
     added: u64,
     filter: PhantomFilter,
 }
 
-impl<'a> Pass<'a> {
+impl<'a, T: Take<'a>> Pass<'a, T> {
     /// The survey by a rule, and the rule that would be the right one.
-    fn run(bytes: &'a [u8], rule: Rule, progress: &impl Fn(u64)) -> Result<(Survey<'a>, Rule)> {
+    fn run(bytes: &'a [u8], rule: Rule, progress: &impl Fn(u64), taken: T) -> Result<(Survey<'a>, T, Rule)> {
         let mut records = Records::new(bytes)?;
         let version = records.version();
         let words = Words { size: 8, big_endian: false };
@@ -94,13 +126,7 @@ impl<'a> Pass<'a> {
             old: OldTypes::default(),
             damage: None,
         };
-        let mut pass = Self {
-            survey,
-            totals: Totals::new(version),
-            builder: AddressesBuilder::default(),
-            added: 0,
-            filter: PhantomFilter::new(rule, words.size),
-        };
+        let mut pass = Self { survey, totals: Totals::new(version), taken, added: 0, filter: PhantomFilter::new(rule, words.size) };
         pass.survey.damage = pass.add_all(&mut records, progress).err();
         pass.finish(bytes)
     }
@@ -108,12 +134,14 @@ impl<'a> Pass<'a> {
     fn add_all(&mut self, records: &mut Records<'a>, progress: &impl Fn(u64)) -> Result<()> {
         loop {
             loop {
-                if self.survey.object_records == (self.survey.chunks.len() * CHUNK) as u64 {
-                    progress(records.offset());
-                    self.survey.chunks.push(records.clone());
+                let next_chunk = (self.survey.chunks.len() * CHUNK) as u64;
+                let left = next_chunk - self.survey.object_records;
+                records.take_some_objects(left, |_, object| self.object(object))?;
+                if self.survey.object_records < next_chunk {
+                    break;
                 }
-                let Some(object) = records.next_object() else { break };
-                self.object(&object?.1);
+                progress(records.offset());
+                self.survey.chunks.push(records.clone());
             }
             let before = records.clone();
             match records.next() {
@@ -132,10 +160,11 @@ impl<'a> Pass<'a> {
         if let Some(typed) = object.typed {
             self.survey.old.used(typed);
         }
-        let (builder, added) = (&mut self.builder, &mut self.added);
-        self.filter.add(object.addr, object.size(), !object.fields.is_empty(), |address| {
+        let (taken, added, survey) = (&mut self.taken, &mut self.added, &self.survey);
+        self.filter.add(object.addr, object.size(), !object.fields.is_empty(), |address, size| {
             *added += 1;
-            builder.add(address);
+            let known = (address, size) == (object.addr, object.size());
+            taken.take(address, size, known.then_some(object), survey);
         });
     }
 
@@ -166,21 +195,19 @@ impl<'a> Pass<'a> {
         }
     }
 
-    fn finish(mut self, bytes: &[u8]) -> Result<(Survey<'a>, Rule)> {
-        let (builder, added) = (&mut self.builder, &mut self.added);
-        self.filter.finish(|address| {
+    fn finish(mut self, bytes: &[u8]) -> Result<(Survey<'a>, T, Rule)> {
+        let (taken, added, survey) = (&mut self.taken, &mut self.added, &self.survey);
+        self.filter.finish(|address, size| {
             *added += 1;
-            builder.add(address);
+            taken.take(address, size, None, survey);
         });
         if self.added > MAX_OBJECTS {
             return Err(Error::limit(bytes.len() as u64, format!("the dump has {} objects", self.added))
                 .expected(format!("at most {MAX_OBJECTS}")));
         }
         let mut survey = self.survey;
-        survey.addresses = self.builder.finish();
-        survey.duplicates = self.added.saturating_sub(survey.addresses.len() as u64);
         let hchan_size = survey.params.and_then(|params| params.hchan_size);
         survey.old.finish(survey.version, survey.words.size, hchan_size);
-        Ok((survey, self.totals.heap().rule))
+        Ok((survey, self.taken, self.totals.heap().rule))
     }
 }

@@ -42,13 +42,18 @@ pub(super) fn number(
     (types, type_of)
 }
 
+/// The types of shapes that were found without hints, by number.
+pub(super) fn types_without_hints(found: &Typed, survey: &Survey<'_>, names: &mut Names) -> Vec<Type> {
+    Typing { survey, hints: &Hints::new(0), hinted: Vec::new() }.types(found, names)
+}
+
 /// Layouts of one size that have types of their own. Programs have a few for each size; memory that merely looks like
 /// objects has as many as objects.
 const MOST_LAYOUTS: u32 = 256;
 
 /// The shapes of a chunk after hints, in the order of the first object.
 #[derive(Default)]
-struct Typed {
+pub(super) struct Typed {
     shapes: Vec<Shape>,
     numbers: FxHashMap<u64, u32>,
     /// Layouts that have a type of their own, by size.
@@ -79,6 +84,12 @@ impl Typed {
     fn header(&mut self, address: u64, hint: Hint) {
         let best = self.headers.entry(address).or_insert(hint);
         *best = hint.min(*best);
+    }
+
+    /// The number of a shape without a hint, which is that of all further layouts if its size has too many.
+    pub(super) fn add(&mut self, shape: Shape) -> u32 {
+        let shape = self.limited(shape);
+        self.number(shape, matches!(shape, Shape::Plain { .. }))
     }
 
     /// Adds those of the next chunk, and gives their numbers here.

@@ -42,13 +42,13 @@ pub(super) fn add(
 
 /// All types that there may be, in a row: for each kind one for what has no name, which is all there is for the parts of
 /// the root set; then the objects, type objects and STables of each type, and the frames.
-struct Slots {
+pub(super) struct Slots {
     types: usize,
     frames: usize,
 }
 
 impl Slots {
-    fn new(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Self {
+    pub(super) fn new(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Self {
         let known = |size: Option<u64>, rows: usize| usize::try_from(size.unwrap_or(0)).unwrap_or(rows).min(rows);
         Self {
             types: known(snapshot.sizes.types, dump.tables.types.len()),
@@ -56,12 +56,12 @@ impl Slots {
         }
     }
 
-    fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.types.saturating_mul(3).saturating_add(self.frames).saturating_add(KINDS)
     }
 
     #[inline]
-    fn slot(&self, kind: u8, tofi: u32) -> usize {
+    pub(super) fn slot(&self, kind: u8, tofi: u32) -> usize {
         let limit = match u64::from(kind) {
             OBJECT | TYPE_OBJECT | STABLE => self.types,
             FRAME => self.frames,
@@ -73,7 +73,7 @@ impl Slots {
         }
     }
 
-    fn add(&self, dump: &Dump<'_>, slot: usize, builder: &mut HeapBuilder<'_>) -> TypeId {
+    pub(super) fn add(&self, dump: &Dump<'_>, slot: usize, builder: &mut HeapBuilder<'_>) -> TypeId {
         let Some(named) = slot.checked_sub(KINDS) else { return add_nameless(slot as u8, builder) };
         match (named.checked_div(self.types).unwrap_or(3).min(3), named) {
             (kind @ 0..3, _) => {
@@ -119,7 +119,7 @@ fn frame_name(dump: &Dump<'_>, frame: usize) -> String {
 
 fn add_nameless(kind: u8, builder: &mut HeapBuilder<'_>) -> TypeId {
     match (u64::from(kind), roots::part(kind)) {
-        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Synthetic),
+        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Root),
         (OBJECT, _) => builder.add_type("<unknown type>", "", TypeKind::Instance),
         (TYPE_OBJECT, _) => builder.add_type("<unknown type> (type object)", "", TypeKind::Class),
         (STABLE, _) => builder.add_type("STable<<unknown type>>", "", TypeKind::Class),

@@ -1,0 +1,67 @@
+//! Loads the heap of an input for a command.
+
+use super::args::{RootsArg, Snapshot};
+use super::open::Input;
+use super::progress::Progress;
+use super::status::{self, Status, UsageError};
+use super::terminal::Terminal;
+use crate::error::{Error, ErrorKind};
+use crate::input;
+use crate::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
+
+/// Loads a heap and shows how far it is. No snapshot asked for means the last complete one.
+///
+/// # Errors
+/// A [`UsageError`] when the file has no such snapshot; an `InputError` when nothing can be loaded. Damage behind what could be
+/// loaded is no error: it is told in [`Loaded::damage`], and what opening met in the source of the input.
+pub(super) fn load_heap<'a>(
+    input: &'a Input,
+    snapshot: Option<Snapshot>,
+    roots: RootsArg,
+    terminal: &Terminal,
+) -> anyhow::Result<Loaded<'a>> {
+    let progress = Progress::new(input.bytes().len() as u64, terminal);
+    let roots = match roots {
+        RootsArg::Precise => RootScan::Precise,
+        RootsArg::Default => RootScan::Default,
+        RootsArg::Conservative => RootScan::Conservative,
+    };
+    let reached = |offset| progress.reached(offset);
+    input::load(input.format, input.bytes(), load_options(snapshot, roots, &reached)).map_err(|error| refused(error, input))
+}
+
+/// How a heap is loaded for arguments.
+pub(super) fn load_options<'a>(
+    snapshot: Option<Snapshot>,
+    roots: RootScan,
+    progress: crate::input::Progress<'a>,
+) -> LoadOptions<'a> {
+    let snapshot = match snapshot {
+        Some(Snapshot::Number(number)) => SnapshotChoice::Number(number),
+        Some(Snapshot::Last) | None => SnapshotChoice::Last,
+    };
+    LoadOptions { snapshot, roots, progress }
+}
+
+/// The error of a reader, as one about this input, or about arguments that ask for what it does not have.
+pub(super) fn refused(error: Error, input: &Input) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::Absent => UsageError::new(error.message()).into(),
+        _ => input.error(error).into(),
+    }
+}
+
+/// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status that belongs to it.
+pub(super) fn report_loaded(input: &Input, loaded: &Loaded<'_>, terminal: &Terminal) -> Status {
+    for warning in &loaded.heap.warnings {
+        terminal.warn(&input.path, &format!("{}: {}", warning.what, warning.count));
+    }
+    if let Some(damage) = input.source.damage().or(loaded.damage.as_ref()) {
+        status::report_input(&input.path, damage, terminal);
+        return Status::Damaged;
+    }
+    match loaded.heap.warnings.iter().any(|warning| warning.damage) {
+        true => Status::Damaged,
+        false => Status::Done,
+    }
+}

@@ -1,0 +1,120 @@
+//! The objects of a snapshot by class.
+
+use super::ROOT;
+use super::classes::Classes;
+use crate::error::Result;
+use crate::input::Options;
+use crate::input::dart::object::Head;
+use crate::input::dart::records::{Rec, Records};
+use crate::input::histogram::{Counts, Histogram};
+use crate::input::load::{LoadOptions, only_snapshot};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::Ids;
+
+/// Counts objects by the types that [`super::load`] gives them.
+///
+/// External sizes stand behind all objects and name theirs by its number. Where there are any, the objects are read once more
+/// for their classes, rather than keeping one for each.
+///
+/// # Errors
+/// When the header cannot be read, or a snapshot other than number 0 is wanted.
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+    let mut records = Records::new(bytes)?;
+    only_snapshot(options.snapshot)?;
+    let mut pass =
+        Pass { classes: Classes::default(), types: HeapBuilder::with_capacity(0, 0), counts: Vec::new(), objects: 0, root: None };
+    let mut external = Vec::new();
+    let damage = pass.read(&mut records, &mut external, options).err();
+    external.retain(|&(id, size)| size > 0 && (1..=pass.objects).contains(&id));
+    if !external.is_empty() {
+        external.sort_unstable();
+        pass.add_external(bytes, &external);
+    }
+    let heap = pass.types.finish(Ids::Rows(0), None);
+    Ok(Histogram::new(&heap.types, &heap.names, &pass.counts, 0, damage))
+}
+
+struct Pass {
+    classes: Classes,
+    types: HeapBuilder<'static>,
+    /// By type.
+    counts: Vec<Counts>,
+    objects: u64,
+    /// The type of a root without a class.
+    root: Option<usize>,
+}
+
+impl Pass {
+    fn read(&mut self, records: &mut Records<'_>, external: &mut Vec<(u64, u64)>, options: LoadOptions<'_>) -> Result<()> {
+        loop {
+            records.for_each_object(|_, offset, head, cursor| {
+                if self.objects.is_multiple_of(65536) {
+                    (options.progress)(offset);
+                }
+                let count = cursor.uleb128("the reference count of an object")?;
+                cursor.skip_uleb128s(count, "the references of an object")?;
+                self.objects += 1;
+                let row = self.row(head, self.objects);
+                self.add(row, Counts { objects: 1, shallow: head.shallow_size, external: 0 });
+                Ok(())
+            })?;
+            match records.next().transpose()? {
+                Some((_, Rec::Class(class))) => self.classes.add(&class, &mut self.types),
+                Some((_, Rec::ExternalProperty(property))) => external.push((property.object_id, property.external_size)),
+                // Objects were all read before.
+                Some((_, Rec::Object(_))) => {}
+                None => break,
+            }
+        }
+        records.tail(Options { quick: false, progress: options.progress }).map(drop)
+    }
+
+    /// Reads the objects again, as far as external sizes are named for them, which are sorted.
+    fn add_external(&mut self, bytes: &[u8], external: &[(u64, u64)]) {
+        let Ok(mut records) = Records::new(bytes) else { return };
+        let mut external = external.iter().peekable();
+        let mut id = 0;
+        loop {
+            let read = records.for_each_object(|_, offset, head, cursor| {
+                if external.peek().is_none() {
+                    return Err(crate::error::Error::limit(offset, "no object is looked for any more"));
+                }
+                let count = cursor.uleb128("the reference count of an object")?;
+                cursor.skip_uleb128s(count, "the references of an object")?;
+                id += 1;
+                while let Some((_, size)) = external.next_if(|(owner, _)| *owner == id) {
+                    let row = self.row(head, id);
+                    self.add(row, Counts { external: *size, ..Counts::default() });
+                }
+                Ok(())
+            });
+            if read.is_err() || external.peek().is_none() || !matches!(records.next(), Some(Ok((_, Rec::Class(_))))) {
+                return;
+            }
+        }
+    }
+
+    /// The type of an object.
+    #[inline]
+    fn row(&mut self, head: &Head<'_>, id: u64) -> usize {
+        if let Some(class) = self.classes.get(head.class_id) {
+            return class.type_id.0 as usize;
+        }
+        if id != u64::from(ROOT.0) + 1 {
+            return self.classes.substitute(false, &mut self.types).type_id.0 as usize;
+        }
+        // Each substitute of the root is a type of its own.
+        let (classes, types) = (&mut self.classes, &mut self.types);
+        *self.root.get_or_insert_with(|| classes.substitute(true, types).type_id.0 as usize)
+    }
+
+    #[inline]
+    fn add(&mut self, row: usize, counts: Counts) {
+        if row >= self.counts.len() {
+            self.counts.resize(row + 1, Counts::default());
+        }
+        if let Some(sum) = self.counts.get_mut(row) {
+            sum.merge(counts);
+        }
+    }
+}
