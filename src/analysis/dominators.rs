@@ -44,10 +44,12 @@ impl Dominators {
     /// this is for tests of both.
     #[doc(hidden)]
     pub fn with_steps(graph: &Graph<'_>, steps_per_object: usize) -> Self {
-        let Search { order, parent, semi, number, backward } = search::search(graph);
+        let Search { order, parent, semi, backward } = search::search(graph);
         let semi = semi::semidominators(&parent, semi, backward);
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps).unwrap_or_else(|| relative::dominators(&parent, semi));
+        drop(parent);
+        let number = numbers(graph.len(), &order);
         Self { order, dominator, number }
     }
 
@@ -112,4 +114,11 @@ fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> O
         dominator.push(ancestor);
     }
     Some(dominator)
+}
+
+/// The order by object. The search has it, too, but to keep it until here would be 4 bytes an object at the peak.
+fn numbers(objects: usize, order: &[ObjectId]) -> Vec<u32> {
+    let mut number = vec![0; objects];
+    order.iter().zip(1..).for_each(|(object, own)| number[object.index()] = own);
+    number
 }
