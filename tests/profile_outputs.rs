@@ -225,7 +225,7 @@ fn firefox_profiles_add_up() {
                 assert!(referred.iter().all(|stack| stack.as_u64().is_none_or(|stack| stack < stacks)), "{name}");
             }
             let (metric, total) = sums_of(&profile)[0];
-            let factor = if metric == Metric::Memory { 1.0 } else { 1000.0 };
+            let factor = if metric == Metric::MemoryGained { 1.0 } else { 1000.0 };
             assert_eq!((sum * factor).round() as i64, total, "{name}");
         }
     }

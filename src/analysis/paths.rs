@@ -50,12 +50,12 @@ pub enum By {
     Root,
     /// A row of [`Heap::references`].
     Reference(usize),
-    /// It is the value of an ephemeron whose key is the step before.
+    /// It is the value of an ephemeron whose key is alive and whose holder is the step before.
     Key,
 }
 
-/// The label of a step from an ephemeron's key to its value.
-pub const VALUE_OF_KEY: &str = "<value of this key>";
+/// The label of a step from an ephemeron's holder to its value.
+pub const VALUE_OF_KEY: &str = "<value while its key lives>";
 
 impl By {
     /// The label as people see it; empty if there is none.

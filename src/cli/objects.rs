@@ -6,7 +6,7 @@ use super::status::{UsageError, show_path};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::retained::Retained;
-use crate::model::heap::{Heap, Ids, ObjectId, TypeId};
+use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 use serde::Serialize;
 
 /// A heap, and what its graph says.
@@ -59,6 +59,15 @@ impl<'h, 'a> Analysed<'h, 'a> {
 
     pub(super) fn type_name(&self, object: ObjectId) -> &'h str {
         self.heap.names.text(self.heap.type_of(object).name)
+    }
+
+    /// The type, and what the runtime calls the object: `Class SplayTreeMap`, `java.lang.Class Small`.
+    pub(super) fn describe(&self, object: ObjectId) -> String {
+        let of = self.type_name(object);
+        match self.heap.value(object) {
+            Value::Name(name) if !name.is_empty() => format!("{of} {name}"),
+            _ => of.to_owned(),
+        }
     }
 
     pub(super) fn retained(&self, object: ObjectId) -> u64 {

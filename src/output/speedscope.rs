@@ -40,9 +40,9 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     let rows = rows_by_track(stacks);
     let mut profiles = Vec::new();
     let mut negative = 0;
-    for track in 0..stacks.tracks.len() {
+    for (track, rows) in rows.iter().enumerate() {
         for value in 0..stacks.values.len() {
-            let numbers = || rows[track].iter().map(|&row| stacks.entry(row as usize).values[value]);
+            let numbers = || rows.iter().map(|&row| stacks.entry(row as usize).values[value]);
             negative += numbers().filter(|number| *number < 0).count() as u64;
             // Every thread has its main value; others where there is something of them.
             if value == 0 || numbers().any(|number| number > 0) {

@@ -4,7 +4,7 @@
 
 use super::shortest::Shortest;
 use super::{By, Origin, is_synthetic, label};
-use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, Type, TypeId, TypeKind};
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
@@ -150,15 +150,21 @@ impl Signatures<'_, '_, '_> {
             By::Key => MergedLabel::Key,
             By::Reference(row) => {
                 let label = label(self.heap, row);
-                let before = || self.shortest.before(object, by).map(|before| self.heap.type_of(before));
+                let before = || self.shortest.before(object, by);
                 match label.kind() {
                     LabelKind::Index(_) => MergedLabel::Element,
-                    // Elements of arrays that are nothing but memory.
-                    LabelKind::Offset(_) if before().is_some_and(is_array) => MergedLabel::Element,
+                    LabelKind::Offset(_) if before().is_some_and(|before| self.has_elements(before)) => MergedLabel::Element,
                     _ => MergedLabel::One(label),
                 }
             }
         }
+    }
+
+    /// Whether an object whose references are called by their offsets is an array, or looks like one: no struct that people
+    /// write has so many pointers.
+    fn has_elements(&self, object: ObjectId) -> bool {
+        const MOST_FIELDS: usize = 16;
+        self.heap.type_of(object).kind == TypeKind::Array || self.heap.references.range(object).len() > MOST_FIELDS
     }
 
     fn root_of(&self, origin: Origin) -> MergedRoot {
@@ -199,8 +205,4 @@ impl Signatures<'_, '_, '_> {
         steps.reverse();
         steps
     }
-}
-
-fn is_array(of: &Type) -> bool {
-    of.kind == TypeKind::Array
 }

@@ -2,7 +2,8 @@
 
 use super::{is_immediate, is_synthetic};
 use crate::analysis::graph::Graph;
-use crate::model::heap::{Heap, ObjectId, Root};
+use crate::model::heap::{Heap, ObjectId};
+use rustc_hash::FxHashSet;
 
 /// What a search keeps of each object that it reaches. An object is reached once.
 pub(super) trait Marks {
@@ -18,10 +19,34 @@ pub(super) trait Marks {
 
 /// The rows of roots in the order in which paths prefer them: globals and static fields say more than what is passed on the
 /// stack or kept by the runtime.
-pub(super) fn preferred_roots(heap: &Heap<'_>) -> Vec<usize> {
+///
+/// In a dump with an object for the set of roots, some may name what nothing holds any more, such as the static fields of an
+/// isolate that is gone. These are left out.
+pub(super) fn preferred_roots(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<usize> {
     let mut rows: Vec<usize> = (0..heap.roots.len()).collect();
-    rows.sort_by_key(|row| heap.roots.get(*row).map(|root: &Root| root.kind));
+    if heap.root_object().is_some() {
+        let mut held: FxHashSet<ObjectId> = FxHashSet::default();
+        for object in made_up(heap, graph) {
+            held.insert(object);
+            held.extend(graph.targets(object));
+        }
+        rows.retain(|row| held.contains(&heap.roots[*row].object));
+    }
+    rows.sort_by_key(|row| heap.roots[*row].kind);
     rows
+}
+
+/// The live objects that stand for roots.
+fn made_up(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<ObjectId> {
+    let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
+    let mut found: Vec<ObjectId> = graph.starts().to_vec();
+    found.retain(|object| is_synthetic(heap, *object) && seen.insert(*object));
+    let mut done = 0;
+    while let Some(&object) = found.get(done) {
+        done += 1;
+        found.extend(graph.targets(object).filter(|target| is_synthetic(heap, *target) && seen.insert(*target)));
+    }
+    found
 }
 
 /// Reaches all live objects, those behind immediates last.
@@ -52,38 +77,16 @@ struct Search<'s, 'h, 'v, M> {
 
 impl<M: Marks> Search<'_, '_, '_, M> {
     fn start(&mut self) {
-        let synthetic = self.synthetic();
-        for row in preferred_roots(self.heap) {
+        let made_up = made_up(self.heap, self.graph);
+        made_up.iter().for_each(|object| self.marks.start(*object));
+        for row in preferred_roots(self.heap, self.graph) {
             let object = self.heap.roots[row].object;
             if !self.marks.is_marked(object) {
                 self.marks.start(object);
                 self.reached(object);
             }
         }
-        synthetic.into_iter().for_each(|object| self.expand(object));
-    }
-
-    /// Marks the made-up objects that roots hold, and those that they refer to.
-    fn synthetic(&mut self) -> Vec<ObjectId> {
-        let mut found: Vec<ObjectId> = Vec::new();
-        let held = self.heap.roots.iter().map(|root| root.object).filter(|object| is_synthetic(self.heap, *object));
-        for object in held {
-            if !self.marks.is_marked(object) {
-                self.marks.start(object);
-                found.push(object);
-            }
-        }
-        let mut done = 0;
-        while let Some(&object) = found.get(done) {
-            done += 1;
-            for target in self.graph.targets(object).filter(|target| is_synthetic(self.heap, *target)) {
-                if !self.marks.is_marked(target) {
-                    self.marks.start(target);
-                    found.push(target);
-                }
-            }
-        }
-        found
+        made_up.into_iter().for_each(|object| self.expand(object));
     }
 
     #[inline]

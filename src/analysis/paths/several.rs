@@ -78,7 +78,7 @@ struct Backward<'s, 'h, 'a> {
     heap: &'h Heap<'a>,
     distances: &'s Distances,
     referrers: Referrers,
-    /// Keys of the ephemerons in effect, by value.
+    /// Holders of the ephemerons in effect, by value.
     keys: FxHashMap<ObjectId, Vec<ObjectId>>,
     roots: FxHashMap<ObjectId, Vec<usize>>,
     partial: Vec<Partial>,
@@ -91,12 +91,12 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, distances: &'s Distances) -> Self {
         let mut keys: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
-            if graph.dependent_on(pair.key).iter().any(|(_, value)| *value == pair.value) {
-                keys.entry(pair.value).or_default().push(pair.key);
+            if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
+                keys.entry(pair.value).or_default().push(pair.holder);
             }
         }
         let mut roots: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
-        for row in preferred_roots(heap) {
+        for row in preferred_roots(heap, graph) {
             roots.entry(heap.roots[row].object).or_default().push(row);
         }
         Self {

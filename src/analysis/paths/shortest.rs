@@ -111,7 +111,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
             false => Via::Wide(Rows::of(heap, graph)),
         };
         let mut roots = FxHashMap::default();
-        for row in preferred_roots(heap) {
+        for row in preferred_roots(heap, graph) {
             roots.entry(heap.roots[row].object).or_insert(row as u32);
         }
         Self { heap, via, roots }

@@ -42,7 +42,7 @@ pub(super) fn find(held: &Held<'_, '_>) -> Vec<Holder> {
         }
         let (head, last) = walk(held, number);
         if head != last {
-            holders.extend(holder(held, head));
+            holders.extend(holder(held, head, chain(held, head)));
             continue;
         }
         let bytes = held.bytes(head);
@@ -51,7 +51,7 @@ pub(super) fn find(held: &Held<'_, '_>) -> Vec<Holder> {
         if below >= part(bytes, KEEP) {
             open.extend(large(head));
         } else if biggest < part(bytes, SHARP).max(1) {
-            holders.extend(holder(held, head));
+            holders.extend(holder(held, head, 1));
         }
     }
     holders.sort_by_key(|holder| (std::cmp::Reverse(holder.retained), holder.object));
@@ -77,10 +77,9 @@ fn walk(held: &Held<'_, '_>, from: u32) -> (u32, u32) {
     (head, last)
 }
 
-fn holder(held: &Held<'_, '_>, number: u32) -> Option<Holder> {
+fn holder(held: &Held<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
     let object = held.dominators.object(number)?;
     let own = held.heap.shallow.get(object.index()).saturating_add(held.heap.external(object));
-    let chain = chain(held, number);
     let groups = held.groups(number);
     let inside = groups.into_iter().find(|group| chain == 1 || Some(group.of) != held.type_of(number));
     Some(Holder { object, retained: held.bytes(number), own, chain, inside })

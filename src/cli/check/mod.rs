@@ -3,6 +3,8 @@
 mod heap;
 mod invariants;
 mod profile;
+mod report;
+mod rules;
 
 use super::args::{CheckArgs, Common};
 use super::kind::refuse_options_of;

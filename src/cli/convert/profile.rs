@@ -82,10 +82,13 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
     }
 }
 
-/// The metric that was asked for; otherwise all, or the main one for what has one only.
+/// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of frames cannot be negative, so
+/// that the net change of memory is written as what came into use.
 fn metrics(target: Target, args: &ConvertArgs, profile: &Profile) -> Vec<Metric> {
-    if let Some(metric) = args.profile.metric {
-        return vec![metric.into()];
+    match args.profile.metric.map(Metric::from) {
+        Some(Metric::Memory) => return vec![Metric::MemoryGained],
+        Some(metric) => return vec![metric],
+        None => {}
     }
     match target {
         Target::Folded => vec![profile.default_metric()],

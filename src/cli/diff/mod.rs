@@ -1,7 +1,10 @@
 //! `diff`: what grew and shrank.
 
+mod document;
 mod heap;
+mod identity;
 mod profile;
+mod text;
 
 use super::args::{ByArg, Common, DiffArgs};
 use super::kind::refuse_options_of;

@@ -91,15 +91,7 @@ pub(super) fn text(
         unreachable.count += 1;
         unreachable.bytes += heap.shallow.get(object.index()) + heap.external(object);
     }
-    let default = match common.format {
-        OutputFormat::Table => 10,
-        OutputFormat::Json => 20,
-        OutputFormat::Jsonl | OutputFormat::Csv => 0,
-    };
-    let shown = match args.limit.unwrap_or(default) {
-        0 => all.len(),
-        limit => all.len().min(usize::try_from(limit).unwrap_or(usize::MAX)),
-    };
+    let shown = common.rows(args.limit, 10).min(all.len());
     let (total, left) = (sum(&all), sum(&all[shown..]));
     let rows = || all[..shown].iter().map(|merged| row(heap, merged)).collect::<Vec<_>>();
     Ok(match common.format {

@@ -4,7 +4,8 @@ mod drawing;
 mod merged;
 mod text;
 
-pub(super) use text::{lines, one_line, root_text};
+use text::lines;
+pub(super) use text::{one_line, root_text};
 
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;
@@ -14,8 +15,8 @@ use super::open::Input;
 use super::size::{plural, size};
 use super::status::{Status, show_path};
 use super::terminal::Terminal;
-use crate::analysis::paths::{Origin, Path, several::several};
-use crate::model::heap::{Heap, ObjectId, RootKind};
+use crate::analysis::paths::{Path, several::several};
+use crate::model::heap::ObjectId;
 use serde::Serialize;
 
 pub(super) fn run(args: &PathArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -167,7 +168,7 @@ pub(super) fn headline(analysed: &Analysed<'_, '_>, object: ObjectId, common: &C
         false => String::new(),
     };
     let shallow = size(heap.shallow.get(object.index()), common.bytes);
-    format!("{} at {}: {shallow}{external}{held}.", terminal.bold(analysed.type_name(object)), heap.id(object))
+    format!("{} at {}: {shallow}{external}{held}.", terminal.bold(&analysed.describe(object)), heap.id(object))
 }
 
 /// What a list leaves out: `showing 20 of 1 412 paths`.

@@ -73,7 +73,7 @@ pub(in crate::cli) fn lines(analysed: &Analysed<'_, '_>, path: &Path, exact: boo
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
         rows.push([
             format!("{}└ {}{times}", indent(depth), run.label).trim_end().to_owned(),
-            analysed.type_name(run.object).to_owned(),
+            analysed.describe(run.object),
             heap.id(run.object),
             size(heap.shallow.get(run.object.index()), exact),
             format!("retains {}", size(analysed.retained(run.object), exact)),
@@ -122,7 +122,7 @@ pub(in crate::cli) fn one_line(analysed: &Analysed<'_, '_>, path: &Path) -> Stri
     for run in runs(heap, path) {
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
         let label = if run.label.is_empty() { String::new() } else { format!("{}{times} ", run.label) };
-        parts.push(format!("{label}{}", analysed.type_name(run.object)));
+        parts.push(format!("{label}{}", analysed.describe(run.object)));
     }
     if parts.len() > 2 * ENDS + 2 {
         let left = parts.len() - 2 * ENDS - 1;

@@ -58,7 +58,7 @@ fn profile_info(profile: &Profile) -> ProfileInfo {
         strings: profile.names.len() as u64 - 1,
         time_us: narrow(total.time),
         cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full).then(|| narrow(total.get(Metric::Cpu))),
-        memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full).then(|| total.get(Metric::MemoryNet)),
+        memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full).then(|| total.get(Metric::Memory)),
         gc_samples: total.gc_samples,
         gc_time_us: narrow(total.gc_time),
         interval_us: profile.interval_us(),
