@@ -135,6 +135,12 @@ impl<'a> FieldList<'a> {
         self.count == 0
     }
 
+    /// The list as it is in the file, with the end mark.
+    #[inline]
+    pub(super) fn encoded(&self) -> &'a [u8] {
+        self.encoded
+    }
+
     /// Bytes in the file, with the end mark.
     #[inline]
     pub(super) fn encoded_length(&self) -> u64 {
