@@ -70,6 +70,9 @@ pub(super) const TRACE: u32 = 1;
 /// Bytes of sub-records in a segment, unless one of them is larger by itself.
 const SEGMENT: usize = 1 << 20;
 
+/// A part of what sizes are filled up with.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
 /// Bytes of a record before its body: tag, time, length.
 const ENVELOPE: usize = 9;
 
@@ -244,8 +247,8 @@ impl<W: Write> Out<W> {
     pub(super) fn zeros(&mut self, count: u64) -> io::Result<()> {
         let mut left = count;
         while left > 0 {
-            let step = left.min(SEGMENT as u64);
-            self.buffer.resize(self.buffer.len() + step as usize, 0);
+            let step = left.min(ZEROS.len() as u64);
+            self.buffer.extend_from_slice(&ZEROS[..step as usize]);
             left -= step;
             self.relieve()?;
         }
