@@ -145,6 +145,12 @@ impl References {
         self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
     }
 
+    /// Whether any reference in these rows is weak.
+    #[inline]
+    pub fn any_weak(&self, mut rows: Range<usize>) -> bool {
+        !self.weak.is_empty() && rows.any(|row| self.is_weak(row))
+    }
+
     /// The references of an object.
     pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + '_ {
         self.range(object).map(|row| Reference {

@@ -135,6 +135,12 @@ impl<'a> FieldList<'a> {
         self.count == 0
     }
 
+    /// The list as it is in the file, with the end mark.
+    #[inline]
+    pub(super) fn encoded(&self) -> &'a [u8] {
+        self.encoded
+    }
+
     /// The fields in the order of the file, which is not always that of their offsets.
     pub fn iter(&self) -> Fields<'a> {
         Fields::new(self.encoded, self.version)

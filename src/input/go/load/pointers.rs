@@ -43,11 +43,16 @@ fn smallest_with_header(survey: &Survey<'_>) -> u64 {
     }
 }
 
+/// Whether an object of this size with pointers may have a malloc header.
+#[inline]
+pub(super) fn may_have_header(survey: &Survey<'_>, size: u64) -> bool {
+    size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER
+}
+
 /// The type in the malloc header of an object whose first pointer stands at an offset, if it has one.
 #[inline]
 pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
-    let size = contents.len() as u64;
-    let may_have = first >= HEADER && size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER;
+    let may_have = first >= HEADER && may_have_header(survey, contents.len() as u64);
     survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
 }
 
