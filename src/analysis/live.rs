@@ -1,7 +1,7 @@
 //! What can be reached from the roots.
 
 use super::graph::Graph;
-use crate::model::heap::{Ephemeron, Heap, ObjectId};
+use crate::model::heap::ObjectId;
 
 /// A set of objects, as one bit for each of the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,31 +61,5 @@ fn reach(graph: &Graph<'_>, from: ObjectId, live: &mut Objects, pending: &mut Ve
     }
     while let Some(object) = pending.pop() {
         pending.extend(graph.targets(object).filter(|target| live.insert(*target)));
-    }
-}
-
-/// Key and value of the ephemerons whose holder and key are alive. `graph` must not have any yet.
-///
-/// Each value that comes to life may bring other holders and keys to life, so this goes on until nothing changes. An
-/// ephemeron is looked at again only while it waits: the work is the reachable graph, and the waiting ephemerons once for
-/// each round that found something.
-pub(super) fn ephemerons_in_effect(graph: &Graph<'_>, heap: &Heap<'_>) -> Vec<(ObjectId, ObjectId)> {
-    let mut live = live(graph);
-    let mut pending = Vec::new();
-    let mut waiting: Vec<Ephemeron> = heap.ephemerons.clone();
-    let mut effective = Vec::new();
-    loop {
-        let before = waiting.len();
-        waiting.retain(|pair| {
-            let holds = live.contains(pair.holder) && live.contains(pair.key);
-            if holds {
-                effective.push((pair.key, pair.value));
-                reach(graph, pair.value, &mut live, &mut pending);
-            }
-            !holds
-        });
-        if waiting.len() == before {
-            return effective;
-        }
     }
 }

@@ -248,6 +248,18 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
     }
 }
 
+/// The identity hash codes of a heap's objects, in the order in which [`load()`] numbers them; 0 where an object has none. None
+/// if the file has no such codes. Only Dart writes them.
+///
+/// # Errors
+/// When the file cannot be read up to its hash codes.
+pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>> {
+    match format {
+        Format::Dart => dart::identity_hashes(bytes),
+        Format::Mvmheap | Format::Go | Format::Hprof | Format::Mojo => Ok(None),
+    }
+}
+
 /// The error for an input that does not begin with the magic of the format it is said to have (`--from`).
 pub(crate) fn wrong_magic(format: Format) -> Error {
     Error::corrupt(0, format!("this is no {} file", format.name())).expected(format!("the magic of a {} file", format.title()))

@@ -1,0 +1,32 @@
+//! Options of the commands that read profiles.
+
+use clap::{Args, ValueEnum};
+
+/// Which samples of a profile, and what is measured.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Profiles")]
+pub(in crate::cli) struct ProfileOptions {
+    /// What to add up: time, cpu, memory, samples or gc (default: what the profiler measured)
+    #[arg(long, value_enum, hide_possible_values = true)]
+    pub(in crate::cli) metric: Option<MetricArg>,
+    /// Only samples of this thread
+    #[arg(long, value_name = "THREAD")]
+    pub(in crate::cli) thread: Option<String>,
+    /// Only samples of this process
+    #[arg(long, value_name = "PID")]
+    pub(in crate::cli) pid: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum MetricArg {
+    /// Wall-clock time
+    Time,
+    /// Time on a processor
+    Cpu,
+    /// Bytes allocated less bytes freed
+    Memory,
+    /// Number of samples
+    Samples,
+    /// Time in the garbage collector
+    Gc,
+}

@@ -1,0 +1,10 @@
+//! `top` of profiles.
+
+use super::super::args::{Common, TopArgs};
+use super::super::open::Input;
+use super::super::status::{Status, UsageError};
+use super::super::terminal::Terminal;
+
+pub(super) fn run(_args: &TopArgs, _input: &Input, _common: &Common, _terminal: &Terminal) -> anyhow::Result<Status> {
+    Err(UsageError::new("top is not there yet").into())
+}
