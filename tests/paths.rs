@@ -262,7 +262,7 @@ fn elements_merge_whatever_their_index() {
     let item = builder.add_type("Item", "", TypeKind::Instance);
     builder.add_object(list, 64);
     (0..5).for_each(|index| builder.add_reference(id(index + 1), Label::index(index as u64), false));
-    (0..5).for_each(|size| drop(builder.add_object(item, 8 + size)));
+    (0..5).for_each(|size| _ = builder.add_object(item, 8 + size));
     let group = builder.names().intern("cache");
     builder.add_root(Root { object: id(0), kind: RootKind::Static, group, label: Label::NONE, frame: None });
     let heap = builder.finish(Ids::Rows(0), None);

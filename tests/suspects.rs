@@ -108,7 +108,7 @@ fn a_cache_is_found_behind_its_wrappers() {
     let [cache, table, item] = ["Cache", "Table", "Item"].map(|name| planted.of(name, "", TypeKind::Instance));
     let cache = planted.add(cache, 16, None, "");
     let table = planted.add(table, 4096, Some(cache), "table");
-    (0..1000).for_each(|_| drop(planted.add(item, 48, Some(table), "entry")));
+    (0..1000).for_each(|_| _ = planted.add(item, 48, Some(table), "entry"));
     let found = planted.suspects();
     let [Suspect::Holder(holder)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((holder.object, holder.retained, holder.own, holder.chain), (ObjectId(table as u32), 52_096, 4096, 1));
@@ -136,7 +136,7 @@ fn two_caches_below_one_owner_are_told_apart() {
     let app = planted.add(app, 16, None, "");
     let caches = [600, 400].map(|items| {
         let cache = planted.add(cache, 16, Some(app), "cache");
-        (0..items).for_each(|_| drop(planted.add(item, 48, Some(cache), "item")));
+        (0..items).for_each(|_| _ = planted.add(item, 48, Some(cache), "item"));
         ObjectId(cache as u32)
     });
     let found: Vec<_> = planted.suspects().iter().map(|suspect| (suspect.object().unwrap(), suspect.bytes())).collect();
@@ -151,7 +151,7 @@ fn many_siblings_of_one_owner_are_found() {
     let bus = planted.add(bus, 16, None, "");
     // A large object beside them: the share does not drop sharply here, so the bus is no holder.
     planted.add(big, 30_000, Some(bus), "buffer");
-    (0..500).for_each(|_| drop(planted.add(listener, 120, Some(bus), "listener")));
+    (0..500).for_each(|_| _ = planted.add(listener, 120, Some(bus), "listener"));
     let found = planted.suspects();
     let [Suspect::Siblings(siblings)] = &found[..] else { panic!("{found:?}") };
     assert_eq!((siblings.owner, siblings.group.count, siblings.group.bytes), (ObjectId(bus as u32), 500, 60_000));

@@ -8,7 +8,10 @@
 //! * [`held`] puts dominators and retained sizes together, [`preorder`] puts them in order;
 //! * [`histogram`] counts by type, namespace, size or root ([`root_groups`]); [`tree`] chooses what to show of the dominator
 //!   tree; [`diff`] compares two histograms, [`identity`] single objects, and [`growth`] histograms of many snapshots;
-//! * [`suspects`]: what looks like a leak or a waste.
+//! * [`suspects`]: what looks like a leak or a waste;
+//! * [`memory_estimate`]: what all of this will take.
+//!
+//! And what a [`profile`] says when its stacks are asked.
 //!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
@@ -17,6 +20,7 @@ mod buckets;
 pub mod diff;
 pub mod dominators;
 mod ephemerons;
+mod estimate;
 pub mod graph;
 pub mod growth;
 pub mod held;
@@ -25,8 +29,11 @@ pub mod identity;
 pub mod live;
 pub mod paths;
 pub mod preorder;
+pub mod profile;
 pub mod referrers;
 pub mod retained;
 pub mod root_groups;
 pub mod suspects;
 pub mod tree;
+
+pub use estimate::memory_estimate;

@@ -20,6 +20,7 @@ mod memory;
 mod objects;
 mod open;
 mod path;
+mod profile;
 mod progress;
 mod show;
 mod size;

@@ -9,6 +9,7 @@
 
 pub mod check;
 pub mod dart;
+mod frames;
 pub mod go;
 pub mod histogram;
 pub mod hprof;
@@ -22,7 +23,7 @@ use crate::model::fields::Record;
 use check::Findings;
 use histogram::Histogram;
 use info::Info;
-use load::{LoadOptions, Loaded};
+use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use std::ops::ControlFlow;
 
 /// A format that is read.
@@ -227,6 +228,17 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
         Format::Go => go::load(bytes, options),
         Format::Hprof => hprof::load(bytes, options),
         Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+    }
+}
+
+/// Loads a profile in one pass. A damaged one gives what could be loaded, with [`LoadedProfile::damage`] set.
+///
+/// # Errors
+/// When nothing can be loaded: the header cannot be read, or the dump is a heap.
+pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    match format {
+        Format::Mojo => mojo::load(bytes, options),
+        Format::Mvmheap | Format::Dart | Format::Go | Format::Hprof => Err(Error::unsupported(0, "a heap has no samples")),
     }
 }
 

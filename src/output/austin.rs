@@ -7,6 +7,7 @@
 //!
 //! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
 
+use crate::model::profile::thread::parse_thread_id;
 use crate::model::sample::{Frame, Sample, SampleSink};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -187,57 +188,5 @@ fn lossy(text: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(text) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(replaced) => Cow::Owned(replaced.into_bytes()),
-    }
-}
-
-/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text shows decimal. None for
-/// what is a name by those rules, or has more than 124 bits.
-fn parse_thread_id(text: &[u8]) -> Option<i128> {
-    let text = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
-    let (negative, digits) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
-    };
-    // After the prefix Python takes an underscore; elsewhere it takes one between digits only.
-    let digits = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(digits) => digits.strip_prefix('_').unwrap_or(digits),
-        None => digits,
-    };
-    if digits.ends_with('_') || digits.starts_with('_') || digits.contains("__") || digits.is_empty() || digits.len() > 31 {
-        return None;
-    }
-    let mut value = 0i128;
-    for digit in digits.chars().filter(|&digit| digit != '_') {
-        value = value << 4 | i128::from(digit.to_digit(16)?);
-    }
-    Some(if negative { -value } else { value })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thread_ids_are_read_as_python_reads_them() {
-        for (text, id) in [
-            ("1f", Some(31)),
-            ("dead", Some(57005)),
-            ("0x1F", Some(31)),
-            ("1_0", Some(16)),
-            ("-5", Some(-5)),
-            (" 7 ", Some(7)),
-            ("0x_1", Some(1)),
-            ("", None),
-            ("g", None),
-            ("_1", None),
-            ("1__0", None),
-            ("-", None),
-            ("0x", None),
-            ("MainThread", None),
-            ("7f0123456789", Some(0x7f01_2345_6789)),
-        ] {
-            assert_eq!(parse_thread_id(text.as_bytes()), id, "{text:?}");
-        }
     }
 }

@@ -12,7 +12,8 @@ use std::path::PathBuf;
 ///
 /// RULE is TYPE.COLUMN=LIMIT. TYPE is a glob over names of types, or `namespace:name`, and the rule is about all types together
 /// that match; `total` is the whole live heap. COLUMN is count, shallow, external or retained. LIMIT is a number, or a size
-/// such as 10MiB. In profiles it is FUNCTION.COLUMN=LIMIT, with self or total, and a time, a size or a share.
+/// such as 10MiB. In profiles it is FUNCTION.COLUMN=LIMIT: FUNCTION a glob over names, or `file:name`; COLUMN self, total or samples;
+/// LIMIT a time, a size, a number of samples, or a share of all, which --metric says of what.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool check app.heapdump || echo not to be trusted
@@ -20,7 +21,8 @@ use std::path::PathBuf;
   dumptool check --format json app.dartheap | jq '.findings[] | select(.ok | not)'
   dumptool check app.heapdump --max 'main.Session.count=1000' --max 'total.shallow=1GiB'
   dumptool check after.heapdump --max-growth '*Session.retained=5%' --against before.heapdump
-  dumptool check app.dartheap --none '_LeakedTimer'")]
+  dumptool check app.dartheap --none '_LeakedTimer'
+  dumptool check profile.mojo --max 'main.py:slow.total=30%' --max 'json.py:*.self=200ms'")]
 pub(in crate::cli) struct CheckArgs {
     /// Dump or profile to check; `-` is standard input
     #[arg(value_name = "FILE")]

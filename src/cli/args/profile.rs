@@ -6,10 +6,11 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Profiles")]
 pub(in crate::cli) struct ProfileOptions {
-    /// What to add up: time, cpu, memory, samples or gc (default: what the profiler measured)
+    /// What to add up: time, cpu, memory (gained less freed), memory-gained, memory-freed, samples or gc (default: what the
+    /// profiler measured)
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(in crate::cli) metric: Option<MetricArg>,
-    /// Only samples of this thread
+    /// Only samples of this thread: its id, or its name
     #[arg(long, value_name = "THREAD")]
     pub(in crate::cli) thread: Option<String>,
     /// Only samples of this process
@@ -23,8 +24,12 @@ pub(in crate::cli) enum MetricArg {
     Time,
     /// Time on a processor
     Cpu,
-    /// Bytes allocated less bytes freed
+    /// Bytes that came into use less bytes that went out of use
     Memory,
+    /// Bytes that came into use
+    MemoryGained,
+    /// Bytes that went out of use
+    MemoryFreed,
     /// Number of samples
     Samples,
     /// Time in the garbage collector

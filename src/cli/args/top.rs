@@ -10,6 +10,9 @@ use std::path::PathBuf;
 /// Retained bytes of an object are the shallow and external bytes of everything that would go with it: all that it
 /// dominates, itself included, over strong references from the roots. Retained bytes of a type are the sum over its objects
 /// that no other object of the same type dominates. Unreachable objects retain nothing.
+///
+/// SELF of a function is what was measured while it ran itself, TOTAL also what was measured while it waited for functions
+/// that it called; a stack in which it is several times counts once.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool top app.heapdump
@@ -19,6 +22,9 @@ use std::path::PathBuf;
   dumptool top --quick huge.hprof                count and size, with constant memory
   dumptool top --suspects app.heapdump           what looks like a leak
   dumptool top --format csv app.dartheap > types.csv
+  dumptool top profile.mojo                      where the time goes
+  dumptool top --cum --thread 22312 profile.mojo
+  dumptool top --by line --metric cpu profile.mojo
 
 With --by root, a group gets the bytes of objects that only roots of this group reach; what several groups
 reach is in the row `several roots`. So all rows add up to the live heap.
@@ -35,6 +41,9 @@ pub(in crate::cli) struct TopArgs {
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: TopHeapOptions,
+    /// Sort by what functions cost together with what they call, instead of by themselves
+    #[arg(long, alias = "cumulative", help_heading = "Profiles")]
+    pub(in crate::cli) cum: bool,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }

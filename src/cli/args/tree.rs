@@ -9,12 +9,17 @@ use std::path::PathBuf;
 ///
 /// An object stands below the one that dominates it: the last one that all paths from the roots to it pass, without which it
 /// would go. Objects of one type below one owner are shown as one line with their number, chains of one type as `Node ×k`.
+///
+/// A function stands below the one that called it, with the cost of all stacks that begin so. Calls that lead on to a single
+/// other one, without a cost of their own, share its line: `main → run → loop`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool tree app.heapdump
   dumptool tree --min-share 5% --depth 4 app.dartheap
   dumptool tree --by type app.mvmheap            the dominator tree with all objects of a type merged at each level
   dumptool tree profile.mojo
+  dumptool tree --focus 'json.py:*decode' profile.mojo
+                                                 who calls these functions, and what they call
   dumptool tree --format json app.heapdump | jq '.nodes[] | select(.depth == 1)'")]
 pub(in crate::cli) struct TreeArgs {
     /// Dump or profile to look at; `-` is standard input

@@ -7,6 +7,8 @@ mod profile;
 pub(super) mod quick;
 mod suspects;
 
+pub(super) use profile::by_of;
+
 use super::args::{ByArg, Common, TopArgs};
 use super::kind::refuse_options_of;
 use super::open::Input;
@@ -23,6 +25,7 @@ pub(super) fn run(args: &TopArgs, common: &Common, terminal: &Terminal) -> anyho
         Kind::Heap => {
             refuse_options_of(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)], &input)?;
             refuse_options_of(Kind::Profile, &args.profile.given(), &input)?;
+            refuse_options_of(Kind::Profile, &[("--cum", args.cum)], &input)?;
             match args.heap.suspects {
                 true => suspects::run(args, &input, common, terminal),
                 false => heap::run(args, &input, common, terminal),

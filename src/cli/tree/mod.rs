@@ -1,5 +1,6 @@
 //! `tree`: who holds what, or who calls what.
 
+mod calls;
 mod draw;
 mod heap;
 mod profile;
