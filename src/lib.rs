@@ -1,7 +1,8 @@
 //! Reads the heap dumps and profiles of several runtimes, analyses and converts them.
 //!
 //! MoarVM, Dart, Go and Java heaps become one model, a [`Heap`](model::heap::Heap): objects, types, sizes, labelled references
-//! and roots in columns. Everything else works on that model.
+//! and roots in columns. Recordings of Python become a [`Profile`](model::profile::Profile): stacks with weights. Everything
+//! else works on these models.
 //!
 //! # In a few lines
 //!
@@ -34,6 +35,21 @@
 //! let largest = heap.objects().max_by_key(|&object| retained.get(&dominators, object)).unwrap();
 //! println!("{} retains {} bytes", heap.id(largest), retained.get(&dominators, largest));
 //! assert!(retained.total() >= retained.get(&dominators, largest));
+//! # Ok::<(), dumptool::error::Error>(())
+//! ```
+//!
+//! # Where the time goes
+//!
+//! ```
+//! use dumptool::analysis::profile::{By, FrameBy, Selected, top};
+//!
+//! let dump = dumptool::open(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mojo/tiny-3.5.0-full-thr.mojo"))?;
+//! let profile = dump.profile()?;
+//! let mut functions = top(&Selected::of(&profile, &Default::default()), By::Frames(FrameBy::Function));
+//! let metric = profile.default_metric();
+//! functions.sort(metric, false);
+//! assert_eq!(functions.rows[0].label.name, "spin.<locals>.<genexpr>");
+//! assert_eq!(functions.rows[0].sums.own.get(metric), 743_533); // microseconds
 //! # Ok::<(), dumptool::error::Error>(())
 //! ```
 //!

@@ -5,9 +5,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::input::check::Findings;
 use crate::input::histogram::Histogram;
 use crate::input::info::Info;
-use crate::input::load::{LoadOptions, Loaded};
+use crate::input::load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use crate::input::{self, Format, Kind, Options, Visitor};
 use crate::model::heap::Heap;
+use crate::model::profile::Profile;
 use crate::source::Source;
 use std::path::Path;
 
@@ -112,6 +113,24 @@ impl Dump {
     /// When nothing can be loaded: see [`input::load()`].
     pub fn load(&self, options: LoadOptions<'_>) -> Result<Loaded<'_>> {
         input::load(self.format, self.bytes(), options)
+    }
+
+    /// The whole profile, as stacks with sums. [`Dump::load_profile`] can keep every sample, and loads what there is of a
+    /// damaged file.
+    ///
+    /// # Errors
+    /// When the dump is damaged or a heap, or its version is unknown.
+    pub fn profile(&self) -> Result<Profile> {
+        let LoadedProfile { profile, damage, .. } = self.load_profile(ProfileOptions::default())?;
+        self.whole(profile, damage)
+    }
+
+    /// A profile, with what there is to say of the loading.
+    ///
+    /// # Errors
+    /// When nothing can be loaded: see [`input::load_profile()`].
+    pub fn load_profile(&self, options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+        input::load_profile(self.format, self.bytes(), options)
     }
 
     /// What was loaded, unless something is missing from it.

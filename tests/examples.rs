@@ -6,6 +6,9 @@ mod support;
 #[path = "../examples/biggest_types.rs"]
 mod biggest_types;
 #[allow(dead_code, unreachable_pub, missing_docs, reason = "as above")]
+#[path = "../examples/functions.rs"]
+mod functions;
+#[allow(dead_code, unreachable_pub, missing_docs, reason = "as above")]
 #[path = "../examples/path_to_object.rs"]
 mod path_to_object;
 #[allow(dead_code, unreachable_pub, missing_docs, reason = "as above")]
@@ -42,6 +45,15 @@ fn a_path_leads_from_a_root_to_the_object() {
     assert_eq!(lines.last(), Some(&"  head         Small$Node 0xfd5de2e0"));
     let nowhere = path_to_object::run(&fixture("hprof/small_java17.hprof.zst"), "0x1", &mut Vec::new()).unwrap_err();
     assert_eq!(nowhere.to_string(), "there is no such object");
+}
+
+#[test]
+fn functions_are_sorted_by_what_they_cost_themselves() {
+    let text = output(|out| functions::run(&fixture("mojo/tiny-3.5.0-full-thr.mojo"), out));
+    assert_eq!(text.lines().next(), Some("   743533    743533  spin.<locals>.<genexpr>"));
+    assert_eq!(text.lines().count(), 5);
+    let heap = functions::run(&fixture("go/go13.heapdump"), &mut Vec::new());
+    assert!(heap.is_err(), "a heap has no functions");
 }
 
 #[test]

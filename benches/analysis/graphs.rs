@@ -102,7 +102,7 @@ fn shuffle(objects: u32) -> impl Fn(u32) -> u32 {
 /// to seven; six of ten go at most a few hundred objects forward, two go backward as far, and two go anywhere.
 fn near_references(object: u32, objects: u32, mut add: impl FnMut(u32)) {
     let seed = mixed(object.into());
-    let count = if seed % 5 == 0 { 0 } else { 1 + (seed >> 8) % 7 };
+    let count = if seed.is_multiple_of(5) { 0 } else { 1 + (seed >> 8) % 7 };
     for index in 0..count {
         let number = mixed(seed ^ mixed(index));
         let distance = (1 + (number >> 8) % 300) as u32;

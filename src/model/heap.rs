@@ -55,6 +55,7 @@ pub struct Type {
 
 /// What the objects of a type are, as far as it matters for showing and converting them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TypeKind {
     /// Something with fields.
     Instance,
@@ -154,6 +155,7 @@ pub enum Ids {
 
 /// A value that an object holds besides its references.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// None that is known.
     None,
@@ -186,6 +188,7 @@ pub trait Values<'a>: Send + Sync {
 
 /// Something that could not be loaded as it is in the file, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct LoadWarning {
     /// What, in the plural: `references to objects that are not in the file`.
     pub what: &'static str,

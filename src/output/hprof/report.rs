@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// What was written, as readers count it: what the heap has no object for is included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Instances and arrays.
     pub instances: u64,
@@ -31,6 +32,7 @@ impl Report {
 
 /// Something that the format cannot say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Loss {
     /// What, in the plural.
     pub what: &'static str,
