@@ -281,3 +281,73 @@ fn sums_of_weighted_stacks_are_those_of_the_profile() {
         }
     }
 }
+
+/// Loads a text and the recording that it was made of, and compares all that the text has.
+fn assert_text_is(text: &Path, recording: &Path) {
+    let (text, at) = (read(text), text.display());
+    assert_eq!(dumptool::detect::detect(&text).unwrap(), Format::Austin, "{at}");
+    let options = ProfileOptions { keep_samples: true, ..ProfileOptions::default() };
+    let loaded = input::load_profile(Format::Austin, &text, options).unwrap();
+    assert!(loaded.damage.is_none(), "{at}: {:?}", loaded.damage);
+    let (of_text, profile) = (loaded.profile, load(&read(recording), true));
+    assert_eq!((of_text.total, of_text.mode), (profile.total, profile.mode), "{at}");
+    assert!(lines(&of_text) == lines(&profile), "{at}: samples differ");
+    assert_eq!((of_text.aggregate.len(), of_text.threads.len()), (profile.aggregate.len(), profile.threads.len()), "{at}");
+    let pairs = |profile: &Profile| profile.metadata.iter().map(|m| (m.key.clone(), m.value.clone())).collect::<Vec<_>>();
+    assert_eq!(pairs(&of_text), pairs(&profile), "{at}");
+    let mut notes = profile.notes;
+    (notes.ranges, notes.task_events) = (0, 0);
+    assert_eq!(of_text.notes, notes, "{at}");
+    assert!(input::check(Format::Austin, &text, Options::default()).unwrap().ok(), "{at}");
+    let (info, of_mojo) = (support::info(Format::Austin, &text), support::info(Format::Mojo, &read(recording)));
+    for fact in [
+        "samples",
+        "empty_samples",
+        "invalid_samples",
+        "threads",
+        "processes",
+        "time_us",
+        "cpu_time_us",
+        "memory_bytes",
+        "gc_time_us",
+    ] {
+        assert_eq!(info["profile"][fact], of_mojo["profile"][fact], "{fact} of {at}");
+    }
+}
+
+#[test]
+fn a_text_is_the_same_profile_as_its_recording() {
+    let mut texts = files(&fixture("mojo"));
+    texts.extend(corpus("mojo").iter().flat_map(|folder| files(folder)));
+    let mut compared = 0;
+    for text in texts {
+        let name = text.to_string_lossy().into_owned();
+        if let Some(stem) = name.strip_suffix(".full.txt.zst").or(name.strip_suffix(".full.txt")) {
+            assert_text_is(&text, &recording(stem));
+            compared += 1;
+        }
+    }
+    assert!(compared >= 7);
+}
+
+#[test]
+fn texts_of_the_other_dialect_are_read() {
+    let mut sums = Values::default();
+    for text in files(&fixture("mojo/synth")).iter().filter(|path| path.extension().is_some_and(|extension| extension == "txt")) {
+        let text = read(text);
+        let loaded = input::load_profile(dumptool::detect::detect(&text).unwrap(), &text, ProfileOptions::default()).unwrap();
+        assert!(loaded.damage.is_none());
+        sums.add(&loaded.profile.total);
+    }
+    assert_eq!((sums.samples, sums.time, sums.memory_gained), (24, 431, 10));
+}
+
+#[test]
+fn damaged_texts_are_read_as_far_as_they_go() {
+    let text = read(&fixture("mojo/tiny-3.5.0-full-thr.full.txt.zst"));
+    support::damage(Format::Austin, &text[..20_000], 300, 500);
+    let cut = &text[..text.len() - 3];
+    let loaded = input::load_profile(Format::Austin, cut, ProfileOptions::default()).unwrap();
+    assert_eq!(loaded.damage.map(|error| error.kind()), Some(dumptool::error::ErrorKind::Truncated));
+    assert!(loaded.profile.total.samples > 0);
+}

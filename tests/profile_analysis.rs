@@ -35,7 +35,14 @@ fn build(lines: &[Line]) -> Profile {
             builder.push(stack, frame)
         });
         let (time, memory) = (Some(*time), Some(*memory));
-        builder.sample(&ProfileSample { thread, stack, time, memory, idle: number % 4 == 0, gc: number % 5 == 0 });
+        builder.sample(&ProfileSample {
+            thread,
+            stack,
+            time,
+            memory,
+            idle: number.is_multiple_of(4),
+            gc: number.is_multiple_of(5),
+        });
     }
     builder.finish()
 }
@@ -43,7 +50,7 @@ fn build(lines: &[Line]) -> Profile {
 fn values(number: usize, (_, _, time, memory): &Line) -> Values {
     let (thread, stack) = (ThreadId(0), StackId::EMPTY);
     let (time, memory) = (Some(*time), Some(*memory));
-    Values::of_sample(&ProfileSample { thread, stack, time, memory, idle: number % 4 == 0, gc: number % 5 == 0 })
+    Values::of_sample(&ProfileSample { thread, stack, time, memory, idle: number.is_multiple_of(4), gc: number.is_multiple_of(5) })
 }
 
 fn naive(lines: &[Line], wanted: Option<u8>) -> BTreeMap<u8, Sums> {
@@ -216,13 +223,13 @@ proptest! {
     fn changes_are_of_both_profiles(old in lines(), new in lines()) {
         let (old_profile, new_profile) = (build(&old), build(&new));
         let by = By::Frames(FrameBy::Function);
-        let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), Metric::MemoryNet);
+        let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), Metric::Memory);
         let side = |read: fn(&dumptool::analysis::profile::Change) -> Option<Sums>| {
             changes.iter().filter_map(|change| Some((function(&change.label), read(change)?))).collect::<BTreeMap<u8, Sums>>()
         };
         prop_assert_eq!(side(|change| change.old), naive(&old, None));
         prop_assert_eq!(side(|change| change.new), naive(&new, None));
-        prop_assert!(changes.is_sorted_by_key(|change| std::cmp::Reverse(change.own(Metric::MemoryNet).unsigned_abs())));
+        prop_assert!(changes.is_sorted_by_key(|change| std::cmp::Reverse(change.own(Metric::Memory).unsigned_abs())));
     }
 }
 
@@ -250,14 +257,16 @@ fn very_deep_stacks_take_linear_time() {
     assert_eq!(places(&selected, &groups, Metric::Time).len(), 200);
 }
 
+type Read = fn(&Sums) -> Values;
+
 /// Values by the names of the independent decoder.
 fn assert_values(truth: &Value, values: &Values, what: &str) {
     for (name, actual) in [
         ("samples", values.get(Metric::Samples)),
         ("time", values.time),
         ("cpu_time", values.get(Metric::Cpu)),
-        ("mem", values.get(Metric::MemoryNet)),
-        ("mem_pos", values.get(Metric::Memory)),
+        ("mem", values.get(Metric::Memory)),
+        ("mem_pos", values.get(Metric::MemoryGained)),
         ("mem_neg", values.get(Metric::MemoryFreed)),
         ("idle_samples", values.idle_samples as i64),
         ("idle_time", values.idle_time),
@@ -288,7 +297,7 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
             (if namespace.is_empty() { name.to_owned() } else { format!("{name} ({namespace})") }, row.sums)
         })
         .collect();
-    let read: [(&str, fn(&Sums) -> Values); 2] = [("top_self", |sums| sums.own), ("top_total", |sums| sums.total)];
+    let read: [(&str, Read); 2] = [("top_self", |sums| sums.own), ("top_total", |sums| sums.total)];
     for (key, read) in read {
         let rows = truth[key].as_array().unwrap();
         for row in rows {
@@ -333,12 +342,11 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
     let memory = load(&fixture("mojo/tiny-3.6.0-memory-mem.mojo"));
     let threads = load(&fixture("mojo/tiny-3.5.0-full-thr.mojo"));
     let collected = load(&fixture("mojo/tiny-4.0.0-full-gc-mem.mojo"));
-    type Read = fn(&Sums) -> Values;
     let (own, total): (Read, Read) = (|sums| sums.own, |sums| sums.total);
     for (profile, name, file, read, metric, expected) in [
-        (&memory, "main", "mem.py", own, Metric::MemoryNet, -173_604_864),
-        (&memory, "main", "mem.py", total, Metric::MemoryNet, 4_636_672),
-        (&memory, "grow", "mem.py", total, Metric::Memory, 212_496_384),
+        (&memory, "main", "mem.py", own, Metric::Memory, -173_604_864),
+        (&memory, "main", "mem.py", total, Metric::Memory, 4_636_672),
+        (&memory, "grow", "mem.py", total, Metric::MemoryGained, 212_496_384),
         (&memory, "grow", "mem.py", total, Metric::MemoryFreed, 28_667_904),
         (&memory, "grow", "mem.py", total, Metric::Samples, 201),
         (&threads, "spin.<locals>.<genexpr>", "thr.py", own, Metric::Time, 743_483),

@@ -55,7 +55,7 @@ impl<'h> Graph<'h> {
 
     /// Holder and value of the ephemerons in effect that an object is the holder of.
     #[inline]
-    pub(super) fn dependent_on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
+    pub fn dependent_on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
         self.dependent.on(holder)
     }
 }

@@ -3,6 +3,7 @@
 //! * [`graph`]: the strong references and where they begin;
 //! * [`live`]: what can be reached over them;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
+//! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
 //! * [`paths`]: how it is reached from the roots, with labels;
 //! * [`referrers`]: references backwards;
 //! * [`held`] puts dominators and retained sizes together, [`preorder`] puts them in order;
@@ -18,6 +19,7 @@
 
 mod buckets;
 pub mod diff;
+pub mod dominator_stacks;
 pub mod dominators;
 mod ephemerons;
 mod estimate;

@@ -7,6 +7,7 @@
 //! It stops at the first damage and gives what came before it together with the error.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod austin;
 pub mod check;
 pub mod dart;
 mod frames;
@@ -40,10 +41,12 @@ pub enum Format {
     Hprof,
     /// Austin MOJO profiles.
     Mojo,
+    /// Profiles as Austin's text.
+    Austin,
 }
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 5] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo];
+pub const FORMATS: [Format; 6] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo, Format::Austin];
 
 /// The two kinds of dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -64,6 +67,7 @@ impl Format {
             Self::Go => "go",
             Self::Hprof => "hprof",
             Self::Mojo => "mojo",
+            Self::Austin => "austin",
         }
     }
 
@@ -75,6 +79,7 @@ impl Format {
             Self::Go => go::TITLE,
             Self::Hprof => hprof::TITLE,
             Self::Mojo => mojo::TITLE,
+            Self::Austin => austin::TITLE,
         }
     }
 
@@ -86,6 +91,7 @@ impl Format {
             Self::Go => go::VERSIONS,
             Self::Hprof => hprof::VERSIONS,
             Self::Mojo => mojo::VERSIONS,
+            Self::Austin => austin::VERSIONS,
         }
     }
 
@@ -97,6 +103,7 @@ impl Format {
             Self::Go => go::EXTENSIONS,
             Self::Hprof => hprof::EXTENSIONS,
             Self::Mojo => mojo::EXTENSIONS,
+            Self::Austin => austin::EXTENSIONS,
         }
     }
 
@@ -108,6 +115,7 @@ impl Format {
             Self::Go => go::MAGICS,
             Self::Hprof => hprof::MAGICS,
             Self::Mojo => mojo::MAGICS,
+            Self::Austin => austin::MAGICS,
         }
     }
 
@@ -119,6 +127,7 @@ impl Format {
             Self::Go => go::RECORD_NAMES,
             Self::Hprof => hprof::RECORD_NAMES,
             Self::Mojo => mojo::RECORD_NAMES,
+            Self::Austin => austin::RECORD_NAMES,
         }
     }
 
@@ -126,7 +135,7 @@ impl Format {
     pub fn kind(self) -> Kind {
         match self {
             Self::Mvmheap | Self::Dart | Self::Go | Self::Hprof => Kind::Heap,
-            Self::Mojo => Kind::Profile,
+            Self::Mojo | Self::Austin => Kind::Profile,
         }
     }
 }
@@ -186,6 +195,7 @@ pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> 
         Format::Go => go::info(bytes, options),
         Format::Hprof => hprof::info(bytes, options),
         Format::Mojo => mojo::info(bytes, options),
+        Format::Austin => austin::info(bytes, options),
     }
 }
 
@@ -200,6 +210,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visit
         Format::Go => go::for_each_record(bytes, options, visitor),
         Format::Hprof => hprof::for_each_record(bytes, options, visitor),
         Format::Mojo => mojo::for_each_record(bytes, options, visitor),
+        Format::Austin => austin::for_each_record(bytes, options, visitor),
     }
 }
 
@@ -214,6 +225,7 @@ pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findi
         Format::Go => go::check(bytes, options),
         Format::Hprof => hprof::check(bytes, options),
         Format::Mojo => mojo::check(bytes, options),
+        Format::Austin => austin::check(bytes, options),
     }
 }
 
@@ -228,7 +240,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
         Format::Dart => dart::load(bytes, options),
         Format::Go => go::load(bytes, options),
         Format::Hprof => hprof::load(bytes, options),
-        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
 
@@ -239,6 +251,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
 pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     match format {
         Format::Mojo => mojo::load(bytes, options),
+        Format::Austin => austin::load(bytes, options),
         Format::Mvmheap | Format::Dart | Format::Go | Format::Hprof => Err(Error::unsupported(0, "a heap has no samples")),
     }
 }
@@ -257,7 +270,7 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
         Format::Dart => dart::histogram(bytes, options),
         Format::Go => go::histogram(bytes, options),
         Format::Hprof => hprof::histogram(bytes, options),
-        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
     }
 }
 
@@ -269,7 +282,7 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
 pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>> {
     match format {
         Format::Dart => dart::identity_hashes(bytes),
-        Format::Mvmheap | Format::Go | Format::Hprof | Format::Mojo => Ok(None),
+        Format::Mvmheap | Format::Go | Format::Hprof | Format::Mojo | Format::Austin => Ok(None),
     }
 }
 

@@ -99,6 +99,22 @@ pub struct Reference {
     pub weak: bool,
 }
 
+impl TypeKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instance => "instance",
+            Self::Array => "array",
+            Self::Bytes => "bytes",
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Class => "class",
+            Self::Frame => "frame",
+            Self::Synthetic => "synthetic",
+        }
+    }
+}
+
 impl References {
     /// How many there are.
     pub fn len(&self) -> usize {

@@ -250,8 +250,8 @@ impl Profile {
         let mut metrics = match self.mode {
             Mode::Wall => vec![Metric::Time],
             Mode::Cpu => vec![Metric::Cpu],
-            Mode::Memory => vec![Metric::Memory, Metric::MemoryFreed],
-            Mode::Full => vec![Metric::Time, Metric::Cpu, Metric::Memory, Metric::MemoryFreed],
+            Mode::Memory => vec![Metric::MemoryGained, Metric::MemoryFreed],
+            Mode::Full => vec![Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed],
         };
         metrics.push(Metric::Samples);
         if self.total.gc_samples > 0 {

@@ -7,7 +7,9 @@
 //!
 //! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
 
+use super::written::Lost;
 use crate::model::profile::thread::parse_thread_id;
+use crate::model::profile::{FrameKind, Profile, ProfileFrame};
 use crate::model::sample::{Frame, Sample, SampleSink};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -157,6 +159,68 @@ impl<W: Write> AustinWriter<W> {
         let text = lossy(text);
         self.written.replaced += u64::from(matches!(text, Cow::Owned(_)));
         self.line.extend_from_slice(&text);
+    }
+}
+
+/// Writes the samples of the threads that are wanted, of a profile that has kept them.
+///
+/// # Errors
+/// When the output cannot be written.
+///
+/// # Panics
+/// When the profile has not kept its samples.
+pub fn write_profile(
+    profile: &Profile,
+    wanted: &dyn Fn(usize) -> bool,
+    dialect: Dialect,
+    out: &mut impl Write,
+) -> io::Result<super::written::Written> {
+    let samples = profile.samples.as_ref().expect("samples are kept");
+    let mut writer = AustinWriter::new(out, dialect);
+    let mut metadata = profile.metadata.iter().peekable();
+    let mut ids = Vec::new();
+    for (row, sample) in samples.iter().enumerate() {
+        while let Some(metadatum) = metadata.next_if(|metadatum| metadatum.before <= row as u64) {
+            writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes())?;
+        }
+        if !wanted(sample.thread.index()) {
+            continue;
+        }
+        let thread = profile.thread(sample.thread);
+        profile.stacks.outermost_first(sample.stack, &mut ids);
+        let mut frames: Vec<_> = ids.iter().map(|id| stream_frame(profile, profile.frame(*id))).collect();
+        if sample.gc {
+            frames.push(Frame::GarbageCollector);
+        }
+        writer.sample(&Sample {
+            pid: thread.pid,
+            interpreter: thread.interpreter,
+            thread: profile.names.text(thread.name).as_bytes(),
+            frames: &frames,
+            time: sample.time.map(i128::from),
+            memory: sample.memory.map(i128::from),
+            idle: sample.idle,
+        })?;
+    }
+    metadata.try_for_each(|metadatum| writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes()))?;
+    let (_, written) = writer.finish()?;
+    let losses = [
+        ("invalid, kernel and GC frames", written.left_out_frames),
+        ("memory and idle of the mode full", written.left_out_metrics),
+    ];
+    let lost = losses.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Lost { what, count }).collect();
+    Ok(super::written::Written { stacks: written.samples, sums: Vec::new(), lost })
+}
+
+fn stream_frame(profile: &Profile, frame: ProfileFrame) -> Frame<'_> {
+    let function = profile.names.text(frame.function).as_bytes();
+    match frame.kind {
+        FrameKind::Code | FrameKind::Native => {
+            Frame::Code { file: profile.names.text(frame.file).as_bytes(), function, line: frame.line.into() }
+        }
+        FrameKind::Kernel => Frame::Kernel(function),
+        FrameKind::Gc => Frame::GarbageCollector,
+        FrameKind::Invalid => Frame::Invalid,
     }
 }
 

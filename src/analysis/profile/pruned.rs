@@ -45,7 +45,7 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode
     let weight = |node: u32| {
         let total = &nodes[node as usize].sums.total;
         match metric {
-            Metric::MemoryNet => total.memory_gained.max(total.memory_freed),
+            Metric::Memory => total.memory_gained.max(total.memory_freed),
             metric => total.get(metric).unsigned_abs(),
         }
     };

@@ -85,8 +85,8 @@ impl<'a> Selected<'a> {
 /// memory that came into use, or went if none came.
 pub fn share_base(total: &Values, metric: Metric) -> i64 {
     match metric {
-        Metric::MemoryNet if total.memory_gained > 0 => total.get(Metric::Memory),
-        Metric::MemoryNet => total.get(Metric::MemoryFreed),
+        Metric::Memory if total.memory_gained > 0 => total.get(Metric::MemoryGained),
+        Metric::Memory => total.get(Metric::MemoryFreed),
         _ => total.get(metric),
     }
 }

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   dumptool path app.heapdump 0xc000514060
   dumptool path -k 5 app.dartheap '#4711'
+  dumptool path -k 5 --dot app.heapdump 0xc000514060 | dot -Tsvg > paths.svg
   dumptool path --type '*Session*' app.heapdump  paths of all objects of these types, merged")]
 pub(in crate::cli) struct PathArgs {
     /// Dump to look at; `-` is standard input
@@ -28,6 +29,9 @@ pub(in crate::cli) struct PathArgs {
     /// Rows to show with --type; 0 is all (default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N")]
     pub(in crate::cli) limit: Option<u64>,
+    /// Draw the paths as a graph for Graphviz
+    #[arg(long, conflicts_with = "type")]
+    pub(in crate::cli) dot: bool,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
 }

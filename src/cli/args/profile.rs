@@ -1,5 +1,6 @@
 //! Options of the commands that read profiles.
 
+use crate::model::profile::Metric;
 use clap::{Args, ValueEnum};
 
 /// Which samples of a profile, and what is measured.
@@ -34,4 +35,18 @@ pub(in crate::cli) enum MetricArg {
     Samples,
     /// Time in the garbage collector
     Gc,
+}
+
+impl From<MetricArg> for Metric {
+    fn from(metric: MetricArg) -> Self {
+        match metric {
+            MetricArg::Time => Self::Time,
+            MetricArg::Cpu => Self::Cpu,
+            MetricArg::Memory => Self::Memory,
+            MetricArg::MemoryGained => Self::MemoryGained,
+            MetricArg::MemoryFreed => Self::MemoryFreed,
+            MetricArg::Samples => Self::Samples,
+            MetricArg::Gc => Self::Gc,
+        }
+    }
 }

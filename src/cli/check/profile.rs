@@ -144,7 +144,7 @@ fn metric(rule: &Rule, loaded: &ProfileInput<'_>, options: &ProfileOptions) -> R
         Limit::Time(_) => Metric::Time,
         Limit::Number(_) if usual.unit() == MetricUnit::Bytes => usual,
         Limit::Number(_) if plain => Metric::Samples,
-        Limit::Number(_) => Metric::MemoryNet,
+        Limit::Number(_) => Metric::Memory,
     };
     if options.metric.is_some() && metric != usual {
         let (limited, counted) = (unit_name(metric), unit_name(usual));

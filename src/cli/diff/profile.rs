@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, DiffArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, load_profile, metric_name, print, unit_name};
+use super::super::profile::{Amount, ShortFiles, load_profile, print, unit_name};
 use super::super::size::{count, plural};
 use super::super::status::{Status, UsageError, show_path};
 use super::super::table::{Align, Table};
@@ -97,7 +97,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         old: old.input.path.display().to_string(),
         new: new.input.path.display().to_string(),
         by: by_name,
-        metric: metric_name(metric),
+        metric: metric.name(),
         unit: unit_name(metric),
         old_total: total(&selected.0),
         new_total: total(&selected.1),

@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, FindArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, Pattern, ShortFiles, load_profile, metric_name, print, stack_text, unit_name, whole};
+use super::super::profile::{Amount, Pattern, ShortFiles, load_profile, print, stack_text, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
@@ -91,7 +91,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     let document = Document {
         schema: "dumptool/find/1",
         file: input.path.display().to_string(),
-        metric: metric_name(metric),
+        metric: metric.name(),
         unit: unit_name(metric),
         total: Total { value: selected.total.get(metric), samples: selected.total.samples },
         rows: shown.iter().map(|row| FoundRow::of(row, place(row), metric, &loaded.profile)).collect(),

@@ -1,5 +1,6 @@
 //! `path`: why objects are alive.
 
+mod drawing;
 mod merged;
 mod text;
 
@@ -27,7 +28,10 @@ pub(super) fn run(args: &PathArgs, common: &Common, terminal: &Terminal) -> anyh
             let analysed = Analysed::of(&loaded.heap);
             let object = analysed.find(id, &input)?;
             let paths = several(&loaded.heap, &analysed.graph, object, args.paths as usize);
-            of_object(&analysed, object, &paths, args, loaded.snapshot, common, terminal)?
+            match args.dot {
+                true => drawing::text(&analysed, object, &paths, common)?,
+                false => of_object(&analysed, object, &paths, args, loaded.snapshot, common, terminal)?,
+            }
         }
         None => merged::text(&loaded.heap, args, loaded.snapshot, common, terminal)?,
     };

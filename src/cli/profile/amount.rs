@@ -1,31 +1,8 @@
 //! Numbers of a metric.
 
-use super::super::args::MetricArg;
 use super::super::size::{count, duration, percent, signed_size};
 use crate::analysis::profile::share_base;
 use crate::model::profile::{Metric, Unit, Values};
-
-/// The metric of an option.
-pub(in crate::cli) fn metric_of(arg: MetricArg) -> Metric {
-    match arg {
-        MetricArg::Time => Metric::Time,
-        MetricArg::Cpu => Metric::Cpu,
-        MetricArg::Memory => Metric::MemoryNet,
-        MetricArg::MemoryGained => Metric::Memory,
-        MetricArg::MemoryFreed => Metric::MemoryFreed,
-        MetricArg::Samples => Metric::Samples,
-        MetricArg::Gc => Metric::Gc,
-    }
-}
-
-/// The name of a metric in JSON, which `--metric` takes too (there with a hyphen).
-pub(in crate::cli) fn metric_name(metric: Metric) -> &'static str {
-    match metric {
-        Metric::MemoryNet => "memory",
-        Metric::Memory => "memory_gained",
-        metric => metric.name(),
-    }
-}
 
 /// The name of a metric's unit in JSON.
 pub(in crate::cli) fn unit_name(metric: Metric) -> &'static str {
@@ -43,9 +20,9 @@ pub(in crate::cli) fn whole(total: &Values, metric: Metric, amount: Amount) -> S
         Metric::Cpu => format!("{base} on a CPU"),
         Metric::Gc => format!("{base} in the garbage collector"),
         Metric::Samples => format!("{base} samples"),
-        Metric::Memory => format!("{base} that came into use"),
+        Metric::MemoryGained => format!("{base} that came into use"),
         Metric::MemoryFreed => format!("{base} that went out of use"),
-        Metric::MemoryNet => format!("net {}, shares of {base} that came into use", amount.change(total.get(metric))),
+        Metric::Memory => format!("net {}, shares of {base} that came into use", amount.change(total.get(metric))),
     }
 }
 

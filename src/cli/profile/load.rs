@@ -6,7 +6,7 @@ use super::super::progress::Progress;
 use super::super::size::plural;
 use super::super::status::{self, Status, UsageError, show_path};
 use super::super::terminal::Terminal;
-use super::{ShortFiles, metric_name, metric_of};
+use super::ShortFiles;
 use crate::error::Error;
 use crate::input;
 use crate::model::profile::{Metric, Mode, Profile};
@@ -49,9 +49,9 @@ impl ProfileInput<'_> {
     /// A [`UsageError`] when the profile does not have it.
     pub(in crate::cli) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
         let metric = match options.metric {
-            Some(metric) => metric_of(metric),
+            Some(metric) => metric.into(),
             None => match self.profile.default_metric() {
-                Metric::Memory => Metric::MemoryNet,
+                Metric::MemoryGained => Metric::Memory,
                 metric => metric,
             },
         };
@@ -68,9 +68,9 @@ impl ProfileInput<'_> {
             return Ok(());
         }
         let (path, mode) = (show_path(&self.input.path), self.profile.mode.name());
-        let error = UsageError::new(format!("{path} has no {}: it was recorded in the mode {mode}", metric_name(metric)));
-        let all = [Metric::Time, Metric::Cpu, Metric::MemoryNet, Metric::Samples, Metric::Gc];
-        let has: Vec<_> = all.into_iter().filter(|metric| self.has(*metric)).map(metric_name).collect();
+        let error = UsageError::new(format!("{path} has no {}: it was recorded in the mode {mode}", metric.name()));
+        let all = [Metric::Time, Metric::Cpu, Metric::Memory, Metric::Samples, Metric::Gc];
+        let has: Vec<_> = all.into_iter().filter(|metric| self.has(*metric)).map(Metric::name).collect();
         Err(error.hint(format!("it has {}", has.join(", "))))
     }
 
@@ -81,7 +81,7 @@ impl ProfileInput<'_> {
             Metric::Time => mode != Mode::Memory || total.time != 0,
             Metric::Cpu => matches!(mode, Mode::Cpu | Mode::Full) || total.idle_samples > 0,
             Metric::Gc => total.gc_samples > 0,
-            Metric::Memory | Metric::MemoryFreed | Metric::MemoryNet => {
+            Metric::MemoryGained | Metric::MemoryFreed | Metric::Memory => {
                 matches!(mode, Mode::Memory | Mode::Full) || total.memory_gained > 0 || total.memory_freed > 0
             }
         }

@@ -6,7 +6,7 @@ mod load;
 mod pattern;
 mod stack;
 
-pub(super) use amount::{Amount, metric_name, metric_of, unit_name, whole};
+pub(super) use amount::{Amount, unit_name, whole};
 pub(super) use files::ShortFiles;
 pub(super) use load::{ProfileInput, load_profile};
 pub(super) use pattern::{Pattern, no_function};

@@ -2,7 +2,7 @@
 
 use super::super::args::{ByArg, Common, TopArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, load_profile, metric_name, print, unit_name, whole};
+use super::super::profile::{Amount, ShortFiles, load_profile, print, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
@@ -64,7 +64,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         schema: "dumptool/top/1",
         file: input.path.display().to_string(),
         by: by_name,
-        metric: metric_name(metric),
+        metric: metric.name(),
         unit: unit_name(metric),
         total: total(&selected.total),
         without_frames: total(&selected.without_frames),
@@ -187,7 +187,7 @@ impl View<'_> {
         let mut text = match self.metric {
             // Changes cancel each other out, so that the sum of some says nothing of the others.
             Metric::Samples => format!("{which}; {}", self.amount.percent(sum)),
-            Metric::MemoryNet => format!("{which}; {}", whole(&self.selected.total, self.metric, self.amount)),
+            Metric::Memory => format!("{which}; {}", whole(&self.selected.total, self.metric, self.amount)),
             _ => format!("{which}; {} of {}", self.amount.percent(sum), whole(&self.selected.total, self.metric, self.amount)),
         };
         let threads = plural(selected.threads().count() as u64, "thread", "threads");

@@ -2,9 +2,7 @@
 
 use super::super::args::{Common, TreeArgs};
 use super::super::open::Input;
-use super::super::profile::{
-    Amount, Pattern, ProfileInput, ShortFiles, load_profile, metric_name, no_function, print, unit_name, whole,
-};
+use super::super::profile::{Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, print, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
@@ -179,7 +177,7 @@ impl View<'_> {
         Document {
             schema: "dumptool/tree/1",
             file: self.loaded.input.path.display().to_string(),
-            metric: metric_name(self.metric),
+            metric: self.metric.name(),
             unit: unit_name(self.metric),
             total: Total { value: total.get(self.metric), samples: total.samples },
             focus,

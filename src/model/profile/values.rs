@@ -58,9 +58,9 @@ impl Values {
         match metric {
             Metric::Time => self.time,
             Metric::Cpu => self.time.saturating_sub(self.idle_time),
-            Metric::Memory => narrow(self.memory_gained),
+            Metric::MemoryGained => narrow(self.memory_gained),
             Metric::MemoryFreed => narrow(self.memory_freed),
-            Metric::MemoryNet => narrow(self.memory_gained).saturating_sub(narrow(self.memory_freed)),
+            Metric::Memory => narrow(self.memory_gained).saturating_sub(narrow(self.memory_freed)),
             Metric::Samples => narrow(self.samples),
             Metric::Gc => self.gc_time,
         }
@@ -76,11 +76,11 @@ pub enum Metric {
     /// Wall time of the samples whose thread was not idle.
     Cpu,
     /// Memory that came into use: the positive changes.
-    Memory,
+    MemoryGained,
     /// Memory that went out of use: the negative changes, as a positive number.
     MemoryFreed,
     /// The change of memory in use, which may be negative.
-    MemoryNet,
+    Memory,
     /// The number of samples.
     Samples,
     /// Wall time of the samples during which the garbage collector ran.
@@ -115,9 +115,9 @@ impl Metric {
         match self {
             Self::Time => "time",
             Self::Cpu => "cpu",
-            Self::Memory => "memory",
+            Self::MemoryGained => "memory_gained",
             Self::MemoryFreed => "memory_freed",
-            Self::MemoryNet => "memory_net",
+            Self::Memory => "memory",
             Self::Samples => "samples",
             Self::Gc => "gc",
         }
@@ -127,7 +127,7 @@ impl Metric {
     pub fn unit(self) -> Unit {
         match self {
             Self::Time | Self::Cpu | Self::Gc => Unit::Microseconds,
-            Self::Memory | Self::MemoryFreed | Self::MemoryNet => Unit::Bytes,
+            Self::MemoryGained | Self::MemoryFreed | Self::Memory => Unit::Bytes,
             Self::Samples => Unit::Count,
         }
     }
