@@ -49,7 +49,7 @@
 //! let metric = profile.default_metric();
 //! functions.sort(metric, false);
 //! assert_eq!(functions.rows[0].label.name, "spin.<locals>.<genexpr>");
-//! assert_eq!(functions.rows[0].sums.own.get(metric), 743_533); // microseconds
+//! assert_eq!(functions.rows[0].sums.own.get(metric), 743_483); // microseconds
 //! # Ok::<(), dumptool::error::Error>(())
 //! ```
 //!
