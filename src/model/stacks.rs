@@ -4,7 +4,7 @@
 //! leads to: an object's shallow size is the path's own value, what it retains is the value of all paths that begin with
 //! it. Both are stacks with numbers, so one set of writers shows both.
 //!
-//! * [`builder`] makes them of anything; [`of_profile`] of a profile.
+//! * [`builder`] makes them of anything; [`of_profile`](mod@of_profile) of a profile.
 
 pub mod builder;
 pub mod of_profile;

@@ -2,7 +2,7 @@
 //!
 //! * of heaps: [`hprof`], [`heapsnapshot`], [`tables`], and of a few objects [`dot`];
 //! * of profiles: [`austin`], [`mojo`];
-//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], [`flamegraph`] (with the
+//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], `flamegraph` (with the
 //!   feature of that name), [`pprof`], [`speedscope`], [`firefox`], [`rows`];
 //! * [`records`] shows records of any input.
 

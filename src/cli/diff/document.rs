@@ -105,11 +105,16 @@ pub(super) fn row_json(row: &Change) -> RowJson<'_> {
     RowJson {
         name: &row.name,
         namespace: &row.namespace,
-        old: side(&row.old.unwrap_or_default()),
-        new: side(&row.new.unwrap_or_default()),
+        old: side(&row.old.unwrap_or(absent(row.new))),
+        new: side(&row.new.unwrap_or(absent(row.old))),
         delta: DeltaJson { count, shallow_bytes, external_bytes, retained_bytes },
         status: status(row),
     }
+}
+
+/// What there is of a group that is not there: nothing, and nothing retained if the other heap has roots.
+fn absent(other: Option<Side>) -> Side {
+    Side { retained_bytes: other.and_then(|side| side.retained_bytes).map(|_| 0), ..Side::default() }
 }
 
 pub(super) fn csv_row(row: &Change) -> CsvRow<'_> {
