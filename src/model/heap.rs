@@ -204,7 +204,6 @@ pub trait Values<'a>: Send + Sync {
 
 /// Something that could not be loaded as it is in the file, and how often.
 #[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct LoadWarning {
     /// What, in the plural: `references to objects that are not in the file`.
     pub what: &'static str,
