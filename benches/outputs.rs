@@ -55,17 +55,20 @@ fn bench(path: &Path) {
     let (retained, _) = timed("retained", |_| Retained::of(&heap, &dominators));
     eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references.len());
     for objects in [Which::Live, Which::All] {
-        timed(&format!("heapsnapshot, {objects:?}"), |out| heapsnapshot::write(&heap, &graph, &alive, &Options { objects }, out));
+        timed(&format!("heapsnapshot, {objects:?}"), |out| {
+            heapsnapshot::write(&heap, &graph, &alive, &Options { objects }, out).expect("nothing is written")
+        });
     }
     let (tree, _) = timed("stacks", |_| dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::ObjectsAndBytes));
     let (pruned, _) = timed("stacks, pruned", |_| dominator_stacks::of(&heap, &dominators, "", 0.000_01, Counted::ObjectsAndBytes));
     eprintln!("{} stacks, {} when pruned", tree.stacks.len(), pruned.stacks.len());
-    timed("pprof", |out| pprof::write(&tree.stacks, out));
-    timed("folded", |out| folded::write(&tree.stacks, 1, out));
+    timed("pprof", |out| pprof::write(&tree.stacks, out).expect("nothing is written"));
+    timed("folded", |out| folded::write(&tree.stacks, 1, out).expect("nothing is written"));
     for syntax in [Syntax::Jsonl, Syntax::Csv] {
         for table in [Table::Objects, Table::References] {
             timed(&format!("{table:?}, {syntax:?}"), |out| {
                 tables::write(&heap, &dominators, &retained, table, syntax, io::BufWriter::with_capacity(1 << 20, out))
+                    .expect("nothing is written")
             });
         }
     }

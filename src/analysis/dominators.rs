@@ -1,12 +1,12 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
 //! The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005): a depth-first
-//! search numbers the live objects ([`search`]), semidominators follow from the edges against the order of the numbers
-//! ([`semi`]), and immediate dominators from semidominators by walking up the tree that is already known. Everything after
+//! search numbers the live objects (`search`), semidominators follow from the edges against the order of the numbers
+//! (`semi`), and immediate dominators from semidominators by walking up the tree that is already known. Everything after
 //! the search works on numbers, not on objects: what is near in the tree is near in memory.
 //!
 //! Walking up can take quadratic time, if many objects at the end of a long list are also held at its beginning. Steps are
-//! counted; when there are too many, relative dominators ([`relative`]) take over, whose time is O(n log n) for any graph.
+//! counted; when there are too many, relative dominators (`relative`) take over, whose time is O(n log n) for any graph.
 
 mod relative;
 mod search;
