@@ -11,6 +11,10 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
     if let Some(format) = input::FORMATS.into_iter().find(|format| format.magics().iter().any(|magic| bytes.starts_with(magic))) {
         return Ok(format);
     }
+    // The one format that may begin with its data.
+    if input::austin::is_sample(bytes.get(..4096).unwrap_or(bytes).trim_ascii_start()) {
+        return Ok(Format::Austin);
+    }
     if bytes.is_empty() {
         return Err(Error::truncated(0, "the input is empty").hint(READ));
     }
@@ -68,21 +72,6 @@ static FOREIGN: &[Foreign] = &[
     ),
     foreign("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
     foreign("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
-    foreign(
-        "Austin's text format",
-        b"# austin",
-        "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4",
-    ),
-    foreign(
-        "Austin's text format",
-        b"# mode:",
-        "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4",
-    ),
-    foreign(
-        "Austin's text format",
-        b"# python:",
-        "reading Austin's text is not supported by this version; record with -b (Austin 3) or Austin 4",
-    ),
     foreign("a core dump or executable (ELF)", b"\x7fELF", "a core is not a heap dump: have the runtime write one"),
     foreign("a Mach-O file", b"\xcf\xfa\xed\xfe", ""),
     foreign("a Windows minidump", b"MDMP", ""),
@@ -134,12 +123,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_five_formats_are_told_by_magic() {
+    fn the_six_formats_are_told_by_their_beginning() {
         assert_eq!(detect(b"MoarHeapDumpv003rest").unwrap(), Format::Mvmheap);
         assert_eq!(detect(b"dartheap\0").unwrap(), Format::Dart);
         assert_eq!(detect(b"go1.7 heap dump\n").unwrap(), Format::Go);
         assert_eq!(detect(b"JAVA PROFILE 1.0.2\0").unwrap(), Format::Hprof);
         assert_eq!(detect(b"MOJ\x03").unwrap(), Format::Mojo);
+        assert_eq!(detect(b"# austin: 3.7.0\n").unwrap(), Format::Austin);
+        assert_eq!(detect(b"\nP12;T0:12;a.py:f:1 5\n").unwrap(), Format::Austin);
+        assert!(detect(b"# a heading\n").is_err() && detect(b"P12 ;T").is_err());
     }
 
     #[test]

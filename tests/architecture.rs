@@ -46,7 +46,7 @@ fn imports_go_in_one_direction() {
 #[test]
 fn readers_do_not_import_each_other() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = ["dart", "go", "hprof", "mojo", "mvmheap"];
+    let formats = ["austin", "dart", "go", "hprof", "mojo", "mvmheap"];
     for format in formats {
         for path in support::files(&inputs.join(format)) {
             let text = std::fs::read_to_string(&path).unwrap();

@@ -25,6 +25,7 @@ fn kind_name(kind: TypeKind) -> &'static str {
         TypeKind::Class => "class",
         TypeKind::Frame => "frame",
         TypeKind::Synthetic => "synthetic",
+        TypeKind::Root => "root",
     }
 }
 

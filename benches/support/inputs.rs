@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// Part of the names of the files; to be raised when a generator changes.
-const GENERATION: u32 = 1;
+const GENERATION: u32 = 2;
 
 /// A synthetic dump.
 #[derive(Debug)]

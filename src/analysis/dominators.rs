@@ -4,7 +4,11 @@
 //! search numbers the live objects ([`search`]), semidominators follow from the edges against the order of the numbers
 //! ([`semi`]), and immediate dominators from semidominators by walking up the tree that is already known. Everything after
 //! the search works on numbers, not on objects: what is near in the tree is near in memory.
+//!
+//! Walking up can take quadratic time, if many objects at the end of a long list are also held at its beginning. Steps are
+//! counted; when there are too many, relative dominators ([`relative`]) take over, whose time is O(n log n) for any graph.
 
+mod relative;
 mod search;
 mod semi;
 
@@ -26,12 +30,25 @@ pub struct Dominators {
     number: Vec<u32>,
 }
 
+/// How many steps up the tree are taken for each object, on average, before another algorithm takes over. Real heaps need
+/// about one.
+const STEPS_PER_OBJECT: usize = 64;
+
 impl Dominators {
     /// Finds the immediate dominator of every live object.
     pub fn of(graph: &Graph<'_>) -> Self {
+        Self::with_steps(graph, STEPS_PER_OBJECT)
+    }
+
+    /// The same, with so many steps for each object before the other algorithm takes over. The result does not depend on it;
+    /// this is for tests of both.
+    #[doc(hidden)]
+    pub fn with_steps(graph: &Graph<'_>, steps_per_object: usize) -> Self {
         let Search { order, parent, semi, number, backward } = search::search(graph);
         let semi = semi::semidominators(&parent, semi, backward);
-        Self { order, dominator: nearest_common_ancestors(parent, &semi), number }
+        let steps = parent.len().saturating_mul(steps_per_object);
+        let dominator = nearest_common_ancestors(&parent, &semi, steps).unwrap_or_else(|| relative::dominators(&parent, semi));
+        Self { order, dominator, number }
     }
 
     /// Live objects.
@@ -82,14 +99,17 @@ impl Dominators {
 }
 
 /// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose number is not above the
-/// semidominator's. Parents become dominators in place.
-fn nearest_common_ancestors(mut parent: Vec<u32>, semi: &[u32]) -> Vec<u32> {
-    for number in 1..parent.len() {
-        let mut ancestor = parent[number];
-        while ancestor > semi[number] {
-            ancestor = parent[ancestor as usize];
+/// semidominator's. None if that would take more than so many steps.
+fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> Option<Vec<u32>> {
+    let mut dominator = Vec::with_capacity(parent.len());
+    dominator.push(0);
+    for (&parent, &semi) in parent.iter().zip(semi).skip(1) {
+        let mut ancestor = parent;
+        while ancestor > semi {
+            steps = steps.checked_sub(1)?;
+            ancestor = dominator[ancestor as usize];
         }
-        parent[number] = ancestor;
+        dominator.push(ancestor);
     }
-    parent
+    Some(dominator)
 }

@@ -3,14 +3,39 @@
 //! * [`graph`]: the strong references and where they begin;
 //! * [`live`]: what can be reached over them;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
-//! * [`referrers`]: references backwards.
+//! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
+//! * [`paths`]: how it is reached from the roots, with labels;
+//! * [`referrers`]: references backwards;
+//! * [`held`] puts dominators and retained sizes together, [`preorder`] puts them in order;
+//! * [`histogram`] counts by type, namespace, size or root ([`root_groups`]); [`tree`] chooses what to show of the dominator
+//!   tree; [`diff`] compares two histograms, [`identity`] single objects, and [`growth`] histograms of many snapshots;
+//! * [`suspects`]: what looks like a leak or a waste;
+//! * [`memory_estimate`]: what all of this will take.
+//!
+//! And what a [`profile`] says when its stacks are asked.
 //!
 //! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
 //! threads.
 
 mod buckets;
+pub mod diff;
+pub mod dominator_stacks;
 pub mod dominators;
+mod ephemerons;
+mod estimate;
 pub mod graph;
+pub mod growth;
+pub mod held;
+pub mod histogram;
+pub mod identity;
 pub mod live;
+pub mod paths;
+pub mod preorder;
+pub mod profile;
 pub mod referrers;
 pub mod retained;
+pub mod root_groups;
+pub mod suspects;
+pub mod tree;
+
+pub use estimate::memory_estimate;

@@ -54,6 +54,11 @@ impl Destination {
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }
 
+    /// Whether what is written is compressed because of the output's name.
+    pub(super) fn compresses(&self) -> bool {
+        !matches!(self.writer, Encoder::Plain(_))
+    }
+
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
     pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
         let fail = |error| OutputError::new(&self.path, error);

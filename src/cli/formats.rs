@@ -43,26 +43,81 @@ pub(super) fn run(common: &Common, terminal: &Terminal) -> anyhow::Result<Status
 }
 
 impl Target {
-    /// The extension that picks the format.
-    pub(super) fn extension(self) -> &'static str {
+    /// The name on the command line and in JSON.
+    pub(super) fn name(self) -> &'static str {
         match self {
             Self::Austin => "austin",
             Self::Hprof => "hprof",
+            Self::Heapsnapshot => "heapsnapshot",
+            Self::Folded => "folded",
+            #[cfg(feature = "flamegraph")]
+            Self::Svg => "svg",
+            Self::Speedscope => "speedscope",
+            Self::Pprof => "pprof",
+            Self::Firefox => "firefox",
+            Self::Jsonl => "jsonl",
+            Self::Csv => "csv",
+            Self::Mojo => "mojo",
         }
+    }
+
+    /// The extensions that pick the format, without those of compressions.
+    pub(super) fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::Austin => &["austin"],
+            Self::Hprof => &["hprof"],
+            Self::Heapsnapshot => &["heapsnapshot"],
+            Self::Folded => &["folded", "collapsed"],
+            #[cfg(feature = "flamegraph")]
+            Self::Svg => &["svg"],
+            Self::Speedscope => &["speedscope.json", "speedscope"],
+            Self::Pprof => &["pb", "pprof"],
+            Self::Firefox => &["firefox.json", "firefox"],
+            Self::Jsonl => &["jsonl"],
+            Self::Csv => &["csv"],
+            Self::Mojo => &["mojo"],
+        }
+    }
+
+    /// The format that a file name picks.
+    pub(super) fn of_name(name: &str) -> Option<Self> {
+        let plain = [".gz", ".zst"].iter().find_map(|compression| name.strip_suffix(compression)).unwrap_or(name);
+        let picks = |target: &Self| {
+            let mut extensions = target.extensions().iter();
+            extensions.any(|extension| plain.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.')))
+        };
+        Self::value_variants().iter().copied().find(picks)
     }
 
     fn title(self) -> &'static str {
         match self {
             Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
             Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp",
+            Self::Heapsnapshot => "heap snapshot of V8, for Chrome DevTools, memlab",
+            Self::Folded => "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
+            #[cfg(feature = "flamegraph")]
+            Self::Svg => "flame graph, for browsers",
+            Self::Speedscope => "speedscope.app",
+            Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
+            Self::Firefox => "profiler.firefox.com, version 55",
+            Self::Jsonl => "samples or sums, or a table of a heap (--table), as JSON lines, for jq, DuckDB",
+            Self::Csv => "the same as comma-separated values, for DuckDB, spreadsheets",
+            Self::Mojo => "Austin MOJO 3",
         }
     }
 
     /// The formats that can be written from an input.
-    pub(super) fn of(format: Format) -> &'static [Self] {
-        match format.kind() {
-            Kind::Profile => &[Self::Austin],
-            Kind::Heap => &[Self::Hprof],
+    pub(super) fn of(format: Format) -> Vec<Self> {
+        Self::value_variants().iter().copied().filter(|target| target.takes(format.kind())).collect()
+    }
+
+    /// Whether a kind of inputs can be written so.
+    fn takes(self, kind: Kind) -> bool {
+        match self {
+            Self::Hprof | Self::Heapsnapshot => kind == Kind::Heap,
+            Self::Austin | Self::Mojo => kind == Kind::Profile,
+            // A dominator tree is a profile, and everything can be a table.
+            _ => true,
         }
     }
 }
@@ -77,16 +132,20 @@ fn rows() -> Vec<Row> {
         versions: format.versions().to_owned(),
         extensions: format.extensions().to_vec(),
         magics: format.magics().iter().map(|magic| magic.escape_ascii().to_string()).collect(),
-        targets: Target::of(format).iter().map(|target| target.extension()).collect(),
+        targets: Target::of(format).into_iter().map(Target::name).collect(),
     });
     let written = Target::value_variants().iter().map(|target| Row {
-        name: target.extension(),
+        name: target.name(),
         title: target.title().to_owned(),
-        kind: if *target == Target::Austin { "profile" } else { "heap" },
+        kind: match (target.takes(Kind::Heap), target.takes(Kind::Profile)) {
+            (true, true) => "both",
+            (true, false) => "heap",
+            (false, _) => "profile",
+        },
         read: false,
         write: true,
         versions: String::new(),
-        extensions: vec![target.extension()],
+        extensions: target.extensions().to_vec(),
         magics: Vec::new(),
         targets: Vec::new(),
     });
@@ -109,10 +168,10 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     text.push_str(&format!("\n{}\n", terminal.bold("Written")));
     let mut table = Table::new(&[Align::Left; 3]);
     for row in rows.iter().filter(|row| row.write) {
-        table.row([row.name.to_owned(), row.title.clone(), format!(".{0} .{0}.gz .{0}.zst", row.extensions.join(""))]);
+        table.row([row.name.to_owned(), row.title.clone(), format!(".{}", row.extensions.join(" ."))]);
     }
     text.push_str(&table.render());
-    text.push_str("\ngzip and zstd are undone for every input. Formats are told by the first bytes, never by the name.\n");
+    text.push_str("\ngzip and zstd are undone for every input, and .gz and .zst compress every output. Formats are told by the first bytes, never by the name.\n");
     text
 }
 

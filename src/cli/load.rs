@@ -5,7 +5,7 @@ use super::open::Input;
 use super::progress::Progress;
 use super::status::{self, Status, UsageError};
 use super::terminal::Terminal;
-use crate::error::ErrorKind;
+use crate::error::{Error, ErrorKind};
 use crate::input;
 use crate::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
 
@@ -21,22 +21,34 @@ pub(super) fn load_heap<'a>(
     terminal: &Terminal,
 ) -> anyhow::Result<Loaded<'a>> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let options = LoadOptions {
-        snapshot: match snapshot {
-            Some(Snapshot::Number(number)) => SnapshotChoice::Number(number),
-            Some(Snapshot::Last) | None => SnapshotChoice::Last,
-        },
-        roots: match roots {
-            RootsArg::Precise => RootScan::Precise,
-            RootsArg::Default => RootScan::Default,
-            RootsArg::Conservative => RootScan::Conservative,
-        },
-        progress: &|offset| progress.reached(offset),
+    let roots = match roots {
+        RootsArg::Precise => RootScan::Precise,
+        RootsArg::Default => RootScan::Default,
+        RootsArg::Conservative => RootScan::Conservative,
     };
-    input::load(input.format, input.bytes(), options).map_err(|error| match error.kind() {
+    let reached = |offset| progress.reached(offset);
+    input::load(input.format, input.bytes(), load_options(snapshot, roots, &reached)).map_err(|error| refused(error, input))
+}
+
+/// How a heap is loaded for arguments.
+pub(super) fn load_options<'a>(
+    snapshot: Option<Snapshot>,
+    roots: RootScan,
+    progress: crate::input::Progress<'a>,
+) -> LoadOptions<'a> {
+    let snapshot = match snapshot {
+        Some(Snapshot::Number(number)) => SnapshotChoice::Number(number),
+        Some(Snapshot::Last) | None => SnapshotChoice::Last,
+    };
+    LoadOptions { snapshot, roots, progress }
+}
+
+/// The error of a reader, as one about this input, or about arguments that ask for what it does not have.
+pub(super) fn refused(error: Error, input: &Input) -> anyhow::Error {
+    match error.kind() {
         ErrorKind::Absent => UsageError::new(error.message()).into(),
         _ => input.error(error).into(),
-    })
+    }
 }
 
 /// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status that belongs to it.

@@ -7,16 +7,28 @@ mod cat;
 mod check;
 mod convert;
 mod destination;
+mod diff;
+mod export;
+mod find;
 mod formats;
+mod glob;
 mod info;
 mod interrupt;
+mod kind;
 mod load;
+mod memory;
+mod objects;
 mod open;
+mod path;
+mod profile;
 mod progress;
+mod show;
 mod size;
 mod status;
 mod table;
 mod terminal;
+mod top;
+mod tree;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
@@ -57,6 +69,12 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {
     match &cli.command {
         Command::Info(args) => info::run(args, common, terminal),
         Command::Cat(args) => cat::run(args, common, terminal),
+        Command::Top(args) => top::run(args, common, terminal),
+        Command::Tree(args) => tree::run(args, common, terminal),
+        Command::Path(args) => path::run(args, common, terminal),
+        Command::Show(args) => show::run(args, common, terminal),
+        Command::Find(args) => find::run(args, common, terminal),
+        Command::Diff(args) => diff::run(args, common, terminal),
         Command::Check(args) => check::run(args, common, terminal),
         Command::Convert(args) => convert::run(args, common, terminal),
         Command::Formats => formats::run(common, terminal),

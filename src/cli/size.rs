@@ -36,6 +36,25 @@ pub(super) fn signed_size(bytes: i64, exact: bool) -> String {
     format!("{sign}{}", size(bytes.unsigned_abs(), exact))
 }
 
+/// Reads a size: `10MiB`, `1.5 GiB`, `10kB`, `4096`. K, M, G … alone and with iB are powers of 1024, with B of 1000.
+pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {
+    const WRONG: &str = "a size is a number of bytes, or one with KiB, MiB, GiB or TiB";
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = (&text[..end], text[end..].trim_start().to_ascii_lowercase());
+    let (prefix, base) = match unit.strip_suffix("ib").or_else(|| (!unit.ends_with('b')).then_some(unit.as_str())) {
+        Some(prefix) => (prefix, 1024_u64),
+        None => (unit.trim_end_matches('b'), 1000),
+    };
+    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix).ok_or(WRONG)?;
+    let factor = base.pow(power as u32);
+    match number.parse::<u64>() {
+        Ok(whole) => whole.checked_mul(factor).ok_or(WRONG),
+        // A fraction of a byte means nothing; beyond 2⁶³ the conversion saturates, which no limit notices.
+        Err(_) => number.parse::<f64>().map(|number| (number * factor as f64) as u64).map_err(|_| WRONG),
+    }
+}
+
 /// A length of time: `850 µs`, `12.4 ms`, `33.4 s`, `12 min 5 s`.
 pub(super) fn duration(microseconds: u64) -> String {
     match microseconds {
@@ -78,6 +97,19 @@ mod tests {
         assert_eq!(size(u64::MAX, false), "16.0 EiB");
         assert_eq!(size(1_048_576, true), "1 048 576 B");
         assert_eq!(signed_size(-2048, false), "-2.0 KiB");
+    }
+
+    #[test]
+    fn sizes_can_be_written_in_many_ways() {
+        assert_eq!(parse_size("4096"), Ok(4096));
+        assert_eq!(parse_size("10B"), Ok(10));
+        assert_eq!(parse_size("10KiB"), Ok(10_240));
+        assert_eq!(parse_size("10 k"), Ok(10_240));
+        assert_eq!(parse_size("10kB"), Ok(10_000));
+        assert_eq!(parse_size("1.5GiB"), Ok(3 << 29));
+        for wrong in ["", "MiB", "1.2.3", "-1", "10 XiB", "10 bananas", "99999999999 PiB"] {
+            assert!(parse_size(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

@@ -9,6 +9,8 @@ pub(super) struct Terminal {
     /// Standard output shows colours.
     pub(super) color: bool,
     error_color: bool,
+    /// Somebody looks at standard output.
+    bars: bool,
     /// Warnings are wanted.
     pub(super) warnings: bool,
     /// A progress bar is wanted, and standard error can show one.
@@ -26,6 +28,7 @@ impl Terminal {
         Self {
             color: choice(anstream::AutoStream::choice(&std::io::stdout())),
             error_color: choice(anstream::AutoStream::choice(&std::io::stderr())),
+            bars: std::io::stdout().is_terminal(),
             warnings: !common.quiet,
             progress: !common.no_progress && !common.quiet && std::io::stderr().is_terminal(),
         }
@@ -36,6 +39,12 @@ impl Terminal {
         if self.warnings {
             eprintln!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), super::status::show_path(path));
         }
+    }
+
+    /// A bar for a share, where somebody looks.
+    pub(super) fn bar(&self, share: f64) -> Option<String> {
+        const WIDTH: f64 = 20.0;
+        self.bars.then(|| "█".repeat((share.clamp(0.0, 1.0) * WIDTH).round() as usize))
     }
 
     pub(super) fn red(&self, text: &str) -> String {

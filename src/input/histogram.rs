@@ -24,7 +24,7 @@ pub struct TypeRow {
     pub name: String,
     /// Library, package or file; empty if there is none.
     pub namespace: String,
-    /// What its objects are. [`TypeKind::Synthetic`]: the writer of the dump made them up.
+    /// What its objects are. [`TypeKind::Synthetic`]: the runtime made them up for the dump.
     pub kind: TypeKind,
     /// How many, and how large.
     pub counts: Counts,

@@ -1,8 +1,9 @@
-//! Loading a heap: how, and what comes of it.
+//! Loading a heap or a profile: how, and what comes of it.
 
 use super::Progress;
 use crate::error::{Error, Result};
 use crate::model::heap::Heap;
+use crate::model::profile::Profile;
 
 /// Which words of call frames count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -51,6 +52,29 @@ pub struct Loaded<'a> {
     pub damage: Option<Error>,
     /// The number of the snapshot.
     pub snapshot: u64,
+}
+
+/// How to load a profile.
+#[derive(Clone, Copy)]
+pub struct ProfileOptions<'a> {
+    /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
+    pub keep_samples: bool,
+    /// Told how far the reader is.
+    pub progress: Progress<'a>,
+}
+
+impl Default for ProfileOptions<'_> {
+    fn default() -> Self {
+        Self { keep_samples: false, progress: &|_| {} }
+    }
+}
+
+/// A profile, and what there is to say of the loading.
+pub struct LoadedProfile {
+    /// What could be loaded.
+    pub profile: Profile,
+    /// What ended the reading early.
+    pub damage: Option<Error>,
 }
 
 /// The error for a snapshot that a file does not have: `no snapshot 7; the file has 0–3`.

@@ -7,8 +7,10 @@
 //! It stops at the first damage and gives what came before it together with the error.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
 
+pub mod austin;
 pub mod check;
 pub mod dart;
+mod frames;
 pub mod go;
 pub mod histogram;
 pub mod hprof;
@@ -22,7 +24,7 @@ use crate::model::fields::Record;
 use check::Findings;
 use histogram::Histogram;
 use info::Info;
-use load::{LoadOptions, Loaded};
+use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use std::ops::ControlFlow;
 
 /// A format that is read.
@@ -38,10 +40,12 @@ pub enum Format {
     Hprof,
     /// Austin MOJO profiles.
     Mojo,
+    /// Profiles as Austin's text.
+    Austin,
 }
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 5] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo];
+pub const FORMATS: [Format; 6] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo, Format::Austin];
 
 /// The two kinds of dumps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -62,6 +66,7 @@ impl Format {
             Self::Go => "go",
             Self::Hprof => "hprof",
             Self::Mojo => "mojo",
+            Self::Austin => "austin",
         }
     }
 
@@ -73,6 +78,7 @@ impl Format {
             Self::Go => go::TITLE,
             Self::Hprof => hprof::TITLE,
             Self::Mojo => mojo::TITLE,
+            Self::Austin => austin::TITLE,
         }
     }
 
@@ -84,6 +90,7 @@ impl Format {
             Self::Go => go::VERSIONS,
             Self::Hprof => hprof::VERSIONS,
             Self::Mojo => mojo::VERSIONS,
+            Self::Austin => austin::VERSIONS,
         }
     }
 
@@ -95,6 +102,7 @@ impl Format {
             Self::Go => go::EXTENSIONS,
             Self::Hprof => hprof::EXTENSIONS,
             Self::Mojo => mojo::EXTENSIONS,
+            Self::Austin => austin::EXTENSIONS,
         }
     }
 
@@ -106,6 +114,7 @@ impl Format {
             Self::Go => go::MAGICS,
             Self::Hprof => hprof::MAGICS,
             Self::Mojo => mojo::MAGICS,
+            Self::Austin => austin::MAGICS,
         }
     }
 
@@ -117,6 +126,7 @@ impl Format {
             Self::Go => go::RECORD_NAMES,
             Self::Hprof => hprof::RECORD_NAMES,
             Self::Mojo => mojo::RECORD_NAMES,
+            Self::Austin => austin::RECORD_NAMES,
         }
     }
 
@@ -124,7 +134,7 @@ impl Format {
     pub fn kind(self) -> Kind {
         match self {
             Self::Mvmheap | Self::Dart | Self::Go | Self::Hprof => Kind::Heap,
-            Self::Mojo => Kind::Profile,
+            Self::Mojo | Self::Austin => Kind::Profile,
         }
     }
 }
@@ -184,6 +194,7 @@ pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> 
         Format::Go => go::info(bytes, options),
         Format::Hprof => hprof::info(bytes, options),
         Format::Mojo => mojo::info(bytes, options),
+        Format::Austin => austin::info(bytes, options),
     }
 }
 
@@ -198,6 +209,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visit
         Format::Go => go::for_each_record(bytes, options, visitor),
         Format::Hprof => hprof::for_each_record(bytes, options, visitor),
         Format::Mojo => mojo::for_each_record(bytes, options, visitor),
+        Format::Austin => austin::for_each_record(bytes, options, visitor),
     }
 }
 
@@ -212,6 +224,7 @@ pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findi
         Format::Go => go::check(bytes, options),
         Format::Hprof => hprof::check(bytes, options),
         Format::Mojo => mojo::check(bytes, options),
+        Format::Austin => austin::check(bytes, options),
     }
 }
 
@@ -226,7 +239,19 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
         Format::Dart => dart::load(bytes, options),
         Format::Go => go::load(bytes, options),
         Format::Hprof => hprof::load(bytes, options),
-        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
+    }
+}
+
+/// Loads a profile in one pass. A damaged one gives what could be loaded, with [`LoadedProfile::damage`] set.
+///
+/// # Errors
+/// When nothing can be loaded: the header cannot be read, or the dump is a heap.
+pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    match format {
+        Format::Mojo => mojo::load(bytes, options),
+        Format::Austin => austin::load(bytes, options),
+        Format::Mvmheap | Format::Dart | Format::Go | Format::Hprof => Err(Error::unsupported(0, "a heap has no samples")),
     }
 }
 
@@ -244,7 +269,19 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
         Format::Dart => dart::histogram(bytes, options),
         Format::Go => go::histogram(bytes, options),
         Format::Hprof => hprof::histogram(bytes, options),
-        Format::Mojo => Err(Error::unsupported(0, "a profile has no objects")),
+        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
+    }
+}
+
+/// The identity hash codes of a heap's objects, in the order in which [`load()`] numbers them; 0 where an object has none. None
+/// if the file has no such codes. Only Dart writes them.
+///
+/// # Errors
+/// When the file cannot be read up to its hash codes.
+pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>> {
+    match format {
+        Format::Dart => dart::identity_hashes(bytes),
+        Format::Mvmheap | Format::Go | Format::Hprof | Format::Mojo | Format::Austin => Ok(None),
     }
 }
 

@@ -24,6 +24,10 @@ struct Granule {
     rank: u32,
 }
 
+/// Granules that are looked through for the start of an object before all of a chunk are searched: 32 KiB, which is the
+/// largest slot of Go's size classes.
+const FEW_GRANULES: usize = 64;
+
 /// The addresses of objects, whose ids are their ranks in address order.
 #[derive(Clone, Debug)]
 pub struct Addresses(Table);
@@ -154,7 +158,7 @@ impl Bitmap {
         chunk.get((address % CHUNK / GRANULE) as usize)
     }
 
-    /// As [`Self::floor`], with the object's address. It is nearly always in the same granule or the one before.
+    /// As [`Self::floor`], with the object's address. It is nearly always in the same granule or one of those before.
     #[inline]
     fn floor_with_address(&self, address: u64) -> Option<(u32, u64)> {
         let chunk = self.chunks.get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?).and_then(Option::as_ref);
@@ -165,9 +169,10 @@ impl Bitmap {
             if upto != 0 {
                 return Some((granule.rank + upto.count_ones() - 1, start + u64::from(upto.ilog2()) * 8));
             }
-            let before = chunk.and_then(|chunk| chunk.get(index.wrapping_sub(1))).filter(|before| before.starts != 0);
-            if let Some(before) = before {
-                return Some((granule.rank - 1, start - GRANULE + u64::from(before.starts.ilog2()) * 8));
+            let before = chunk.and_then(|chunk| chunk.get(..index)).unwrap_or_default().iter().rev().take(FEW_GRANULES);
+            let mut starts = (1..).zip(before).filter(|(_, before)| before.starts != 0);
+            if let Some((distance, before)) = starts.next() {
+                return Some((granule.rank - 1, start - distance * GRANULE + u64::from(before.starts.ilog2()) * 8));
             }
         }
         let object = self.floor(address)?;

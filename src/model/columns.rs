@@ -31,6 +31,14 @@ impl Sizes {
         self.low.push(low);
     }
 
+    /// Appends sizes.
+    pub fn extend_from_slice(&mut self, sizes: &[u64]) {
+        match sizes.iter().all(|&size| size < u32::MAX.into()) {
+            true => self.low.extend(sizes.iter().map(|&size| size as u32)),
+            false => sizes.iter().for_each(|&size| self.push(size)),
+        }
+    }
+
     /// Replaces a size.
     pub fn set(&mut self, index: usize, size: u64) {
         let Some(low) = self.low.get_mut(index) else { return };
@@ -108,6 +116,14 @@ impl Offsets {
                 Err(_) => self.push_wide(offset),
             },
             Self::Large(large) => large.push(offset),
+        }
+    }
+
+    /// Appends offsets of which none exceeds `max`.
+    pub fn extend(&mut self, offsets: impl Iterator<Item = u64>, max: u64) {
+        match self {
+            Self::Small(small) if u32::try_from(max).is_ok() => small.extend(offsets.map(|offset| offset as u32)),
+            _ => offsets.for_each(|offset| self.push(offset)),
         }
     }
 

@@ -70,8 +70,10 @@ pub enum TypeKind {
     Class,
     /// A call frame or a context of variables.
     Frame,
-    /// Something that the writer of the dump made up, such as a root.
+    /// An object that the runtime made up for the dump and counts as one, such as Dart's `Root`.
     Synthetic,
+    /// A row of the graph that stands for roots and is no object, as MoarVM has them.
+    Root,
 }
 
 /// The references of all objects, in compressed rows: those of object o are `first[o]..first[o + 1]`, in the order of the file.
@@ -96,6 +98,28 @@ pub struct Reference {
     pub label: Label,
     /// It does not keep its target alive by itself.
     pub weak: bool,
+}
+
+impl TypeKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Instance => "instance",
+            Self::Array => "array",
+            Self::Bytes => "bytes",
+            Self::Text => "text",
+            Self::Number => "number",
+            Self::Class => "class",
+            Self::Frame => "frame",
+            Self::Synthetic => "synthetic",
+            Self::Root => "root",
+        }
+    }
+
+    /// Whether the objects are none of the program's.
+    pub fn is_made_up(self) -> bool {
+        matches!(self, Self::Synthetic | Self::Root)
+    }
 }
 
 impl References {
@@ -297,7 +321,7 @@ impl<'a> Heap<'a> {
     pub fn root_object(&self) -> Option<ObjectId> {
         let first = self.roots.first()?.object;
         let kind = self.types.get(self.type_of.get(first.index())?.0 as usize)?.kind;
-        (kind == TypeKind::Synthetic).then_some(first)
+        kind.is_made_up().then_some(first)
     }
 
     /// Verifies the invariants. An error says which one is broken.

@@ -2,6 +2,7 @@
 //!
 //! * [`heap`]: a graph of objects, in columns; [`builder`] fills it; [`addresses`], [`columns`], [`label`],
 //!   [`names`] and [`root`] are its parts;
+//! * [`profile`]: threads, stacks and what was measured of them; [`stacks`]: what profiles and dominator trees have in common;
 //! * [`sample`]: a profile as a stream of samples in file order;
 //! * [`fields`]: a record as a list of named fields, for commands that show records.
 
@@ -12,5 +13,7 @@ pub mod fields;
 pub mod heap;
 pub mod label;
 pub mod names;
+pub mod profile;
 pub mod root;
 pub mod sample;
+pub mod stacks;

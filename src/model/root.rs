@@ -37,6 +37,23 @@ pub enum RootKind {
 }
 
 impl RootKind {
+    /// All kinds.
+    pub const ALL: [Self; 13] = [
+        Self::Global,
+        Self::Static,
+        Self::Frame,
+        Self::Thread,
+        Self::Finalizer,
+        Self::Defer,
+        Self::Panic,
+        Self::Runtime,
+        Self::Native,
+        Self::Class,
+        Self::Monitor,
+        Self::Generation,
+        Self::Other,
+    ];
+
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {

@@ -7,6 +7,9 @@
 //!
 //! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
 
+use super::written::Lost;
+use crate::model::profile::thread::parse_thread_id;
+use crate::model::profile::{FrameKind, Profile, ProfileFrame};
 use crate::model::sample::{Frame, Sample, SampleSink};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -157,6 +160,68 @@ impl<W: Write> AustinWriter<W> {
     }
 }
 
+/// Writes the samples of the threads that are wanted, of a profile that has kept them.
+///
+/// # Errors
+/// When the output cannot be written.
+///
+/// # Panics
+/// When the profile has not kept its samples.
+pub fn write_profile(
+    profile: &Profile,
+    wanted: &dyn Fn(usize) -> bool,
+    dialect: Dialect,
+    out: &mut impl Write,
+) -> io::Result<super::written::Written> {
+    let samples = profile.samples.as_ref().expect("samples are kept");
+    let mut writer = AustinWriter::new(out, dialect);
+    let mut metadata = profile.metadata.iter().peekable();
+    let mut ids = Vec::new();
+    for (row, sample) in samples.iter().enumerate() {
+        while let Some(metadatum) = metadata.next_if(|metadatum| metadatum.before <= row as u64) {
+            writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes())?;
+        }
+        if !wanted(sample.thread.index()) {
+            continue;
+        }
+        let thread = profile.thread(sample.thread);
+        profile.stacks.outermost_first(sample.stack, &mut ids);
+        let mut frames: Vec<_> = ids.iter().map(|id| stream_frame(profile, profile.frame(*id))).collect();
+        if sample.gc {
+            frames.push(Frame::GarbageCollector);
+        }
+        writer.sample(&Sample {
+            pid: thread.pid,
+            interpreter: thread.interpreter,
+            thread: profile.names.text(thread.name).as_bytes(),
+            frames: &frames,
+            time: sample.time.map(i128::from),
+            memory: sample.memory.map(i128::from),
+            idle: sample.idle,
+        })?;
+    }
+    metadata.try_for_each(|metadatum| writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes()))?;
+    let (_, written) = writer.finish()?;
+    let losses = [
+        ("invalid, kernel and GC frames", written.left_out_frames),
+        ("memory and idle of the mode full", written.left_out_metrics),
+    ];
+    let lost = losses.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Lost { what, count }).collect();
+    Ok(super::written::Written { stacks: written.samples, sums: Vec::new(), lost })
+}
+
+fn stream_frame(profile: &Profile, frame: ProfileFrame) -> Frame<'_> {
+    let function = profile.names.text(frame.function).as_bytes();
+    match frame.kind {
+        FrameKind::Code | FrameKind::Native => {
+            Frame::Code { file: profile.names.text(frame.file).as_bytes(), function, line: frame.line.into() }
+        }
+        FrameKind::Kernel => Frame::Kernel(function),
+        FrameKind::Gc => Frame::GarbageCollector,
+        FrameKind::Invalid => Frame::Invalid,
+    }
+}
+
 impl<'a, W: Write> SampleSink<'a> for AustinWriter<W> {
     type Error = io::Error;
 
@@ -187,57 +252,5 @@ fn lossy(text: &[u8]) -> Cow<'_, [u8]> {
     match String::from_utf8_lossy(text) {
         Cow::Borrowed(_) => Cow::Borrowed(text),
         Cow::Owned(replaced) => Cow::Owned(replaced.into_bytes()),
-    }
-}
-
-/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text shows decimal. None for
-/// what is a name by those rules, or has more than 124 bits.
-fn parse_thread_id(text: &[u8]) -> Option<i128> {
-    let text = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
-    let (negative, digits) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
-    };
-    // After the prefix Python takes an underscore; elsewhere it takes one between digits only.
-    let digits = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
-        Some(digits) => digits.strip_prefix('_').unwrap_or(digits),
-        None => digits,
-    };
-    if digits.ends_with('_') || digits.starts_with('_') || digits.contains("__") || digits.is_empty() || digits.len() > 31 {
-        return None;
-    }
-    let mut value = 0i128;
-    for digit in digits.chars().filter(|&digit| digit != '_') {
-        value = value << 4 | i128::from(digit.to_digit(16)?);
-    }
-    Some(if negative { -value } else { value })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn thread_ids_are_read_as_python_reads_them() {
-        for (text, id) in [
-            ("1f", Some(31)),
-            ("dead", Some(57005)),
-            ("0x1F", Some(31)),
-            ("1_0", Some(16)),
-            ("-5", Some(-5)),
-            (" 7 ", Some(7)),
-            ("0x_1", Some(1)),
-            ("", None),
-            ("g", None),
-            ("_1", None),
-            ("1__0", None),
-            ("-", None),
-            ("0x", None),
-            ("MainThread", None),
-            ("7f0123456789", Some(0x7f01_2345_6789)),
-        ] {
-            assert_eq!(parse_thread_id(text.as_bytes()), id, "{text:?}");
-        }
     }
 }

@@ -1,5 +1,25 @@
 //! The writers: one for each output format. They see the model and nothing of the inputs.
+//!
+//! * of heaps: [`hprof`], [`heapsnapshot`], [`tables`], and of a few objects [`dot`];
+//! * of profiles: [`austin`], [`mojo`];
+//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], `flamegraph` (with the
+//!   feature of that name), [`pprof`], [`speedscope`], [`firefox`], [`rows`];
+//! * [`records`] shows records of any input.
 
 pub mod austin;
+pub mod dot;
+pub mod firefox;
+#[cfg(feature = "flamegraph")]
+pub mod flamegraph;
+pub mod folded;
+pub mod heapsnapshot;
 pub mod hprof;
+mod json;
+pub mod loss;
+pub mod mojo;
+pub mod pprof;
 pub mod records;
+pub mod rows;
+pub mod speedscope;
+pub mod tables;
+pub mod written;

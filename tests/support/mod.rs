@@ -2,6 +2,7 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
 pub mod dart;
+pub mod heap;
 pub mod hprof;
 pub mod mojo;
 pub mod mvmheap;

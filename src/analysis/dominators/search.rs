@@ -54,7 +54,7 @@ impl Pairs {
 
 /// Numbers all that can be reached from the roots.
 pub(super) fn search(graph: &Graph<'_>) -> Search {
-    match (&graph.references.first, graph.references.weak.is_empty() && !graph.has_dependent()) {
+    match (&graph.references.first, graph.references.weak.is_empty() && graph.dependent.is_empty()) {
         (Offsets::Small(first), true) => State::<u32, true>::new(graph, first).run(),
         (Offsets::Small(first), false) => State::<u32, false>::new(graph, first).run(),
         (Offsets::Large(first), true) => State::<u64, true>::new(graph, first).run(),
@@ -195,7 +195,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
     #[inline]
     fn end(&self, object: ObjectId) -> usize {
         let end = self.nodes[object.index() + 1].first.index();
-        if ALL_STRONG { end } else { end + self.graph.dependent_on(object).len() }
+        if ALL_STRONG { end } else { end + self.graph.dependent.on(object).len() }
     }
 
     /// What the reference in a row keeps alive; none if it is weak.
@@ -207,7 +207,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
         }
         let object = self.order[from as usize - 1];
         match row.checked_sub(self.nodes[object.index() + 1].first.index()) {
-            Some(extra) => self.graph.dependent_on(object).get(extra).map(|(_, value)| *value),
+            Some(extra) => self.graph.dependent.on(object).get(extra).map(|(_, value)| *value),
             None => (!references.is_weak(row)).then(|| references.target[row]),
         }
     }

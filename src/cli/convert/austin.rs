@@ -7,11 +7,12 @@ use super::super::progress::Progress;
 use super::super::size::count;
 use super::super::status::{self, OutputError, Status};
 use super::super::terminal::Terminal;
-use super::{Loss, Report};
+use super::Report;
 use crate::input::Options;
 use crate::input::mojo::samples::{Stop, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
 use crate::output::austin::{AustinWriter, Dialect, Written};
+use crate::output::loss::Loss;
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -7,7 +7,7 @@ use super::super::open::Input;
 use super::super::size::plural;
 use super::super::status::{OutputError, Status};
 use super::super::terminal::Terminal;
-use super::{Loss, Report};
+use super::Report;
 use crate::output::hprof::{self, IdKind, Options};
 
 pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
@@ -35,7 +35,7 @@ pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: 
             plural(objects, "object", "objects"),
             plural(written.instances, "instance", "instances")
         ),
-        lost: written.lost.iter().map(|loss| Loss { what: loss.what, count: loss.count, bytes: loss.bytes }).collect(),
+        lost: written.lost.clone(),
     };
     report.print(common)?;
     Ok(report_loaded(input, &loaded, terminal))

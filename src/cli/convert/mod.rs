@@ -1,7 +1,12 @@
 //! `convert`: one format in, another one out.
 
 mod austin;
+mod dominators;
+mod heapsnapshot;
 mod hprof;
+mod profile;
+mod stacks;
+mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
 use super::destination::format_extension;
@@ -9,8 +14,8 @@ use super::open::Input;
 use super::size::{count, size};
 use super::status::{Status, UsageError, show_path};
 use super::terminal::Terminal;
-use crate::input::Format;
-use clap::ValueEnum;
+use crate::input::{Format, Kind};
+use crate::output::loss::Loss;
 use serde::Serialize;
 use std::path::Path;
 
@@ -31,14 +36,6 @@ struct Document<'a, W> {
     lost: &'a [Loss],
 }
 
-/// Something that the target cannot say.
-#[derive(Serialize)]
-struct Loss {
-    what: &'static str,
-    count: u64,
-    bytes: Option<u64>,
-}
-
 pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let to_stdout = args.output == Path::new("-");
     match common.format {
@@ -54,26 +51,29 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
     let input = Input::open(&args.input, common)?;
     let target = target(args, input.format)?;
     match target {
-        Target::Austin => austin::run(args, &input, common, terminal),
+        // A recording streams; a text is a profile like others.
+        Target::Austin if input.format == Format::Mojo => austin::run(args, &input, common, terminal),
         Target::Hprof => hprof::run(args, &input, common, terminal),
+        Target::Heapsnapshot => heapsnapshot::run(args, &input, common, terminal),
+        Target::Jsonl | Target::Csv if input.format.kind() == Kind::Heap => tables::run(target, args, &input, common, terminal),
+        target if input.format.kind() == Kind::Heap => dominators::run(target, args, &input, common, terminal),
+        target => profile::run(target, args, &input, common, terminal),
     }
 }
 
 /// What to write: --to, or the extension of OUT, if it can be made of this input.
 fn target(args: &ConvertArgs, from: Format) -> Result<Target, UsageError> {
     let possible = Target::of(from);
-    let names: Vec<_> = possible.iter().map(|target| target.extension()).collect();
+    let names: Vec<_> = possible.iter().map(|target| target.name()).collect();
     let hint = match names.is_empty() {
         true => format!("this version only reads it: {} has no target yet", from.title()),
         false => format!("{} can be converted to {}", from.title(), names.join(", ")),
     };
     let extension = format_extension(&args.output);
-    let known = Target::value_variants().iter().copied().find(|target| Some(target.extension()) == extension);
+    let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::of_name);
     match (args.to.or(known), extension) {
         (Some(target), _) if possible.contains(&target) => Ok(target),
-        (Some(target), _) => {
-            Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.extension())).hint(hint))
-        }
+        (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.name())).hint(hint)),
         (None, Some(extension)) => {
             Err(UsageError::new(format!("no format is written as .{extension}")).hint(hint + "; --to names it"))
         }
@@ -102,7 +102,7 @@ impl<W: Serialize> Report<'_, W> {
                 schema: "dumptool/convert/1",
                 file: self.args.input.display().to_string(),
                 output: self.args.output.display().to_string(),
-                to: self.to.extension(),
+                to: self.to.name(),
                 bytes: self.bytes,
                 objects: self.objects,
                 samples: self.samples,

@@ -66,7 +66,7 @@ pub mod word_size;
 pub use details::Details;
 pub use invariants::check;
 pub use load::{histogram, load};
-pub use records::{Rec, Records, for_each_record};
+pub use records::{Rec, Records, for_each_record, identity_hashes};
 pub use summary::info;
 
 use crate::bytes::Cursor;

@@ -4,7 +4,7 @@ use super::class::{Class, ClassTable};
 use super::external_property::ExternalProperty;
 use super::header::Header;
 use super::object::{Head, Object, Vm};
-use super::tail::{Tail, is_padded};
+use super::tail::{self, Tail, is_padded};
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
@@ -214,6 +214,17 @@ impl<'a> Records<'a> {
         explain(error)
     }
 
+    /// Reads the identity hash codes behind the last record, by object. None unless all records were read, or if there are none.
+    ///
+    /// # Errors
+    /// When the hash codes are cut off.
+    pub fn identity_hashes(&mut self) -> Result<Option<Vec<u32>>> {
+        if self.group != Group::End {
+            return Ok(None);
+        }
+        tail::hashes(&mut self.cursor, self.counts.objects.unwrap_or(0)).map_err(explain)
+    }
+
     /// Reads what stands behind the last record: identity hash codes and padding. None unless all records were read.
     ///
     /// # Errors
@@ -245,6 +256,16 @@ fn explain(error: Error) -> Error {
         ErrorKind::Truncated => error.hint("the snapshot was cut short, or a count before this is wrong"),
         _ => error,
     }
+}
+
+/// The identity hash code of each object, 0 where it has none. None if the file has no such codes.
+///
+/// # Errors
+/// When a record or the hash codes behind them cannot be read.
+pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
+    let mut records = Records::new(bytes)?;
+    while records.next().transpose()?.is_some() {}
+    records.identity_hashes()
 }
 
 /// Gives every record to the visitor.

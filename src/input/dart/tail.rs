@@ -38,6 +38,20 @@ impl Tail {
     }
 }
 
+/// Reads the identity hash codes; none if the input ends before them.
+pub(super) fn hashes(cursor: &mut Cursor<'_>, object_count: u64) -> Result<Option<Vec<u32>>> {
+    if cursor.is_empty() {
+        return Ok(None);
+    }
+    let room = usize::try_from(object_count.min(cursor.remaining() as u64)).unwrap_or(0);
+    let mut hashes = Vec::with_capacity(room);
+    for _ in 0..object_count {
+        // They have 32 bits at most; more would be damage, of which the lower ones are as good as any.
+        hashes.push(cursor.uleb128("an identity hash code")? as u32);
+    }
+    Ok(Some(hashes))
+}
+
 /// Counts what is left, which must all be 0.
 fn trailing_zeros(cursor: &Cursor<'_>) -> Result<u64> {
     let rest = cursor.rest();

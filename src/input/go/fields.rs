@@ -141,12 +141,6 @@ impl<'a> FieldList<'a> {
         self.encoded
     }
 
-    /// Bytes in the file, with the end mark.
-    #[inline]
-    pub(super) fn encoded_length(&self) -> u64 {
-        self.encoded.len() as u64
-    }
-
     /// The fields in the order of the file, which is not always that of their offsets.
     pub fn iter(&self) -> Fields<'a> {
         Fields::new(self.encoded, self.version)
@@ -217,6 +211,10 @@ impl Iterator for Fields<'_> {
             [1, offset @ 0..0x80, ref rest @ ..] => {
                 self.rest = rest;
                 Some(Field { kind: FieldKind::Ptr, offset: offset.into() })
+            }
+            [1, low, high @ 0..0x80, ref rest @ ..] => {
+                self.rest = rest;
+                Some(Field { kind: FieldKind::Ptr, offset: u64::from(low & 0x7f) | u64::from(high) << 7 })
             }
             _ => self.any(),
         }

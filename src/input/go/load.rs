@@ -52,7 +52,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     only_snapshot(options.snapshot)?;
     let progress = |part: u64, parts: u64| (options.progress)((bytes.len() as u64 / parts.max(1)).saturating_mul(part));
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
-    let placed = Placed::new(&survey);
+    let placed = Placed::new(bytes, &survey);
     progress(1, 2);
     let hints = Hints::new(placed.sizes.len());
     let reader = Reader::new(bytes, &survey, &placed, &hints);

@@ -9,16 +9,17 @@ use super::object::Object;
 use super::version::Version;
 use crate::bytes::Cursor;
 
-/// Gives the objects at the cursor to `take`, with their offsets, up to the first record that is none or an unusual one.
-/// The cursor then stands there.
+/// Gives at most `most` objects at the cursor to `take`, with their offsets, up to the first record that is none or an
+/// unusual one. The cursor then stands there.
 #[inline]
-pub(super) fn take_objects<'a>(cursor: &mut Cursor<'a>, version: Version, mut take: impl FnMut(u64, &Object<'a>)) {
+pub(super) fn take_objects<'a>(cursor: &mut Cursor<'a>, version: Version, most: u64, mut take: impl FnMut(u64, &Object<'a>)) {
     if version <= Version::Go13 {
         return;
     }
     let (start, mut rest) = (cursor.offset(), cursor.rest());
     let length = rest.len();
-    while let Some((object, after)) = split_object(rest, version) {
+    for _ in 0..most {
+        let Some((object, after)) = split_object(rest, version) else { break };
         take(start + (length - rest.len()) as u64, &object);
         rest = after;
     }

@@ -136,11 +136,6 @@ impl<'a> Records<'a> {
         self.cursor.offset()
     }
 
-    /// Offset of the end of the file.
-    pub(super) fn end_of_file(&self) -> u64 {
-        self.cursor.offset() + self.cursor.remaining() as u64
-    }
-
     /// Bytes after the eof record; None if that has not been read.
     pub fn trailing(&self) -> Option<u64> {
         (self.state == State::Eof).then(|| self.cursor.remaining() as u64)
@@ -157,13 +152,24 @@ impl<'a> Records<'a> {
     /// # Errors
     /// The first damage, after which the iterator has ended.
     #[inline]
-    pub(super) fn take_objects(&mut self, mut take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
+    pub(super) fn take_objects(&mut self, take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
+        self.take_some_objects(u64::MAX, take)
+    }
+
+    /// As [`Self::take_objects`], but at most `most` of them.
+    ///
+    /// # Errors
+    /// As there.
+    #[inline]
+    pub(super) fn take_some_objects(&mut self, most: u64, mut take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
+        let end = self.objects.saturating_add(most);
         while self.state == State::Reading {
-            plain::take_objects(&mut self.cursor, self.version, |offset, object| {
+            let left = end.saturating_sub(self.objects);
+            plain::take_objects(&mut self.cursor, self.version, left, |offset, object| {
                 self.objects += 1;
                 take(offset, object);
             });
-            let [1, ..] = *self.cursor.rest() else { break };
+            let ([1, ..], true) = (self.cursor.rest(), self.objects < end) else { break };
             let offset = self.cursor.offset();
             let object = self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version));
             match object {
@@ -176,27 +182,6 @@ impl<'a> Records<'a> {
             self.objects += 1;
         }
         Ok(())
-    }
-
-    /// The next record if it is an object; otherwise nothing is read. For passes that
-    /// stop between two objects; [`Records::take_objects`] is faster where none has to.
-    #[inline]
-    pub(super) fn next_object(&mut self) -> Option<Result<(u64, Object<'a>)>> {
-        let [1, ..] = *self.cursor.rest() else { return None };
-        if self.state != State::Reading {
-            return None;
-        }
-        let offset = self.cursor.offset();
-        match self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version)) {
-            Ok(object) => {
-                self.objects += 1;
-                Some(Ok((offset, object)))
-            }
-            Err(error) => {
-                self.state = State::Ended;
-                Some(Err(self.explain(error, offset)))
-            }
-        }
     }
 
     #[inline]

@@ -29,16 +29,18 @@
 //!
 //! * [`records`]: the events as they stand in the file;
 //! * [`symbols`]: what keys refer to;
-//! * [`samples`]: samples with their frames resolved;
+//! * [`samples`]: samples with their frames resolved; [`load`](mod@load): a profile of them;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod invariants;
+pub mod load;
 pub mod records;
 pub mod samples;
 pub mod summary;
 pub mod symbols;
 
 pub use invariants::check;
+pub use load::load;
 pub use records::{Records, for_each_record};
 pub use summary::info;
 

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 /// A varint of MOJO: a magnitude of up to 64 bits and a sign.
 ///
 /// i64 is not enough: frame keys with all 64 bits set occur in files of every Austin release since 3.4.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Varint {
     /// The number without its sign.
     pub magnitude: u64,
@@ -236,6 +236,16 @@ impl<'a> Records<'a> {
         (count > 0).then(|| FrameRefs { count, offset: last.0, key: Varint::of_leb128(last.1).as_key() })
     }
 
+    /// As [`Records::frame_refs`], but gives the bytes of the run. [`keys_of_run`] takes them apart.
+    #[inline]
+    pub(super) fn run(&mut self) -> &'a [u8] {
+        let start = self.cursor.rest();
+        match self.frame_refs() {
+            Some(_) => start.get(..start.len() - self.cursor.rest().len()).unwrap_or_default(),
+            None => &[],
+        }
+    }
+
     fn event(&mut self) -> Result<Event<'a>> {
         let cursor = &mut self.cursor;
         let start = cursor.offset();
@@ -301,6 +311,15 @@ impl<'a> Iterator for Records<'a> {
         }
         Some(event.map(|event| (offset, event)))
     }
+}
+
+/// The keys of a run of FRAME_REF events.
+pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
+    let mut cursor = Cursor::new(run, 0);
+    std::iter::from_fn(move || {
+        cursor.u8("an event id").ok()?;
+        key(&mut cursor, "a frame key").ok()
+    })
 }
 
 /// Gives every event to the visitor.

@@ -62,6 +62,7 @@ struct Open<'a> {
     time: Option<i128>,
     memory: Option<i128>,
     idle: bool,
+    repeated: bool,
 }
 
 impl<'a> Stream<'a> {
@@ -106,7 +107,8 @@ impl<'a> Stream<'a> {
                 self.frames.clear();
                 self.task_frames = 0;
                 let interpreter = interpreter.map(Varint::value);
-                self.open = Some(Open { pid: pid.value(), interpreter, thread, time: None, memory: None, idle: false });
+                self.open =
+                    Some(Open { pid: pid.value(), interpreter, thread, time: None, memory: None, idle: false, repeated: false });
             }
             Event::Metadata { key, value } => {
                 if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
@@ -142,18 +144,19 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end belong to that moment only.
+    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end belong to that moment only. A
+    /// second one in a sample would double the stack each time, so it is passed over.
     fn repeat(&mut self) {
-        let Some(previous) = self.open.as_ref().and_then(|open| self.previous.get(&(open.pid, open.thread))) else {
-            return;
-        };
+        let Some(open) = &mut self.open else { return };
+        let previous = self.previous.get(&(open.pid, open.thread));
+        let Some(previous) = previous.filter(|_| !std::mem::replace(&mut open.repeated, true)) else { return };
         let native = previous.iter().rev().take_while(|frame| is_native(frame)).count();
         let kept = previous.iter().take(previous.len() - native).copied();
         self.frames.splice(..0, kept);
     }
 
     fn finish_sample<S: SampleSink<'a>>(&mut self, sink: &mut S) -> Result<(), Stop<S::Error>> {
-        let Some(Open { pid, interpreter, thread, time, memory, idle }) = self.open.take() else {
+        let Some(Open { pid, interpreter, thread, time, memory, idle, .. }) = self.open.take() else {
             return Ok(());
         };
         let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle };

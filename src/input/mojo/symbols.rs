@@ -41,8 +41,8 @@ struct Process<'a> {
 }
 
 /// What stands for a name that is defined nowhere.
-const UNRESOLVED: &[u8] = b"<unresolved>";
-const UNKNOWN: &[u8] = b"<unknown>";
+pub(super) const UNRESOLVED: &[u8] = b"<unresolved>";
+pub(super) const UNKNOWN: &[u8] = b"<unknown>";
 
 impl<'a> Symbols<'a> {
     /// No definitions yet.

@@ -1,5 +1,6 @@
 //! What was written, and what could not be.
 
+pub use crate::output::loss::Loss;
 use serde::Serialize;
 
 /// What was written, as readers count it: what the heap has no object for is included.
@@ -33,17 +34,6 @@ impl Report {
         self.instances += count;
         self.bytes += count * bytes;
     }
-}
-
-/// Something that the format cannot say.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Loss {
-    /// What, in the plural.
-    pub what: &'static str,
-    /// How often.
-    pub count: u64,
-    /// How many bytes it concerns, where it concerns bytes.
-    pub bytes: Option<u64>,
 }
 
 /// Kinds of losses, in the order in which they are listed.

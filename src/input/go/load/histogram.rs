@@ -39,8 +39,6 @@ struct Shapes {
 }
 
 impl<'a> Take<'a> for Shapes {
-    const CHUNKS: bool = false;
-
     #[inline]
     fn take(&mut self, _: u64, size: u64, object: Option<&Object<'a>>, survey: &Survey<'a>) {
         if let Some(typed) = object.and_then(|object| object.typed) {

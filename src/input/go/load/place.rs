@@ -25,11 +25,12 @@ pub(super) struct Placed {
 
 impl Placed {
     /// Reads the objects again.
-    pub(super) fn new(survey: &Survey<'_>) -> Self {
+    pub(super) fn new<'a>(bytes: &'a [u8], survey: &Survey<'a>) -> Self {
         let count = survey.addresses.len();
-        let end = survey.chunks.last().map_or(0, |records| records.end_of_file());
+        let end = bytes.len() as u64;
         let typed = !survey.chunks.is_empty() && survey.version <= Version::Go13;
         let placing = Placing {
+            bytes,
             survey,
             sizes: Scatter::new(count, u32::MAX.into()),
             positions: Scatter::new(count, end),
@@ -63,6 +64,7 @@ impl Placed {
 }
 
 struct Placing<'s, 'a> {
+    bytes: &'a [u8],
     survey: &'s Survey<'a>,
     sizes: Scatter,
     positions: Scatter,
@@ -85,31 +87,35 @@ impl<'a> Placing<'_, 'a> {
         let mut left = self.survey.object_records.saturating_sub(number * CHUNK as u64).min(CHUNK as u64);
         let mut done = Done::default();
         while left > 0 {
-            let object = match records.next_object() {
-                Some(Ok((_, object))) => object,
-                Some(Err(_)) => break,
-                None => match records.next() {
-                    Some(Ok((_, Rec::Object(object)))) => object,
-                    Some(Ok(_)) => continue,
-                    _ => break,
-                },
-            };
-            left -= 1;
-            self.object(&object, records.offset(), &mut done);
+            let taken = records.take_some_objects(left, |_, object| {
+                left -= 1;
+                self.object(object, &mut done);
+            });
+            if taken.is_err() || left == 0 {
+                break;
+            }
+            match records.next() {
+                Some(Ok((_, Rec::Object(object)))) => {
+                    left -= 1;
+                    self.object(&object, &mut done);
+                }
+                Some(Ok(_)) => {}
+                _ => break,
+            }
         }
         self.add_fields(done.run);
         done
     }
 
     #[inline]
-    fn object(&self, object: &Object<'_>, end_of_record: u64, done: &mut Done) {
+    fn object(&self, object: &Object<'_>, done: &mut Done) {
         // What is not in the table is a phantom.
         let Some(id) = self.survey.addresses.at(object.addr) else { return };
         let (row, size) = (id.index(), object.size());
         if self.positions.get(row) != 0 {
             return;
         }
-        self.positions.set(row, end_of_record - object.fields.encoded_length() - size);
+        self.positions.set(row, self.position(object.contents));
         self.sizes.set(row, size);
         if size >= u32::MAX.into() {
             done.huge.push((row, size));
@@ -130,6 +136,12 @@ impl<'a> Placing<'_, 'a> {
             done.run = (row / CHUNK, 0);
         }
         done.run.1 = done.run.1.saturating_add(fields);
+    }
+
+    /// Offset of a part of the file, which knows its place in memory.
+    #[inline]
+    fn position(&self, part: &[u8]) -> u64 {
+        part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr()) as u64
     }
 
     fn add_fields(&self, (chunk, fields): (usize, u64)) {

@@ -118,7 +118,7 @@ impl<'s, 'a> Reader<'s, 'a> {
     /// The object that an address is in, and how far from its start.
     #[inline]
     pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
-        if address.wrapping_sub(self.low) >= self.span {
+        if !self.is_in_heap(address) {
             return None;
         }
         let (object, start) = self.addresses.floor_with_address(address)?;
@@ -142,7 +142,13 @@ impl<'s, 'a> Reader<'s, 'a> {
         inside == 0 || inside == HEADER && self.may_have_header(self.sizes.get(object.index()))
     }
 
-    /// The pointer that a field holds, if it holds one that is not nil.
+    /// Whether an address is between the first object and the end of the last. Nil is not.
+    #[inline]
+    pub(super) fn is_in_heap(&self, address: u64) -> bool {
+        (address != 0) & (address.wrapping_sub(self.low) < self.span)
+    }
+
+    /// The pointer that a field holds, which may be nil.
     #[inline]
     pub(super) fn pointer(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<Pointer> {
         let offset = match field.kind {
@@ -154,7 +160,6 @@ impl<'s, 'a> Reader<'s, 'a> {
                 faults.beyond += 1;
                 None
             }
-            Some(0) => None,
             Some(address) => Some(Pointer { offset, address }),
         }
     }

@@ -47,7 +47,8 @@ impl<'m, 's, 'a> Marking<'m, 's, 'a> {
         for frame in self.frames {
             let mut faults = Faults::default();
             for field in frame.fields.iter() {
-                if let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) {
+                let pointer = self.reader.pointer(frame.contents, field, &mut faults);
+                if let Some(pointer) = pointer.filter(|pointer| pointer.address != 0) {
                     self.mark(pointer.address);
                 }
             }

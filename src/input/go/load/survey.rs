@@ -70,9 +70,6 @@ impl<'a> Survey<'a> {
 
 /// Takes the objects that are no phantoms.
 pub(super) trait Take<'a> {
-    /// Whether [`Survey::chunks`] are needed, for later passes. Without them objects are read in longer runs.
-    const CHUNKS: bool;
-
     /// Takes one. Of objects that had to wait for others the record is not known any more; they have no pointers.
     fn take(&mut self, address: u64, size: u64, object: Option<&Object<'a>>, survey: &Survey<'a>);
 }
@@ -85,8 +82,6 @@ struct Rows {
 }
 
 impl<'a> Take<'a> for Rows {
-    const CHUNKS: bool = true;
-
     #[inline]
     fn take(&mut self, address: u64, _: u64, _: Option<&Object<'a>>, _: &Survey<'a>) {
         self.builder.add(address);
@@ -138,21 +133,15 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
 
     fn add_all(&mut self, records: &mut Records<'a>, progress: &impl Fn(u64)) -> Result<()> {
         loop {
-            if !T::CHUNKS {
-                records.take_objects(|offset, object| {
-                    if self.survey.object_records.is_multiple_of(CHUNK as u64) {
-                        progress(offset);
-                    }
-                    self.object(object);
-                })?;
-            }
-            while T::CHUNKS {
-                if self.survey.object_records == (self.survey.chunks.len() * CHUNK) as u64 {
-                    progress(records.offset());
-                    self.survey.chunks.push(records.clone());
+            loop {
+                let next_chunk = (self.survey.chunks.len() * CHUNK) as u64;
+                let left = next_chunk - self.survey.object_records;
+                records.take_some_objects(left, |_, object| self.object(object))?;
+                if self.survey.object_records < next_chunk {
+                    break;
                 }
-                let Some(object) = records.next_object() else { break };
-                self.object(&object?.1);
+                progress(records.offset());
+                self.survey.chunks.push(records.clone());
             }
             let before = records.clone();
             match records.next() {

@@ -1,10 +1,12 @@
 //! The order in which the references of rows stand in the file.
 
+use crate::input::mvmheap::column::Numbers;
 use crate::model::heap::{ObjectId, Offsets};
 
 /// The rows that have references, in the order of these.
 pub(super) struct Order {
-    pub(super) rows: Vec<u32>,
+    /// None: in the order of the rows.
+    pub(super) rows: Option<Vec<u32>>,
     /// References of all rows.
     pub(super) references: u64,
 }
@@ -14,6 +16,9 @@ impl Order {
     /// a row's own is its place. None if the ranges of rows do not cover all references exactly once.
     pub(super) fn find(starts: &Offsets, first: &Offsets, references: u64) -> Option<Self> {
         let length = |row: usize| first.get(row.wrapping_add(1)).wrapping_sub(first.get(row));
+        if (0..starts.len()).all(|row| length(row) == 0 || starts.get(row) == first.get(row)) {
+            return (first.get(starts.len()) == references).then_some(Self { rows: None, references });
+        }
         let words = usize::try_from(references / 64).ok()?.checked_add(1)?;
         let mut begins = vec![0u64; words];
         for row in 0..starts.len() {
@@ -53,7 +58,7 @@ impl Order {
             }
             at = at.checked_add(length(row as usize))?;
         }
-        (at == references).then_some(Self { rows, references })
+        (at == references).then_some(Self { rows: Some(rows), references })
     }
 }
 
@@ -73,16 +78,26 @@ impl<'a> Placement<'a> {
     pub(super) fn new(order: &'a Order, first: &'a Offsets) -> Self {
         let references = usize::try_from(order.references).unwrap_or(0);
         // References in the order of their rows stay where they are: all are as those of one row.
-        let (rows, left): (&[u32], _) = match order.rows.is_sorted() {
-            true => (&[], references),
-            false => (&order.rows, 0),
+        let (rows, left): (&[u32], _) = match &order.rows {
+            None => (&[], references),
+            Some(rows) => (rows, 0),
         };
         Self { order: rows.iter(), first, column: vec![0; references], at: 0, left, placed: 0 }
     }
 
+    /// Places the next numbers of a column, which nearly always has entries of 8 bytes.
+    pub(super) fn put_stored(&mut self, numbers: &Numbers<'_>, narrow: impl Fn(u64) -> u32) {
+        if let Numbers::U64(numbers) = numbers {
+            return self.put(numbers, |number| narrow(u64::from_le_bytes(number)));
+        }
+        let mut values = Vec::new();
+        numbers.widen(&mut values);
+        self.put(&values, narrow);
+    }
+
     /// Places the next numbers. What is more than the rows have room for is only counted.
     #[inline]
-    pub(super) fn put(&mut self, values: &[u64], narrow: impl Fn(u64) -> u32) {
+    pub(super) fn put<N: Copy>(&mut self, values: &[N], narrow: impl Fn(N) -> u32) {
         self.placed = self.placed.saturating_add(values.len() as u64);
         let mut values = values;
         while !values.is_empty() {
@@ -133,11 +148,23 @@ mod tests {
         // Row 0 has two references at 3, row 1 none, row 2 three at 0.
         let (starts, first) = (offsets(&[3, 5, 0]), offsets(&[0, 2, 2, 5]));
         let order = Order::find(&starts, &first, 5).unwrap();
-        assert_eq!(order.rows, [2, 0]);
+        assert_eq!(order.rows.as_deref(), Some(&[2, 0][..]));
         let mut placement = Placement::new(&order, &first);
         placement.put(&[10, 11], target);
         placement.put(&[12, 13, 14], target);
         assert_eq!(placement.finish(), (vec![13, 14, 10, 11, 12], 5));
+    }
+
+    #[test]
+    fn references_in_the_order_of_rows_stay_where_they_are() {
+        // What row 1, which has none, says of their start does not matter.
+        let (starts, first) = (offsets(&[0, 7, 2]), offsets(&[0, 2, 2, 5]));
+        let order = Order::find(&starts, &first, 5).unwrap();
+        assert_eq!(order.rows, None);
+        let mut placement = Placement::new(&order, &first);
+        placement.put_stored(&Numbers::U64(&[10u64.to_le_bytes(), u64::MAX.to_le_bytes()]), target);
+        placement.put_stored(&Numbers::U8(&[12, 13, 14, 15]), target);
+        assert_eq!(placement.finish(), (vec![10, u32::MAX, 12, 13, 14], 6));
     }
 
     #[test]

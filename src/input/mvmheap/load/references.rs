@@ -2,7 +2,7 @@
 
 use super::Steps;
 use super::order::{Order, Placement, objects, target};
-use super::rows::decode;
+use super::rows::decode_stored;
 use crate::error::{Error, Result};
 use crate::input::mvmheap::dump::{Data, Dump, Snapshot};
 use crate::input::mvmheap::rows::{ReferenceChunk, ReferenceReader};
@@ -23,11 +23,11 @@ pub(super) fn read(
     let unnamed = match &snapshot.data {
         Data::Blocks(_) => {
             let (read, unnamed) = rayon::join(
-                || decode(dump, snapshot, "reftrget", steps, &mut |values| targets.put(values, target)),
+                || decode_stored(dump, snapshot, "reftrget", steps, &mut |numbers| targets.put_stored(numbers, target)),
                 || {
                     let unnamed = Cell::new(0);
-                    decode(dump, snapshot, "refdescr", steps, &mut |values| {
-                        descriptions.put(values, |description| label(description, labels, &unnamed));
+                    decode_stored(dump, snapshot, "refdescr", steps, &mut |numbers| {
+                        descriptions.put_stored(numbers, |description| label(description, labels, &unnamed));
                     })
                     .map(|_| unnamed.get())
                 },
@@ -72,20 +72,13 @@ fn read_sections(
     Ok(unnamed.get())
 }
 
-/// Two bits of kind and a value.
+/// Two bits of kind and a value. All labels that it may be are made, because the kind changes with every other row in no
+/// order that the processor could foresee.
 #[inline]
 fn label(description: u64, strings: &[Label], unnamed: &Cell<u64>) -> u32 {
     let value = description >> 2;
-    let label = match description & 3 {
-        1 => Label::index(value),
-        2 => match strings.get(value as usize) {
-            Some(&label) => label,
-            None => {
-                unnamed.set(unnamed.get() + 1);
-                Label::NONE
-            }
-        },
-        _ => Label::NONE,
-    };
-    label.bits()
+    let string = strings.get(usize::try_from(value).unwrap_or(usize::MAX)).copied();
+    unnamed.set(unnamed.get() + u64::from(description & 3 == 2 && string.is_none()));
+    let labels = [Label::NONE, Label::index(value), string.unwrap_or_default(), Label::NONE];
+    labels.get((description & 3) as usize).copied().unwrap_or_default().bits()
 }

@@ -3,7 +3,7 @@
 use super::Steps;
 use super::order::Order;
 use crate::error::{Error, Result};
-use crate::input::mvmheap::column::Column;
+use crate::input::mvmheap::column::{Column, Numbers};
 use crate::input::mvmheap::dump::{COLLECTABLES, Data, Dump, Snapshot};
 use crate::input::mvmheap::rows::{Chunk, RowReader};
 use crate::input::mvmheap::tally::KINDS;
@@ -64,7 +64,7 @@ fn read_sections(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows) -> R
         let [kinds, sizes, tofi, counts, starts, unmanaged] = &chunk.columns;
         add_external(&mut rows.external, rows.kinds.len(), unmanaged);
         add_kinds(&mut rows.kinds, kinds);
-        sizes.iter().for_each(|&size| rows.shallow.push(size));
+        rows.shallow.extend_from_slice(sizes);
         add_tofi(&mut rows.tofi, tofi);
         add_counts(&mut rows.first, &mut rows.references, counts);
         add_starts(&mut rows.starts, starts);
@@ -91,7 +91,7 @@ fn read_columns(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows, steps
                 read = read.saturating_add(values.len());
             })?;
             same_length(snapshot, "colusize", rows, unmanaged)?;
-            let sizes = decode("colsize", &mut |values| values.iter().for_each(|&size| shallow.push(size)))?;
+            let sizes = decode("colsize", &mut |values| shallow.extend_from_slice(values))?;
             same_length(snapshot, "colsize", rows, sizes)?;
             same_length(snapshot, "colkind", rows, decode("colkind", &mut |values| add_kinds(kinds, values))?)?;
             Ok(rows)
@@ -121,30 +121,38 @@ fn order(dump: &Dump<'_>, snapshot: &Snapshot<'_>, starts: &mut Offsets, first: 
 }
 
 /// Decodes a column in chunks. Gives the number of rows.
-pub(super) fn decode(
+fn decode(dump: &Dump<'_>, snapshot: &Snapshot<'_>, name: &str, steps: &Steps<'_>, each: &mut dyn FnMut(&[u64])) -> Result<u64> {
+    let mut values = Vec::with_capacity(CHUNK);
+    decode_stored(dump, snapshot, name, steps, &mut |numbers| {
+        numbers.widen(&mut values);
+        each(&values);
+    })
+}
+
+/// As [`decode`], with the numbers as they are stored.
+pub(super) fn decode_stored(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
     name: &str,
     steps: &Steps<'_>,
-    each: &mut dyn FnMut(&[u64]),
+    each: &mut dyn FnMut(&Numbers<'_>),
 ) -> Result<u64> {
     let block = snapshot.block(name).ok_or_else(|| Error::truncated(snapshot.end, format!("column \"{name}\" is missing")))?;
     let mut column = Column::new(block, snapshot.stored_bytes(), &dump.decoders)?;
-    let mut values = Vec::with_capacity(CHUNK);
     let (mut rows, mut reported) = (0u64, 0);
     loop {
-        column.read(CHUNK, &mut values)?;
-        if values.is_empty() {
+        let numbers = column.next(CHUNK)?;
+        if numbers.is_empty() {
             steps.add(column.consumed().saturating_sub(reported));
             return Ok(rows);
         }
-        rows = rows.saturating_add(values.len() as u64);
+        rows = rows.saturating_add(numbers.len() as u64);
         if name.starts_with("col") && rows > MAX_OBJECTS {
             return Err(
                 Error::limit(block.start, "there are more rows than can be numbered").expected(format!("at most {MAX_OBJECTS}"))
             );
         }
-        each(&values);
+        each(&numbers);
         let consumed = column.consumed();
         if consumed.saturating_sub(reported) > 1 << 20 {
             steps.add(consumed.saturating_sub(reported));
@@ -173,14 +181,16 @@ fn add_tofi(tofi: &mut Vec<u32>, values: &[u64]) {
 }
 
 fn add_counts(first: &mut Offsets, sum: &mut u64, values: &[u64]) {
-    for &count in values {
-        *sum = sum.saturating_add(count);
-        first.push(*sum);
-    }
+    let most = values.iter().fold(*sum, |sum, count| sum.saturating_add(*count));
+    let sums = values.iter().map(|count| {
+        *sum = sum.saturating_add(*count);
+        *sum
+    });
+    first.extend(sums, most);
 }
 
 fn add_starts(starts: &mut Offsets, values: &[u64]) {
-    values.iter().for_each(|&start| starts.push(start));
+    starts.extend(values.iter().copied(), values.iter().copied().max().unwrap_or(0));
 }
 
 fn add_external(external: &mut Vec<(ObjectId, u64)>, row: usize, values: &[u64]) {

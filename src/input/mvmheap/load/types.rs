@@ -119,7 +119,7 @@ fn frame_name(dump: &Dump<'_>, frame: usize) -> String {
 
 fn add_nameless(kind: u8, builder: &mut HeapBuilder<'_>) -> TypeId {
     match (u64::from(kind), roots::part(kind)) {
-        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Synthetic),
+        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Root),
         (OBJECT, _) => builder.add_type("<unknown type>", "", TypeKind::Instance),
         (TYPE_OBJECT, _) => builder.add_type("<unknown type> (type object)", "", TypeKind::Class),
         (STABLE, _) => builder.add_type("STable<<unknown type>>", "", TypeKind::Class),

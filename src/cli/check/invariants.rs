@@ -1,12 +1,12 @@
-//! `check`: every invariant that the format promises.
+//! Every invariant that the format promises.
 
-use super::args::{CheckArgs, Common, OutputFormat};
-use super::open::Input;
-use super::progress::Progress;
-use super::size::plural;
-use super::status::{self, Status, show_path};
-use super::table::{Align, Table};
-use super::terminal::Terminal;
+use super::super::args::{Common, OutputFormat};
+use super::super::open::Input;
+use super::super::progress::Progress;
+use super::super::size::plural;
+use super::super::status::{self, Status, show_path};
+use super::super::table::{Align, Table};
+use super::super::terminal::Terminal;
 use crate::input::check::{Finding, Findings};
 use crate::input::{self, Options};
 use serde::Serialize;
@@ -21,8 +21,7 @@ struct Document<'a> {
     findings: &'a [Finding],
 }
 
-pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let input = Input::open(&args.file, common)?;
+pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
     let findings = input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
@@ -30,7 +29,7 @@ pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> any
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();
     let text = match common.format {
-        OutputFormat::Table => text(&input, &findings, ok, common, terminal),
+        OutputFormat::Table => text(input, &findings, ok, common, terminal),
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/check/1",
@@ -55,7 +54,7 @@ pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> any
             String::from_utf8(writer.into_inner()?)?
         }
     };
-    super::print(text.as_bytes())?;
+    super::super::print(text.as_bytes())?;
     if let Some(damage) = damage {
         status::report_input(&input.path, damage, terminal);
         return Ok(Status::Damaged);

@@ -1,0 +1,110 @@
+//! Values that are alive because their keys are.
+
+use super::graph::Graph;
+use super::live::Objects;
+use crate::model::heap::{Heap, ObjectId};
+
+/// The ephemerons that are in effect, because their holder and their key are both alive.
+#[derive(Default)]
+pub(super) struct Dependent {
+    /// Holder and value, sorted.
+    pairs: Vec<(ObjectId, ObjectId)>,
+    /// The holders. Most objects are none, and a bit says so at once.
+    holders: Option<Objects>,
+}
+
+impl Dependent {
+    /// Finds them. `graph` has none yet.
+    pub(super) fn of(graph: &Graph<'_>, heap: &Heap<'_>) -> Self {
+        if heap.ephemerons.is_empty() {
+            return Self::default();
+        }
+        let pairs = Search::of(graph, heap).run();
+        let mut holders = Objects::none(heap.len());
+        pairs.iter().for_each(|(holder, _)| _ = holders.insert(*holder));
+        Self { pairs, holders: Some(holders) }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// Those of this holder.
+    #[inline]
+    pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
+        match &self.holders {
+            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
+            _ => &[],
+        }
+    }
+}
+
+/// A search from the roots that looks at an ephemeron when its holder comes to life and when its key does, and so at each
+/// one at most twice, in whatever order they bring each other to life.
+struct Search<'g, 'h, 'a> {
+    graph: &'g Graph<'h>,
+    heap: &'g Heap<'a>,
+    /// Rows of the heap's ephemerons, sorted by key. The heap has them sorted by holder.
+    by_key: Vec<u32>,
+    holders_and_keys: Objects,
+    live: Objects,
+    pending: Vec<ObjectId>,
+}
+
+impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
+    fn of(graph: &'g Graph<'h>, heap: &'g Heap<'a>) -> Self {
+        let mut by_key: Vec<u32> = (0..heap.ephemerons.len() as u32).collect();
+        by_key.sort_unstable_by_key(|row| heap.ephemerons[*row as usize].key);
+        let mut holders_and_keys = Objects::none(heap.len());
+        for pair in &heap.ephemerons {
+            holders_and_keys.insert(pair.holder);
+            holders_and_keys.insert(pair.key);
+        }
+        Self { graph, heap, by_key, holders_and_keys, live: Objects::none(heap.len()), pending: Vec::new() }
+    }
+
+    fn run(mut self) -> Vec<(ObjectId, ObjectId)> {
+        let mut found = Vec::new();
+        for &start in self.graph.starts() {
+            self.enter(start);
+            while let Some(object) = self.pending.pop() {
+                self.graph.targets(object).for_each(|target| self.enter(target));
+                if self.holders_and_keys.contains(object) {
+                    self.look_at(object, &mut found);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        found
+    }
+
+    #[inline]
+    fn enter(&mut self, object: ObjectId) {
+        if self.live.insert(object) {
+            self.pending.push(object);
+        }
+    }
+
+    /// Follows the ephemerons that have the object, which is alive, as holder or key and whose other one is alive as well.
+    #[cold]
+    fn look_at(&mut self, object: ObjectId, found: &mut Vec<(ObjectId, ObjectId)>) {
+        let all = &self.heap.ephemerons;
+        let held = equal(all, |pair| pair.holder, object).iter().filter(|pair| self.live.contains(pair.key));
+        let before = found.len();
+        found.extend(held.map(|pair| (pair.holder, pair.value)));
+        let keyed = equal(&self.by_key, |row| all[*row as usize].key, object).iter().map(|row| &all[*row as usize]);
+        found.extend(keyed.filter(|pair| self.live.contains(pair.holder)).map(|pair| (pair.holder, pair.value)));
+        for (_, value) in &found[before..] {
+            self.enter(*value);
+        }
+    }
+}
+
+/// The run of sorted items that have this key.
+fn equal<T>(items: &[T], key: impl Fn(&T) -> ObjectId, wanted: ObjectId) -> &[T] {
+    let first = items.partition_point(|item| key(item) < wanted);
+    let count = items[first..].partition_point(|item| key(item) == wanted);
+    &items[first..first + count]
+}

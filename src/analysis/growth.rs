@@ -1,0 +1,67 @@
+//! How types grow over the snapshots of one process.
+
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// A type over all snapshots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Series {
+    /// Its name.
+    pub name: String,
+    /// Its namespace.
+    pub namespace: String,
+    /// Objects in each snapshot.
+    pub counts: Vec<u64>,
+    /// Bytes in each snapshot, in the managed heap and outside of it.
+    pub bytes: Vec<u64>,
+}
+
+impl Series {
+    /// Bytes in the last snapshot less those in the first.
+    pub fn growth(&self) -> i128 {
+        let at = |bytes: Option<&u64>| i128::from(bytes.copied().unwrap_or(0));
+        at(self.bytes.last()) - at(self.bytes.first())
+    }
+}
+
+/// Collects the types of one snapshot after the other.
+#[derive(Clone, Debug, Default)]
+pub struct Growth {
+    snapshots: usize,
+    series: Vec<Series>,
+    index: FxHashMap<(String, String), usize>,
+}
+
+impl Growth {
+    /// What is added from now on belongs to the next snapshot.
+    pub fn begin_snapshot(&mut self) {
+        self.snapshots += 1;
+        for series in &mut self.series {
+            series.counts.push(0);
+            series.bytes.push(0);
+        }
+    }
+
+    /// Adds objects of a type to the snapshot that was begun last.
+    pub fn add(&mut self, name: &str, namespace: &str, count: u64, bytes: u64) {
+        let (snapshots, series) = (self.snapshots, &mut self.series);
+        let index = *self.index.entry((name.to_owned(), namespace.to_owned())).or_insert_with_key(|(name, namespace)| {
+            let (name, namespace) = (name.clone(), namespace.clone());
+            series.push(Series { name, namespace, counts: vec![0; snapshots], bytes: vec![0; snapshots] });
+            series.len() - 1
+        });
+        let series = &mut series[index];
+        series.counts.last_mut().into_iter().for_each(|last| *last = last.saturating_add(count));
+        series.bytes.last_mut().into_iter().for_each(|last| *last = last.saturating_add(bytes));
+    }
+
+    /// The types, those that grew most first (then the largest, then by name).
+    pub fn finish(self) -> Vec<Series> {
+        let mut series = self.series;
+        series.sort_by(|a, b| {
+            let key = |series: &Series| Reverse((series.growth(), series.bytes.iter().max().copied()));
+            key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
+        });
+        series
+    }
+}

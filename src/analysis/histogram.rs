@@ -1,0 +1,273 @@
+//! How many objects there are of each type or other group, how large they are, and what would go with them.
+
+use super::held::Held;
+use super::preorder::Preorder;
+use super::root_groups::{Holder, RootGroups};
+use crate::model::heap::{Heap, ObjectId, TypeKind};
+use crate::model::names::NameId;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// What the objects of a row have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Name and namespace of their type.
+    Type,
+    /// The namespace of their type.
+    Namespace,
+    /// The power of two below which their size is.
+    SizeClass,
+}
+
+/// Which objects count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Those that can be reached from the roots.
+    Live,
+    /// Those and the others.
+    All,
+    /// The others.
+    Unreachable,
+}
+
+/// A sum over objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Objects.
+    pub count: u64,
+    /// Bytes in the managed heap.
+    pub shallow_bytes: u64,
+    /// Bytes outside of it.
+    pub external_bytes: u64,
+}
+
+impl Sum {
+    fn add(&mut self, shallow_bytes: u64) {
+        self.count += 1;
+        self.shallow_bytes = self.shallow_bytes.saturating_add(shallow_bytes);
+    }
+
+    /// Adds another sum.
+    pub fn add_sum(&mut self, other: &Self) {
+        self.count += other.count;
+        self.shallow_bytes = self.shallow_bytes.saturating_add(other.shallow_bytes);
+        self.external_bytes = self.external_bytes.saturating_add(other.external_bytes);
+    }
+
+    /// Bytes in the managed heap and outside of it.
+    pub fn bytes(&self) -> u64 {
+        self.shallow_bytes.saturating_add(self.external_bytes)
+    }
+}
+
+/// A group of objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The type, the size class, the roots; empty for namespaces.
+    pub name: String,
+    /// The namespace, or the kind of the roots.
+    pub namespace: String,
+    /// What there is of them.
+    pub sum: Sum,
+    /// What would go with them: the sum over objects that no other object of the group dominates. None without roots.
+    pub retained_bytes: Option<u64>,
+}
+
+/// The groups of a heap that have objects, sorted by retained bytes, then by shallow bytes, count and name. Objects that the
+/// runtime made up for the dump count, but hold nothing themselves; rows that only stand for roots are no objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// The groups.
+    pub rows: Vec<Row>,
+    /// All objects that count.
+    pub total: Sum,
+    /// All objects that no root reaches. None if there are no roots.
+    pub unreachable: Option<Sum>,
+}
+
+impl Histogram {
+    /// Counts the objects of a heap. Without `held` there are no roots, and all objects count, whatever `scope` says.
+    pub fn of(heap: &Heap<'_>, held: Option<&Held>, by: By, scope: Scope) -> Self {
+        let groups = Groups::of(heap, by);
+        let mut sums = vec![Sum::default(); groups.names.len()];
+        let mut unreachable = Sum::default();
+        let is_live = |object: ObjectId| held.is_none_or(|held| held.dominators.is_live(object));
+        let counts = |live: bool| held.is_none() || scope == Scope::All || live == (scope == Scope::Live);
+        for object in heap.objects() {
+            let Some(group) = groups.group(heap, object) else { continue };
+            let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
+            if counts(live) {
+                sums[group].add(bytes);
+            }
+            if !live {
+                unreachable.add(bytes);
+            }
+        }
+        for &(object, bytes) in &heap.external {
+            let Some(group) = groups.group(heap, object) else { continue };
+            let live = is_live(object);
+            let of = if counts(live) { Some(&mut sums[group]) } else { None };
+            for sum in of.into_iter().chain((!live).then_some(&mut unreachable)) {
+                sum.external_bytes = sum.external_bytes.saturating_add(bytes);
+            }
+        }
+        let retained = held.map(|held| match scope {
+            Scope::Live | Scope::All => retained(heap, held, &groups),
+            Scope::Unreachable => vec![0; sums.len()],
+        });
+        let rows = groups.names.into_iter().zip(sums).enumerate().map(|(group, ((name, namespace), sum))| Row {
+            name,
+            namespace,
+            sum,
+            retained_bytes: retained.as_ref().map(|retained| retained[group]),
+        });
+        Self::of_rows(rows.collect(), held.map(|_| unreachable))
+    }
+
+    /// The live objects by what keeps them alive: those that one group of roots alone reaches, and those of several, so that
+    /// the rows add up to the live heap. The last row's name is `several roots`.
+    pub fn by_root(heap: &Heap<'_>, held: &Held, roots: &RootGroups) -> Self {
+        let mut sums = vec![Sum::default(); roots.groups.len() + 1];
+        let mut unreachable = Sum::default();
+        let last = roots.groups.len();
+        let index = |object| match roots.holder(object) {
+            Holder::Group(group) => Some(group as usize),
+            Holder::Several => Some(last),
+            // Made-up objects are in no group: their references are the roots.
+            Holder::None => held.dominators.is_live(object).then_some(last),
+        };
+        let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
+        for object in heap.objects().filter(real) {
+            match index(object) {
+                Some(group) => sums[group].add(heap.shallow.get(object.index())),
+                None => unreachable.add(heap.shallow.get(object.index())),
+            }
+        }
+        for (object, bytes) in heap.external.iter().filter(|(object, _)| real(object)) {
+            let sum = index(*object).map_or(&mut unreachable, |group| &mut sums[group]);
+            sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
+        }
+        let named = roots.groups.iter().map(|group| (group.name.clone(), group.kind.name().to_owned()));
+        let several = ("several roots".to_owned(), String::new());
+        let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| Row {
+            name,
+            namespace,
+            retained_bytes: Some(sum.bytes()),
+            sum,
+        });
+        Self::of_rows(rows.collect(), Some(unreachable))
+    }
+
+    /// Sorts rows and adds them up. Those without objects are left out.
+    pub fn of_rows(mut rows: Vec<Row>, unreachable: Option<Sum>) -> Self {
+        rows.retain(|row| row.sum.count > 0);
+        let mut total = Sum::default();
+        rows.iter().for_each(|row| total.add_sum(&row.sum));
+        rows.sort_by(|a, b| {
+            let key = |row: &Row| Reverse((row.retained_bytes, row.sum.shallow_bytes, row.sum.count));
+            key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
+        });
+        Self { rows, total, unreachable }
+    }
+}
+
+/// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins before the end of the
+/// last one that counted for its group is dominated by that one.
+fn retained(heap: &Heap<'_>, held: &Held, groups: &Groups) -> Vec<u64> {
+    let preorder = Preorder::of(&held.dominators);
+    let mut retained = vec![0_u64; groups.names.len()];
+    let mut end = vec![0_u32; groups.names.len()];
+    for position in 1..preorder.len() as u32 {
+        let number = preorder.number(position);
+        let Some(object) = held.dominators.object(number) else { continue };
+        if heap.type_of(object).kind.is_made_up() {
+            continue;
+        }
+        let Some(group) = groups.group(heap, object) else { continue };
+        if position >= end[group] {
+            end[group] = preorder.end(position);
+            retained[group] = retained[group].saturating_add(held.retained.of_number(number));
+        }
+    }
+    retained
+}
+
+/// The groups of a heap's objects.
+struct Groups {
+    /// Name and namespace of each group.
+    names: Vec<(String, String)>,
+    /// The group of each type, or [`Groups::NONE`]. For size classes: whether the type has any.
+    of_type: Vec<u32>,
+    by: By,
+}
+
+impl Groups {
+    const NONE: u32 = u32::MAX;
+
+    fn of(heap: &Heap<'_>, by: By) -> Self {
+        let mut names = Vec::new();
+        let mut seen: FxHashMap<(NameId, NameId), u32> = FxHashMap::default();
+        let of_type = heap.types.iter().map(|kind| {
+            let key = match by {
+                By::Type => (kind.name, kind.namespace),
+                By::Namespace => (crate::model::names::Names::EMPTY, kind.namespace),
+                By::SizeClass => return if kind.kind == TypeKind::Root { Self::NONE } else { 0 },
+            };
+            if kind.kind == TypeKind::Root {
+                return Self::NONE;
+            }
+            *seen.entry(key).or_insert_with(|| {
+                names.push((heap.names.text(key.0).to_owned(), heap.names.text(key.1).to_owned()));
+                names.len() as u32 - 1
+            })
+        });
+        let of_type = of_type.collect();
+        if by == By::SizeClass {
+            names = (0..=u64::BITS).map(|class| (size_class(class), String::new())).collect();
+        }
+        Self { names, of_type, by }
+    }
+
+    #[inline]
+    fn group(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
+        let group = self.of_type[heap.type_of[object.index()].0 as usize];
+        match (group, self.by) {
+            (Self::NONE, _) => None,
+            (_, By::SizeClass) => Some(class_of(heap.shallow.get(object.index())) as usize),
+            (group, _) => Some(group as usize),
+        }
+    }
+}
+
+/// 0 for nothing; otherwise the smallest k with size ≤ 2ᵏ, plus one.
+fn class_of(size: u64) -> u32 {
+    match size.checked_sub(1) {
+        None => 0,
+        Some(less) => (u64::BITS - less.leading_zeros() + 1).min(u64::BITS),
+    }
+}
+
+/// `0 B`, `1 B`, `2 B`, `3–4 B` … `513–1024 B`, `1–2 KiB`.
+fn size_class(class: u32) -> String {
+    const UNITS: [&str; 7] = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    match class {
+        0 => "0 B".to_owned(),
+        1 | 2 => format!("{class} B"),
+        3..=11 => format!("{}–{} B", (1 << (class - 2)) + 1, 1 << (class - 1)),
+        _ => format!("{}–{} {}", 1 << ((class - 2) % 10), 2 << ((class - 2) % 10), UNITS[(class as usize - 2) / 10]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn size_classes_are_named_by_their_bounds() {
+        let named = |size| size_class(class_of(size));
+        assert_eq!([0, 1, 2, 3, 4, 5, 8].map(named), ["0 B", "1 B", "2 B", "3–4 B", "3–4 B", "5–8 B", "5–8 B"]);
+        assert_eq!([1024, 1025, 2048, 1 << 20].map(named), ["513–1024 B", "1–2 KiB", "1–2 KiB", "512–1024 KiB"]);
+        assert_eq!(named((1 << 20) + 1), "1–2 MiB");
+        assert!(!named(u64::MAX).is_empty());
+    }
+}

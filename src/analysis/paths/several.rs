@@ -1,0 +1,214 @@
+//! Several paths to one object, shortest first.
+//!
+//! The search goes backwards from the object. A breadth-first search from the roots has told how far each object is from
+//! them, so it always takes the unfinished path of which the whole will be shortest, and walks back to a root without detours.
+
+use super::search::{self, Marks, preferred_roots};
+use super::shortest::Shortest;
+use super::{By, Origin, Path, Step, is_immediate, is_synthetic};
+use crate::analysis::graph::Graph;
+use crate::analysis::referrers::Referrers;
+use crate::model::heap::{Heap, ObjectId};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// The `k` shortest paths to an object without cycles, which differ in their root or in at least one object. In the order of
+/// their length; among equals, roots that say more come first. Empty when it cannot be reached.
+pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -> Vec<Path> {
+    if k == 1 {
+        return Shortest::of(heap, graph).path(object).into_iter().collect();
+    }
+    let mut distances = Distances(vec![FAR; heap.len()]);
+    search::search(heap, graph, &mut distances);
+    if distances.of(object) == FAR || k == 0 {
+        return Vec::new();
+    }
+    let found = Backward::new(heap, graph, &distances).search(object, k);
+    match found.is_empty() {
+        // Only immediates hold the object.
+        true => Shortest::of(heap, graph).path(object).into_iter().collect(),
+        false => found,
+    }
+}
+
+/// The number of steps to each object.
+struct Distances(Vec<u32>);
+
+const FAR: u32 = u32::MAX;
+
+impl Distances {
+    fn of(&self, object: ObjectId) -> u32 {
+        self.0[object.index()]
+    }
+}
+
+impl Marks for Distances {
+    #[inline]
+    fn is_marked(&self, object: ObjectId) -> bool {
+        self.0[object.index()] != FAR
+    }
+
+    fn start(&mut self, object: ObjectId) {
+        self.0[object.index()] = 1;
+    }
+
+    #[inline]
+    fn follow(&mut self, from: ObjectId, _: usize, to: ObjectId) {
+        self.0[to.index()] = self.0[from.index()].saturating_add(1);
+    }
+
+    fn depend(&mut self, key: ObjectId, value: ObjectId) {
+        self.follow(key, 0, value);
+    }
+}
+
+/// The end of a path, from an object on.
+struct Partial {
+    object: ObjectId,
+    /// How the next object is reached from this one, and the rest of the path, which begins with that.
+    next: Option<(By, u32)>,
+    /// Objects.
+    length: u32,
+    /// The whole path: how the first object is reached, and from where.
+    origin: Option<(Origin, By)>,
+}
+
+struct Backward<'s, 'h, 'a> {
+    heap: &'h Heap<'a>,
+    distances: &'s Distances,
+    referrers: Referrers,
+    /// Holders of the ephemerons in effect, by value.
+    keys: FxHashMap<ObjectId, Vec<ObjectId>>,
+    roots: FxHashMap<ObjectId, Vec<usize>>,
+    partial: Vec<Partial>,
+    /// Objects of the whole path at least, then those nearer to a root first, then in the order in which they were found.
+    queue: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
+    taken: FxHashMap<ObjectId, usize>,
+}
+
+impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
+    fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, distances: &'s Distances) -> Self {
+        let mut keys: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+        for pair in &heap.ephemerons {
+            if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
+                keys.entry(pair.value).or_default().push(pair.holder);
+            }
+        }
+        let mut roots: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
+        for row in preferred_roots(heap, graph) {
+            roots.entry(heap.roots[row].object).or_default().push(row);
+        }
+        Self {
+            heap,
+            distances,
+            referrers: Referrers::of(&heap.references),
+            keys,
+            roots,
+            partial: Vec::new(),
+            queue: BinaryHeap::new(),
+            taken: FxHashMap::default(),
+        }
+    }
+
+    fn search(mut self, object: ObjectId, k: usize) -> Vec<Path> {
+        // Walks with cycles are dropped, and objects that are passed too often are no longer looked at, so that this ends
+        // soon whatever the heap looks like.
+        let most = k.saturating_mul(PASSES);
+        let mut paths: Vec<Path> = Vec::new();
+        self.push(Partial { object, next: None, length: 1, origin: None });
+        while let Some(Reverse((_, _, number))) = self.queue.pop() {
+            let partial = &self.partial[number as usize];
+            if partial.origin.is_some() {
+                paths.extend(self.path(number));
+                if paths.len() == k {
+                    break;
+                }
+                continue;
+            }
+            let object = partial.object;
+            let taken = self.taken.entry(object).or_default();
+            *taken += 1;
+            if *taken <= most {
+                self.extend(number, object, k);
+            }
+        }
+        paths
+    }
+
+    /// Adds what leads to the first object of a partial path.
+    fn extend(&mut self, number: u32, object: ObjectId, k: usize) {
+        let &Partial { next, length, .. } = &self.partial[number as usize];
+        for row in self.roots.get(&object).cloned().unwrap_or_default() {
+            self.push(Partial { object, next, length, origin: Some((Origin::Root(row), By::Root)) });
+        }
+        let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
+        before.extend(self.keys.get(&object).into_iter().flatten());
+        before.retain(|referrer| self.distances.of(*referrer) != FAR && !is_immediate(self.heap, *referrer));
+        before.sort_unstable_by_key(|referrer| (self.distances.of(*referrer), *referrer));
+        before.dedup();
+        // No more are needed: each of these leads to another path.
+        let mut wanted = k.saturating_mul(4).saturating_add(16);
+        for referrer in before {
+            let Some(by) = self.link(referrer, object) else { continue };
+            if is_synthetic(self.heap, referrer) {
+                // The roots name what these hold, apart from a few.
+                if !self.roots.contains_key(&object) {
+                    self.push(Partial { object, next, length, origin: Some((Origin::Synthetic(referrer), by)) });
+                }
+                continue;
+            }
+            if !self.recent(number, referrer) {
+                self.push(Partial { object: referrer, next: Some((by, number)), length: length.saturating_add(1), origin: None });
+                wanted -= 1;
+            }
+            if wanted == 0 {
+                return;
+            }
+        }
+    }
+
+    fn push(&mut self, partial: Partial) {
+        let Ok(number) = u32::try_from(self.partial.len()) else { return };
+        let missing = if partial.origin.is_some() { 0 } else { self.distances.of(partial.object).saturating_sub(1) };
+        let order = if partial.origin.is_some() { u32::MAX } else { partial.length };
+        self.queue.push(Reverse((partial.length.saturating_add(missing), Reverse(order), number)));
+        self.partial.push(partial);
+    }
+
+    /// The strong reference from one object to another.
+    fn link(&self, from: ObjectId, to: ObjectId) -> Option<By> {
+        let references = &self.heap.references;
+        let row = references.range(from).find(|row| references.target[*row] == to && !references.is_weak(*row));
+        let is_key = || self.keys.get(&to).is_some_and(|keys| keys.contains(&from));
+        row.map(By::Reference).or_else(|| is_key().then_some(By::Key))
+    }
+
+    /// Whether an object is among the first of a partial path. Longer cycles are found when the path is complete.
+    fn recent(&self, number: u32, object: ObjectId) -> bool {
+        self.from(number).take(64).any(|partial| partial.object == object)
+    }
+
+    fn from(&self, number: u32) -> impl Iterator<Item = &Partial> {
+        let partial = |number: u32| &self.partial[number as usize];
+        std::iter::successors(Some(partial(number)), move |before| before.next.map(|(_, number)| partial(number)))
+    }
+
+    /// A partial path that is complete, if no object is on it twice.
+    fn path(&self, number: u32) -> Option<Path> {
+        let (origin, mut by) = self.partial[number as usize].origin?;
+        let mut seen = FxHashSet::default();
+        let mut steps = Vec::new();
+        for partial in self.from(number) {
+            if !seen.insert(partial.object) {
+                return None;
+            }
+            steps.push(Step { by, object: partial.object });
+            by = partial.next.map_or(By::Root, |(by, _)| by);
+        }
+        Some(Path { origin, steps })
+    }
+}
+
+/// How often an object is passed for each path that is wanted.
+const PASSES: usize = 64;

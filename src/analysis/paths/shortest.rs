@@ -1,0 +1,184 @@
+//! One shortest path to every live object.
+
+use super::search::{self, Marks, preferred_roots};
+use super::{By, Origin, Path, Step, is_synthetic};
+use crate::analysis::graph::Graph;
+use crate::model::heap::{Heap, ObjectId};
+use rustc_hash::FxHashMap;
+
+/// For each object the reference over which a breadth-first search reached it first: 4 bytes each (8 beyond 2³² references).
+/// Which of several equally short paths that is depends on nothing but the heap.
+pub struct Shortest<'h, 'a> {
+    pub(super) heap: &'h Heap<'a>,
+    via: Via,
+    /// The preferred root of each object that a root holds.
+    roots: FxHashMap<ObjectId, u32>,
+}
+
+/// How an object is reached: over a reference, or by a root, or as the value of a key, or not at all.
+enum Via {
+    Narrow(Rows<u32>),
+    Wide(Rows<u64>),
+}
+
+struct Rows<R> {
+    rows: Vec<R>,
+    /// By value.
+    keys: FxHashMap<ObjectId, ObjectId>,
+}
+
+/// The number of a reference, or one of three that no reference has.
+trait Row: Copy + PartialEq {
+    const UNREACHED: Self;
+    const ROOT: Self;
+    const KEY: Self;
+    fn of(row: usize) -> Self;
+    fn row(self) -> usize;
+}
+
+impl Row for u32 {
+    const UNREACHED: Self = Self::MAX;
+    const ROOT: Self = Self::MAX - 1;
+    const KEY: Self = Self::MAX - 2;
+    #[inline]
+    fn of(row: usize) -> Self {
+        row as Self
+    }
+    #[inline]
+    fn row(self) -> usize {
+        self as usize
+    }
+}
+
+impl Row for u64 {
+    const UNREACHED: Self = Self::MAX;
+    const ROOT: Self = Self::MAX - 1;
+    const KEY: Self = Self::MAX - 2;
+    #[inline]
+    fn of(row: usize) -> Self {
+        row as Self
+    }
+    #[inline]
+    fn row(self) -> usize {
+        self as usize
+    }
+}
+
+impl<R: Row> Rows<R> {
+    fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let mut rows = Self { rows: vec![R::UNREACHED; heap.len()], keys: FxHashMap::default() };
+        search::search(heap, graph, &mut rows);
+        rows
+    }
+
+    #[inline]
+    fn get(&self, object: ObjectId) -> Option<By> {
+        match self.rows[object.index()] {
+            row if row == R::UNREACHED => None,
+            row if row == R::ROOT => Some(By::Root),
+            row if row == R::KEY => Some(By::Key),
+            row => Some(By::Reference(row.row())),
+        }
+    }
+}
+
+impl<R: Row> Marks for Rows<R> {
+    #[inline]
+    fn is_marked(&self, object: ObjectId) -> bool {
+        self.rows[object.index()] != R::UNREACHED
+    }
+
+    fn start(&mut self, object: ObjectId) {
+        self.rows[object.index()] = R::ROOT;
+    }
+
+    #[inline]
+    fn follow(&mut self, _: ObjectId, row: usize, to: ObjectId) {
+        self.rows[to.index()] = R::of(row);
+    }
+
+    fn depend(&mut self, key: ObjectId, value: ObjectId) {
+        self.rows[value.index()] = R::KEY;
+        self.keys.insert(value, key);
+    }
+}
+
+impl<'h, 'a> Shortest<'h, 'a> {
+    /// Searches the whole graph of the heap.
+    pub fn of(heap: &'h Heap<'a>, graph: &Graph<'_>) -> Self {
+        let via = match heap.references.len() < u32::KEY.row() {
+            true => Via::Narrow(Rows::of(heap, graph)),
+            false => Via::Wide(Rows::of(heap, graph)),
+        };
+        let mut roots = FxHashMap::default();
+        for row in preferred_roots(heap, graph) {
+            roots.entry(heap.roots[row].object).or_insert(row as u32);
+        }
+        Self { heap, via, roots }
+    }
+
+    /// How an object is reached; None if it is not.
+    #[inline]
+    pub fn by(&self, object: ObjectId) -> Option<By> {
+        match &self.via {
+            Via::Narrow(rows) => rows.get(object),
+            Via::Wide(rows) => rows.get(object),
+        }
+    }
+
+    /// The step before an object that is reached in this way; none if that is a root.
+    pub(super) fn before(&self, object: ObjectId, by: By) -> Option<ObjectId> {
+        match by {
+            By::Root => None,
+            By::Reference(row) => Some(owner(self.heap, row)),
+            By::Key => match &self.via {
+                Via::Narrow(rows) => rows.keys.get(&object).copied(),
+                Via::Wide(rows) => rows.keys.get(&object).copied(),
+            },
+        }
+    }
+
+    /// Where the paths begin that pass an object which has no step before.
+    pub(super) fn origin(&self, object: ObjectId) -> Origin {
+        self.roots.get(&object).map_or(Origin::Synthetic(object), |row| Origin::Root(*row as usize))
+    }
+
+    /// A shortest path to an object. None if it cannot be reached.
+    pub fn path(&self, object: ObjectId) -> Option<Path> {
+        let (mut by, mut object) = (self.by(object)?, object);
+        let mut steps = Vec::new();
+        let origin = loop {
+            match self.before(object, by) {
+                Some(before) if is_synthetic(self.heap, before) => {
+                    steps.push(Step { by, object });
+                    break Origin::Synthetic(before);
+                }
+                Some(before) => {
+                    steps.push(Step { by, object });
+                    (by, object) = (self.by(before)?, before);
+                }
+                None => {
+                    steps.push(Step { by, object });
+                    break self.origin(object);
+                }
+            }
+        };
+        steps.reverse();
+        Some(Path { origin, steps })
+    }
+}
+
+/// The object to which a reference belongs.
+pub(super) fn owner(heap: &Heap<'_>, row: usize) -> ObjectId {
+    let first = &heap.references.first;
+    // The last object whose references begin at or before the row: objects without references have the same beginning.
+    let (mut low, mut high) = (0, first.len().saturating_sub(1));
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        match first.get(middle) <= row as u64 {
+            true => low = middle,
+            false => high = middle,
+        }
+    }
+    ObjectId(low as u32)
+}

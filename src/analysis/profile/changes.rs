@@ -1,0 +1,50 @@
+//! What changed from one profile to another.
+
+use super::{Label, Sums, Top};
+use crate::model::profile::Metric;
+use std::cmp::Reverse;
+use std::collections::HashMap;
+
+/// A function, or what else rows are, in two profiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// What it is called in both.
+    pub label: Label,
+    /// What it cost; None if it was not there.
+    pub old: Option<Sums>,
+    /// What it costs now; None if it is gone.
+    pub new: Option<Sums>,
+}
+
+impl Change {
+    /// How much more it costs by itself now.
+    pub fn own(&self, metric: Metric) -> i64 {
+        self.delta(|sums| sums.own.get(metric))
+    }
+
+    /// How much more it costs in all now.
+    pub fn total(&self, metric: Metric) -> i64 {
+        self.delta(|sums| sums.total.get(metric))
+    }
+
+    fn delta(&self, read: impl Fn(Sums) -> i64) -> i64 {
+        self.new.map_or(0, &read).saturating_sub(self.old.map_or(0, &read))
+    }
+}
+
+/// All that is in one of both, sorted by how much its own cost changed, and then its cost in all.
+pub fn changes(old: Top, new: Top, metric: Metric) -> Vec<Change> {
+    let mut changes: Vec<_> = old.rows.into_iter().map(|row| Change { label: row.label, old: Some(row.sums), new: None }).collect();
+    let known: HashMap<Label, usize> = changes.iter().enumerate().map(|(i, change)| (change.label.clone(), i)).collect();
+    for row in new.rows {
+        match known.get(&row.label) {
+            Some(&i) => changes[i].new = Some(row.sums),
+            None => changes.push(Change { label: row.label, old: None, new: Some(row.sums) }),
+        }
+    }
+    changes.sort_by_cached_key(|change| {
+        let (own, total) = (change.own(metric).unsigned_abs(), change.total(metric).unsigned_abs());
+        (Reverse((own, total)), change.label.clone())
+    });
+    changes
+}

@@ -1,0 +1,93 @@
+//! Which frames are one function, one file or one line.
+
+use crate::model::names::NameId;
+use crate::model::profile::{FrameId, FrameKind, Profile, ProfileFrame};
+use rustc_hash::FxHashMap;
+
+/// What frames have in common.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FrameBy {
+    /// The function and its file.
+    Function,
+    /// The file.
+    File,
+    /// The function, its file and the line.
+    Line,
+}
+
+/// What a group is called. Two profiles are compared by it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Label {
+    /// The function, file or thread.
+    pub name: String,
+    /// The function's file; empty if there is none.
+    pub namespace: String,
+    /// The line, if lines are told apart.
+    pub line: Option<u32>,
+}
+
+/// Frames in groups, which are numbered in the order in which the file has them.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    of_frame: Vec<u32>,
+    labels: Vec<Label>,
+}
+
+impl Groups {
+    /// Groups the frames of a profile. Frames with the same label are in one group.
+    pub fn of(profile: &Profile, by: FrameBy) -> Self {
+        let mut numbers = FxHashMap::<(FrameKind, NameId, NameId, u32), u32>::default();
+        let mut labels = Vec::new();
+        let of_frame = profile.frames.iter().map(|frame| {
+            *numbers.entry(key(frame, by)).or_insert_with(|| {
+                labels.push(label(profile, frame, by));
+                labels.len() as u32 - 1
+            })
+        });
+        Self { of_frame: of_frame.collect(), labels }
+    }
+
+    /// The group of a frame.
+    #[inline]
+    pub fn of_frame(&self, frame: FrameId) -> u32 {
+        self.of_frame[frame.index()]
+    }
+
+    /// What a group is called.
+    pub fn label(&self, group: u32) -> &Label {
+        &self.labels[group as usize]
+    }
+
+    /// What all groups are called, by number.
+    pub fn labels(&self) -> &[Label] {
+        &self.labels
+    }
+}
+
+fn key(frame: &ProfileFrame, by: FrameBy) -> (FrameKind, NameId, NameId, u32) {
+    // Machine code and code of the interpreter are told apart by their files already.
+    let kind = if frame.kind == FrameKind::Native { FrameKind::Code } else { frame.kind };
+    match by {
+        FrameBy::Function => (kind, frame.function, frame.file, 0),
+        FrameBy::File => (kind, crate::model::names::Names::EMPTY, frame.file, 0),
+        FrameBy::Line => (kind, frame.function, frame.file, frame.line),
+    }
+}
+
+fn label(profile: &Profile, frame: &ProfileFrame, by: FrameBy) -> Label {
+    let file = profile.names.text(frame.file);
+    let function = crate::model::profile::display_name(frame.kind, profile.names.text(frame.function));
+    match by {
+        FrameBy::Function => Label { name: function.to_owned(), namespace: file.to_owned(), line: None },
+        FrameBy::Line => Label { name: function.to_owned(), namespace: file.to_owned(), line: Some(frame.line) },
+        FrameBy::File => {
+            let name = match (file, frame.kind) {
+                ("", FrameKind::Kernel) => "<kernel>",
+                ("", FrameKind::Code | FrameKind::Native) => "<unnamed>",
+                ("", kind) => crate::model::profile::display_name(kind, ""),
+                (file, _) => file,
+            };
+            Label { name: name.to_owned(), ..Label::default() }
+        }
+    }
+}

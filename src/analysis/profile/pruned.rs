@@ -1,0 +1,86 @@
+//! The part of a call tree that is worth a line.
+
+use super::call_tree::CallTree;
+use crate::analysis::buckets::Buckets;
+use crate::model::profile::Metric;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+/// What is left out.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Nodes whose part of `base` is smaller than this share.
+    pub min_share: f64,
+    /// What shares are shares of.
+    pub base: i64,
+    /// Nodes that are deeper; the root has depth 0.
+    pub depth: u32,
+    /// All but the largest of this number.
+    pub nodes: usize,
+}
+
+/// A node that is left in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrunedNode {
+    /// Its number in the tree.
+    pub node: u32,
+    /// How many callers it has.
+    pub depth: u32,
+    /// It has no sibling after it that is left in and nothing is left out beside it.
+    pub last: bool,
+    /// Children that were left out.
+    pub omitted: u64,
+    /// What these cost in all.
+    pub omitted_value: i64,
+}
+
+/// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that have samples
+/// and are large enough; otherwise the largest of those, each with its callers.
+pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode> {
+    let nodes = &tree.nodes;
+    let value = |node: u32| nodes[node as usize].sums.total.get(metric);
+    let children =
+        Buckets::of(nodes.len(), nodes.len() - 1, || (1u32..).zip(&nodes[1..]).map(|(number, node)| (node.parent, number)));
+    // Changes of memory cancel each other out: a caller that kept little may have called what kept and freed much.
+    let weight = |node: u32| {
+        let total = &nodes[node as usize].sums.total;
+        match metric {
+            Metric::Memory => total.memory_gained.max(total.memory_freed),
+            metric => total.get(metric).unsigned_abs(),
+        }
+    };
+    let least = limits.min_share * limits.base.unsigned_abs() as f64;
+    let fits = |node: u32| {
+        nodes[node as usize].sums.total.samples > 0 && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least
+    };
+    let mut depth = vec![u32::MAX; nodes.len()];
+    let mut open = BinaryHeap::from([(weight(0), Reverse(0u32))]);
+    depth[0] = 0;
+    let mut kept = vec![false; nodes.len()];
+    let mut count = 0;
+    while let Some((_, Reverse(node))) = open.pop().filter(|_| count < limits.nodes) {
+        kept[node as usize] = true;
+        count += 1;
+        let below = depth[node as usize].saturating_add(1);
+        if below > limits.depth {
+            continue;
+        }
+        for &child in children.get(node).iter().filter(|child| fits(**child)) {
+            depth[child as usize] = below;
+            open.push((weight(child), Reverse(child)));
+        }
+    }
+    let mut pruned = Vec::with_capacity(count);
+    let mut open = vec![(0u32, true)];
+    while let Some((node, last)) = open.pop() {
+        let all = children.get(node).iter().copied();
+        let left_out = || all.clone().filter(|child| !kept[*child as usize] && nodes[*child as usize].sums.total.samples > 0);
+        let omitted = left_out().count() as u64;
+        let omitted_value = left_out().fold(0i64, |sum, child| sum.saturating_add(value(child)));
+        pruned.push(PrunedNode { node, depth: depth[node as usize], last, omitted, omitted_value });
+        let mut shown: Vec<u32> = all.filter(|child| kept[*child as usize]).collect();
+        shown.sort_by_key(|child| (weight(*child), Reverse(*child)));
+        open.extend(shown.iter().enumerate().map(|(i, &child)| (child, i == 0 && omitted == 0)));
+    }
+    pruned
+}

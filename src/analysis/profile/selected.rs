@@ -1,0 +1,92 @@
+//! The samples of a profile that are looked at, and the sums of their stacks.
+
+use crate::model::profile::{Aggregate, Metric, Profile, ThreadId, Values};
+use crate::model::stacks::Selection;
+
+/// What something costs by itself and together with what it calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// Samples whose innermost frame it is.
+    pub own: Values,
+    /// Samples in whose stacks it is, each counted once however often it is there.
+    pub total: Values,
+}
+
+/// The samples of some threads of a profile.
+#[derive(Clone, Debug)]
+pub struct Selected<'a> {
+    /// All of it.
+    pub profile: &'a Profile,
+    threads: Vec<bool>,
+    /// The sums of the samples that are looked at.
+    pub total: Values,
+    /// The sums of those that have no frames.
+    pub without_frames: Values,
+}
+
+impl<'a> Selected<'a> {
+    /// The samples of the threads that are wanted. Metrics and order of the selection have no effect.
+    pub fn of(profile: &'a Profile, selection: &Selection) -> Self {
+        let threads = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
+        let mut selected = Self { profile, threads, total: Values::default(), without_frames: Values::default() };
+        let (mut total, mut without_frames) = (Values::default(), Values::default());
+        for row in selected.rows() {
+            total.add(&row.values);
+            if profile.stacks.leaf(row.stack).is_none() {
+                without_frames.add(&row.values);
+            }
+        }
+        (selected.total, selected.without_frames) = (total, without_frames);
+        selected
+    }
+
+    /// The threads that are looked at.
+    pub fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        (0..).map(ThreadId).zip(&self.threads).filter(|(_, wanted)| **wanted).map(|(thread, _)| thread)
+    }
+
+    /// The sums of each thread in each of its stacks.
+    pub fn rows(&self) -> impl Iterator<Item = &'a Aggregate> + '_ {
+        self.profile.aggregate.iter().filter(|row| self.threads[row.thread.index()])
+    }
+
+    /// By stack: the sums of all stacks that begin with it, itself included.
+    pub fn under(&self) -> Vec<Values> {
+        let stacks = &self.profile.stacks;
+        let mut under = vec![Values::default(); stacks.len()];
+        self.rows().for_each(|row| under[row.stack.index()].add(&row.values));
+        // Callers have smaller numbers than what they call.
+        for stack in (1..stacks.len() as u32).rev().map(crate::model::profile::StackId) {
+            let sums = under[stack.index()];
+            under[stacks.parent(stack).index()].add(&sums);
+        }
+        under
+    }
+
+    /// The sums of several groups as if they were one.
+    pub fn together(&self, groups: &super::Groups, wanted: &[bool], under: &[Values]) -> Sums {
+        let stacks = &self.profile.stacks;
+        let is_wanted = |stack| stacks.leaf(stack).is_some_and(|frame| wanted[groups.of_frame(frame) as usize]);
+        let mut sums = Sums::default();
+        self.rows().filter(|row| is_wanted(row.stack)).for_each(|row| sums.own.add(&row.values));
+        let mut inside = vec![false; stacks.len()];
+        for stack in stacks.ids() {
+            inside[stack.index()] = inside[stacks.parent(stack).index()];
+            if !inside[stack.index()] && is_wanted(stack) {
+                inside[stack.index()] = true;
+                sums.total.add(&under[stack.index()]);
+            }
+        }
+        sums
+    }
+}
+
+/// What the shares of a metric are shares of: the sum of all samples, or for changes of memory, whose sum says little, the
+/// memory that came into use, or went if none came.
+pub fn share_base(total: &Values, metric: Metric) -> i64 {
+    match metric {
+        Metric::Memory if total.memory_gained > 0 => total.get(Metric::MemoryGained),
+        Metric::Memory => total.get(Metric::MemoryFreed),
+        _ => total.get(metric),
+    }
+}

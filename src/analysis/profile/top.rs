@@ -1,0 +1,123 @@
+//! What each function, file, line, thread or process costs.
+
+use super::{FrameBy, Groups, Label, Selected, Sums};
+use crate::analysis::buckets::Buckets;
+use crate::model::profile::{Metric, StackId, StackTree};
+use std::collections::HashMap;
+
+/// What a row stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By {
+    /// Frames that have something in common.
+    Frames(FrameBy),
+    /// A thread. By itself it costs what it costs in all.
+    Thread,
+    /// A process, in the same way.
+    Process,
+}
+
+/// A function, or what else rows are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// What it is called.
+    pub label: Label,
+    /// What it costs.
+    pub sums: Sums,
+}
+
+/// What everything costs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Top {
+    /// All that have samples, in the order of the file.
+    pub rows: Vec<Row>,
+}
+
+impl Top {
+    /// Sorts rows by what they cost by themselves, or in all: the largest first, be it positive or negative.
+    pub fn sort(&mut self, metric: Metric, by_total: bool) {
+        self.rows.sort_by_cached_key(|row| {
+            let (own, total) = (row.sums.own.get(metric).unsigned_abs(), row.sums.total.get(metric).unsigned_abs());
+            let (first, second) = if by_total { (total, own) } else { (own, total) };
+            (std::cmp::Reverse((first, second)), row.label.clone())
+        });
+    }
+}
+
+/// What everything costs, recursion counted once for each stack.
+pub fn top(selected: &Selected<'_>, by: By) -> Top {
+    match by {
+        By::Frames(by) => of_frames(selected, &Groups::of(selected.profile, by)),
+        By::Thread => of_threads(selected, |thread, names| Label { name: thread.label(names), ..Label::default() }),
+        By::Process => of_threads(selected, |thread, _| Label { name: format!("P{}", thread.pid), ..Label::default() }),
+    }
+}
+
+fn of_threads(
+    selected: &Selected<'_>,
+    label: impl Fn(&crate::model::profile::ProfileThread, &crate::model::names::Names) -> Label,
+) -> Top {
+    let profile = selected.profile;
+    let mut numbers = HashMap::new();
+    let mut rows = Vec::new();
+    let mut of_thread = vec![0; profile.threads.len()];
+    for thread in selected.threads() {
+        let label = label(profile.thread(thread), &profile.names);
+        of_thread[thread.index()] = *numbers.entry(label.clone()).or_insert_with(|| {
+            rows.push(Row { label, sums: Sums::default() });
+            rows.len() - 1
+        });
+    }
+    for row in selected.rows() {
+        let sums = &mut rows[of_thread[row.thread.index()]].sums;
+        sums.own.add(&row.values);
+        sums.total.add(&row.values);
+    }
+    Top { rows }
+}
+
+fn of_frames(selected: &Selected<'_>, groups: &Groups) -> Top {
+    let stacks = &selected.profile.stacks;
+    let mut sums = vec![Sums::default(); groups.labels().len()];
+    for row in selected.rows() {
+        if let Some(frame) = stacks.leaf(row.stack) {
+            sums[groups.of_frame(frame) as usize].own.add(&row.values);
+        }
+    }
+    let under = selected.under();
+    outermost(stacks, groups, |stack, group| sums[group as usize].total.add(&under[stack.index()]));
+    let rows = groups.labels().iter().zip(sums).filter(|(_, sums)| sums.total.samples > 0);
+    Top { rows: rows.map(|(label, sums)| Row { label: label.clone(), sums }).collect() }
+}
+
+/// Visits every stack whose innermost frame is the only one of its group.
+pub(super) fn outermost(stacks: &StackTree, groups: &Groups, mut visit: impl FnMut(StackId, u32)) {
+    let children = Buckets::of(stacks.len(), stacks.len() - 1, || stacks.ids().map(|stack| (stacks.parent(stack).0, stack.0)));
+    let mut depth = vec![0u32; groups.labels().len()];
+    let mut open = vec![Step::Enter(StackId::EMPTY)];
+    while let Some(step) = open.pop() {
+        let (Step::Enter(stack) | Step::Leave(stack)) = step;
+        if let Some(frame) = stacks.leaf(stack) {
+            let group = groups.of_frame(frame);
+            let depth = &mut depth[group as usize];
+            match step {
+                Step::Leave(_) => *depth -= 1,
+                Step::Enter(_) => {
+                    if *depth == 0 {
+                        visit(stack, group);
+                    }
+                    *depth += 1;
+                }
+            }
+        }
+        if let Step::Enter(stack) = step {
+            open.push(Step::Leave(stack));
+            open.extend(children.get(stack.0).iter().map(|&child| Step::Enter(StackId(child))));
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Step {
+    Enter(StackId),
+    Leave(StackId),
+}

@@ -1,0 +1,176 @@
+//! Roots in groups, and which objects only one group keeps alive.
+
+use super::graph::Graph;
+use super::held::is_synthetic;
+use super::live::Objects;
+use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, Thread};
+use rustc_hash::FxHashMap;
+
+/// Roots that belong together: a thread with all its frames, a variable, a table of the runtime.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RootGroup {
+    /// Why they are roots.
+    pub kind: RootKind,
+    /// As people see it: `data +0x1c0`, `goroutine 17 [chan receive]`.
+    pub name: String,
+}
+
+/// What keeps an object alive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Holder {
+    /// Nothing.
+    None,
+    /// Roots of one group alone: a row of [`RootGroups::groups`].
+    Group(u32),
+    /// Roots of several groups.
+    Several,
+}
+
+/// The groups of a heap's roots, and the holder of each object. 4 bytes for each object.
+#[derive(Clone, Debug)]
+pub struct RootGroups {
+    /// The groups, in the order of the roots.
+    pub groups: Vec<RootGroup>,
+    /// By object: [`NOTHING`], [`SEVERAL`], or [`FIRST`] plus the group.
+    holder: Vec<u32>,
+}
+
+const NOTHING: u32 = 0;
+const SEVERAL: u32 = 1;
+const FIRST: u32 = 2;
+
+impl RootGroups {
+    /// Follows the strong references from each group. The holder of an object changes at most twice, from none to one and
+    /// from one to several, so the work is at most twice the graph.
+    ///
+    /// Objects that the writer of the dump made up are passed over: roots name what they refer to.
+    pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let made_up = MadeUp::of(heap, graph);
+        let mut groups = Vec::new();
+        let mut numbers: FxHashMap<RootGroup, u32> = FxHashMap::default();
+        let mut number_of = |group: RootGroup| {
+            *numbers.entry(group).or_insert_with_key(|group| {
+                groups.push(group.clone());
+                groups.len() as u32 - 1
+            })
+        };
+        let mut flood = Flood { graph, made_up: &made_up.objects, holder: vec![NOTHING; heap.len()], pending: Vec::new() };
+        for root in heap.roots.iter().filter(|root| made_up.holds(root.object)) {
+            flood.from(root.object, FIRST + number_of(group(heap, root)));
+        }
+        // What made-up objects refer to without a root that names it.
+        for &object in &made_up.list {
+            for target in graph.targets(object) {
+                if flood.holder[target.index()] == NOTHING && !made_up.objects.contains(target) {
+                    let name = heap.names.text(heap.type_of(object).name).to_owned();
+                    flood.from(target, FIRST + number_of(RootGroup { kind: RootKind::Other, name }));
+                }
+            }
+        }
+        Self { groups, holder: flood.holder }
+    }
+
+    /// What keeps an object alive.
+    #[inline]
+    pub fn holder(&self, object: ObjectId) -> Holder {
+        match self.holder[object.index()] {
+            NOTHING => Holder::None,
+            SEVERAL => Holder::Several,
+            group => Holder::Group(group - FIRST),
+        }
+    }
+
+    /// The name of an object's holder, for people.
+    pub fn name(&self, object: ObjectId) -> &str {
+        match self.holder(object) {
+            Holder::None => "nothing",
+            Holder::Several => "several roots",
+            Holder::Group(group) => &self.groups[group as usize].name,
+        }
+    }
+}
+
+/// The made-up objects that stand for the roots, and what they refer to. Nothing, if roots hold objects themselves.
+struct MadeUp {
+    list: Vec<ObjectId>,
+    objects: Objects,
+    /// None: every root counts.
+    targets: Option<Objects>,
+}
+
+impl MadeUp {
+    /// Finds what can be reached from the root object over made-up objects alone.
+    fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let Some(root) = heap.root_object() else {
+            return Self { list: Vec::new(), objects: Objects::none(heap.len()), targets: None };
+        };
+        let (mut objects, mut targets) = (Objects::none(heap.len()), Objects::none(heap.len()));
+        let (mut list, mut done) = (vec![root], 0);
+        objects.insert(root);
+        while let Some(&object) = list.get(done) {
+            done += 1;
+            for target in graph.targets(object) {
+                targets.insert(target);
+                if is_synthetic(heap, target) && objects.insert(target) {
+                    list.push(target);
+                }
+            }
+        }
+        list.sort_unstable();
+        Self { list, objects, targets: Some(targets) }
+    }
+
+    /// Whether a root of this object holds it. Roots of made-up objects that are gone, such as an isolate that has ended, hold
+    /// nothing any more.
+    fn holds(&self, object: ObjectId) -> bool {
+        let is_held = self.targets.as_ref().is_none_or(|targets| targets.contains(object));
+        is_held && !self.objects.contains(object)
+    }
+}
+
+/// Roots of one thread belong together, and so do elements of one table. A variable is a group of its own.
+fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
+    let thread = root.frame.and_then(|frame| thread_of(&heap.threads, frame));
+    let name = match (thread, root.kind, root.label.kind()) {
+        (Some(thread), ..) => heap.names.text(thread.name).to_owned(),
+        (None, RootKind::Frame | RootKind::Thread, _) | (None, _, LabelKind::Index(_)) => heap.names.text(root.group).to_owned(),
+        (None, ..) => root.text(&heap.names),
+    };
+    // What belongs to a thread is one group, whether its frames or its record hold it.
+    let kind = if thread.is_some() { RootKind::Thread } else { root.kind };
+    RootGroup { kind, name }
+}
+
+/// Frames of threads are ranges in ascending order, as loaders append them.
+fn thread_of(threads: &[Thread], frame: u32) -> Option<&Thread> {
+    let index = threads.partition_point(|thread| thread.frames.end <= frame);
+    threads.get(index).filter(|thread| thread.frames.contains(&frame))
+}
+
+struct Flood<'g, 'h> {
+    graph: &'g Graph<'h>,
+    made_up: &'g Objects,
+    holder: Vec<u32>,
+    pending: Vec<ObjectId>,
+}
+
+impl Flood<'_, '_> {
+    fn from(&mut self, object: ObjectId, holder: u32) {
+        self.reach(object, holder);
+        while let Some(object) = self.pending.pop() {
+            let holder = self.holder[object.index()];
+            let graph = self.graph;
+            graph.targets(object).for_each(|target| self.reach(target, holder));
+        }
+    }
+
+    #[inline]
+    fn reach(&mut self, object: ObjectId, holder: u32) {
+        let known = self.holder[object.index()];
+        if known == SEVERAL || known == holder || self.made_up.contains(object) {
+            return;
+        }
+        self.holder[object.index()] = if known == NOTHING { holder } else { SEVERAL };
+        self.pending.push(object);
+    }
+}

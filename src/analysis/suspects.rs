@@ -1,0 +1,143 @@
+//! What looks like a leak or a waste.
+//!
+//! * [`holders`]: single objects that hold a large part of the heap in many small pieces;
+//! * [`siblings`]: many objects of one type below one owner;
+//! * [`duplicates`]: texts and blocks of bytes that are there more than once;
+//! * [`collections`]: collections with far more room than elements.
+//!
+//! Only live objects count. Thresholds are constants with their reasons beside them.
+
+pub mod collections;
+pub mod duplicates;
+pub mod holders;
+pub mod siblings;
+
+use super::buckets::Buckets;
+use super::dominators::Dominators;
+use super::retained::Retained;
+use crate::model::heap::{Heap, ObjectId, TypeId};
+use collections::Sparse;
+use duplicates::Duplicates;
+use holders::Holder;
+use rustc_hash::FxHashMap;
+use siblings::Siblings;
+
+/// Less is not worth a word, whatever its share.
+pub const LEAST_BYTES: u64 = 4096;
+
+/// Something to look at.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Suspect {
+    /// One object holds much.
+    Holder(Holder),
+    /// One object holds many of a kind.
+    Siblings(Siblings),
+    /// The same contents several times.
+    Duplicates(Duplicates),
+    /// Room that is not used.
+    Sparse(Sparse),
+}
+
+impl Suspect {
+    /// Bytes that are at stake.
+    pub fn bytes(&self) -> u64 {
+        match self {
+            Self::Holder(holder) => holder.retained,
+            Self::Siblings(siblings) => siblings.group.bytes,
+            Self::Duplicates(duplicates) => duplicates.wasted,
+            Self::Sparse(sparse) => sparse.wasted,
+        }
+    }
+
+    /// An object to begin with: the holder, or the worst example.
+    pub fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Holder(holder) => Some(holder.object),
+            Self::Siblings(siblings) => Some(siblings.owner),
+            Self::Duplicates(duplicates) => duplicates.worst.first().map(|group| group.example),
+            Self::Sparse(sparse) => Some(sparse.example),
+        }
+    }
+}
+
+/// All suspects, those with most bytes first.
+pub fn find(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained) -> Vec<Suspect> {
+    let held = Held::of(heap, dominators, retained);
+    let holders = holders::find(&held);
+    let siblings = siblings::find(&held, &holders);
+    drop(held);
+    let mut all: Vec<Suspect> = holders.into_iter().map(Suspect::Holder).collect();
+    all.extend(siblings.into_iter().map(Suspect::Siblings));
+    all.extend(duplicates::find(heap, dominators, retained).into_iter().map(Suspect::Duplicates));
+    all.extend(collections::find(heap, dominators, retained.total()).into_iter().map(Suspect::Sparse));
+    all.sort_by_key(|suspect| (std::cmp::Reverse(suspect.bytes()), suspect.object()));
+    all
+}
+
+/// Objects of one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Their type.
+    pub of: TypeId,
+    /// How many.
+    pub count: u64,
+    /// What they retain.
+    pub bytes: u64,
+}
+
+/// The dominator tree downwards: 8 bytes for each live object.
+struct Held<'s, 'a> {
+    heap: &'s Heap<'a>,
+    dominators: &'s Dominators,
+    retained: &'s Retained,
+    children: Buckets,
+}
+
+impl<'s, 'a> Held<'s, 'a> {
+    fn of(heap: &'s Heap<'a>, dominators: &'s Dominators, retained: &'s Retained) -> Self {
+        let live = dominators.len();
+        let upwards = || (1..=live as u32).rev().map(|number| (dominators.dominator_of_number(number), number));
+        Self { heap, dominators, retained, children: Buckets::of(live + 1, live, upwards) }
+    }
+
+    fn bytes(&self, number: u32) -> u64 {
+        self.retained.of_number(number)
+    }
+
+    fn children(&self, number: u32) -> &[u32] {
+        self.children.get(number)
+    }
+
+    fn biggest_child(&self, number: u32) -> Option<u32> {
+        // Of equals the first.
+        self.children(number).iter().copied().max_by_key(|child| (self.bytes(*child), std::cmp::Reverse(*child)))
+    }
+
+    fn type_of(&self, number: u32) -> Option<TypeId> {
+        Some(self.heap.type_of[self.dominators.object(number)?.index()])
+    }
+
+    /// Whether a number stands for roots and not for an object of the program.
+    fn is_made_up(&self, number: u32) -> bool {
+        self.dominators.object(number).is_none_or(|object| self.heap.type_of(object).kind.is_made_up())
+    }
+
+    /// The children of a number by type, those with most bytes first.
+    fn groups(&self, number: u32) -> Vec<Group> {
+        let mut groups: FxHashMap<TypeId, Group> = FxHashMap::default();
+        for &child in self.children(number) {
+            let Some(of) = self.type_of(child) else { continue };
+            let group = groups.entry(of).or_insert(Group { of, count: 0, bytes: 0 });
+            group.count += 1;
+            group.bytes += self.bytes(child);
+        }
+        let mut groups: Vec<Group> = groups.into_values().collect();
+        groups.sort_unstable_by_key(|group| (std::cmp::Reverse(group.bytes), group.of));
+        groups
+    }
+}
+
+/// A part of a total, rounded up.
+fn part(total: u64, percent: u64) -> u64 {
+    (u128::from(total) * u128::from(percent)).div_ceil(100) as u64
+}

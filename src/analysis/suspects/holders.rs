@@ -1,0 +1,92 @@
+//! Objects at which the share of the heap drops: what holds them holds hardly more, and what they hold is small pieces.
+
+use super::{Group, Held, LEAST_BYTES, part};
+use crate::model::heap::ObjectId;
+
+/// A holder has at least this share of the live heap, in percent: there is room for ten of them.
+pub const LEAST_SHARE: u64 = 10;
+
+/// The walk goes on as long as one object below has this share of its owner, in percent: wrappers, such as the map around its
+/// table, are passed. Several large objects that have as much together are looked at one by one.
+pub const KEEP: u64 = 80;
+
+/// The drop is sharp when the biggest object below has less than this share, in percent. A balanced tree of objects, where two
+/// have half of it each, is nobody's leak.
+pub const SHARP: u64 = 20;
+
+/// An object that holds much.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The object. If it is the first of a chain of its type, such as a list, that holds the rest.
+    pub object: ObjectId,
+    /// What it holds, in bytes.
+    pub retained: u64,
+    /// Its own shallow and external bytes.
+    pub own: u64,
+    /// Objects of the chain; 1 if it is none.
+    pub chain: u64,
+    /// What it holds directly that weighs most.
+    pub inside: Option<Group>,
+}
+
+/// Walks down the dominator tree from each object that has enough.
+pub(super) fn find(held: &Held<'_, '_>) -> Vec<Holder> {
+    let least = part(held.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
+    let large = |number: u32| held.children(number).iter().copied().filter(|child| held.bytes(*child) >= least);
+    let mut open: Vec<u32> = large(0).collect();
+    let mut holders = Vec::new();
+    while let Some(number) = open.pop() {
+        if held.is_made_up(number) {
+            open.extend(large(number));
+            continue;
+        }
+        let (head, last) = walk(held, number);
+        if head != last {
+            holders.extend(holder(held, head, chain(held, head)));
+            continue;
+        }
+        let bytes = held.bytes(head);
+        let below: u64 = large(head).map(|child| held.bytes(child)).sum();
+        let biggest = held.biggest_child(head).map_or(0, |child| held.bytes(child));
+        if below >= part(bytes, KEEP) {
+            open.extend(large(head));
+        } else if biggest < part(bytes, SHARP).max(1) {
+            holders.extend(holder(held, head, 1));
+        }
+    }
+    holders.sort_by_key(|holder| (std::cmp::Reverse(holder.retained), holder.object));
+    holders
+}
+
+/// Follows the biggest child while that keeps nearly everything. Gives the first and the last object of the run of one type in
+/// which this ends: in a list each object keeps a little less than the one before, so all of a run are compared with its
+/// first.
+fn walk(held: &Held<'_, '_>, from: u32) -> (u32, u32) {
+    let (mut head, mut last) = (from, from);
+    while let Some(child) = held.biggest_child(last) {
+        let same = held.type_of(child) == held.type_of(last);
+        let before = if same { head } else { last };
+        if held.bytes(child) < part(held.bytes(before), KEEP) {
+            break;
+        }
+        last = child;
+        if !same {
+            head = child;
+        }
+    }
+    (head, last)
+}
+
+fn holder(held: &Held<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
+    let object = held.dominators.object(number)?;
+    let own = held.heap.shallow.get(object.index()).saturating_add(held.heap.external(object));
+    let groups = held.groups(number);
+    let inside = groups.into_iter().find(|group| chain == 1 || Some(group.of) != held.type_of(number));
+    Some(Holder { object, retained: held.bytes(number), own, chain, inside })
+}
+
+/// How many objects of one type follow each other, always the biggest one.
+fn chain(held: &Held<'_, '_>, number: u32) -> u64 {
+    let next = |number: &u32| held.biggest_child(*number).filter(|child| held.type_of(*child) == held.type_of(*number));
+    std::iter::successors(Some(number), next).count() as u64
+}

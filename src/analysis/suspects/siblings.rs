@@ -1,0 +1,38 @@
+//! Many objects of one type that one object holds: a cache without a limit, listeners that nobody removes.
+
+use super::holders::Holder;
+use super::{Group, Held, LEAST_BYTES, part};
+use crate::model::heap::ObjectId;
+
+/// Fewer are not many.
+pub const LEAST_COUNT: usize = 100;
+
+/// Their share of the live heap is at least this, in percent.
+pub const LEAST_SHARE: u64 = 5;
+
+/// Many objects of one type below one owner.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Siblings {
+    /// What holds them.
+    pub owner: ObjectId,
+    /// What they are.
+    pub group: Group,
+}
+
+/// All that nobody has named yet as a holder.
+pub(super) fn find(held: &Held<'_, '_>, holders: &[Holder]) -> Vec<Siblings> {
+    let least = part(held.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
+    let owners = (1..=held.dominators.len() as u32)
+        .filter(|number| held.bytes(*number) >= least && held.children(*number).len() >= LEAST_COUNT && !held.is_made_up(*number));
+    let mut found = Vec::new();
+    for number in owners {
+        let Some(owner) = held.dominators.object(number) else { continue };
+        if holders.iter().any(|holder| holder.object == owner) {
+            continue;
+        }
+        let groups = held.groups(number).into_iter();
+        let many = groups.filter(|group| group.bytes >= least && group.count >= LEAST_COUNT as u64);
+        found.extend(many.map(|group| Siblings { owner, group }));
+    }
+    found
+}

@@ -1,0 +1,180 @@
+//! What to show of the dominator tree: the largest lines, with equal siblings and chains of one type in one line each.
+
+mod expand;
+
+use super::held::{Held, is_synthetic};
+use super::preorder::Preorder;
+use super::root_groups::{Holder, RootGroups};
+use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
+use expand::Expander;
+use std::collections::BinaryHeap;
+
+/// What is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Lines with a smaller share of the live heap are left out.
+    pub min_share: f64,
+    /// Levels below the live heap.
+    pub depth: u32,
+    /// Lines. The largest are chosen.
+    pub lines: usize,
+    /// All objects of a type at a level are one line, however large they are by themselves.
+    pub merge_types: bool,
+}
+
+/// What a line stands for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum What {
+    /// The live heap.
+    Heap,
+    /// Roots that belong together; none for objects that several groups reach.
+    Root(Option<(RootKind, String)>),
+    /// An object.
+    Object(ObjectId),
+    /// An object, and others of its type of which each dominates the next.
+    Chain(ObjectId),
+    /// Objects of one type below the same owner, with those of the type that they dominate in turn.
+    Group(TypeId),
+}
+
+/// A line of the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// 0 is the live heap.
+    pub depth: u32,
+    /// What it stands for.
+    pub what: What,
+    /// How many objects that are; of the heap and of roots: all below.
+    pub count: u64,
+    /// Their own bytes, in the managed heap and outside of it.
+    pub own_bytes: u64,
+    /// Their retained bytes.
+    pub total_bytes: u64,
+    /// Objects immediately below that are not shown, and what they retain.
+    pub omitted: Omitted,
+}
+
+/// What is not shown below a line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Omitted {
+    /// Objects.
+    pub count: u64,
+    /// What they retain.
+    pub bytes: u64,
+}
+
+/// The lines to show, depth-first, the largest siblings first.
+///
+/// Every object is looked at once at most, so the work is that of the tree, whatever is wanted.
+pub fn lines(heap: &Heap<'_>, held: &Held, roots: &RootGroups, options: Options) -> Vec<Line> {
+    let preorder = Preorder::of(&held.dominators);
+    let mut nodes = vec![Node {
+        parent: 0,
+        line: Line { depth: 0, what: What::Heap, count: 0, own_bytes: 0, total_bytes: 0, omitted: Omitted::default() },
+        members: Vec::new(),
+        shown: true,
+    }];
+    let tops = tops(heap, held, &preorder, roots);
+    // What is made up stands for the roots, and its own bytes for nothing.
+    for &member in tops.iter().flat_map(|(_, members)| members) {
+        nodes[0].line.count += u64::from(preorder.end(member) - member);
+        nodes[0].line.total_bytes += held.retained.of_number(preorder.number(member));
+    }
+    let expander = Expander::new(heap, held, &preorder, nodes[0].line.total_bytes, options);
+    let mut pending = BinaryHeap::new();
+    for (what, members) in tops {
+        add(&mut nodes, &mut pending, 0, expander.child(what, members), &expander);
+    }
+    let mut left = options.lines.saturating_sub(1);
+    while let Some((_, std::cmp::Reverse(index))) = pending.pop() {
+        if left == 0 {
+            omit(&mut nodes, index);
+            continue;
+        }
+        left -= 1;
+        nodes[index].shown = true;
+        let children = expander.expand(&mut nodes[index]);
+        for child in children {
+            add(&mut nodes, &mut pending, index, child, &expander);
+        }
+    }
+    in_order(nodes)
+}
+
+/// A line that may be shown.
+struct Node {
+    parent: usize,
+    line: Line,
+    /// Positions of the objects, until they are looked at.
+    members: Vec<u32>,
+    shown: bool,
+}
+
+/// The largest comes first; of equal ones, the one that was found first.
+type Pending = BinaryHeap<(u64, std::cmp::Reverse<usize>)>;
+
+/// Keeps a child for later, unless it is too small or too deep.
+fn add(nodes: &mut Vec<Node>, pending: &mut Pending, parent: usize, mut child: Node, expander: &Expander<'_, '_>) {
+    child.parent = parent;
+    child.line.depth = nodes[parent].line.depth + 1;
+    let (total, index) = (child.line.total_bytes, nodes.len());
+    let is_shown = expander.is_shown(&child);
+    nodes.push(child);
+    match is_shown {
+        true => pending.push((total, std::cmp::Reverse(index))),
+        false => omit(nodes, index),
+    }
+}
+
+/// Counts a child as not shown.
+fn omit(nodes: &mut [Node], index: usize) {
+    let (count, bytes, parent) = (nodes[index].members.len() as u64, nodes[index].line.total_bytes, nodes[index].parent);
+    nodes[index].members = Vec::new();
+    let omitted = &mut nodes[parent].line.omitted;
+    omitted.count += count;
+    omitted.bytes = omitted.bytes.saturating_add(bytes);
+}
+
+/// What no object of the program dominates, by what keeps it alive.
+fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -> Vec<(What, Vec<u32>)> {
+    let mut groups: Vec<(What, Vec<u32>)> =
+        roots.groups.iter().map(|group| (What::Root(Some((group.kind, group.name.clone()))), Vec::new())).collect();
+    groups.push((What::Root(None), Vec::new()));
+    let mut open = vec![0];
+    while let Some(position) = open.pop() {
+        for child in preorder.children(position) {
+            let Some(object) = held.dominators.object(preorder.number(child)) else { continue };
+            if is_synthetic(heap, object) {
+                open.push(child);
+                continue;
+            }
+            let group = match roots.holder(object) {
+                Holder::Group(group) => group as usize,
+                Holder::Several | Holder::None => groups.len() - 1,
+            };
+            groups[group].1.push(child);
+        }
+    }
+    groups.retain(|(_, members)| !members.is_empty());
+    groups.iter_mut().for_each(|(_, members)| members.sort_unstable());
+    groups
+}
+
+/// The shown nodes, parents first, the largest siblings first.
+fn in_order(nodes: Vec<Node>) -> Vec<Line> {
+    let mut children: Vec<Vec<usize>> = nodes.iter().map(|_| Vec::new()).collect();
+    for (index, node) in nodes.iter().enumerate().skip(1).filter(|(_, node)| node.shown) {
+        children[node.parent].push(index);
+    }
+    for siblings in &mut children {
+        // The last one is the first that is taken off the stack.
+        siblings.sort_by_key(|index| (nodes[*index].line.total_bytes, std::cmp::Reverse(*index)));
+    }
+    let mut open = vec![0];
+    let mut lines = Vec::new();
+    while let Some(index) = open.pop() {
+        lines.push(nodes[index].line.clone());
+        open.append(&mut children[index]);
+    }
+    lines
+}

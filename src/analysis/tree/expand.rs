@@ -1,0 +1,157 @@
+//! What stands below a line.
+
+use super::{Line, Node, Omitted, Options, What};
+use crate::analysis::held::Held;
+use crate::analysis::preorder::Preorder;
+use crate::model::heap::{Heap, ObjectId, TypeId};
+use crate::model::names::NameId;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+
+/// An object is a line by itself only with this share of the live heap; smaller siblings of one type are one line together.
+const SINGLE_SHARE: f64 = 0.01;
+
+pub(super) struct Expander<'h, 'a> {
+    heap: &'h Heap<'a>,
+    held: &'h Held,
+    preorder: &'h Preorder,
+    options: Options,
+    /// The first type with the same name and namespace, by type.
+    same: Vec<TypeId>,
+    /// The smallest line.
+    smallest: u64,
+    /// The smallest object that is a line by itself.
+    smallest_single: u64,
+}
+
+impl<'h, 'a> Expander<'h, 'a> {
+    pub(super) fn new(heap: &'h Heap<'a>, held: &'h Held, preorder: &'h Preorder, whole: u64, options: Options) -> Self {
+        let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
+        let types = heap.types.iter().enumerate();
+        let same = types.map(|(row, kind)| *first.entry((kind.name, kind.namespace)).or_insert(TypeId(row as u32))).collect();
+        let share = |share: f64| ((whole as f64 * share).ceil() as u64).max(1);
+        let smallest = share(options.min_share);
+        let smallest_single = match options.merge_types {
+            true => u64::MAX,
+            false => share(SINGLE_SHARE).max(smallest),
+        };
+        Self { heap, held, preorder, options, same, smallest, smallest_single }
+    }
+
+    /// Whether a line is large and near enough.
+    pub(super) fn is_shown(&self, node: &Node) -> bool {
+        node.line.depth <= self.options.depth && node.line.total_bytes >= self.smallest
+    }
+
+    /// A line that stands for objects at some positions.
+    pub(super) fn child(&self, what: What, members: Vec<u32>) -> Node {
+        let total_bytes = members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
+        let line = Line { depth: 0, what, count: members.len() as u64, own_bytes: 0, total_bytes, omitted: Omitted::default() };
+        Node { parent: 0, line, members, shown: false }
+    }
+
+    /// Counts what a line stands for, and gives the lines below it. What will not be shown is counted as omitted.
+    pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
+        let members = std::mem::take(&mut node.members);
+        let below = match node.line.what {
+            What::Heap => members,
+            What::Root(_) => {
+                node.line.count = members.iter().map(|member| u64::from(self.preorder.end(*member) - member)).sum();
+                members
+            }
+            What::Object(object) => {
+                let (absorbed, below) = self.chain(members);
+                self.count(&mut node.line, &absorbed);
+                if absorbed.len() > 1 {
+                    node.line.what = What::Chain(object);
+                }
+                below
+            }
+            What::Chain(_) | What::Group(_) => {
+                let (absorbed, below) = self.nested(members);
+                self.count(&mut node.line, &absorbed);
+                below
+            }
+        };
+        if node.line.depth == self.options.depth {
+            let bytes = below.iter().fold(0_u64, |sum, position| sum.saturating_add(self.retained(*position)));
+            node.line.omitted = Omitted { count: below.len() as u64, bytes };
+            return Vec::new();
+        }
+        self.group(below)
+    }
+
+    fn count(&self, line: &mut Line, objects: &[u32]) {
+        line.count = objects.len() as u64;
+        line.own_bytes = objects.iter().fold(0_u64, |sum, position| {
+            let object = self.object(*position);
+            let own = self.heap.shallow.get(object.index()).saturating_add(self.heap.external(object));
+            sum.saturating_add(own)
+        });
+    }
+
+    /// Follows an object to the only one of its type that it dominates, and so on. Gives these objects, and all others that
+    /// they dominate.
+    fn chain(&self, start: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+        let mut chain = start;
+        let mut below = Vec::new();
+        let mut row = 0;
+        while let Some(&position) = chain.get(row) {
+            row += 1;
+            let before = below.len();
+            below.extend(self.preorder.children(position));
+            let mut same = (before..below.len()).filter(|child| self.same(below[*child]) == self.same(position));
+            if let (Some(only), None) = (same.next(), same.next()) {
+                chain.push(below.swap_remove(only));
+            }
+        }
+        (chain, below)
+    }
+
+    /// Adds to objects of one type all of the type that they dominate without another type between. Gives these, and all
+    /// others that they dominate.
+    fn nested(&self, start: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
+        let mut nested = start;
+        let mut below = Vec::new();
+        let mut row = 0;
+        while let Some(&position) = nested.get(row) {
+            row += 1;
+            let same = self.same(position);
+            for child in self.preorder.children(position) {
+                if self.same(child) == same { nested.push(child) } else { below.push(child) }
+            }
+        }
+        (nested, below)
+    }
+
+    /// Lines for objects below one owner: large ones by themselves, the others by type.
+    fn group(&self, objects: Vec<u32>) -> Vec<Node> {
+        let mut lines = Vec::new();
+        let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
+        for position in objects {
+            match self.retained(position) >= self.smallest_single {
+                true => lines.push(self.child(What::Object(self.object(position)), vec![position])),
+                false => by_type.entry(self.same(position)).or_default().push(position),
+            }
+        }
+        lines.sort_by_key(|line| line.members[0]);
+        lines.extend(by_type.into_iter().map(|(of, members)| match members.as_slice() {
+            [only] if !self.options.merge_types => self.child(What::Object(self.object(*only)), members),
+            _ => self.child(What::Group(of), members),
+        }));
+        lines
+    }
+
+    fn object(&self, position: u32) -> ObjectId {
+        // Only position 0 has no object, and it is never a member.
+        self.held.dominators.object(self.preorder.number(position)).unwrap_or(ObjectId(0))
+    }
+
+    fn retained(&self, position: u32) -> u64 {
+        self.held.retained.of_number(self.preorder.number(position))
+    }
+
+    fn same(&self, position: u32) -> TypeId {
+        self.same[self.heap.type_of[self.object(position).index()].0 as usize]
+    }
+}

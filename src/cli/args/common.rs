@@ -1,0 +1,82 @@
+//! Options of all commands.
+
+use crate::cli::size::parse_size;
+use crate::input::Format;
+use clap::{Args, ValueEnum};
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Common options")]
+pub(in crate::cli) struct Common {
+    /// How to print the result: table (for people), json (one document), jsonl (one a line) or csv
+    #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
+    pub(in crate::cli) format: OutputFormat,
+    /// Read the input as this format, whatever it looks like
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = parse_format)]
+    pub(in crate::cli) from: Option<Format>,
+    /// Exit with status 0 although the input is damaged
+    #[arg(long, global = true)]
+    pub(in crate::cli) lenient: bool,
+    /// Threads to use (default: one for each core). The result does not depend on it
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(in crate::cli) threads: Option<u16>,
+    /// Memory that a command may use, such as 2GiB (default: 80 % of the machine's). More than that is refused before the
+    /// work starts
+    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    pub(in crate::cli) max_memory: Option<u64>,
+    /// Sizes in bytes instead of KiB, MiB …
+    #[arg(long, global = true)]
+    pub(in crate::cli) bytes: bool,
+    /// No progress bar
+    #[arg(long, global = true)]
+    pub(in crate::cli) no_progress: bool,
+    /// When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_possible_values = true)]
+    pub(in crate::cli) color: Color,
+    /// Say more
+    #[arg(short, long, global = true)]
+    pub(in crate::cli) verbose: bool,
+    /// No warnings
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub(in crate::cli) quiet: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum OutputFormat {
+    /// Text for people
+    Table,
+    /// One JSON document
+    Json,
+    /// One JSON document a line
+    Jsonl,
+    /// Comma-separated values with a header
+    Csv,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+impl Common {
+    /// How many rows a command shows: what `--limit` says, where 0 is all. Otherwise `usual` where the output says what it
+    /// left out, and all where it cannot.
+    pub(in crate::cli) fn rows(&self, limit: Option<u64>, usual: usize) -> usize {
+        match (limit, self.format) {
+            (Some(0), _) | (None, OutputFormat::Jsonl | OutputFormat::Csv) => usize::MAX,
+            (Some(limit), _) => usize::try_from(limit).unwrap_or(usize::MAX),
+            (None, OutputFormat::Table | OutputFormat::Json) => usual,
+        }
+    }
+}
+
+fn parse_format(text: &str) -> Result<Format, String> {
+    crate::input::FORMATS.into_iter().find(|format| format.name() == text).ok_or_else(|| {
+        let names: Vec<_> = crate::input::FORMATS.iter().map(|format| format.name()).collect();
+        format!("formats that are read: {}", names.join(", "))
+    })
+}

@@ -1,0 +1,72 @@
+//! Arguments of `diff`.
+
+use super::heap::{RootOptions, SnapshotPair, SortArg};
+use super::profile::ProfileOptions;
+use super::top::ByArg;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Show what grew and shrank between two dumps, by type or function
+///
+/// Types are matched by name and namespace, functions by name and file.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool diff before.heapdump after.heapdump
+  dumptool diff app.mvmheap --snapshot 0..last   two snapshots of one file
+  dumptool diff --objects old.dartheap new.dartheap
+                                                 which objects are new, by class and identity hash
+  dumptool diff --by namespace --sort count old.dartheap new.dartheap
+  dumptool diff before.mojo after.mojo")]
+pub(in crate::cli) struct DiffArgs {
+    /// The older dump or profile
+    #[arg(value_name = "OLD")]
+    pub(in crate::cli) old: PathBuf,
+    /// The newer one; not needed for two snapshots of one file
+    #[arg(value_name = "NEW")]
+    pub(in crate::cli) new: Option<PathBuf>,
+    /// Heaps: type (default), namespace, root, size-class; profiles: function (default), file, line, thread, process
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
+    pub(in crate::cli) by: Option<ByArg>,
+    /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(in crate::cli) limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) heap: DiffHeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
+}
+
+/// What only heaps have.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Heaps")]
+pub(in crate::cli) struct DiffHeapOptions {
+    /// Sort by the change of retained (default), shallow, count or external
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
+    pub(in crate::cli) sort: Option<SortArg>,
+    /// Without a value: compare single objects by class and identity hash (Dart). With one: count live (default), all or
+    /// unreachable objects
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
+          default_missing_value = "identity")]
+    pub(in crate::cli) objects: Option<DiffObjectsArg>,
+    /// Only count and size, over all objects, in one pass with constant memory
+    #[arg(long, conflicts_with = "objects")]
+    pub(in crate::cli) quick: bool,
+    /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last complete one (default)
+    #[arg(long, value_name = "A..B")]
+    pub(in crate::cli) snapshot: Option<SnapshotPair>,
+    #[command(flatten)]
+    pub(in crate::cli) roots: RootOptions,
+}
+
+/// Which objects are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum DiffObjectsArg {
+    /// Those that can be reached from the roots
+    Live,
+    /// Those and the others
+    All,
+    /// The others
+    Unreachable,
+    /// Each by itself, by class and identity hash
+    Identity,
+}

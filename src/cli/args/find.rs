@@ -1,0 +1,82 @@
+//! Arguments of `find`.
+
+use super::heap::HeapOptions;
+use super::profile::ProfileOptions;
+use crate::cli::size::parse_size;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// List objects (heaps) or functions (profiles) that fit a description
+///
+/// GLOB matches a name, or `namespace:name`: `*` any characters, `?` one, `{a,b}` either.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool find app.dartheap --type '_List' --min-size 10KiB
+  dumptool find app.dartheap --value 'Bearer '
+  dumptool find app.heapdump --unreachable --sort shallow -n 5
+  dumptool find app.mvmheap --type 'NQP*' --min-retained 1MiB
+  dumptool find profile.mojo --type '*decode*'")]
+pub(in crate::cli) struct FindArgs {
+    /// Dump or profile to search; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Only this type, or function
+    #[arg(long = "type", value_name = "GLOB", visible_alias = "function", id = "type")]
+    pub(in crate::cli) type_glob: Option<String>,
+    /// Only this namespace: library, package, file
+    #[arg(long, value_name = "GLOB", visible_alias = "file")]
+    pub(in crate::cli) namespace: Option<String>,
+    /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(in crate::cli) limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) heap: FindHeapOptions,
+    /// Only this line
+    #[arg(long, value_name = "N", help_heading = "Profiles")]
+    pub(in crate::cli) line: Option<u32>,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
+}
+
+/// What only heaps have.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Heaps")]
+pub(in crate::cli) struct FindHeapOptions {
+    /// At least this many shallow bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(in crate::cli) min_size: Option<u64>,
+    /// At most this many shallow bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(in crate::cli) max_size: Option<u64>,
+    /// At least this many retained bytes
+    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    pub(in crate::cli) min_retained: Option<u64>,
+    /// Only objects whose value contains this text
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) value: Option<String>,
+    /// Only objects that a root of this kind holds: global, static, frame, thread, finalizer …
+    #[arg(long, value_name = "KIND")]
+    pub(in crate::cli) root: Option<String>,
+    /// Only objects that no root reaches
+    #[arg(long, conflicts_with = "live")]
+    pub(in crate::cli) unreachable: bool,
+    /// Only objects that a root reaches
+    #[arg(long)]
+    pub(in crate::cli) live: bool,
+    /// Sort by retained (default), shallow or id
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
+    pub(in crate::cli) sort: Option<FindSortArg>,
+    #[command(flatten)]
+    pub(in crate::cli) options: HeapOptions,
+}
+
+/// How found objects are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum FindSortArg {
+    /// What would go with them, largest first
+    Retained,
+    /// Bytes in the managed heap, largest first
+    Shallow,
+    /// As in the file
+    Id,
+}

@@ -1,0 +1,129 @@
+//! Options of the commands that load a heap.
+
+use clap::{Args, ValueEnum};
+
+/// Which heap of a file, and what counts as its roots.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Heaps")]
+pub(in crate::cli) struct HeapOptions {
+    /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`, the last complete one (default)
+    #[arg(long, value_name = "N|last")]
+    pub(in crate::cli) snapshot: Option<Snapshot>,
+    #[command(flatten)]
+    pub(in crate::cli) roots: RootOptions,
+}
+
+/// What counts as roots.
+#[derive(Args, Debug, Default)]
+#[command(next_help_heading = "Heaps")]
+pub(in crate::cli) struct RootOptions {
+    /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
+    /// something points into (`default`), or all of all frames (`conservative`)
+    #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
+    roots: Option<RootsArg>,
+}
+
+impl RootOptions {
+    /// What was asked for, or the default.
+    pub(in crate::cli) fn choice(&self) -> RootsArg {
+        self.roots.unwrap_or(RootsArg::Default)
+    }
+
+    /// Whether anything was asked for.
+    pub(in crate::cli) fn given(&self) -> bool {
+        self.roots.is_some()
+    }
+}
+
+/// Which snapshot of a file with several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Snapshot {
+    Number(u64),
+    /// The last complete one.
+    Last,
+}
+
+impl std::str::FromStr for Snapshot {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "last" => Ok(Self::Last),
+            _ => text.parse().map(Self::Number).map_err(|_| "a number from 0, or `last`"),
+        }
+    }
+}
+
+/// One snapshot of a file with several, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) enum Snapshots {
+    One(Snapshot),
+    All,
+}
+
+impl std::str::FromStr for Snapshots {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "all" => Ok(Self::All),
+            _ => text.parse().map(Self::One).map_err(|_: &str| "a number from 0, `last` or `all`"),
+        }
+    }
+}
+
+/// The snapshots that are compared: `A..B`, or one number for both files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct SnapshotPair {
+    pub(in crate::cli) old: Snapshot,
+    pub(in crate::cli) new: Snapshot,
+    /// Both were named.
+    pub(in crate::cli) range: bool,
+}
+
+impl std::str::FromStr for SnapshotPair {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (old, new, range) = match text.split_once("..") {
+            Some((old, new)) => (old.parse(), new.parse(), true),
+            None => (text.parse(), text.parse(), false),
+        };
+        let wrong = |_| "A..B, two numbers from 0 or `last`, or one number for both files";
+        Ok(Self { old: old.map_err(wrong)?, new: new.map_err(wrong)?, range })
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum RootsArg {
+    /// What the dump lists
+    Precise,
+    /// And all of a frame that something points into
+    Default,
+    /// All of all frames
+    Conservative,
+}
+
+/// Which objects are counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum ObjectsArg {
+    /// Those that can be reached from the roots
+    Live,
+    /// Those and the others
+    All,
+    /// The others
+    Unreachable,
+}
+
+/// The number by which rows are sorted, largest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum SortArg {
+    /// What would go with them
+    Retained,
+    /// Bytes in the managed heap
+    Shallow,
+    /// Objects
+    Count,
+    /// Bytes outside of the managed heap
+    External,
+}

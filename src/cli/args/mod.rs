@@ -1,0 +1,89 @@
+//! The command line's grammar and its help.
+
+mod cat;
+mod check;
+mod common;
+mod completions;
+mod convert;
+mod diff;
+mod find;
+mod heap;
+mod info;
+mod path;
+mod profile;
+mod show;
+mod top;
+mod tree;
+
+use clap::{Parser, Subcommand};
+
+pub(in crate::cli) use cat::CatArgs;
+pub(in crate::cli) use check::{CheckArgs, RuleOptions};
+pub(in crate::cli) use common::{Color, Common, OutputFormat};
+pub(in crate::cli) use completions::CompletionsArgs;
+pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, TableArg, Target, WhichArg};
+pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
+pub(in crate::cli) use find::{FindArgs, FindSortArg};
+pub(in crate::cli) use heap::{HeapOptions, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
+pub(in crate::cli) use info::InfoArgs;
+pub(in crate::cli) use path::PathArgs;
+pub(in crate::cli) use profile::ProfileOptions;
+pub(in crate::cli) use show::ShowArgs;
+pub(in crate::cli) use top::{ByArg, TopArgs};
+pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
+
+/// Opens the heap dump or profile of any runtime it knows, says what is in it, checks it and converts it.
+#[derive(Debug, Parser)]
+#[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
+pub(in crate::cli) struct Cli {
+    #[command(subcommand)]
+    pub(in crate::cli) command: Command,
+    #[command(flatten)]
+    pub(in crate::cli) common: Common,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  dumptool info app.mvmheap                 what is in it
+  dumptool cat profile.mojo | less          every record, with its offset
+  dumptool top app.heapdump                 what holds the memory, or where the time goes
+  dumptool tree app.dartheap                who holds what
+  dumptool path app.heapdump 0xc000514060   why an object is alive
+  dumptool diff old.heapdump new.heapdump   what grew
+  dumptool check app.heapdump && echo sound
+  dumptool convert profile.mojo out.austin  for everything that reads Austin's text
+  dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
+
+FILE is a path or `-` for standard input; gzip and zstd are undone. Formats are told by content.
+Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input damaged, 4 output not writable.";
+
+#[derive(Debug, Subcommand)]
+pub(in crate::cli) enum Command {
+    Info(InfoArgs),
+    Cat(CatArgs),
+    Top(TopArgs),
+    Tree(TreeArgs),
+    Path(PathArgs),
+    Show(ShowArgs),
+    Find(FindArgs),
+    Diff(DiffArgs),
+    Check(CheckArgs),
+    Convert(ConvertArgs),
+    /// List the formats that are read and written
+    Formats,
+    Completions(CompletionsArgs),
+    /// Print the manual page (roff)
+    #[command(after_help = "Examples:\n  dumptool man > ~/.local/share/man/man1/dumptool.1")]
+    Man,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

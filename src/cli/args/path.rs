@@ -1,0 +1,37 @@
+//! Arguments of `path`.
+
+use super::heap::HeapOptions;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Show why an object is alive: the shortest paths from the roots to it, with the name of every reference
+///
+/// Weak references are not followed, and neither are immediates of size 0.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool path app.heapdump 0xc000514060
+  dumptool path -k 5 app.dartheap '#4711'
+  dumptool path -k 5 --dot app.heapdump 0xc000514060 | dot -Tsvg > paths.svg
+  dumptool path --type '*Session*' app.heapdump  paths of all objects of these types, merged")]
+pub(in crate::cli) struct PathArgs {
+    /// Dump to look at; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Object, as other commands print it: an address (also inside of an object) or `#` and a number
+    #[arg(value_name = "OBJECT", required_unless_present = "type")]
+    pub(in crate::cli) object: Option<String>,
+    /// Number of paths
+    #[arg(short = 'k', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(in crate::cli) paths: u32,
+    /// Instead of one object: merge the paths of all objects whose type matches
+    #[arg(long = "type", value_name = "GLOB", id = "type", conflicts_with = "object")]
+    pub(in crate::cli) type_glob: Option<String>,
+    /// Rows to show with --type; 0 is all (default: 20 in tables and json, all in jsonl and csv)
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(in crate::cli) limit: Option<u64>,
+    /// Draw the paths as a graph for Graphviz
+    #[arg(long, conflicts_with = "type")]
+    pub(in crate::cli) dot: bool,
+    #[command(flatten)]
+    pub(in crate::cli) heap: HeapOptions,
+}

@@ -1,0 +1,142 @@
+//! Rules about the types of a heap.
+
+use super::super::args::{ByArg, CheckArgs, Common, ObjectsArg};
+use super::super::glob::Glob;
+use super::super::load::{load_heap, report_loaded};
+use super::super::memory::refuse_too_large;
+use super::super::objects::{Analysed, matching_types};
+use super::super::open::Input;
+use super::super::path;
+use super::super::size::{count, percent, size};
+use super::super::status::{Status, UsageError, show_path};
+use super::super::terminal::Terminal;
+use super::super::top;
+use super::report::{Outcome, print};
+use super::rules::{Limit, Rule, RuleKind, Unit, parse};
+use crate::analysis::histogram::{Histogram, Sum};
+use crate::analysis::paths::shortest::Shortest;
+use crate::input::Kind;
+use crate::input::check::Finding;
+use crate::model::heap::Heap;
+
+/// What rules may be about.
+const COLUMNS: [(&str, Unit); 4] =
+    [("count", Unit::Count), ("shallow", Unit::Bytes), ("external", Unit::Bytes), ("retained", Unit::Bytes)];
+
+pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
+    let older = match &args.rules.against {
+        Some(path) => {
+            let older = Input::open(path, common)?;
+            if older.format.kind() != Kind::Heap {
+                return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
+            }
+            refuse_too_large("check", &older, common)?;
+            // --snapshot is one of the newer file.
+            let loaded = load_heap(&older, None, args.heap.roots.choice(), terminal)?;
+            let status = report_loaded(&older, &loaded, terminal);
+            Some((histogram(&loaded.heap, &rules, &older)?, status))
+        }
+        None => None,
+    };
+    refuse_too_large("check", input, common)?;
+    let loaded = load_heap(input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
+    let newer = histogram(&loaded.heap, &rules, input)?;
+    let old = older.as_ref().map(|(histogram, _)| histogram);
+    let mut outcomes: Vec<Outcome> =
+        rules.iter().map(|rule| Outcome { finding: finding(rule, old, &newer, common), note: None }).collect();
+    explain(&rules, &mut outcomes, &loaded.heap, common);
+    let broken = print(&outcomes, input, common, terminal)?;
+    let damage = report_loaded(input, &loaded, terminal).max(older.map_or(Status::Done, |(_, status)| status));
+    Ok(damage.max(broken))
+}
+
+/// Counts live objects by type.
+///
+/// # Errors
+/// When a rule is about retained bytes, and there are no roots.
+fn histogram(heap: &Heap<'_>, rules: &[Rule], input: &Input) -> anyhow::Result<Histogram> {
+    if heap.roots.is_empty()
+        && let Some(rule) = rules.iter().find(|rule| rule.column == "retained")
+    {
+        let message = format!("{} has no roots, so nothing is retained: {:?} cannot be checked", show_path(&input.path), rule.text);
+        return Err(UsageError::new(message).into());
+    }
+    Ok(top::heap::histogram(heap, ByArg::Type, ObjectsArg::Live, input)?.0)
+}
+
+/// The number that a rule is about, and how many types there are that it is about.
+fn measure(rule: &Rule, histogram: &Histogram) -> (u64, usize) {
+    let of = |sum: &Sum, retained: u64| match rule.column {
+        "count" => sum.count,
+        "shallow" => sum.shallow_bytes,
+        "external" => sum.external_bytes,
+        _ => retained,
+    };
+    if rule.subject == "total" {
+        return (of(&histogram.total, histogram.total.bytes()), 1);
+    }
+    let glob = Glob::new(&rule.subject);
+    let rows = histogram.rows.iter().filter(|row| glob.matches_type(&row.name, &row.namespace));
+    let each = rows.map(|row| of(&row.sum, row.retained_bytes.unwrap_or(0)));
+    each.fold((0, 0), |(sum, types), value| (sum.saturating_add(value), types + 1))
+}
+
+fn finding(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Common) -> Finding {
+    let (actual, types) = measure(rule, new);
+    let show = |value: u64| if rule.column == "count" { count(value) } else { size(value, common.bytes) };
+    let (limit, mut message) = match (rule.kind, rule.limit, old) {
+        (RuleKind::MaxGrowth, limit, Some(old)) => {
+            let (before, _) = measure(rule, old);
+            let (limit, allowed) = match limit {
+                // Beyond 2⁵³ a share is not exact, and no heap is that large.
+                Limit::Share(share) => (before.saturating_add((before as f64 * share) as u64), percent(share)),
+                Limit::Number(more) | Limit::Time(more) => (before.saturating_add(more), show(more)),
+            };
+            let (before_text, now) = (show(before), show(actual));
+            let growth = match (actual.checked_sub(before), before) {
+                (None, _) => "shrank".to_owned(),
+                (Some(0), _) => "did not grow".to_owned(),
+                (Some(_), 0) => "is new".to_owned(),
+                (Some(more), _) => format!("grew by {}", percent(more as f64 / before as f64)),
+            };
+            (limit, format!("{}.{} {growth}: {before_text} → {now}, limit {allowed}", rule.subject, rule.column))
+        }
+        (RuleKind::None, ..) => (0, format!("{}: {} live objects, should be none", rule.subject, count(actual))),
+        (_, Limit::Number(limit) | Limit::Time(limit), _) => {
+            (limit, format!("{}.{} = {}, limit {}", rule.subject, rule.column, show(actual), show(limit)))
+        }
+        // The grammar gives shares to growth alone, which needs an older heap.
+        (_, Limit::Share(_), _) => (0, "a share of nothing".to_owned()),
+    };
+    if types > 1 {
+        message.push_str(&format!(" ({types} types together)"));
+    }
+    if types == 0 {
+        message.push_str(" (no type matches)");
+    }
+    Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message }
+}
+
+/// Says of types that break a rule what holds the largest of their objects.
+fn explain(rules: &[Rule], outcomes: &mut [Outcome], heap: &Heap<'_>, common: &Common) {
+    let broken = |rule: &Rule, outcome: &Outcome| !outcome.finding.ok && rule.subject != "total";
+    if heap.roots.is_empty() || !rules.iter().zip(outcomes.iter()).any(|(rule, outcome)| broken(rule, outcome)) {
+        return;
+    }
+    let analysed = Analysed::of(heap);
+    let shortest = Shortest::of(heap, &analysed.graph);
+    for (rule, outcome) in rules.iter().zip(outcomes) {
+        if !broken(rule, outcome) {
+            continue;
+        }
+        let types = matching_types(heap, &Glob::new(&rule.subject));
+        let objects = heap.objects().filter(|object| types[heap.type_of[object.index()].0 as usize] && analysed.is_live(*object));
+        let largest = objects.max_by_key(|object| (analysed.retained(*object), std::cmp::Reverse(*object)));
+        let path = largest.and_then(|object| Some((object, shortest.path(object)?)));
+        outcome.note = path.map(|(object, path)| {
+            let retained = size(analysed.retained(object), common.bytes);
+            format!("largest: {}, {retained}, held by {}", heap.id(object), path::one_line(&analysed, &path))
+        });
+    }
+}

@@ -1,0 +1,155 @@
+//! Rules about the functions of a profile.
+
+use super::super::args::{CheckArgs, Common, ProfileOptions};
+use super::super::open::Input;
+use super::super::profile::{Amount, Pattern, ProfileInput, load_profile, stack_text, unit_name};
+use super::super::size::{count, percent};
+use super::super::status::{Status, UsageError, show_path};
+use super::super::terminal::Terminal;
+use super::report::{Outcome, print};
+use super::rules::{Limit, Rule, RuleKind, Unit, parse};
+use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
+use crate::input::Kind;
+use crate::input::check::Finding;
+use crate::model::profile::{Metric, Unit as MetricUnit, Values};
+
+/// What rules may be about.
+const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
+
+pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
+    let older = match &args.rules.against {
+        Some(path) => {
+            let older = Input::open(path, common)?;
+            if older.format.kind() != Kind::Profile {
+                return Err(UsageError::new(format!("{} is a heap, not an older profile", show_path(path))).into());
+            }
+            Some(older)
+        }
+        None => None,
+    };
+    let older = older.as_ref().map(|older| load_profile(older, &args.profile, terminal)).transpose()?;
+    let newer = load_profile(input, &args.profile, terminal)?;
+    let old = older.as_ref().map(Measured::of);
+    let new = Measured::of(&newer);
+    let outcomes: Result<Vec<_>, UsageError> =
+        rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, common)).collect();
+    let broken = print(&outcomes?, input, common, terminal)?;
+    let damage = newer.report(terminal).max(older.map_or(Status::Done, |older| older.report(terminal)));
+    Ok(damage.max(broken))
+}
+
+/// A profile and what its stacks add up to.
+struct Measured<'a> {
+    loaded: &'a ProfileInput<'a>,
+    selected: Selected<'a>,
+    groups: Groups,
+    under: Vec<Values>,
+}
+
+impl<'a> Measured<'a> {
+    fn of(loaded: &'a ProfileInput<'a>) -> Self {
+        let selected = Selected::of(&loaded.profile, &loaded.selection);
+        let under = selected.under();
+        Self { loaded, groups: Groups::of(&loaded.profile, FrameBy::Function), under, selected }
+    }
+
+    /// Which functions a rule is about, and what they cost together.
+    fn cost(&self, rule: &Rule) -> (Vec<bool>, Sums) {
+        if rule.subject == "total" {
+            let all = vec![true; self.groups.labels().len()];
+            return (all, Sums { own: self.selected.total, total: self.selected.total });
+        }
+        let pattern = Pattern::new(&rule.subject);
+        let wanted: Vec<bool> = self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
+        let sums = self.selected.together(&self.groups, &wanted, &self.under);
+        (wanted, sums)
+    }
+
+    /// Where the functions cost most.
+    fn heaviest(&self, wanted: &[bool], metric: Metric) -> Option<Place> {
+        let places = places(&self.selected, &self.groups, metric).into_iter().zip(wanted);
+        let places = places.filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place);
+        places.max_by_key(|place| (self.under[place.until.index()].get(metric).unsigned_abs(), std::cmp::Reverse(place.until)))
+    }
+}
+
+fn outcome(
+    rule: &Rule,
+    old: Option<&Measured<'_>>,
+    new: &Measured<'_>,
+    options: &ProfileOptions,
+    common: &Common,
+) -> Result<Outcome, UsageError> {
+    let metric = metric(rule, new.loaded, options)?;
+    let amount = Amount::new(metric, share_base(&new.selected.total, metric), common.bytes);
+    let show = |value: u64| amount.show(i64::try_from(value).unwrap_or(i64::MAX));
+    let read = |sums: &Sums| {
+        let values = if rule.column == "self" { &sums.own } else { &sums.total };
+        // A function that freed more than it took breaks no limit.
+        u64::try_from(values.get(metric)).unwrap_or(0)
+    };
+    let (wanted, sums) = new.cost(rule);
+    let actual = read(&sums);
+    let functions = wanted.iter().filter(|wanted| **wanted).count();
+    let name = format!("{}.{}", rule.subject, rule.column);
+    let (limit, mut message) = match (rule.kind, rule.limit, old) {
+        (RuleKind::None, ..) => (0, format!("{}: {} samples, should be none", rule.subject, count(actual))),
+        (RuleKind::MaxGrowth, limit, Some(old)) => {
+            old.loaded.require(metric)?;
+            let before = read(&old.cost(rule).1);
+            let (limit, allowed) = match limit {
+                // Beyond 2⁵³ a share is not exact, and nothing takes that long.
+                Limit::Share(share) => (before.saturating_add((before as f64 * share) as u64), percent(share)),
+                Limit::Number(more) | Limit::Time(more) => (before.saturating_add(more), show(more)),
+            };
+            let growth = match (actual.checked_sub(before), before) {
+                (None, _) => "shrank".to_owned(),
+                (Some(0), _) => "did not grow".to_owned(),
+                (Some(_), 0) => "is new".to_owned(),
+                (Some(more), _) => format!("grew by {}", percent(more as f64 / before as f64)),
+            };
+            (limit, format!("{name} {growth}: {} → {}, limit {allowed}", show(before), show(actual)))
+        }
+        (_, Limit::Share(share), _) => {
+            let base = share_base(&new.selected.total, metric).unsigned_abs();
+            let actual_share = if base == 0 { 0.0 } else { actual as f64 / base as f64 };
+            let message = format!("{name} = {} ({}), limit {}", percent(actual_share), show(actual), percent(share));
+            ((base as f64 * share) as u64, message)
+        }
+        (_, Limit::Number(limit) | Limit::Time(limit), _) => (limit, format!("{name} = {}, limit {}", show(actual), show(limit))),
+    };
+    match functions {
+        0 => message.push_str(" (no function matches)"),
+        1 => {}
+        _ if rule.subject == "total" => {}
+        more => message.push_str(&format!(" ({more} functions together)")),
+    }
+    let ok = actual <= limit;
+    let place = (!ok && rule.subject != "total").then(|| new.heaviest(&wanted, metric)).flatten();
+    let note = place.map(|place| format!("mostly in {}", stack_text(&new.loaded.profile, &place, common.verbose)));
+    Ok(Outcome { finding: Finding { rule: rule.text.clone(), ok, limit, actual, message }, note })
+}
+
+/// What a rule counts: its unit says it, or `--metric`, or the profile.
+fn metric(rule: &Rule, loaded: &ProfileInput<'_>, options: &ProfileOptions) -> Result<Metric, UsageError> {
+    if rule.column == "samples" {
+        return Ok(Metric::Samples);
+    }
+    let usual = loaded.metric(options)?;
+    let plain = rule.text.ends_with(|c: char| c.is_ascii_digit());
+    let metric = match rule.limit {
+        Limit::Share(_) => usual,
+        Limit::Time(_) if usual.unit() == MetricUnit::Microseconds => usual,
+        Limit::Time(_) => Metric::Time,
+        Limit::Number(_) if usual.unit() == MetricUnit::Bytes => usual,
+        Limit::Number(_) if plain => Metric::Samples,
+        Limit::Number(_) => Metric::Memory,
+    };
+    if options.metric.is_some() && metric != usual {
+        let (limited, counted) = (unit_name(metric), unit_name(usual));
+        return Err(UsageError::new(format!("the rule {:?} limits {limited}, and --metric counts {counted}", rule.text)));
+    }
+    loaded.require(metric)?;
+    Ok(metric)
+}

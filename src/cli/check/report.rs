@@ -1,0 +1,77 @@
+//! What came of rules, for programs and for people.
+
+use super::super::args::{Common, OutputFormat};
+use super::super::export;
+use super::super::open::Input;
+use super::super::size::{count, plural};
+use super::super::status::Status;
+use super::super::terminal::Terminal;
+use crate::input::check::Finding;
+use serde::Serialize;
+
+/// What came of a rule.
+pub(super) struct Outcome {
+    pub(super) finding: Finding,
+    /// Why, if it is broken: what holds the objects, who calls the function.
+    pub(super) note: Option<String>,
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    file: String,
+    format: &'static str,
+    ok: bool,
+    findings: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    rule: &'a str,
+    ok: bool,
+    limit: u64,
+    actual: u64,
+    message: &'a str,
+    note: Option<&'a str>,
+}
+
+/// Prints all findings; to people those of broken rules, unless they want more. Tells whether a rule is broken.
+pub(super) fn print(outcomes: &[Outcome], input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    let ok = outcomes.iter().all(|outcome| outcome.finding.ok);
+    let rows = || outcomes.iter().map(row);
+    let text = match common.format {
+        OutputFormat::Table => text(outcomes, common, terminal),
+        OutputFormat::Json => {
+            let file = input.path.display().to_string();
+            let (format, findings) = (input.format.name(), rows().collect());
+            serde_json::to_string_pretty(&Document { schema: "dumptool/check/1", file, format, ok, findings })? + "\n"
+        }
+        OutputFormat::Jsonl => export::lines(&rows().collect::<Vec<_>>())?,
+        OutputFormat::Csv => export::csv(rows())?,
+    };
+    super::super::print(text.as_bytes())?;
+    Ok(if ok { Status::Done } else { Status::Broken })
+}
+
+fn text(outcomes: &[Outcome], common: &Common, terminal: &Terminal) -> String {
+    let mut text = String::new();
+    for Outcome { finding, note } in outcomes.iter().filter(|outcome| common.verbose || !outcome.finding.ok) {
+        let verdict = if finding.ok { terminal.good("ok  ") } else { terminal.bad("FAIL") };
+        text.push_str(&format!("{verdict}  {}\n", finding.message));
+        if let Some(note) = note {
+            text.push_str(&format!("      {}\n", terminal.dim(note)));
+        }
+    }
+    let broken = outcomes.iter().filter(|outcome| !outcome.finding.ok).count() as u64;
+    let rules = plural(outcomes.len() as u64, "rule", "rules");
+    text.push_str(&match broken {
+        0 => format!("{}, {rules} kept\n", terminal.good("ok")),
+        broken => format!("{} of {rules} broken\n", terminal.bad(&count(broken))),
+    });
+    text
+}
+
+fn row(outcome: &Outcome) -> Row<'_> {
+    let Finding { rule, ok, limit, actual, message } = &outcome.finding;
+    Row { rule, ok: *ok, limit: *limit, actual: *actual, message, note: outcome.note.as_deref() }
+}

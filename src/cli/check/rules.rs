@@ -1,0 +1,146 @@
+//! Rules as people write them: `TYPE.COLUMN=LIMIT`.
+
+use super::super::args::RuleOptions;
+use super::super::size::parse_size;
+use super::super::status::UsageError;
+
+/// A limit for types or functions.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Rule {
+    /// As it was written.
+    pub(super) text: String,
+    pub(super) kind: RuleKind,
+    /// A glob, or `total`.
+    pub(super) subject: String,
+    /// One of those that the kind of input has.
+    pub(super) column: &'static str,
+    pub(super) limit: Limit,
+}
+
+/// What is limited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RuleKind {
+    /// The number itself.
+    Max,
+    /// How much it is more than in an older dump.
+    MaxGrowth,
+    /// The number of objects or samples, which must be 0.
+    None,
+}
+
+/// How much is allowed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Limit {
+    /// A count, or bytes.
+    Number(u64),
+    /// Microseconds.
+    Time(u64),
+    /// A fraction: of the older number, or of the whole.
+    Share(f64),
+}
+
+/// What a column counts, and so how its limit is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Unit {
+    /// Objects.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// Whatever the limit says: bytes, a time, a count, or a share of the whole.
+    Any,
+}
+
+/// Reads all rules. `columns` are those that the input has; the first one is what `--none` looks at.
+///
+/// # Errors
+/// The first rule that cannot be read, with what is understood.
+pub(super) fn parse(options: &RuleOptions, columns: &[(&'static str, Unit)], subject: &str) -> Result<Vec<Rule>, UsageError> {
+    let max = options.max.iter().map(|text| parse_one(text, RuleKind::Max, columns, subject));
+    let growth = options.max_growth.iter().map(|text| parse_one(text, RuleKind::MaxGrowth, columns, subject));
+    let none = options.none.iter().map(|text| {
+        let column = columns.first().map_or("", |(name, _)| *name);
+        Ok(Rule { text: format!("none {text}"), kind: RuleKind::None, subject: text.clone(), column, limit: Limit::Number(0) })
+    });
+    max.chain(growth).chain(none).collect()
+}
+
+fn parse_one(text: &str, kind: RuleKind, columns: &[(&'static str, Unit)], subject: &str) -> Result<Rule, UsageError> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
+    let wrong = |what: String| {
+        let hint = format!("a rule is {subject}.COLUMN=LIMIT, with COLUMN one of {}", names.join(", "));
+        UsageError::new(format!("cannot read the rule {text:?}: {what}")).hint(hint)
+    };
+    // Names may contain dots and equal signs, columns and limits do not.
+    let Some((left, limit)) = text.rsplit_once('=') else { return Err(wrong("it has no =".to_owned())) };
+    let Some((name, column)) = left.rsplit_once('.') else { return Err(wrong("it has no column".to_owned())) };
+    if name.is_empty() {
+        return Err(wrong(format!("it names no {}", subject.to_lowercase())));
+    }
+    let Some(&(column, unit)) = columns.iter().find(|(known, _)| *known == column.trim()) else {
+        return Err(wrong(format!("there is no column {:?}", column.trim())));
+    };
+    let limit = parse_limit(limit.trim(), kind, unit).map_err(|what| wrong(format!("{what}, not {:?}", limit.trim())))?;
+    Ok(Rule { text: text.to_owned(), kind, subject: name.trim().to_owned(), column, limit })
+}
+
+fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static str> {
+    if let Some(percent) = text.strip_suffix('%') {
+        return match percent.trim_end().parse::<f64>() {
+            Ok(percent) if percent.is_finite() && percent >= 0.0 && (kind == RuleKind::MaxGrowth || unit == Unit::Any) => {
+                Ok(Limit::Share(percent / 100.0))
+            }
+            _ => Err("the limit is a share only of growth, and of functions"),
+        };
+    }
+    if unit == Unit::Any
+        && let Some(time) = parse_time(text)
+    {
+        return Ok(Limit::Time(time));
+    }
+    match unit {
+        Unit::Count => text.parse().map(Limit::Number).map_err(|_| "the limit of a count is a whole number"),
+        Unit::Bytes => parse_size(text).map(Limit::Number).map_err(|_| "the limit is a size such as 10MiB"),
+        Unit::Any => parse_size(text).map(Limit::Number).map_err(|_| "the limit is a share, a time, a size or a number"),
+    }
+}
+
+/// Microseconds of `200ms`, `1.5 s`, `30us`, `2min`.
+fn parse_time(text: &str) -> Option<u64> {
+    const UNITS: [(&str, f64); 5] = [("µs", 1.0), ("us", 1.0), ("ms", 1e3), ("min", 60e6), ("s", 1e6)];
+    let (number, factor) = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let number = number.trim_end().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)?;
+    Some((number * factor) as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const COLUMNS: [(&str, Unit); 3] = [("count", Unit::Count), ("retained", Unit::Bytes), ("total", Unit::Any)];
+
+    fn limit(text: &str, kind: RuleKind) -> Option<Limit> {
+        parse_one(text, kind, &COLUMNS, "TYPE").ok().map(|rule| rule.limit)
+    }
+
+    #[test]
+    fn rules_are_read() {
+        let rule = parse_one("main.Session.retained=10MiB", RuleKind::Max, &COLUMNS, "TYPE").unwrap();
+        assert_eq!((rule.subject.as_str(), rule.column, rule.limit), ("main.Session", "retained", Limit::Number(10 << 20)));
+        assert_eq!(limit("map[a=b]int.count=7", RuleKind::Max), Some(Limit::Number(7)));
+        assert_eq!(limit("X.count=5%", RuleKind::MaxGrowth), Some(Limit::Share(0.05)));
+        assert_eq!(limit("main.py:slow.total=200ms", RuleKind::Max), Some(Limit::Time(200_000)));
+        assert_eq!(limit("slow.total=1.5 s", RuleKind::Max), Some(Limit::Time(1_500_000)));
+        assert_eq!(limit("slow.total=30%", RuleKind::Max), Some(Limit::Share(0.3)));
+        assert_eq!(limit("slow.total=12", RuleKind::Max), Some(Limit::Number(12)));
+    }
+
+    #[test]
+    fn what_is_no_rule_is_refused() {
+        for text in
+            ["", "X", "X.count", "X=3", ".count=3", "X.size=3", "X.count=10MiB", "X.count=5%", "X.count=-1", "X.retained=big"]
+        {
+            assert_eq!(limit(text, RuleKind::Max), None, "{text}");
+        }
+        assert_eq!(limit("X.count=NaN%", RuleKind::MaxGrowth), None);
+    }
+}

@@ -1,0 +1,39 @@
+//! Weighted stacks, which profiles and dominator trees are, in every format for them.
+
+use super::super::args::Target;
+use super::super::destination::Destination;
+use crate::model::stacks::WeightedStacks;
+use crate::output;
+use crate::output::rows::{self, RowFormat};
+use crate::output::written::Written;
+use std::io::{self, Write};
+
+/// Whether a format is nothing for a terminal.
+pub(super) fn is_binary(target: Target) -> bool {
+    matches!(target, Target::Pprof | Target::Mojo)
+}
+
+/// Writes stacks; the first value only where there is room for one.
+///
+/// # Errors
+/// When the output cannot be written, or the target is not one of stacks.
+pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
+    match target {
+        Target::Folded => output::folded::write(stacks, 0, out),
+        #[cfg(feature = "flamegraph")]
+        Target::Svg => output::flamegraph::write(stacks, 0, out),
+        Target::Speedscope => output::speedscope::write(stacks, out),
+        Target::Firefox => output::firefox::write(stacks, out),
+        Target::Jsonl => rows::write(stacks, RowFormat::Jsonl, out),
+        Target::Csv => rows::write(stacks, RowFormat::Csv, out),
+        // pprof files are gzipped by definition, and the name may say so already.
+        Target::Pprof if out.compresses() => output::pprof::write(stacks, out),
+        Target::Pprof => {
+            let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            let written = output::pprof::write(stacks, &mut gzip)?;
+            gzip.finish()?.flush()?;
+            Ok(written)
+        }
+        Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => Err(io::ErrorKind::Unsupported.into()),
+    }
+}

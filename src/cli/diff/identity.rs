@@ -1,0 +1,165 @@
+//! `diff --objects`: which objects are new and which are gone, by class and identity hash (Dart).
+
+use super::super::args::{Common, DiffArgs, OutputFormat, Snapshot};
+use super::super::export;
+use super::super::load::{load_heap, report_loaded};
+use super::super::memory::refuse_too_large;
+use super::super::objects::{Analysed, ObjectRow};
+use super::super::open::Input;
+use super::super::size::{count, size};
+use super::super::status::{Status, UsageError, show_path};
+use super::super::table::{Align, Table};
+use super::super::terminal::Terminal;
+use super::heap::ROWS;
+use crate::analysis::identity::{Fate, Hashed, fates};
+use crate::input;
+use crate::model::heap::{Heap, ObjectId};
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    old: String,
+    new: String,
+    objects: &'static str,
+    rows: Vec<RowJson<'a>>,
+    omitted: Omitted,
+}
+
+#[derive(Serialize)]
+struct Omitted {
+    rows: u64,
+}
+
+#[derive(Clone, Serialize)]
+struct RowJson<'a> {
+    name: &'a str,
+    namespace: &'a str,
+    kept: u64,
+    new: u64,
+    gone: u64,
+    /// Objects of the newer dump that nobody asked for a hash code.
+    unknown: u64,
+    new_shallow_bytes: u64,
+    gone_shallow_bytes: u64,
+    /// The new object that retains most.
+    #[serde(skip)]
+    largest: Option<ObjectId>,
+}
+
+#[derive(Serialize)]
+struct JsonRow<'a> {
+    #[serde(flatten)]
+    row: &'a RowJson<'a>,
+    /// The new object that retains most.
+    largest: Option<ObjectRow>,
+}
+
+pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    if args.by.is_some() || args.heap.sort.is_some() {
+        return Err(UsageError::new("--objects compares objects by class: --by and --sort do not go with it").into());
+    }
+    refuse_too_large("diff", old, common)?;
+    refuse_too_large("diff", new, common)?;
+    let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
+    let load = |input, snapshot: Option<Snapshot>| load_heap(input, snapshot, args.heap.roots.choice(), terminal);
+    let loaded_old = load(old, args.heap.snapshot.map(|pair| pair.old))?;
+    let loaded_new = load(new, args.heap.snapshot.map(|pair| pair.new))?;
+    let all = fates(Hashed { heap: &loaded_old.heap, hashes: &old_hashes }, Hashed { heap: &loaded_new.heap, hashes: &new_hashes });
+    let analysed = Analysed::of(&loaded_new.heap);
+    let mut rows: Vec<RowJson<'_>> =
+        all.iter().map(|fate| row(fate, &loaded_old.heap, &analysed)).filter(|row| row.new + row.gone > 0).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse((row.new_shallow_bytes.max(row.gone_shallow_bytes), row.new + row.gone)));
+    let shown = &rows[..rows.len().min(common.rows(args.limit, ROWS))];
+    let text = match common.format {
+        OutputFormat::Table => text(&all, &rows, shown, &analysed, common, terminal),
+        OutputFormat::Json => {
+            let document = Document {
+                schema: "dumptool/diff/1",
+                old: old.path.display().to_string(),
+                new: new.path.display().to_string(),
+                objects: "identity",
+                rows: shown.to_vec(),
+                omitted: Omitted { rows: (rows.len() - shown.len()) as u64 },
+            };
+            let mut document = serde_json::to_value(&document)?;
+            let with_largest: Vec<_> = shown.iter().map(|row| json_row(row, &analysed)).collect();
+            document["rows"] = serde_json::to_value(&with_largest)?;
+            serde_json::to_string_pretty(&document)? + "\n"
+        }
+        OutputFormat::Jsonl => export::lines(&shown.iter().map(|row| json_row(row, &analysed)).collect::<Vec<_>>())?,
+        OutputFormat::Csv => export::csv(shown)?,
+    };
+    super::super::print(text.as_bytes())?;
+    Ok(report_loaded(old, &loaded_old, terminal).max(report_loaded(new, &loaded_new, terminal)))
+}
+
+/// The identity hash codes of a dump.
+fn hashes(input: &Input) -> anyhow::Result<Vec<u32>> {
+    let hashes = input::identity_hashes(input.format, input.bytes()).map_err(|error| input.error(error))?;
+    hashes.ok_or_else(|| {
+        let message = format!("{} has no identity hashes", show_path(&input.path));
+        UsageError::new(message).hint("without --objects, diff compares types").into()
+    })
+}
+
+fn row<'a>(fate: &'a Fate, old: &Heap<'_>, new: &Analysed<'_, '_>) -> RowJson<'a> {
+    let bytes = |heap: &Heap<'_>, objects: &[ObjectId]| {
+        objects.iter().fold(0_u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())))
+    };
+    RowJson {
+        name: &fate.name,
+        namespace: &fate.namespace,
+        kept: fate.kept,
+        new: fate.new.len() as u64,
+        gone: fate.gone.len() as u64,
+        unknown: fate.unknown,
+        new_shallow_bytes: bytes(new.heap, &fate.new),
+        gone_shallow_bytes: bytes(old, &fate.gone),
+        largest: fate.new.iter().copied().max_by_key(|object| (new.retained(*object), std::cmp::Reverse(*object))),
+    }
+}
+
+fn json_row<'a>(row: &'a RowJson<'a>, new: &Analysed<'_, '_>) -> JsonRow<'a> {
+    JsonRow { row, largest: row.largest.map(|object| new.row(object)) }
+}
+
+fn text(
+    all: &[Fate],
+    rows: &[RowJson<'_>],
+    shown: &[RowJson<'_>],
+    new: &Analysed<'_, '_>,
+    common: &Common,
+    terminal: &Terminal,
+) -> String {
+    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+    table.row(["NEW", "SHALLOW", "GONE", "KEPT", "NO HASH", "TYPE", "LARGEST NEW ONE"]);
+    for row in shown {
+        let largest = row.largest.map_or_else(String::new, |object| {
+            let retained = size(new.retained(object), common.bytes);
+            format!("{} {}", new.heap.id(object), terminal.dim(&format!("retains {retained}")))
+        });
+        table.row([
+            count(row.new),
+            size(row.new_shallow_bytes, common.bytes),
+            count(row.gone),
+            count(row.kept),
+            count(row.unknown),
+            row.name.to_owned(),
+            largest,
+        ]);
+    }
+    let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
+    let types = match shown.len() == rows.len() {
+        true => format!("{} types with new or gone objects", count(rows.len() as u64)),
+        false => format!("showing {} of {} types with new or gone objects", count(shown.len() as u64), count(rows.len() as u64)),
+    };
+    table.render()
+        + &format!(
+            "{types}; {} new, {} gone, {} kept; {} objects have no identity hash, so nothing is known of them\n",
+            sum(|fate| fate.new.len() as u64),
+            sum(|fate| fate.gone.len() as u64),
+            sum(|fate| fate.kept),
+            sum(|fate| fate.unknown),
+        )
+}

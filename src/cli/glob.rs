@@ -1,0 +1,106 @@
+//! Patterns for names: `*` any characters, `?` one, `{a,b}` either. Brackets are part of names (`[]uint8`) and mean themselves.
+
+/// A pattern, as its alternatives.
+pub(super) struct Glob(Vec<Vec<char>>);
+
+/// Braces multiply; nobody needs more than this.
+const MOST_ALTERNATIVES: usize = 256;
+
+impl Glob {
+    pub(super) fn new(text: &str) -> Self {
+        let mut open = vec![text.to_owned()];
+        let mut alternatives = Vec::new();
+        while let Some(text) = open.pop() {
+            match braces(&text) {
+                Some((start, end)) if open.len() + alternatives.len() < MOST_ALTERNATIVES => {
+                    let each = text[start + 1..end].split(',');
+                    open.extend(each.map(|middle| [&text[..start], middle, &text[end + 1..]].concat()));
+                }
+                _ => alternatives.push(text.chars().collect()),
+            }
+        }
+        Self(alternatives)
+    }
+
+    /// Whether all of a name fits.
+    pub(super) fn matches(&self, name: &str) -> bool {
+        let name: Vec<char> = name.chars().collect();
+        self.0.iter().any(|pattern| fits(pattern, &name))
+    }
+
+    /// Whether a type fits: by its name, or by its namespace and name with a colon or a dot between them.
+    pub(super) fn matches_type(&self, name: &str, namespace: &str) -> bool {
+        let full = |between| !namespace.is_empty() && self.matches(&[namespace, between, name].concat());
+        self.matches(name) || full(":") || full(".")
+    }
+}
+
+/// The first pair of braces with a comma between them, and no other pair. Those without are part of names: `struct {}`.
+fn braces(text: &str) -> Option<(usize, usize)> {
+    text.match_indices('{').find_map(|(start, _)| {
+        let end = start + text[start..].find('}')?;
+        let inner = &text[start + 1..end];
+        (inner.contains(',') && !inner.contains('{')).then_some((start, end))
+    })
+}
+
+/// Without recursion: a star that took too little takes one more character, and only the last star has to be tried again.
+fn fits(pattern: &[char], name: &[char]) -> bool {
+    let (mut p, mut n) = (0, 0);
+    let mut star: Option<(usize, usize)> = None;
+    while n < name.len() {
+        match pattern.get(p) {
+            Some('*') => {
+                star = Some((p + 1, n));
+                p += 1;
+            }
+            Some(c) if *c == '?' || *c == name[n] => (p, n) = (p + 1, n + 1),
+            _ => match star {
+                Some((after, taken)) => {
+                    star = Some((after, taken + 1));
+                    (p, n) = (after, taken + 1);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[p..].iter().all(|c| *c == '*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn globs_match_whole_names() {
+        for (glob, name, expected) in [
+            ("main.Node", "main.Node", true),
+            ("main.Node", "main.Node2", false),
+            ("main.*", "main.Node", true),
+            ("*Node", "*main.Node", true),
+            ("*a*b*", "xxaxxbxx", true),
+            ("*a*b*", "xxbxxaxx", false),
+            ("?Map", "_Map", true),
+            ("?Map", "Map", false),
+            ("[]uint8*", "[]uint8 (pointer-free, 24 B)", true),
+            ("{_List,_GrowableList}", "_GrowableList", true),
+            ("{_List,_Map}*{a,b}", "_Mapxb", true),
+            ("{_List,_Map}*{a,b}", "_Mapxc", false),
+            ("struct {}", "struct {}", true),
+            ("", "", true),
+            ("*", "", true),
+            ("**", "grüße", true),
+            ("gr?ße", "grüße", true),
+        ] {
+            assert_eq!(Glob::new(glob).matches(name), expected, "{glob} {name}");
+        }
+    }
+
+    #[test]
+    fn globs_match_types_with_their_namespaces() {
+        assert!(Glob::new("_List").matches_type("_List", "dart:core"));
+        assert!(Glob::new("dart:core:_List").matches_type("_List", "dart:core"));
+        assert!(Glob::new("app.Session").matches_type("Session", "app"));
+        assert!(!Glob::new(":Session").matches_type("Session", ""));
+    }
+}

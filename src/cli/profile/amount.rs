@@ -1,0 +1,69 @@
+//! Numbers of a metric.
+
+use super::super::size::{count, duration, percent, signed_size};
+use crate::analysis::profile::share_base;
+use crate::model::profile::{Metric, Unit, Values};
+
+/// The name of a metric's unit in JSON.
+pub(in crate::cli) fn unit_name(metric: Metric) -> &'static str {
+    match metric.unit() {
+        Unit::Count => "samples",
+        unit => unit.name(),
+    }
+}
+
+/// What shares are shares of, in words.
+pub(in crate::cli) fn whole(total: &Values, metric: Metric, amount: Amount) -> String {
+    let base = amount.show(share_base(total, metric));
+    match metric {
+        Metric::Time => base,
+        Metric::Cpu => format!("{base} on a CPU"),
+        Metric::Gc => format!("{base} in the garbage collector"),
+        Metric::Samples => format!("{base} samples"),
+        Metric::MemoryGained => format!("{base} that came into use"),
+        Metric::MemoryFreed => format!("{base} that went out of use"),
+        Metric::Memory => format!("net {}, shares of {base} that came into use", amount.change(total.get(metric))),
+    }
+}
+
+/// How a person sees the numbers of a metric.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::cli) struct Amount {
+    unit: Unit,
+    exact: bool,
+    /// What 100 % are.
+    base: i64,
+}
+
+impl Amount {
+    pub(in crate::cli) fn new(metric: Metric, base: i64, exact: bool) -> Self {
+        Self { unit: metric.unit(), exact, base }
+    }
+
+    /// `33.4 s`, `-1.0 KiB`, `12 345`.
+    pub(in crate::cli) fn show(&self, value: i64) -> String {
+        let minus = if value < 0 { "-" } else { "" };
+        match self.unit {
+            Unit::Microseconds => format!("{minus}{}", duration(value.unsigned_abs())),
+            Unit::Bytes => signed_size(value, self.exact),
+            Unit::Count => format!("{minus}{}", count(value.unsigned_abs())),
+        }
+    }
+
+    /// As [`Self::show`], with a sign always.
+    pub(in crate::cli) fn change(&self, value: i64) -> String {
+        let plus = if value > 0 { "+" } else { "" };
+        format!("{plus}{}", self.show(value))
+    }
+
+    /// The share of the whole; 0 of nothing.
+    pub(in crate::cli) fn share(&self, value: i64) -> f64 {
+        if self.base == 0 { 0.0 } else { value as f64 / self.base as f64 }
+    }
+
+    /// `12.3 %`.
+    pub(in crate::cli) fn percent(&self, value: i64) -> String {
+        // A share of nothing is none, and -0.0 is 0.
+        percent(self.share(value) + 0.0)
+    }
+}

@@ -1,0 +1,141 @@
+//! Loads the profile of an input for a command.
+
+use super::super::args::{Common, ProfileOptions};
+use super::super::open::Input;
+use super::super::progress::Progress;
+use super::super::size::plural;
+use super::super::status::{self, Status, UsageError, show_path};
+use super::super::terminal::Terminal;
+use super::ShortFiles;
+use crate::error::Error;
+use crate::input;
+use crate::model::profile::{Metric, Mode, Profile};
+use crate::model::stacks::Selection;
+
+/// A profile, and which of its samples are looked at.
+pub(in crate::cli) struct ProfileInput<'a> {
+    pub(in crate::cli) input: &'a Input,
+    pub(in crate::cli) profile: Profile,
+    pub(in crate::cli) selection: Selection,
+    damage: Option<Error>,
+}
+
+/// Loads a profile and shows how far it is.
+///
+/// # Errors
+/// A [`UsageError`] when the profile has no such thread or process; an `InputError` when nothing can be loaded. Damage behind
+/// what could be loaded is no error.
+pub(in crate::cli) fn load_profile<'a>(
+    input: &'a Input,
+    options: &ProfileOptions,
+    terminal: &Terminal,
+) -> anyhow::Result<ProfileInput<'a>> {
+    let progress = Progress::new(input.bytes().len() as u64, terminal);
+    let how = input::load::ProfileOptions { keep_samples: false, progress: &|offset| progress.reached(offset) };
+    let loaded = input::load_profile(input.format, input.bytes(), how).map_err(|error| input.error(error))?;
+    let selection = Selection { pid: options.pid.map(i128::from), thread: options.thread.clone(), ..Selection::default() };
+    let profile = loaded.profile;
+    let asked = selection.pid.is_some() || selection.thread.is_some();
+    if asked && !profile.threads.iter().any(|thread| selection.has(&profile, thread)) {
+        return Err(no_thread(&profile, &selection, input).into());
+    }
+    Ok(ProfileInput { input, profile, selection, damage: loaded.damage })
+}
+
+impl ProfileInput<'_> {
+    /// The metric that was asked for, or what the profiler measured.
+    ///
+    /// # Errors
+    /// A [`UsageError`] when the profile does not have it.
+    pub(in crate::cli) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
+        let metric = match options.metric {
+            Some(metric) => metric.into(),
+            None => match self.profile.default_metric() {
+                Metric::MemoryGained => Metric::Memory,
+                metric => metric,
+            },
+        };
+        self.require(metric)?;
+        Ok(metric)
+    }
+
+    /// Refuses a metric that was not measured: its numbers would be all zero, or those of another one.
+    ///
+    /// # Errors
+    /// As [`Self::metric`].
+    pub(in crate::cli) fn require(&self, metric: Metric) -> Result<(), UsageError> {
+        if self.has(metric) {
+            return Ok(());
+        }
+        let (path, mode) = (show_path(&self.input.path), self.profile.mode.name());
+        let error = UsageError::new(format!("{path} has no {}: it was recorded in the mode {mode}", metric.name()));
+        let all = [Metric::Time, Metric::Cpu, Metric::Memory, Metric::Samples, Metric::Gc];
+        let has: Vec<_> = all.into_iter().filter(|metric| self.has(*metric)).map(Metric::name).collect();
+        Err(error.hint(format!("it has {}", has.join(", "))))
+    }
+
+    fn has(&self, metric: Metric) -> bool {
+        let (total, mode) = (&self.profile.total, self.profile.mode);
+        match metric {
+            Metric::Samples => true,
+            Metric::Time => mode != Mode::Memory || total.time != 0,
+            Metric::Cpu => matches!(mode, Mode::Cpu | Mode::Full) || total.idle_samples > 0,
+            Metric::Gc => total.gc_samples > 0,
+            Metric::MemoryGained | Metric::MemoryFreed | Metric::Memory => {
+                matches!(mode, Mode::Memory | Mode::Full) || total.memory_gained > 0 || total.memory_freed > 0
+            }
+        }
+    }
+
+    /// The files of two profiles, told apart.
+    pub(in crate::cli) fn files<'f>(&'f self, other: &'f Self, common: &Common) -> ShortFiles<'f> {
+        ShortFiles::of_profiles(&[&self.profile, &other.profile], common.verbose)
+    }
+
+    /// Prints what was odd about the profile, and what ended the reading early. Returns the status that belongs to it.
+    pub(in crate::cli) fn report(&self, terminal: &Terminal) -> Status {
+        let notes = &self.profile.notes;
+        for (count, one, many) in [
+            (notes.replaced, "name was no UTF-8 and got U+FFFD", "names were no UTF-8 and got U+FFFD"),
+            (notes.unresolved, "key is defined nowhere", "keys are defined nowhere"),
+            (notes.without_metric, "sample has no metric and counts as 0", "samples have no metric and count as 0"),
+            (notes.strays, "frame or metric belongs to no sample", "frames or metrics belong to no sample"),
+            (notes.clamped, "number was too large and was cut", "numbers were too large and were cut"),
+        ] {
+            if count > 0 {
+                terminal.warn(&self.input.path, &plural(count, one, many));
+            }
+        }
+        match self.input.source.damage().or(self.damage.as_ref()) {
+            Some(damage) => {
+                status::report_input(&self.input.path, damage, terminal);
+                Status::Damaged
+            }
+            None => Status::Done,
+        }
+    }
+}
+
+/// Names what there is in place of what there is not.
+fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageError {
+    const SHOWN: usize = 20;
+    let pid = selection.pid.map(|pid| format!("process {pid}"));
+    let thread = selection.thread.as_ref().map(|thread| format!("thread {thread}"));
+    let wanted: Vec<_> = pid.into_iter().chain(thread).collect();
+    let error = UsageError::new(format!("{} has no {}", show_path(&input.path), wanted.join(" with a ")));
+    let name = |thread: &crate::model::profile::ProfileThread| {
+        let raw = profile.names.text(thread.name);
+        let id = thread.id(&profile.names);
+        match selection.pid {
+            Some(_) => format!("{id} of process {}", thread.pid),
+            None if raw.is_empty() => "one without a name".to_owned(),
+            None => id,
+        }
+    };
+    let mut names: Vec<_> = profile.threads.iter().map(name).collect();
+    names.dedup();
+    let more = names.len().saturating_sub(SHOWN);
+    names.truncate(SHOWN);
+    let more = if more > 0 { format!(" and {}", plural(more as u64, "other", "others")) } else { String::new() };
+    error.hint(format!("it has the threads {}{more}", names.join(", ")))
+}

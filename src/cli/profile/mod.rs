@@ -1,0 +1,35 @@
+//! What the commands on profiles have in common: loading, choosing a metric and threads, showing numbers and names.
+
+mod amount;
+mod files;
+mod load;
+mod pattern;
+mod stack;
+
+pub(super) use amount::{Amount, unit_name, whole};
+pub(super) use files::ShortFiles;
+pub(super) use load::{ProfileInput, load_profile};
+pub(super) use pattern::{Pattern, no_function};
+pub(super) use stack::stack_text;
+
+use super::args::{Common, OutputFormat};
+use super::export;
+use serde::Serialize;
+
+/// A result in the format that was asked for: a table is made only if one is wanted.
+pub(super) fn print<R: Serialize, C: Serialize>(
+    common: &Common,
+    document: &impl Serialize,
+    rows: &[R],
+    csv: impl FnOnce() -> Vec<C>,
+    table: impl FnOnce() -> String,
+) -> anyhow::Result<()> {
+    let text = match common.format {
+        OutputFormat::Table => table(),
+        OutputFormat::Json => serde_json::to_string_pretty(document)? + "\n",
+        OutputFormat::Jsonl => export::lines(rows)?,
+        OutputFormat::Csv => export::csv(csv())?,
+    };
+    super::print(text.as_bytes())?;
+    Ok(())
+}

@@ -1,0 +1,91 @@
+//! `top` of heaps.
+
+use super::super::args::{ByArg, Common, ObjectsArg, Snapshots, SortArg, TopArgs};
+use super::super::load::{load_heap, report_loaded};
+use super::super::memory::refuse_too_large;
+use super::super::open::Input;
+use super::super::status::{Status, UsageError};
+use super::super::terminal::Terminal;
+use super::document::Document;
+use super::{growth, quick};
+use crate::analysis::graph::Graph;
+use crate::analysis::held::Held;
+use crate::analysis::histogram::{By, Histogram, Row, Scope};
+use crate::analysis::root_groups::RootGroups;
+use crate::model::heap::Heap;
+
+pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+    let snapshot = match args.heap.snapshot {
+        Some(Snapshots::All) => return growth::run(args, input, common, terminal),
+        Some(Snapshots::One(snapshot)) => Some(snapshot),
+        None => None,
+    };
+    let by = args.by.unwrap_or(ByArg::Type);
+    let objects = args.heap.objects.unwrap_or(ObjectsArg::Live);
+    if by == ByArg::Root && objects != ObjectsArg::Live {
+        return Err(UsageError::new("--by root counts live objects: roots hold no others").into());
+    }
+    if args.heap.quick {
+        return quick::run(args, snapshot, input, common, terminal);
+    }
+    refuse_too_large("top", input, common)?;
+    let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
+    let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
+    let sort_by = args.heap.sort.unwrap_or(if has_roots { SortArg::Retained } else { SortArg::Shallow });
+    sort(&mut histogram.rows, sort_by);
+    let document = Document {
+        snapshot: loaded.snapshot,
+        by,
+        objects: if has_roots { objects } else { ObjectsArg::All },
+        sort: sort_by,
+        quick: false,
+        histogram: &histogram,
+    };
+    document.print(input, common.rows(args.limit, super::ROWS), common, terminal)?;
+    Ok(report_loaded(input, &loaded, terminal))
+}
+
+/// Counts the objects of a heap, and tells whether it has roots.
+///
+/// # Errors
+/// When roots are asked for, and there are none.
+pub(in crate::cli) fn histogram(
+    heap: &Heap<'_>,
+    by: ByArg,
+    objects: ObjectsArg,
+    input: &Input,
+) -> Result<(Histogram, bool), UsageError> {
+    let scope = match objects {
+        ObjectsArg::Live => Scope::Live,
+        ObjectsArg::All => Scope::All,
+        ObjectsArg::Unreachable => Scope::Unreachable,
+    };
+    let graph = Graph::of(heap);
+    let held = (!heap.roots.is_empty()).then(|| Held::of_graph(heap, &graph));
+    let histogram = match (by, &held) {
+        (ByArg::Root, Some(held)) => Histogram::by_root(heap, held, &RootGroups::of(heap, &graph)),
+        (ByArg::Root, None) => {
+            let file = super::super::status::show_path(&input.path);
+            return Err(UsageError::new(format!("{file} has no roots to group by")));
+        }
+        (ByArg::Namespace, held) => Histogram::of(heap, held.as_ref(), By::Namespace, scope),
+        (ByArg::SizeClass, held) => Histogram::of(heap, held.as_ref(), By::SizeClass, scope),
+        (_, held) => Histogram::of(heap, held.as_ref(), By::Type, scope),
+    };
+    Ok((histogram, held.is_some()))
+}
+
+/// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so on.
+pub(super) fn sort(rows: &mut [Row], by: SortArg) {
+    rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));
+}
+
+/// The number in a column.
+pub(super) fn value(row: &Row, column: SortArg) -> u64 {
+    match column {
+        SortArg::Retained => row.retained_bytes.unwrap_or(0),
+        SortArg::Shallow => row.sum.shallow_bytes,
+        SortArg::Count => row.sum.count,
+        SortArg::External => row.sum.external_bytes,
+    }
+}

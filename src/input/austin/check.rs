@@ -1,0 +1,33 @@
+//! What `check` verifies of Austin's text.
+
+use super::summary::read;
+use crate::error::Result;
+use crate::input::Options;
+use crate::input::check::Findings;
+
+/// Checks a profile.
+///
+/// # Errors
+/// When there is no line of the format at all.
+pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+    let (profile, damage) = read(bytes, options)?;
+    let mut findings = Findings::default();
+    findings.none("samples.without_metric", profile.notes.without_metric, "samples without a metric");
+    findings.none("names.utf8", profile.notes.replaced, "names that are no UTF-8");
+    findings.none("time.negative", u64::from(profile.total.time < 0), "sums of times below zero");
+    // The totals stand at the end of the file: when that was not reached they are not there, or are not about all of it.
+    if damage.is_none() {
+        if let Some(count) = profile.metadatum("count").and_then(|count| count.trim().parse().ok()) {
+            findings.equal("metadata.count", count, profile.total.samples, "samples");
+        }
+        if let Some(time) = profile.metadatum("gc").and_then(|gc| gc.trim().parse().ok()) {
+            // A dialect that leaves out GC frames has nothing to add up.
+            let actual = u64::try_from(profile.total.gc_time).unwrap_or(0);
+            if profile.total.gc_samples > 0 {
+                findings.equal("metadata.gc", time, actual, "microseconds of garbage collection");
+            }
+        }
+    }
+    findings.set_damage(damage);
+    Ok(findings)
+}

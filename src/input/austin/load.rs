@@ -1,0 +1,117 @@
+//! Loads a profile from Austin's text.
+
+use super::records::{AustinFrame, AustinLine, AustinSample, Lines, Metric};
+use crate::error::Result;
+use crate::input::frames::kind_of_file;
+use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::model::names::Names;
+use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId};
+use rustc_hash::FxHashMap;
+
+/// Loads a profile.
+///
+/// # Errors
+/// None: a file of which nothing can be read gives an empty profile with its damage.
+pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    let mut loader = Loader { builder: ProfileBuilder::new(options.keep_samples), known: FxHashMap::default(), memory: false };
+    let damage = loader.read(bytes, options).err();
+    Ok(LoadedProfile { profile: loader.builder.finish(), damage })
+}
+
+struct Loader<'a> {
+    builder: ProfileBuilder,
+    /// Threads and stacks by the text of their lines.
+    known: FxHashMap<&'a [u8], Known>,
+    /// A single number is a change of memory.
+    memory: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Known {
+    thread: ThreadId,
+    stack: StackId,
+    gc: bool,
+}
+
+impl<'a> Loader<'a> {
+    fn read(&mut self, bytes: &'a [u8], options: ProfileOptions<'_>) -> Result<()> {
+        for (row, line) in Lines::new(bytes).enumerate() {
+            let (offset, line) = line?;
+            if row % 4096 == 0 {
+                (options.progress)(offset);
+            }
+            match line {
+                AustinLine::Metadata { key, value } => {
+                    if key == b"mode" {
+                        self.memory = value == b"memory";
+                    }
+                    self.builder.metadata(key, value);
+                }
+                AustinLine::Sample(sample) => self.sample(&sample),
+            }
+        }
+        Ok(())
+    }
+
+    fn sample(&mut self, sample: &AustinSample<'a>) {
+        let Known { thread, stack, gc } = match self.known.get(sample.text) {
+            Some(known) => *known,
+            None => {
+                let known = self.resolve(sample);
+                self.known.insert(sample.text, known);
+                known
+            }
+        };
+        let (time, memory, idle) = match sample.metric {
+            Metric::None => (None, None, false),
+            Metric::One(memory) if self.memory => (None, Some(memory), false),
+            Metric::One(time) => (Some(time), None, false),
+            Metric::Full { time, idle, memory } => (Some(time), Some(memory), idle),
+        };
+        let time = time.map(|time| self.builder.metric(time));
+        let memory = memory.map(|memory| self.builder.metric(memory));
+        self.builder.sample(&ProfileSample { thread, stack, time, memory, idle, gc });
+    }
+
+    fn resolve(&mut self, sample: &AustinSample<'a>) -> Known {
+        let name = match hexadecimal(sample.thread) {
+            Some(id) => self.builder.name(id.as_bytes()),
+            None => self.builder.name(sample.thread),
+        };
+        let thread = self.builder.thread(sample.pid, sample.interpreter, name);
+        let (mut stack, mut gc) = (StackId::EMPTY, false);
+        for frame in sample.frames() {
+            let (function, file, line, kind) = match frame {
+                AustinFrame::Code { file, function, line } => {
+                    let file = self.builder.name(file);
+                    let kind = kind_of_file(self.builder.text(file));
+                    (self.builder.name(function), file, self.builder.line(line), kind)
+                }
+                AustinFrame::Kernel(symbol) => (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel),
+                AustinFrame::Invalid => (Names::EMPTY, Names::EMPTY, 0, FrameKind::Invalid),
+                AustinFrame::Other(text) => (self.builder.name(text), Names::EMPTY, 0, FrameKind::Code),
+                AustinFrame::GarbageCollector => {
+                    gc = true;
+                    continue;
+                }
+            };
+            let frame = self.builder.frame(ProfileFrame { function, file, line, kind });
+            stack = self.builder.push(stack, frame);
+        }
+        Known { thread, stack, gc }
+    }
+}
+
+/// A thread id as MOJO has it, from the decimal number that the text shows. None for names.
+fn hexadecimal(thread: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(thread).ok()?;
+    let id: i128 = text.parse().ok()?;
+    // Only what a number is printed as stands for one.
+    if id.to_string() != text {
+        return None;
+    }
+    Some(match id {
+        0.. => format!("{id:x}"),
+        _ => format!("-{:x}", id.unsigned_abs()),
+    })
+}

@@ -1,0 +1,54 @@
+//! Austin's text: collapsed stacks, one sample a line, as Austin up to 3.7 prints them and the converters of MOJO do.
+//!
+//! ```text
+//! # mode: wall
+//! P<pid>;T[<interpreter>:]<thread>;<file>:<function>:<line>;… <metric>
+//! ```
+//!
+//! The metric is a time in microseconds, a change of memory in bytes (mode `memory`), or `time,idle,memory` (mode `full`).
+//! Austin 3.x itself, mojo2austin 1.7 (`full`) and mojo2austin 2.x (`peer`, which leaves out what it has no place for) differ
+//! in small things that are all read: empty lines, `:INVALID:`, `:GC:` and kernel frames, `None` for no metric.
+//!
+//! The text is ambiguous where names hold `;`, ` ` or newlines. A frame ends where a line number does, the metric begins
+//! after the last blank, and a sample ends where the next line begins as lines do.
+//!
+//! Sources: Austin 3.4.0 to 3.7.0 (`src/austin.c`), mojo2austin of austin-python 1.7.1 and 2.4.0, on whose output all of
+//! this was checked.
+
+mod check;
+mod load;
+mod records;
+mod summary;
+
+pub use check::check;
+pub use load::load;
+pub use records::{AustinFrame, AustinLine, AustinSample, Lines, Metric, for_each_record};
+pub use summary::info;
+
+/// The name of the format for people.
+pub const TITLE: &str = "Austin text";
+/// The versions that are read.
+pub const VERSIONS: &str = "Austin up to 3.7, mojo2austin 1.7 and 2.x";
+/// Usual extensions.
+pub const EXTENSIONS: &[&str] = &["austin", "aprof", "txt"];
+/// What such files begin with, if it is metadata. See also [`is_sample`].
+pub const MAGICS: &[&[u8]] = &[
+    b"# austin: ",
+    b"# mode: ",
+    b"# python: ",
+    b"# interval: ",
+    b"# duration: ",
+    b"# memory: ",
+    b"# multiprocess: ",
+    b"# gc: ",
+    b"# sampler: ",
+];
+/// The names of the lines.
+pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
+
+/// Whether a file begins with a sample: `P`, a number, `;T`.
+pub fn is_sample(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.strip_prefix(b"P") else { return false };
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && rest.get(digits..).is_some_and(|rest| rest.starts_with(b";T"))
+}

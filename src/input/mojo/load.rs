@@ -1,0 +1,264 @@
+//! Loads a profile: one pass, in which a stack costs one lookup.
+//!
+//! Nearly all of a file are references to frames, and the same run of them comes again and again. So a run is looked up as
+//! bytes, and only runs that were not met before are taken apart. What a run means changes when one of its keys is defined
+//! again, which is rare: then all are forgotten.
+
+mod frames;
+mod repeat;
+
+use super::records::{Event, Records, Varint, keys_of_run};
+use crate::error::Result;
+use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::model::names::Names;
+use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId};
+use frames::Frames;
+use repeat::Previous;
+use rustc_hash::FxHashMap;
+
+/// Loads a profile.
+///
+/// # Errors
+/// When the header cannot be read.
+pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    let mut records = Records::new(bytes)?;
+    let version_error = records.version_error();
+    let mut loader = Loader::new(options.keep_samples);
+    let damage = loader.read(&mut records, options).err();
+    match &damage {
+        // The sample that the damage is in is not complete: its frames and metrics may be missing.
+        Some(_) => loader.drop_cut_sample(),
+        None => loader.finish_sample(),
+    }
+    Ok(LoadedProfile { profile: loader.builder.finish(), damage: damage.or(version_error) })
+}
+
+struct Loader<'a> {
+    builder: ProfileBuilder,
+    frames: Frames,
+    threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
+    /// Runs of references that were met before: (process, stack below, bytes).
+    runs: FxHashMap<(u32, StackId, &'a [u8]), StackId>,
+    previous: Previous,
+    open: Option<Open>,
+    /// The task whose frames follow, and how many of them.
+    task: Option<Task>,
+}
+
+/// What the process, interpreter and name of a STACK refer to.
+#[derive(Clone, Copy)]
+struct Place {
+    thread: ThreadId,
+    /// The scope of keys.
+    process: u32,
+    /// The thread for STACK_REPEAT, which does not tell interpreters apart.
+    repeat: u32,
+}
+
+/// The sample whose events are being read.
+struct Open {
+    place: Place,
+    stack: StackId,
+    time: Option<Varint>,
+    memory: Option<Varint>,
+    idle: bool,
+    gc: bool,
+    repeated: bool,
+}
+
+struct Task {
+    id: u64,
+    name: u64,
+    frames: u64,
+    stack: StackId,
+}
+
+impl<'a> Loader<'a> {
+    fn new(keep_samples: bool) -> Self {
+        Self {
+            builder: ProfileBuilder::new(keep_samples),
+            frames: Frames::default(),
+            threads: FxHashMap::default(),
+            runs: FxHashMap::default(),
+            previous: Previous::default(),
+            open: None,
+            task: None,
+        }
+    }
+
+    fn read(&mut self, records: &mut Records<'a>, options: ProfileOptions<'_>) -> Result<()> {
+        let mut samples = 0u64;
+        loop {
+            // Frames of a task, and frames outside of samples, are looked at one by one.
+            if self.task.is_none() && self.open.is_some() {
+                let run = records.run();
+                if !run.is_empty() {
+                    self.push_run(run);
+                }
+            }
+            let Some(record) = records.next() else { return Ok(()) };
+            let (offset, event) = record?;
+            if matches!(event, Event::Stack { .. }) {
+                samples += 1;
+                if samples.is_multiple_of(4096) {
+                    (options.progress)(offset);
+                }
+            }
+            self.event(event);
+        }
+    }
+
+    #[inline]
+    fn event(&mut self, event: Event<'a>) {
+        match event {
+            Event::Stack { pid, interpreter, thread } => self.begin_sample(pid, interpreter, thread),
+            Event::Time { microseconds } => self.sample(|open| open.time = Some(microseconds)),
+            Event::Memory { bytes } => self.sample(|open| open.memory = Some(bytes)),
+            Event::Gc => self.sample(|open| open.gc = true),
+            Event::Idle => self.sample(|open| open.idle = true),
+            Event::FrameRef { key } => self.frame_ref(key),
+            Event::InvalidFrame => {
+                self.push(ProfileFrame { function: Names::EMPTY, file: Names::EMPTY, line: 0, kind: FrameKind::Invalid })
+            }
+            Event::KernelFrame { symbol } => {
+                let function = self.builder.name(symbol);
+                self.push(ProfileFrame { function, file: Names::EMPTY, line: 0, kind: FrameKind::Kernel });
+            }
+            Event::String { key, value } => {
+                let value = self.builder.name(value);
+                self.frames.define_string(key, value);
+            }
+            Event::Frame(definition) => {
+                if definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)) {
+                    self.builder.notes().ranges += 1;
+                }
+                if self.frames.define(&definition, &mut self.builder) {
+                    self.runs = FxHashMap::default();
+                }
+            }
+            Event::Metadata { key, value } => {
+                if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
+                    self.finish_sample();
+                }
+                self.builder.metadata(key, value);
+            }
+            Event::StackRepeat => self.repeat(),
+            Event::TaskStack { task, name, frames } => {
+                self.task = Some(Task { id: task, name, frames, stack: StackId::EMPTY });
+                self.finish_task();
+            }
+            Event::TaskWaiter { task, waiter } => self.builder.task(task, TaskChange::Waiter(waiter)),
+            Event::TaskRunning { task } => self.builder.task(task, TaskChange::Running),
+            Event::StringRef { .. } => {}
+        }
+    }
+
+    #[inline]
+    fn sample(&mut self, change: impl FnOnce(&mut Open)) {
+        match &mut self.open {
+            Some(open) => change(open),
+            None => self.builder.notes().strays += 1,
+        }
+    }
+
+    fn begin_sample(&mut self, pid: Varint, interpreter: Option<Varint>, thread: &'a [u8]) {
+        self.finish_sample();
+        self.task = None;
+        let place = match self.threads.get(&(pid, interpreter, thread)) {
+            Some(&place) => place,
+            None => {
+                let name = self.builder.name(thread);
+                let place = Place {
+                    thread: self.builder.thread(pid.value(), interpreter.map(Varint::value), name),
+                    process: self.frames.process(pid.value()),
+                    repeat: self.previous.thread(pid.value(), thread),
+                };
+                self.threads.insert((pid, interpreter, thread), place);
+                place
+            }
+        };
+        self.frames.enter(place.process);
+        let (stack, time, memory) = (StackId::EMPTY, None, None);
+        self.open = Some(Open { place, stack, time, memory, idle: false, gc: false, repeated: false });
+    }
+
+    fn push_run(&mut self, run: &'a [u8]) {
+        let Some(open) = &mut self.open else { return };
+        let key = (open.place.process, open.stack, run);
+        open.stack = match self.runs.get(&key) {
+            Some(&stack) => stack,
+            None => {
+                let stack = keys_of_run(run).fold(open.stack, |stack, key| {
+                    let frame = self.frames.frame(key, &mut self.builder);
+                    self.builder.push(stack, frame)
+                });
+                // What is defined nowhere may be defined later, and is counted each time.
+                if !self.frames.take_guess() {
+                    self.runs.insert(key, stack);
+                }
+                stack
+            }
+        };
+    }
+
+    fn frame_ref(&mut self, key: u64) {
+        let frame = self.frames.frame(key, &mut self.builder);
+        self.frames.take_guess();
+        if let Some(task) = &mut self.task {
+            task.stack = self.builder.push(task.stack, frame);
+            task.frames = task.frames.saturating_sub(1);
+            self.finish_task();
+            return;
+        }
+        match &mut self.open {
+            Some(open) => open.stack = self.builder.push(open.stack, frame),
+            None => self.builder.notes().strays += 1,
+        }
+    }
+
+    fn push(&mut self, frame: ProfileFrame) {
+        let frame = self.builder.frame(frame);
+        match &mut self.open {
+            Some(open) => open.stack = self.builder.push(open.stack, frame),
+            None => self.builder.notes().strays += 1,
+        }
+    }
+
+    /// Gives a task's position to the profile when all of its frames are there.
+    fn finish_task(&mut self) {
+        let Some(task) = self.task.take_if(|task| task.frames == 0) else { return };
+        let name = match task.name {
+            0 => Names::EMPTY,
+            key => self.frames.string(key, &mut self.builder),
+        };
+        self.builder.task(task.id, TaskChange::Stack { name, stack: task.stack });
+    }
+
+    /// STACK_REPEAT: the previous frames of this thread come first. A second one in a sample would double the stack each time,
+    /// so it is passed over.
+    fn repeat(&mut self) {
+        let Some(open) = &mut self.open else {
+            self.builder.notes().strays += 1;
+            return;
+        };
+        if !std::mem::replace(&mut open.repeated, true) {
+            open.stack = self.previous.repeat(open.place.repeat, open.stack, &mut self.builder);
+        }
+    }
+
+    fn finish_sample(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let time = open.time.map(|time| self.builder.metric(time.value()));
+        let memory = open.memory.map(|memory| self.builder.metric(memory.value()));
+        let Open { place, stack, idle, gc, .. } = open;
+        self.builder.sample(&ProfileSample { thread: place.thread, stack, time, memory, idle, gc });
+        self.previous.set(place.repeat, stack);
+    }
+
+    /// A sample that the file ends in counts only with its metric, which comes last.
+    fn drop_cut_sample(&mut self) {
+        if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
+            self.finish_sample();
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! A profile: what threads were doing when they were looked at.
+//!
+//! Names, frames and stacks are each kept once. A stack is a node of a tree whose parents are the stacks of the callers, so
+//! that equal stacks are equal numbers. What the samples of a thread in a stack add up to is always there
+//! ([`Profile::aggregate`]); the samples themselves, in the order of the file, only when the loader was asked to keep them.
+//!
+//! * [`builder`] fills a profile; [`samples`] are its columns of samples;
+//! * [`stack_tree`] is the tree; [`values`] what is added up, and the metrics that read it;
+//! * [`thread`] says what threads are called.
+
+pub mod builder;
+pub mod samples;
+pub mod stack_tree;
+pub mod thread;
+pub mod values;
+
+pub use builder::ProfileBuilder;
+pub use samples::{ProfileSample, Samples};
+pub use stack_tree::{StackId, StackTree};
+pub use thread::{ProfileThread, ThreadId};
+pub use values::{Metric, Unit, Values};
+
+use super::names::{NameId, Names};
+
+/// A frame of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u32);
+
+impl FrameId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a frame is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FrameKind {
+    /// A position in a program that is interpreted or whose sources are known.
+    #[default]
+    Code,
+    /// Machine code outside of the interpreted program. The line may be an offset inside of the function.
+    Native,
+    /// A function of the operating system's kernel.
+    Kernel,
+    /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead: [`ProfileSample::gc`].
+    Gc,
+    /// The profiler could not unwind the stack, or not all of it.
+    Invalid,
+}
+
+impl FrameKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Code => "code",
+            Self::Native => "native",
+            Self::Kernel => "kernel",
+            Self::Gc => "gc",
+            Self::Invalid => "invalid",
+        }
+    }
+}
+
+/// One element of a stack. Frames that agree in all of this are one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProfileFrame {
+    /// The function, or the symbol of a kernel frame; empty for frames that are no function.
+    pub function: NameId,
+    /// Its source file, or what stands for it; may be empty.
+    pub file: NameId,
+    /// 1-based; 0 is unknown.
+    pub line: u32,
+    /// What it is.
+    pub kind: FrameKind,
+}
+
+/// What was measured, by the file's own word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Wall time.
+    #[default]
+    Wall,
+    /// CPU time: samples of idle threads were left out by the profiler.
+    Cpu,
+    /// Changes of the memory in use.
+    Memory,
+    /// Wall time, idle marks and memory.
+    Full,
+}
+
+impl Mode {
+    /// The mode that a file calls so. Unknown ones are measured in time.
+    pub fn of(name: &str) -> Self {
+        match name {
+            "cpu" => Self::Cpu,
+            "memory" => Self::Memory,
+            "full" => Self::Full,
+            _ => Self::Wall,
+        }
+    }
+
+    /// The name in files and in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Wall => "wall",
+            Self::Cpu => "cpu",
+            Self::Memory => "memory",
+            Self::Full => "full",
+        }
+    }
+}
+
+/// A key and value pair of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Metadatum {
+    /// The key; keys may repeat.
+    pub key: String,
+    /// The value.
+    pub value: String,
+    /// How many samples came before it in the file.
+    pub before: u64,
+}
+
+/// What the samples of one thread in one stack add up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregate {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The stack.
+    pub stack: StackId,
+    /// The sums.
+    pub values: Values,
+}
+
+/// Something that happened to an asyncio task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TaskEvent {
+    /// How many samples came before it in the file. It lies inside of the sample of this number, which began already.
+    pub before: u64,
+    /// The number of the task, which may be used again after the task is gone.
+    pub task: u64,
+    /// What happened.
+    pub change: TaskChange,
+}
+
+/// What happens to asyncio tasks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TaskChange {
+    /// It is suspended in this stack; the empty one says that it is gone.
+    Stack {
+        /// The task's name; empty if it is not said again.
+        name: NameId,
+        /// Where it waits.
+        stack: StackId,
+    },
+    /// It is awaited by this task; 0 says by none any more.
+    Waiter(u64),
+    /// The thread of the sample was executing it.
+    Running,
+}
+
+/// What was met while loading that a person should know.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProfileNotes {
+    /// Names that were no UTF-8 and got U+FFFD.
+    pub replaced: u64,
+    /// Keys that the file defines nowhere, shown as `<unresolved>`.
+    pub unresolved: u64,
+    /// Samples without frames, or with invalid ones only.
+    pub empty_samples: u64,
+    /// Samples in which a frame is [`FrameKind::Invalid`].
+    pub invalid_samples: u64,
+    /// Samples that have neither a time nor a change of memory: a cut file ends with one.
+    pub without_metric: u64,
+    /// Frames and metrics outside of samples.
+    pub strays: u64,
+    /// Last lines and columns of frames, which are not kept.
+    pub ranges: u64,
+    /// Events of asyncio tasks.
+    pub task_events: u64,
+    /// Lines, times and changes of memory that were larger than their columns, and are the largest that fit now.
+    pub clamped: u64,
+}
+
+/// A profile. [`ProfileBuilder`] makes it.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// All strings.
+    pub names: Names,
+    /// By [`FrameId`].
+    pub frames: Vec<ProfileFrame>,
+    /// By [`StackId`].
+    pub stacks: StackTree,
+    /// By [`ThreadId`], in the order in which they appear.
+    pub threads: Vec<ProfileThread>,
+    /// The samples in the order of the file, if they were to be kept.
+    pub samples: Option<Samples>,
+    /// The sums of each thread in each of its stacks, in the order in which they first appear.
+    pub aggregate: Vec<Aggregate>,
+    /// The sums of all samples.
+    pub total: Values,
+    /// In the order of the file.
+    pub metadata: Vec<Metadatum>,
+    /// What was measured.
+    pub mode: Mode,
+    /// Events of asyncio tasks, if samples are kept.
+    pub tasks: Vec<TaskEvent>,
+    /// What a person should know.
+    pub notes: ProfileNotes,
+}
+
+impl Profile {
+    /// A frame.
+    pub fn frame(&self, frame: FrameId) -> ProfileFrame {
+        self.frames[frame.index()]
+    }
+
+    /// A thread.
+    pub fn thread(&self, thread: ThreadId) -> &ProfileThread {
+        &self.threads[thread.index()]
+    }
+
+    /// The function's name as people see it: `<invalid>`, `<gc>` and empty names included.
+    pub fn function_name(&self, frame: FrameId) -> &str {
+        let frame = self.frame(frame);
+        display_name(frame.kind, self.names.text(frame.function))
+    }
+
+    /// The last value of a metadata key.
+    pub fn metadatum(&self, key: &str) -> Option<&str> {
+        self.metadata.iter().rev().find(|metadatum| metadatum.key == key).map(|metadatum| metadatum.value.as_str())
+    }
+
+    /// Microseconds between two looks at the threads, if the file says.
+    pub fn interval_us(&self) -> Option<u64> {
+        self.metadatum("interval")?.trim().parse().ok()
+    }
+
+    /// Microseconds that the recording took, if the file says.
+    pub fn duration_us(&self) -> Option<u64> {
+        self.metadatum("duration")?.trim().parse().ok()
+    }
+
+    /// What the mode measured, the main one first.
+    pub fn metrics(&self) -> Vec<Metric> {
+        let mut metrics = match self.mode {
+            Mode::Wall => vec![Metric::Time],
+            Mode::Cpu => vec![Metric::Cpu],
+            Mode::Memory => vec![Metric::MemoryGained, Metric::MemoryFreed],
+            Mode::Full => vec![Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed],
+        };
+        metrics.push(Metric::Samples);
+        if self.total.gc_samples > 0 {
+            metrics.push(Metric::Gc);
+        }
+        metrics
+    }
+
+    /// What people mean if they do not name a metric.
+    pub fn default_metric(&self) -> Metric {
+        self.metrics()[0]
+    }
+}
+
+/// What people see for the name of a function: names that are empty would leave holes in tables and graphs.
+pub fn display_name(kind: FrameKind, name: &str) -> &str {
+    match kind {
+        FrameKind::Invalid => "<invalid>",
+        FrameKind::Gc => "<gc>",
+        _ if name.is_empty() => "<unnamed>",
+        _ => name,
+    }
+}

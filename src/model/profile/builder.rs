@@ -1,0 +1,182 @@
+//! Fills a [`Profile`].
+
+use super::samples::MAX_THREADS;
+use super::{
+    Aggregate, FrameId, FrameKind, Metadatum, Mode, Profile, ProfileFrame, ProfileNotes, ProfileSample, ProfileThread, StackId,
+    TaskChange, TaskEvent, ThreadId, Values,
+};
+use crate::model::names::NameId;
+use rustc_hash::FxHashMap;
+
+/// Makes a [`Profile`] of samples that arrive one by one. Each takes constant memory beyond its stack, or none if samples
+/// are not kept.
+#[derive(Debug)]
+pub struct ProfileBuilder {
+    profile: Profile,
+    keep_samples: bool,
+    frames: FxHashMap<ProfileFrame, FrameId>,
+    children: FxHashMap<u64, StackId>,
+    threads: FxHashMap<ProfileThread, ThreadId>,
+    rows: FxHashMap<u64, u32>,
+    /// By stack: which kinds of frames it has.
+    kinds: Vec<u8>,
+}
+
+const CODE: u8 = 1;
+const INVALID: u8 = 2;
+const OTHER: u8 = 4;
+
+fn mark(kind: FrameKind) -> u8 {
+    match kind {
+        FrameKind::Code | FrameKind::Native => CODE,
+        FrameKind::Invalid => INVALID,
+        FrameKind::Kernel | FrameKind::Gc => OTHER,
+    }
+}
+
+impl ProfileBuilder {
+    /// An empty profile. Without `keep_samples` only sums are kept.
+    pub fn new(keep_samples: bool) -> Self {
+        Self {
+            profile: Profile { samples: keep_samples.then(Default::default), ..Profile::default() },
+            keep_samples,
+            frames: FxHashMap::default(),
+            children: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            rows: FxHashMap::default(),
+            kinds: vec![0],
+        }
+    }
+
+    /// The number of a name, with U+FFFD for what is no UTF-8.
+    pub fn name(&mut self, text: &[u8]) -> NameId {
+        match std::str::from_utf8(text) {
+            Ok(text) => self.profile.names.intern(text),
+            Err(_) => {
+                self.profile.notes.replaced += 1;
+                self.profile.names.intern_bytes(text)
+            }
+        }
+    }
+
+    /// The text of a name.
+    pub fn text(&self, name: NameId) -> &str {
+        self.profile.names.text(name)
+    }
+
+    /// The number of a frame, which is new if the frame is.
+    pub fn frame(&mut self, frame: ProfileFrame) -> FrameId {
+        let frames = &mut self.profile.frames;
+        *self.frames.entry(frame).or_insert_with(|| {
+            frames.push(frame);
+            FrameId(frames.len() as u32 - 1)
+        })
+    }
+
+    /// What a frame is.
+    pub fn definition(&self, frame: FrameId) -> ProfileFrame {
+        self.profile.frame(frame)
+    }
+
+    /// Whether all frames of a stack are code, native or not.
+    pub fn is_code_only(&self, stack: StackId) -> bool {
+        self.kinds[stack.index()] & !CODE == 0
+    }
+
+    /// A line that may be negative or larger than the column.
+    pub fn line(&mut self, line: i128) -> u32 {
+        u32::try_from(line).unwrap_or_else(|_| {
+            self.profile.notes.clamped += 1;
+            if line < 0 { 0 } else { u32::MAX }
+        })
+    }
+
+    /// A metric that may be larger than the column.
+    pub fn metric(&mut self, metric: i128) -> i64 {
+        i64::try_from(metric).unwrap_or_else(|_| {
+            self.profile.notes.clamped += 1;
+            if metric < 0 { i64::MIN } else { i64::MAX }
+        })
+    }
+
+    /// The stack of a frame that is called from another stack.
+    pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
+        let stacks = &mut self.profile.stacks;
+        let (kinds, frames) = (&mut self.kinds, &self.profile.frames);
+        *self.children.entry(u64::from(stack.0) << 32 | u64::from(frame.0)).or_insert_with(|| {
+            kinds.push(kinds[stack.index()] | mark(frames[frame.index()].kind));
+            stacks.add(stack, frame)
+        })
+    }
+
+    /// The stacks so far.
+    pub fn stacks(&self) -> &super::StackTree {
+        &self.profile.stacks
+    }
+
+    /// The number of a thread, which is new if the thread is.
+    pub fn thread(&mut self, pid: i128, interpreter: Option<i128>, name: NameId) -> ThreadId {
+        let threads = &mut self.profile.threads;
+        if threads.len() == MAX_THREADS {
+            return ThreadId(MAX_THREADS as u32 - 1);
+        }
+        let thread = ProfileThread { pid, interpreter, name };
+        *self.threads.entry(thread).or_insert_with(|| {
+            threads.push(thread);
+            ThreadId(threads.len() as u32 - 1)
+        })
+    }
+
+    /// Appends a key and value pair. The last `mode` is the profile's.
+    pub fn metadata(&mut self, key: &[u8], value: &[u8]) {
+        let mut text = |bytes: &[u8]| {
+            self.profile.notes.replaced += u64::from(std::str::from_utf8(bytes).is_err());
+            String::from_utf8_lossy(bytes).into_owned()
+        };
+        let (key, value) = (text(key), text(value));
+        if key == "mode" {
+            self.profile.mode = Mode::of(&value);
+        }
+        let before = self.profile.total.samples;
+        self.profile.metadata.push(Metadatum { key, value, before });
+    }
+
+    /// Appends a sample.
+    #[inline]
+    pub fn sample(&mut self, sample: &ProfileSample) {
+        let values = Values::of_sample(sample);
+        let profile = &mut self.profile;
+        let kinds = self.kinds[sample.stack.index()];
+        profile.notes.empty_samples += u64::from(kinds & !INVALID == 0);
+        profile.notes.invalid_samples += u64::from(kinds & INVALID != 0);
+        profile.notes.without_metric += u64::from(sample.time.is_none() && sample.memory.is_none());
+        profile.total.add(&values);
+        if let Some(samples) = &mut profile.samples {
+            samples.push(sample);
+        }
+        let aggregate = &mut profile.aggregate;
+        let row = *self.rows.entry(u64::from(sample.thread.0) << 32 | u64::from(sample.stack.0)).or_insert_with(|| {
+            aggregate.push(Aggregate { thread: sample.thread, stack: sample.stack, values: Values::default() });
+            aggregate.len() as u32 - 1
+        });
+        aggregate[row as usize].values.add(&values);
+    }
+
+    /// Appends what happened to an asyncio task.
+    pub fn task(&mut self, task: u64, change: TaskChange) {
+        self.profile.notes.task_events += 1;
+        if self.keep_samples {
+            self.profile.tasks.push(TaskEvent { before: self.profile.total.samples, task, change });
+        }
+    }
+
+    /// What was met so far.
+    pub fn notes(&mut self) -> &mut ProfileNotes {
+        &mut self.profile.notes
+    }
+
+    /// The finished profile.
+    pub fn finish(self) -> Profile {
+        self.profile
+    }
+}

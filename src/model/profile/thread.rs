@@ -1,0 +1,103 @@
+//! The threads of a profile and what they are called.
+
+use crate::model::names::{NameId, Names};
+
+/// A thread of a profile.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ThreadId(pub u32);
+
+impl ThreadId {
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A thread of a process. Interpreters of one process that share a thread count as several.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct ProfileThread {
+    /// Process id.
+    pub pid: i128,
+    /// Interpreter inside of the process, in formats that tell.
+    pub interpreter: Option<i128>,
+    /// Thread id or name as the file has it. Austin's ids are hexadecimal.
+    pub name: NameId,
+}
+
+impl ProfileThread {
+    /// The thread's name, or its id in decimal.
+    pub fn id(&self, names: &Names) -> String {
+        let raw = names.text(self.name);
+        parse_thread_id(raw.as_bytes()).map_or_else(|| raw.to_owned(), |id| id.to_string())
+    }
+
+    /// `P19488;T0:19488`, as Austin's text begins.
+    pub fn label(&self, names: &Names) -> String {
+        format!("P{};{}", self.pid, self.short_label(names))
+    }
+
+    /// `T0:19488`: interpreter and thread.
+    pub fn short_label(&self, names: &Names) -> String {
+        match self.interpreter {
+            Some(interpreter) => format!("T{interpreter}:{}", self.id(names)),
+            None => format!("T{}", self.id(names)),
+        }
+    }
+
+    /// Whether a person means this one: by its name, or by its id in decimal or as the file has it.
+    pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
+        wanted == names.text(self.name) || wanted == self.id(names)
+    }
+}
+
+/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text shows decimal. None for
+/// what is a name by those rules, or has more than 124 bits.
+pub fn parse_thread_id(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
+    let (negative, digits) = match text.as_bytes().first()? {
+        b'-' => (true, text.get(1..)?),
+        b'+' => (false, text.get(1..)?),
+        _ => (false, text),
+    };
+    // After the prefix Python takes an underscore; elsewhere it takes one between digits only.
+    let digits = match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(digits) => digits.strip_prefix('_').unwrap_or(digits),
+        None => digits,
+    };
+    if digits.ends_with('_') || digits.starts_with('_') || digits.contains("__") || digits.is_empty() || digits.len() > 31 {
+        return None;
+    }
+    let mut value = 0i128;
+    for digit in digits.chars().filter(|&digit| digit != '_') {
+        value = value << 4 | i128::from(digit.to_digit(16)?);
+    }
+    Some(if negative { -value } else { value })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thread_ids_are_read_as_python_reads_them() {
+        for (text, id) in [
+            ("1f", Some(31)),
+            ("dead", Some(57005)),
+            ("0x1F", Some(31)),
+            ("1_0", Some(16)),
+            ("-5", Some(-5)),
+            (" 7 ", Some(7)),
+            ("0x_1", Some(1)),
+            ("", None),
+            ("g", None),
+            ("_1", None),
+            ("1__0", None),
+            ("-", None),
+            ("0x", None),
+            ("MainThread", None),
+            ("7f0123456789", Some(0x7f01_2345_6789)),
+        ] {
+            assert_eq!(parse_thread_id(text.as_bytes()), id, "{text:?}");
+        }
+    }
+}

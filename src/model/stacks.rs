@@ -1,0 +1,160 @@
+//! Weighted stacks: where profiles and dominator trees meet.
+//!
+//! A profile says how much time was spent in each call stack. A dominator tree says how many bytes each path of dominators
+//! leads to: an object's shallow size is the path's own value, what it retains is the value of all paths that begin with
+//! it. Both are stacks with numbers, so one set of writers shows both.
+//!
+//! * [`builder`] makes them of anything; [`of_profile`](mod@of_profile) of a profile.
+
+pub mod builder;
+pub mod of_profile;
+
+pub use builder::WeightedStacksBuilder;
+pub use of_profile::{Selection, of_profile};
+
+use super::names::{NameId, Names};
+use super::profile::{FrameId, ProfileFrame, StackId, StackTree, Unit, display_name};
+
+/// Frames that a stack may have. What is deeper is in one frame that says how much was cut.
+pub const MAX_DEPTH: usize = 500;
+
+/// A kind of numbers that entries have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ValueType {
+    /// `time`, `samples`, `inuse_space`.
+    pub name: String,
+    /// The unit.
+    pub unit: Unit,
+}
+
+/// A thread of a profile, or a heap.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Track {
+    /// `P19488;T0:19488` for a thread of a profile; it is split at the `;` where groups are shown. What a heap is called.
+    pub name: String,
+    /// Process id; None for heaps.
+    pub pid: Option<i128>,
+    /// Thread id or name; None for heaps.
+    pub thread: Option<String>,
+    /// Interpreter inside of the process, in formats that tell.
+    pub interpreter: Option<i128>,
+}
+
+/// When an entry was, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment {
+    /// Microseconds from the track's beginning to the beginning of the sample.
+    pub start: i64,
+    /// Microseconds that it took.
+    pub length: i64,
+    /// The thread was not running.
+    pub idle: bool,
+    /// The garbage collector was running.
+    pub gc: bool,
+    /// Change of memory in bytes, which may be negative.
+    pub memory: i64,
+}
+
+/// Stacks with numbers.
+#[derive(Clone, Debug, Default)]
+pub struct WeightedStacks {
+    /// What this is of: the name of the input.
+    pub title: String,
+    /// All strings.
+    pub names: Names,
+    /// By [`FrameId`].
+    pub frames: Vec<ProfileFrame>,
+    /// By [`StackId`]. No stack has more than [`MAX_DEPTH`] frames.
+    pub stacks: StackTree,
+    /// What the numbers of an entry are, in order.
+    pub values: Vec<ValueType>,
+    /// What entries belong to.
+    pub tracks: Vec<Track>,
+    entries: Entries,
+    /// Whether entries are in the order of time. Otherwise each pair of a track and a stack is there at most once.
+    pub in_order: bool,
+    /// Microseconds between two samples, if that is known.
+    pub interval_us: Option<u64>,
+    /// Microseconds that the recording took, if that is known.
+    pub duration_us: Option<u64>,
+    /// Entries whose stacks were cut at [`MAX_DEPTH`].
+    pub cut_entries: u64,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Entries {
+    track: Vec<u32>,
+    stack: Vec<StackId>,
+    /// As many for each entry as there are value types.
+    values: Vec<i64>,
+    /// Empty, or one for each entry.
+    moments: Vec<Moment>,
+}
+
+/// One entry of [`WeightedStacks`].
+#[derive(Clone, Copy, Debug)]
+pub struct Entry<'a> {
+    /// Index of the track.
+    pub track: usize,
+    /// The stack.
+    pub stack: StackId,
+    /// One number for each value type.
+    pub values: &'a [i64],
+    /// When it was, if entries are in the order of time.
+    pub moment: Option<Moment>,
+}
+
+impl WeightedStacks {
+    /// How many entries there are.
+    pub fn len(&self) -> usize {
+        self.entries.stack.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.stack.is_empty()
+    }
+
+    /// All entries.
+    pub fn iter(&self) -> impl Iterator<Item = Entry<'_>> + '_ {
+        (0..self.len()).map(|row| self.entry(row))
+    }
+
+    /// An entry.
+    #[inline]
+    pub fn entry(&self, row: usize) -> Entry<'_> {
+        let width = self.values.len();
+        Entry {
+            track: self.entries.track[row] as usize,
+            stack: self.entries.stack[row],
+            values: &self.entries.values[row * width..(row + 1) * width],
+            moment: self.entries.moments.get(row).copied(),
+        }
+    }
+
+    /// The sum of each value type.
+    pub fn totals(&self) -> Vec<i64> {
+        let mut totals = vec![0i64; self.values.len()];
+        for entry in self.iter() {
+            totals.iter_mut().zip(entry.values).for_each(|(total, value)| *total = total.saturating_add(*value));
+        }
+        totals
+    }
+
+    /// A frame.
+    #[inline]
+    pub fn frame(&self, frame: FrameId) -> ProfileFrame {
+        self.frames[frame.index()]
+    }
+
+    /// The function's name as people see it.
+    pub fn function_name(&self, frame: FrameId) -> &str {
+        let frame = self.frame(frame);
+        display_name(frame.kind, self.names.text(frame.function))
+    }
+
+    /// A name.
+    pub fn text(&self, name: NameId) -> &str {
+        self.names.text(name)
+    }
+}

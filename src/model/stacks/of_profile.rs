@@ -1,0 +1,78 @@
+//! A profile as weighted stacks.
+
+use super::{Moment, Track, ValueType, WeightedStacks, WeightedStacksBuilder};
+use crate::model::profile::{Metric, Profile, ProfileThread, ThreadId, Values};
+
+/// What of a profile is wanted.
+#[derive(Clone, Debug, Default)]
+pub struct Selection {
+    /// The numbers of each entry; empty for all that the profile's mode measured.
+    pub metrics: Vec<Metric>,
+    /// Only threads of this process.
+    pub pid: Option<i128>,
+    /// Only threads with this name, or this id in decimal or as the file has it.
+    pub thread: Option<String>,
+    /// One entry for each sample, in the order of time, if the profile has kept them.
+    pub in_order: bool,
+}
+
+impl Selection {
+    /// Whether a thread is wanted.
+    pub fn has(&self, profile: &Profile, thread: &ProfileThread) -> bool {
+        self.pid.is_none_or(|pid| pid == thread.pid)
+            && self.thread.as_deref().is_none_or(|wanted| thread.is_called(wanted, &profile.names))
+    }
+}
+
+/// The stacks of a profile with the sums, or the samples, of each.
+pub fn of_profile(profile: &Profile, title: &str, selection: &Selection) -> WeightedStacks {
+    let metrics = if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
+    let tracks: Vec<_> = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
+    let stacks = WeightedStacks {
+        title: title.to_owned(),
+        names: profile.names.clone(),
+        frames: profile.frames.clone(),
+        stacks: profile.stacks.clone(),
+        values: metrics.iter().map(|metric| ValueType { name: metric.name().to_owned(), unit: metric.unit() }).collect(),
+        interval_us: profile.interval_us(),
+        duration_us: profile.duration_us(),
+        ..WeightedStacks::default()
+    };
+    let mut builder = WeightedStacksBuilder::with(stacks);
+    let mut numbers = vec![None; tracks.len()];
+    for (row, thread) in profile.threads.iter().enumerate().filter(|(row, _)| tracks[*row]) {
+        numbers[row] = Some(builder.thread_track(Track {
+            name: thread.label(&profile.names),
+            pid: Some(thread.pid),
+            thread: Some(thread.id(&profile.names)),
+            interpreter: thread.interpreter,
+        }));
+    }
+    let track = |thread: ThreadId| numbers[thread.index()];
+    let mut values = vec![0; metrics.len()];
+    let read =
+        |sums: &Values, values: &mut [i64]| values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(*metric));
+    match &profile.samples {
+        Some(samples) if selection.in_order => {
+            let mut clocks = vec![0i64; tracks.len()];
+            for sample in samples.iter() {
+                let Some(track) = track(sample.thread) else { continue };
+                let length = sample.time.unwrap_or(0).max(0);
+                let start = clocks[sample.thread.index()];
+                clocks[sample.thread.index()] = start.saturating_add(length);
+                let memory = sample.memory.unwrap_or(0);
+                let moment = Moment { start, length, idle: sample.idle, gc: sample.gc, memory };
+                read(&Values::of_sample(&sample), &mut values);
+                builder.add_at(track, sample.stack, &values, moment);
+            }
+        }
+        _ => {
+            for row in &profile.aggregate {
+                let Some(track) = track(row.thread) else { continue };
+                read(&row.values, &mut values);
+                builder.add(track, row.stack, &values);
+            }
+        }
+    }
+    builder.finish()
+}

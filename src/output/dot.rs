@@ -1,0 +1,120 @@
+//! Draws a few objects and their references as a graph for Graphviz.
+//!
+//! Only for results, such as paths and neighbourhoods: nobody can read a drawing of a whole heap.
+
+use crate::model::heap::{Heap, Label, ObjectId};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::io::{self, Write};
+
+/// Most objects that are drawn.
+pub const MAX_OBJECTS: usize = 200;
+
+/// Characters of a name that are shown.
+const LONGEST: usize = 80;
+
+/// What is to be drawn.
+#[derive(Clone, Debug, Default)]
+pub struct Drawing {
+    /// Objects that stand out: what was asked for.
+    pub marked: Vec<ObjectId>,
+    /// Roots by what they are called, and what they hold.
+    pub roots: Vec<(String, ObjectId)>,
+    /// References; the objects at their ends are drawn too.
+    pub references: Vec<Arrow>,
+}
+
+/// A reference in a drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Arrow {
+    /// Whose reference it is.
+    pub from: ObjectId,
+    /// What it refers to.
+    pub to: ObjectId,
+    /// What it is called.
+    pub label: Label,
+    /// It does not keep its target alive; it is dashed.
+    pub weak: bool,
+}
+
+/// A drawing has more objects than anyone can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TooLarge {
+    /// How many it has.
+    pub objects: usize,
+}
+
+impl fmt::Display for TooLarge {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} objects are too many for a drawing, which shows {MAX_OBJECTS} at most", self.objects)
+    }
+}
+
+impl std::error::Error for TooLarge {}
+
+impl Drawing {
+    /// All objects in it, each once, in order.
+    pub fn objects(&self) -> BTreeSet<ObjectId> {
+        let ends = self.references.iter().flat_map(|arrow| [arrow.from, arrow.to]);
+        ends.chain(self.roots.iter().map(|(_, object)| *object)).chain(self.marked.iter().copied()).collect()
+    }
+
+    /// Whether it can be drawn.
+    ///
+    /// # Errors
+    /// When there are more than [`MAX_OBJECTS`].
+    pub fn fits(&self) -> Result<(), TooLarge> {
+        let objects = self.objects().len();
+        if objects > MAX_OBJECTS { Err(TooLarge { objects }) } else { Ok(()) }
+    }
+}
+
+/// Writes a drawing that [fits](Drawing::fits); of a larger one it writes everything nevertheless. `size` says what is shown
+/// below the name of an object: `16 B / 1.0 KiB`.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write<W: Write>(heap: &Heap<'_>, drawing: &Drawing, size: impl Fn(ObjectId) -> String, mut out: W) -> io::Result<()> {
+    writeln!(out, "digraph heap {{")?;
+    writeln!(out, "  rankdir=LR;")?;
+    writeln!(out, "  node [shape=box, fontname=\"sans-serif\"];")?;
+    let names: BTreeSet<&str> = drawing.roots.iter().map(|(name, _)| name.as_str()).collect();
+    for (number, name) in names.iter().enumerate() {
+        writeln!(out, "  root{number} [label=\"{}\", shape=ellipse];", Escaped(name))?;
+    }
+    for object in drawing.objects() {
+        let of = heap.type_of(object);
+        let bold = if drawing.marked.contains(&object) { ", style=bold" } else { "" };
+        let (name, id, size) = (Escaped(heap.names.text(of.name)), heap.id(object), size(object));
+        writeln!(out, "  n{} [label=\"{name}\\n{}\\n{}\"{bold}];", object.0, Escaped(&id), Escaped(&size))?;
+    }
+    let held: BTreeSet<(usize, ObjectId)> =
+        drawing.roots.iter().map(|(name, object)| (names.range(..name.as_str()).count(), *object)).collect();
+    for (number, object) in held {
+        writeln!(out, "  root{number} -> n{};", object.0)?;
+    }
+    for arrow in drawing.references.iter().collect::<BTreeSet<_>>() {
+        let dashed = if arrow.weak { ", style=dashed" } else { "" };
+        let label = arrow.label.text(&heap.names);
+        writeln!(out, "  n{} -> n{} [label=\"{}\"{dashed}];", arrow.from.0, arrow.to.0, Escaped(&label))?;
+    }
+    writeln!(out, "}}")
+}
+
+/// A text inside of quotes. Control characters are shown as spaces, long texts are cut.
+struct Escaped<'t>(&'t str);
+
+impl fmt::Display for Escaped<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (position, c) in self.0.chars().enumerate() {
+            match c {
+                _ if position == LONGEST => return f.write_str("…"),
+                '"' => f.write_str("\\\"")?,
+                '\\' => f.write_str("\\\\")?,
+                c if c.is_control() => f.write_str(" ")?,
+                c => write!(f, "{c}")?,
+            }
+        }
+        Ok(())
+    }
+}

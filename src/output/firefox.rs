@@ -1,0 +1,291 @@
+//! The processed profile format of the Firefox Profiler, version 55. Its front end upgrades old versions by itself.
+//!
+//! A thread's weight is the first value. Where entries are in the order of time they have their times, idle and garbage
+//! collection are markers, and changes of memory a counter of the process; otherwise entries follow one another, a
+//! millisecond apart or as long as their time.
+
+use super::json;
+use super::written::{Written, empty_entries, rows_by_track};
+use crate::model::profile::{FrameId, FrameKind, StackId, Unit};
+use crate::model::stacks::{Entry, Moment, WeightedStacks};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde_json::json;
+use std::io::{self, Write};
+
+const CATEGORIES: [(FrameKind, &str, &str); 5] = [
+    (FrameKind::Code, "Code", "yellow"),
+    (FrameKind::Native, "Native", "blue"),
+    (FrameKind::Kernel, "Kernel", "orange"),
+    (FrameKind::Gc, "GC", "green"),
+    (FrameKind::Invalid, "Invalid", "grey"),
+];
+const OTHER: usize = 5;
+
+/// Writes the first value, with the others where they have a place.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
+    let mut written = Written::new(stacks);
+    written.sums.truncate(1);
+    let mut categories: Vec<_> =
+        CATEGORIES.iter().map(|(_, name, color)| json!({ "name": name, "color": color, "subcategories": ["Other"] })).collect();
+    categories.push(json!({ "name": "Other", "color": "grey", "subcategories": ["Other"] }));
+    let meta = json!({
+        "version": 24, "preprocessedProfileVersion": 55, "interval": stacks.interval_us.unwrap_or(1000).max(1) as f64 / 1000.0,
+        "startTime": 0, "processType": 0, "product": stacks.title, "stackwalk": 0, "debug": false, "categories": categories,
+        "markerSchema": [], "symbolicated": true, "usesOnlyOneStackType": true, "sourceCodeIsNotOnSearchfox": true,
+        "importedFrom": concat!("dumptool ", env!("CARGO_PKG_VERSION")),
+    });
+    json::value(out, "{\"meta\":", &meta)?;
+    out.write_all(b",\"libs\":[],\"pages\":[]")?;
+    let rows = rows_by_track(stacks);
+    counters(stacks, out)?;
+    let mut processes = FxHashSet::default();
+    json::array(out, ",\"threads\":", 0..stacks.tracks.len(), |out, track| {
+        let main = processes.insert(stacks.tracks[track].pid);
+        thread(stacks, track, main, &rows[track], out, &mut written)
+    })?;
+    out.write_all(b"}\n")?;
+    written.lose("values but the first", stacks.values.len().saturating_sub(1) as u64);
+    written.lose("empty stacks, shown as gaps", empty_entries(stacks));
+    Ok(written)
+}
+
+/// The process of a track, as the format wants it.
+fn pid(stacks: &WeightedStacks, track: usize) -> String {
+    stacks.tracks[track].pid.map_or("0".to_owned(), |pid| pid.to_string())
+}
+
+/// The memory of each process, as changes.
+fn counters(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+    let mut processes: Vec<(String, usize, Vec<Moment>)> = Vec::new();
+    let mut numbers = FxHashMap::default();
+    for entry in stacks.iter() {
+        let Some(moment) = entry.moment.filter(|moment| moment.memory != 0) else { continue };
+        let number = *numbers.entry(pid(stacks, entry.track)).or_insert_with_key(|pid| {
+            processes.push((pid.clone(), entry.track, Vec::new()));
+            processes.len() - 1
+        });
+        processes[number].2.push(moment);
+    }
+    json::array(out, ",\"counters\":", processes, |out, (pid, track, mut moments)| {
+        moments.sort_by_key(|moment| moment.start);
+        let head = json!({ "name": "malloc", "category": "Memory", "description": "Memory in use", "pid": pid,
+                           "mainThreadIndex": track });
+        let head = head.to_string();
+        write!(out, "{},\"samples\":{{\"length\":{}", &head[..head.len() - 1], moments.len())?;
+        json::array(out, ",\"time\":", &moments, |out, moment| milliseconds(out, moment.start))?;
+        json::array(out, ",\"count\":", &moments, |out, moment| json::integer(out, moment.memory))?;
+        out.write_all(b"}}")
+    })
+}
+
+/// Names of a thread by their numbers.
+#[derive(Default)]
+struct Strings<'a> {
+    texts: Vec<&'a str>,
+    numbers: FxHashMap<&'a str, usize>,
+}
+
+impl<'a> Strings<'a> {
+    fn number(&mut self, text: &'a str) -> usize {
+        *self.numbers.entry(text).or_insert_with(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        })
+    }
+}
+
+fn thread(
+    stacks: &WeightedStacks,
+    track: usize,
+    main: bool,
+    rows: &[u32],
+    out: &mut impl Write,
+    written: &mut Written,
+) -> io::Result<()> {
+    let about = &stacks.tracks[track];
+    let last = rows.last().and_then(|row| stacks.entry(*row as usize).moment).map_or(0, |moment| moment.start + moment.length);
+    let head = json!({
+        "name": about.thread.as_ref().unwrap_or(&about.name), "isMainThread": main, "processType": "default",
+        "processName": about.pid.map_or(stacks.title.clone(), |pid| format!("process {pid}")), "pid": pid(stacks, track),
+        "tid": about.name, "registerTime": 0, "unregisterTime": last as f64 / 1000.0, "processStartupTime": 0,
+        "processShutdownTime": null, "pausedRanges": [],
+        "resourceTable": { "length": 0, "lib": [], "name": [], "host": [], "type": [] },
+        "nativeSymbols": { "length": 0, "address": [], "functionSize": [], "libIndex": [], "name": [] },
+    })
+    .to_string();
+    out.write_all(&head.as_bytes()[..head.len() - 1])?;
+
+    let used = Used::of(stacks, rows);
+    let mut strings = Strings::default();
+    used.write(stacks, out, &mut strings)?;
+    samples(stacks, rows, &used, out, written)?;
+    markers(stacks, rows, out, &mut strings)?;
+    json::value(out, ",\"stringArray\":", &strings.texts)?;
+    out.write_all(b"}")
+}
+
+/// The stacks, frames and functions that a thread has, numbered anew: callers first.
+struct Used {
+    stacks: Vec<StackId>,
+    frames: Vec<FrameId>,
+    stack_numbers: FxHashMap<StackId, usize>,
+    frame_numbers: FxHashMap<FrameId, usize>,
+}
+
+impl Used {
+    fn of(stacks: &WeightedStacks, rows: &[u32]) -> Self {
+        let mut used = Self {
+            stacks: Vec::new(),
+            frames: Vec::new(),
+            stack_numbers: FxHashMap::default(),
+            frame_numbers: FxHashMap::default(),
+        };
+        for &row in rows {
+            let mut stack = stacks.entry(row as usize).stack;
+            while stack != StackId::EMPTY && !used.stack_numbers.contains_key(&stack) {
+                used.stack_numbers.insert(stack, 0);
+                used.stacks.push(stack);
+                stack = stacks.stacks.parent(stack);
+            }
+        }
+        used.stacks.sort_unstable();
+        for (number, stack) in used.stacks.iter().enumerate() {
+            used.stack_numbers.insert(*stack, number);
+            if let Some(frame) = stacks.stacks.leaf(*stack) {
+                used.frame_numbers.entry(frame).or_insert_with(|| {
+                    used.frames.push(frame);
+                    used.frames.len() - 1
+                });
+            }
+        }
+        used
+    }
+
+    fn write<'a>(&self, stacks: &'a WeightedStacks, out: &mut impl Write, strings: &mut Strings<'a>) -> io::Result<()> {
+        let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
+        let mut function_of = Vec::with_capacity(self.frames.len());
+        for &id in &self.frames {
+            let frame = stacks.frame(id);
+            function_of.push(*numbers.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
+                let file = stacks.text(frame.file);
+                functions.push((strings.number(stacks.function_name(id)), (!file.is_empty()).then(|| strings.number(file))));
+                functions.len() - 1
+            }));
+        }
+        let lines = |id: FrameId| Some(stacks.frame(id).line).filter(|line| *line > 0);
+        let category = |id: FrameId| CATEGORIES.iter().position(|(kind, ..)| *kind == stacks.frame(id).kind).unwrap_or(OTHER);
+        let count = self.frames.len();
+        write!(out, ",\"frameTable\":{{\"length\":{count}")?;
+        json::array(out, ",\"func\":", function_of, |out, function| write!(out, "{function}"))?;
+        json::array(out, ",\"line\":", &self.frames, |out, id| json::value(out, "", &lines(*id)))?;
+        json::array(out, ",\"category\":", &self.frames, |out, id| write!(out, "{}", category(*id)))?;
+        for (column, value) in [
+            ("address", "-1"),
+            ("inlineDepth", "0"),
+            ("subcategory", "0"),
+            ("nativeSymbol", "null"),
+            ("innerWindowID", "null"),
+            ("implementation", "null"),
+            ("column", "null"),
+        ] {
+            constant(out, column, value, count)?;
+        }
+        let count = functions.len();
+        write!(out, "}},\"funcTable\":{{\"length\":{count}")?;
+        json::array(out, ",\"name\":", &functions, |out, (name, _)| write!(out, "{name}"))?;
+        json::array(out, ",\"fileName\":", &functions, |out, (_, file)| json::value(out, "", file))?;
+        for (column, value) in
+            [("isJS", "false"), ("relevantForJS", "false"), ("resource", "-1"), ("lineNumber", "null"), ("columnNumber", "null")]
+        {
+            constant(out, column, value, count)?;
+        }
+        write!(out, "}},\"stackTable\":{{\"length\":{}", self.stacks.len())?;
+        json::array(out, ",\"prefix\":", &self.stacks, |out, stack| {
+            json::value(out, "", &self.stack_numbers.get(&stacks.stacks.parent(*stack)))
+        })?;
+        json::array(out, ",\"frame\":", &self.stacks, |out, stack| {
+            let frame = stacks.stacks.leaf(*stack).and_then(|frame| self.frame_numbers.get(&frame));
+            json::value(out, "", &frame)
+        })?;
+        out.write_all(b"}")
+    }
+}
+
+/// A column that says the same in every row.
+fn constant(out: &mut impl Write, name: &str, value: &str, count: usize) -> io::Result<()> {
+    json::array(out, &format!(",\"{name}\":"), 0..count, |out, _| out.write_all(value.as_bytes()))
+}
+
+fn samples(stacks: &WeightedStacks, rows: &[u32], used: &Used, out: &mut impl Write, written: &mut Written) -> io::Result<()> {
+    let unit = stacks.values.first().map_or(Unit::Count, |value| value.unit);
+    let weight_type = match unit {
+        Unit::Microseconds => "tracing-ms",
+        Unit::Bytes => "bytes",
+        Unit::Count => "samples",
+    };
+    let entries = || rows.iter().map(|&row| stacks.entry(row as usize));
+    let weight = |entry: &Entry<'_>| entry.values.first().copied().unwrap_or(0);
+    write!(out, ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"", rows.len())?;
+    json::array(out, ",\"stack\":", entries(), |out, entry| json::value(out, "", &used.stack_numbers.get(&entry.stack)))?;
+    let mut clock = 0i64;
+    json::array(out, ",\"time\":", entries(), |out, entry| {
+        let step = if unit == Unit::Microseconds { weight(&entry).max(0) } else { 1000 };
+        let start = entry.moment.map_or(clock, |moment| moment.start);
+        clock = clock.saturating_add(step);
+        milliseconds(out, start)
+    })?;
+    json::array(out, ",\"weight\":", entries(), |out, entry| {
+        written.stacks += 1;
+        written.add_one(0, weight(&entry));
+        match unit {
+            Unit::Microseconds => milliseconds(out, weight(&entry)),
+            Unit::Bytes | Unit::Count => json::integer(out, weight(&entry)),
+        }
+    })?;
+    if stacks.in_order {
+        let busy = |moment: Moment| if moment.idle { 0 } else { moment.length };
+        json::array(out, ",\"threadCPUDelta\":", entries(), |out, entry| json::integer(out, entry.moment.map_or(0, busy)))?;
+    }
+    out.write_all(b"}")
+}
+
+/// Runs of samples during which the thread was idle, or the garbage collector ran.
+fn markers<'a>(stacks: &WeightedStacks, rows: &[u32], out: &mut impl Write, strings: &mut Strings<'a>) -> io::Result<()> {
+    let mut markers: Vec<(i64, i64, &'static str)> = Vec::new();
+    for (name, wanted) in [("GC", (|moment: &Moment| moment.gc) as fn(&Moment) -> bool), ("Idle", |moment| moment.idle)] {
+        let mut open: Option<(i64, i64)> = None;
+        for moment in rows.iter().filter_map(|&row| stacks.entry(row as usize).moment) {
+            let end = moment.start.saturating_add(moment.length);
+            match (&mut open, wanted(&moment)) {
+                (Some((_, last)), true) => *last = end,
+                (None, true) => open = Some((moment.start, end)),
+                (_, false) => markers.extend(open.take().map(|(start, end)| (start, end, name))),
+            }
+        }
+        markers.extend(open.map(|(start, end)| (start, end, name)));
+    }
+    markers.sort_unstable();
+    write!(out, ",\"markers\":{{\"length\":{}", markers.len())?;
+    json::array(out, ",\"name\":", &markers, |out, (.., name)| write!(out, "{}", strings.number(name)))?;
+    json::array(out, ",\"startTime\":", &markers, |out, (start, ..)| milliseconds(out, *start))?;
+    json::array(out, ",\"endTime\":", &markers, |out, (_, end, _)| milliseconds(out, *end))?;
+    // A phase of 1 is an interval.
+    json::array(out, ",\"phase\":", &markers, |out, _| out.write_all(b"1"))?;
+    let category = |name: &str| if name == "GC" { 3 } else { OTHER };
+    json::array(out, ",\"category\":", &markers, |out, (.., name)| write!(out, "{}", category(name)))?;
+    json::array(out, ",\"data\":", &markers, |out, _| out.write_all(b"null"))?;
+    out.write_all(b"}")
+}
+
+/// Microseconds as milliseconds.
+fn milliseconds(out: &mut impl Write, microseconds: i64) -> io::Result<()> {
+    let sign = if microseconds < 0 { "-" } else { "" };
+    let magnitude = microseconds.unsigned_abs();
+    match magnitude % 1000 {
+        0 => write!(out, "{sign}{}", magnitude / 1000),
+        rest => write!(out, "{sign}{}.{rest:03}", magnitude / 1000),
+    }
+}

@@ -1,0 +1,191 @@
+//! Folded stacks: `frame;frame;frame number`, outermost first, as flamegraph.pl, inferno, speedscope and grep take them.
+//!
+//! Lines of one function are one frame here. The process and the thread are the first two frames. Lines come in the order
+//! of a walk over the tree whose branches are sorted by name, so that two files can be compared.
+
+use super::written::{Written, label};
+use crate::model::profile::{FrameKind, StackId};
+use crate::model::stacks::{Track, WeightedStacks};
+use rustc_hash::FxHashMap;
+use std::io::{self, Write};
+
+/// Writes the sums of one value.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
+    let mut line = Vec::new();
+    each_line(stacks, value, |prefix, frames, number| {
+        line.clear();
+        line.extend_from_slice(prefix.as_bytes());
+        for frame in frames.iter().rev() {
+            line.push(b';');
+            line.extend_from_slice(frame.as_bytes());
+        }
+        line.push(b' ');
+        line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+        line.push(b'\n');
+        out.write_all(&line)
+    })
+}
+
+/// Gives each line: the frames of the track, the frames innermost first, and the sum.
+pub(super) fn each_line(
+    stacks: &WeightedStacks,
+    value: usize,
+    mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
+) -> io::Result<Written> {
+    let mut written = Written::new(stacks);
+    written.sums = vec![written.sums.swap_remove(value)];
+    let tree = Tree::new(stacks);
+    let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
+    let mut track_order: Vec<usize> = (0..tracks.len()).collect();
+    track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
+    let mut track_rank = vec![0u32; tracks.len()];
+    track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
+
+    let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
+    let (mut nothing, mut negative) = (0, 0);
+    for entry in stacks.iter() {
+        let node = tree.node[entry.stack.index()];
+        sums.push((track_rank[entry.track], tree.rank[node as usize], entry.values[value]));
+    }
+    sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
+    let mut frames = Vec::new();
+    for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+        let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
+        match sum {
+            ..0 => negative += 1,
+            0 => nothing += 1,
+            _ => {
+                frames.clear();
+                let mut node = tree.by_rank[sums[0].1 as usize];
+                while node != 0 {
+                    frames.push(tree.labels[tree.label[node as usize] as usize].as_str());
+                    node = tree.parent[node as usize];
+                }
+                each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
+                written.stacks += 1;
+                written.add_one(0, sum);
+            }
+        }
+    }
+    let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
+    written.lose("line numbers of frames", lines as u64);
+    written.lose("names with semicolons or line breaks, which were replaced", tree.replaced + replaced_tracks(stacks));
+    written.lose("stacks whose sum is 0", nothing);
+    written.lose("stacks whose sum is negative", negative);
+    Ok(written)
+}
+
+/// `P12;T0:34`, or the name of a heap.
+fn track_frames(track: &Track) -> String {
+    match (&track.pid, &track.thread) {
+        (Some(pid), Some(thread)) => {
+            let interpreter = track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
+            format!("P{pid};T{interpreter}{}", clean(thread))
+        }
+        _ => clean(&track.name),
+    }
+}
+
+fn replaced_tracks(stacks: &WeightedStacks) -> u64 {
+    let names = stacks.tracks.iter().map(|track| track.thread.as_ref().unwrap_or(&track.name));
+    names.filter(|name| clean(name) != **name).count() as u64
+}
+
+/// Without what would end a frame or a line.
+fn clean(name: &str) -> String {
+    name.chars()
+        .map(|c| match c {
+            ';' => ':',
+            c if c.is_control() => ' ',
+            c => c,
+        })
+        .collect()
+}
+
+/// Stacks by the functions' names: lines of one function are one.
+struct Tree {
+    labels: Vec<String>,
+    /// By node; node 0 is the empty stack.
+    parent: Vec<u32>,
+    label: Vec<u32>,
+    /// The place of each node in a walk whose branches are sorted by name, and the node of each place.
+    rank: Vec<u32>,
+    by_rank: Vec<u32>,
+    /// The node of each stack.
+    node: Vec<u32>,
+    replaced: u64,
+}
+
+impl Tree {
+    fn new(stacks: &WeightedStacks) -> Self {
+        let (mut labels, mut numbers, mut replaced) = (Vec::new(), FxHashMap::<String, u32>::default(), 0);
+        let mut functions = FxHashMap::<_, u32>::default();
+        let label_of: Vec<u32> = (stacks.frames.iter())
+            .map(|&frame| {
+                let function = (frame.function, frame.file, frame.kind == FrameKind::Kernel, frame.kind);
+                *functions.entry(function).or_insert_with(|| {
+                    let text = label(stacks, frame);
+                    let name = clean(&text);
+                    replaced += u64::from(name != text);
+                    *numbers.entry(name).or_insert_with_key(|name| {
+                        labels.push(name.clone());
+                        labels.len() as u32 - 1
+                    })
+                })
+            })
+            .collect();
+        let mut tree = Self {
+            labels,
+            parent: vec![0],
+            label: vec![u32::MAX],
+            rank: Vec::new(),
+            by_rank: Vec::new(),
+            node: vec![0; stacks.stacks.len()],
+            replaced,
+        };
+        let mut children = FxHashMap::<u64, u32>::default();
+        for stack in stacks.stacks.ids() {
+            tree.add(stack, stacks, &label_of, &mut children);
+        }
+        tree.walk();
+        tree
+    }
+
+    fn add(&mut self, stack: StackId, stacks: &WeightedStacks, label_of: &[u32], children: &mut FxHashMap<u64, u32>) {
+        let Some(frame) = stacks.stacks.leaf(stack) else { return };
+        let parent = self.node[stacks.stacks.parent(stack).index()];
+        let label = label_of[frame.index()];
+        let node = *children.entry(u64::from(parent) << 32 | u64::from(label)).or_insert_with(|| {
+            self.parent.push(parent);
+            self.label.push(label);
+            self.parent.len() as u32 - 1
+        });
+        self.node[stack.index()] = node;
+    }
+
+    fn walk(&mut self) {
+        let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
+        order.sort_by(|a, b| self.labels[*a as usize].cmp(&self.labels[*b as usize]));
+        let mut label_rank = vec![0u32; order.len()];
+        order.iter().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank as u32);
+        let count = self.parent.len();
+        // Children of a node stand together, the last by name first, as a stack gives them back in reverse.
+        let mut nodes: Vec<u32> = (1..count as u32).collect();
+        nodes.sort_unstable_by_key(|&node| {
+            (self.parent[node as usize], std::cmp::Reverse(label_rank[self.label[node as usize] as usize]))
+        });
+        let mut first = vec![0u32; count + 1];
+        nodes.iter().for_each(|&node| first[self.parent[node as usize] as usize + 1] += 1);
+        (0..count).for_each(|node| first[node + 1] += first[node]);
+        self.rank = vec![0; count];
+        let mut open = vec![0u32];
+        while let Some(node) = open.pop() {
+            self.rank[node as usize] = self.by_rank.len() as u32;
+            self.by_rank.push(node);
+            open.extend(&nodes[first[node as usize] as usize..first[node as usize + 1] as usize]);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! What types and edges are called.
+
+use crate::model::heap::{Heap, Label, Type, TypeId, TypeKind};
+use crate::model::names::NameId;
+use rustc_hash::FxHashMap;
+
+/// A name of edges that is put together: `+0x10`, `[3]`, `main.worker buf`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Place {
+    /// The function of a call frame.
+    pub(super) function: Option<NameId>,
+    pub(super) label: Label,
+}
+
+/// Such names by the numbers under which edges refer to them, in the order in which they came up.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    numbers: FxHashMap<Place, u32>,
+    places: Vec<Place>,
+    last: Option<(Place, u32)>,
+}
+
+impl Labels {
+    /// The number of a name.
+    #[inline]
+    pub(super) fn number(&mut self, place: Place) -> u64 {
+        if let Some((last, number)) = self.last
+            && last == place
+        {
+            return number.into();
+        }
+        let number = *self.numbers.entry(place).or_insert_with(|| {
+            self.places.push(place);
+            self.places.len() as u32 - 1
+        });
+        self.last = Some((place, number));
+        number.into()
+    }
+
+    /// All names, in the order of their numbers.
+    pub(super) fn names<'s>(&'s self, heap: &'s Heap<'_>) -> impl Iterator<Item = String> + 's {
+        self.places.iter().map(|place| {
+            let label = place.label.text(&heap.names);
+            match place.function.map(|function| heap.names.text(function)) {
+                Some(function) if label.is_empty() => function.to_owned(),
+                Some(function) => format!("{function} {label}"),
+                None => label.into_owned(),
+            }
+        })
+    }
+}
+
+/// What the objects of types are called. Readers take strings of different numbers for different types, so that each is there
+/// once.
+pub(super) struct TypeNames {
+    pub(super) texts: Vec<String>,
+    of: Vec<u32>,
+}
+
+impl TypeNames {
+    pub(super) fn of(heap: &Heap<'_>) -> Self {
+        let mut numbers = FxHashMap::default();
+        let mut texts = Vec::new();
+        let number = |name: String| {
+            *numbers.entry(name).or_insert_with_key(|name| {
+                texts.push(name.clone());
+                texts.len() as u32 - 1
+            })
+        };
+        let of = type_names(heap).into_iter().map(number).collect();
+        Self { texts, of }
+    }
+
+    /// The number of a type's name.
+    #[inline]
+    pub(super) fn number(&self, type_id: TypeId) -> usize {
+        self.of[type_id.0 as usize] as usize
+    }
+
+    /// A type's name.
+    pub(super) fn text(&self, type_id: TypeId) -> &str {
+        &self.texts[self.number(type_id)]
+    }
+}
+
+/// What the objects of each type are called: the type's name; with its namespace if several types have the name, because
+/// readers put objects of equal names together; in parentheses if the objects stand for roots, as V8 writes those.
+fn type_names(heap: &Heap<'_>) -> Vec<String> {
+    let mut namespaces = FxHashMap::<NameId, Option<NameId>>::default();
+    for Type { name, namespace, .. } in &heap.types {
+        let known = namespaces.entry(*name).or_insert(Some(*namespace));
+        if *known != Some(*namespace) {
+            *known = None;
+        }
+    }
+    let name = |of: &Type| {
+        let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
+        match (of.kind, name, namespaces.get(&of.name)) {
+            (_, "", _) => "<unnamed>".to_owned(),
+            (TypeKind::Synthetic | TypeKind::Root, ..) => format!("({name})"),
+            (_, _, Some(None)) if !namespace.is_empty() => format!("{name} ({namespace})"),
+            _ => name.to_owned(),
+        }
+    };
+    heap.types.iter().map(name).collect()
+}

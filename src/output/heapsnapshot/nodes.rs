@@ -1,0 +1,62 @@
+//! The nodes.
+
+use super::json::Out;
+use super::plan::{FIRST_GROUP, Plan};
+use super::report::Report;
+use super::strings::Section;
+use crate::model::heap::{ObjectId, TypeKind};
+use std::io::{self, Write};
+
+/// Numbers of a node: type, name, id, own size, edges, trace node, detachedness.
+pub(super) const FIELDS: u64 = 7;
+
+/// Positions in the list of types in [`super::json::head`].
+const STRING: u64 = 2;
+const OBJECT: u64 = 3;
+const SYNTHETIC: u64 = 9;
+
+/// Writes all nodes.
+pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mut Report) -> io::Result<()> {
+    for node in 0..plan.synthetic() {
+        let name = match node {
+            0 => 0,
+            1 => Section::Fixed.at(plan) + super::strings::GC_ROOTS,
+            _ if node - FIRST_GROUP < plan.groups.len() => Section::Groups.at(plan) + (node - FIRST_GROUP) as u64,
+            _ => Section::Fixed.at(plan) + super::strings::UNREACHABLE,
+        };
+        let (id, size) = match plan.root {
+            Some(root) if node == 1 => (id(root), size(plan, root, plan.heap.external(root), report)),
+            _ => (2 * (node as u64 + 1), 0),
+        };
+        out.row([SYNTHETIC, name, id, size, plan.edges_of_synthetic(node), 0, 0], node == 0)?;
+    }
+    let types = Section::Types.at(plan);
+    let mut text = Section::Texts.at(plan);
+    let mut external = plan.heap.external.iter().peekable();
+    for object in plan.numbering.objects() {
+        while external.next_if(|(other, _)| *other < object).is_some() {}
+        let external = external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes);
+        let size = size(plan, object, external, report);
+        let type_name = plan.types.number(plan.heap.type_of[object.index()]) as u64;
+        let (node_type, name) = match plan.heap.type_of(object).kind {
+            TypeKind::Text => {
+                text += 1;
+                (STRING, text - 1)
+            }
+            _ if plan.is_synthetic(object) => (SYNTHETIC, types + type_name),
+            _ => (OBJECT, types + type_name),
+        };
+        out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;
+    }
+    out.text("],\n\"edges\":[");
+    Ok(())
+}
+
+/// The id of an object's node: odd, and the same whatever else is written.
+fn id(object: ObjectId) -> u64 {
+    2 * u64::from(object.0) + 1
+}
+
+fn size(plan: &Plan<'_, '_>, object: ObjectId, external: u64, report: &mut Report) -> u64 {
+    report.size(plan.heap.shallow.get(object.index()), external)
+}

@@ -1,0 +1,97 @@
+//! Which node an object is.
+
+use crate::model::heap::ObjectId;
+
+/// 64 objects.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    /// Bit i: object i of them is written.
+    written: u64,
+    /// Objects that are written before them.
+    rank: u32,
+}
+
+/// The nodes of objects, in the order of objects after the nodes that are no objects.
+pub(super) struct Numbering {
+    words: Vec<Word>,
+    /// Number of the first node that is an object.
+    first: u32,
+    /// The object that is node 1, whatever its row is.
+    root: Option<ObjectId>,
+    count: u64,
+}
+
+impl Numbering {
+    /// Numbers the objects for which `written` says so.
+    pub(super) fn of(objects: usize, root: Option<ObjectId>, written: impl Fn(ObjectId) -> bool) -> Self {
+        let mut rank = 0;
+        let words = (0..objects as u32).step_by(64).map(|first| {
+            let last = first.saturating_add(64).min(objects as u32);
+            let bits = (first..last).filter(|row| written(ObjectId(*row))).fold(0, |bits, row| bits | 1u64 << (row % 64));
+            let word = Word { written: bits, rank };
+            rank += bits.count_ones();
+            word
+        });
+        let words: Vec<Word> = words.collect();
+        Self { words, first: 0, root, count: u64::from(rank) }
+    }
+
+    /// Says how many nodes come before those of objects.
+    pub(super) fn begin_at(&mut self, first: u32) {
+        self.first = first;
+    }
+
+    /// How many objects are written.
+    pub(super) fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Whether an object is written.
+    #[inline]
+    pub(super) fn has(&self, object: ObjectId) -> bool {
+        self.words[object.index() / 64].written >> (object.0 % 64) & 1 == 1
+    }
+
+    /// The node of an object that is written.
+    #[inline]
+    pub(super) fn node(&self, object: ObjectId) -> u64 {
+        let word = self.words[object.index() / 64];
+        let before = word.rank + (word.written & ((1 << (object.0 % 64)) - 1)).count_ones();
+        match self.root {
+            Some(root) if root == object => 1,
+            Some(root) if root < object => u64::from(self.first) + u64::from(before) - 1,
+            _ => u64::from(self.first) + u64::from(before),
+        }
+    }
+
+    /// The objects that are written, without the one that is node 1, in the order of their nodes.
+    pub(super) fn objects(&self) -> impl Iterator<Item = ObjectId> + '_ {
+        let rows = (0u32..).zip(&self.words).flat_map(|(index, word)| {
+            let mut rest = word.written;
+            std::iter::from_fn(move || {
+                let bit = (rest != 0).then(|| rest.trailing_zeros())?;
+                rest &= rest - 1;
+                Some(ObjectId(index * 64 + bit))
+            })
+        });
+        rows.filter(|object| Some(*object) != self.root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_follow_the_order_of_objects() {
+        for root in [None, Some(ObjectId(0)), Some(ObjectId(70)), Some(ObjectId(199))] {
+            let mut numbering = Numbering::of(200, root, |object| object.0 % 3 == 0 || Some(object) == root);
+            numbering.begin_at(5);
+            let objects: Vec<_> = numbering.objects().collect();
+            assert_eq!(objects.len() as u64 + u64::from(root.is_some()), numbering.count());
+            assert!(objects.iter().zip(5..).all(|(object, node)| numbering.has(*object) && numbering.node(*object) == node));
+            assert!(root.is_none_or(|root| numbering.node(root) == 1));
+            assert!(!numbering.has(ObjectId(1)));
+        }
+    }
+}

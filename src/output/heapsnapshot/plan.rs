@@ -1,0 +1,87 @@
+//! What will be written: which nodes there are, in which order, and how many edges each has.
+
+use super::Which;
+use super::labels::TypeNames;
+use super::numbering::Numbering;
+use super::roots::{self, Groups};
+use super::unreachable;
+use crate::analysis::graph::Graph;
+use crate::analysis::live::Objects;
+use crate::model::heap::{Heap, ObjectId, TypeKind};
+
+/// Nodes before those of the groups of roots: the root and `(GC roots)`.
+pub(super) const FIRST_GROUP: usize = 2;
+
+/// What will be written.
+pub(super) struct Plan<'p, 'a> {
+    pub(super) heap: &'p Heap<'a>,
+    pub(super) graph: &'p Graph<'p>,
+    pub(super) live: &'p Objects,
+    pub(super) numbering: Numbering,
+    /// The heap's own object for the set of roots: node 1.
+    pub(super) root: Option<ObjectId>,
+    /// Groups of roots, if the heap has no object for the set of them.
+    pub(super) groups: Groups,
+    /// What the node `(unreachable)` refers to. Without any there is no such node.
+    pub(super) tops: Vec<ObjectId>,
+    /// What objects of each type are called.
+    pub(super) types: TypeNames,
+    pub(super) nodes: u64,
+    pub(super) edges: u64,
+    /// Objects that are texts.
+    pub(super) texts: u64,
+}
+
+impl<'p, 'a> Plan<'p, 'a> {
+    pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p Objects, which: Which) -> Self {
+        let root = heap.root_object();
+        let groups = if root.is_some() { Groups::default() } else { Groups::of(heap) };
+        let all = which == Which::All;
+        let numbering = Numbering::of(heap.len(), root, |object| all || live.contains(object));
+        let tops = if all { unreachable::tops(graph, live) } else { Vec::new() };
+        let types = TypeNames::of(heap);
+        let mut plan = Self { heap, graph, live, numbering, root, groups, tops, types, nodes: 0, edges: 0, texts: 0 };
+        let synthetic = plan.synthetic();
+        plan.numbering.begin_at(synthetic as u32);
+        plan.nodes = synthetic as u64 + plan.numbering.count() - u64::from(root.is_some());
+        plan.edges = (0..synthetic).map(|node| plan.edges_of_synthetic(node)).sum();
+        for object in plan.numbering.objects() {
+            plan.edges += plan.edges_of(object);
+            plan.texts += u64::from(heap.type_of(object).kind == TypeKind::Text);
+        }
+        plan
+    }
+
+    /// Nodes that are no objects, and the heap's own root object.
+    pub(super) fn synthetic(&self) -> usize {
+        FIRST_GROUP + self.groups.len() + usize::from(!self.tops.is_empty())
+    }
+
+    /// Edges of a node before those of objects.
+    pub(super) fn edges_of_synthetic(&self, node: usize) -> u64 {
+        match node {
+            0 => 1 + u64::from(!self.tops.is_empty()),
+            1 => self.root.map_or(self.groups.len() as u64, |root| self.edges_of(root)),
+            _ if node - FIRST_GROUP < self.groups.len() => self.groups.size(node - FIRST_GROUP),
+            _ => self.tops.len() as u64,
+        }
+    }
+
+    /// Edges of an object.
+    #[inline]
+    pub(super) fn edges_of(&self, object: ObjectId) -> u64 {
+        let references = &self.heap.references;
+        let range = references.range(object);
+        let dependent = self.graph.dependent_on(object).len();
+        if references.weak.is_empty() {
+            return (range.len() + dependent) as u64;
+        }
+        let left_out = range.clone().filter(|row| references.is_weak(*row) && !self.numbering.has(references.target[*row])).count();
+        (range.len() - left_out + dependent) as u64
+    }
+
+    /// Whether the object is a synthetic node.
+    pub(super) fn is_synthetic(&self, object: ObjectId) -> bool {
+        roots::is_synthetic(self.heap, object)
+    }
+}

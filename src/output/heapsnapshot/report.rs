@@ -1,0 +1,71 @@
+//! What was written, and what could not be.
+
+use super::plan::Plan;
+use crate::output::loss::Loss;
+use serde::Serialize;
+
+/// What was written, as readers count it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Report {
+    /// Nodes, those that are no objects included.
+    pub nodes: u64,
+    /// Edges.
+    pub edges: u64,
+    /// The sum of all nodes' own sizes.
+    pub bytes: u64,
+    /// What the format cannot say, and what was left out.
+    #[serde(skip)]
+    pub lost: Vec<Loss>,
+    #[serde(skip)]
+    pub(super) clamped: (u64, u64),
+    #[serde(skip)]
+    pub(super) external: (u64, u64),
+    #[serde(skip)]
+    pub(super) cut_texts: u64,
+    #[serde(skip)]
+    pub(super) weakened: u64,
+}
+
+impl Report {
+    /// Counts a size, which readers keep in 32 bits, and gives what is written of it.
+    #[inline]
+    pub(super) fn size(&mut self, shallow: u64, external: u64) -> u64 {
+        if external > 0 {
+            self.external = (self.external.0 + 1, self.external.1.saturating_add(external));
+        }
+        let size = shallow.saturating_add(external);
+        let written = size.min(u32::MAX.into());
+        if size > written {
+            self.clamped = (self.clamped.0 + 1, self.clamped.1.saturating_add(size - written));
+        }
+        self.bytes = self.bytes.saturating_add(written);
+        written
+    }
+
+    pub(super) fn note_what_is_left_out(&mut self, plan: &Plan<'_, '_>) {
+        let (heap, written) = (plan.heap, &plan.numbering);
+        let mut add = |what, count, bytes| {
+            if count > 0 {
+                self.lost.push(Loss { what, count, bytes });
+            }
+        };
+        let unreachable = heap.len() as u64 - written.count();
+        if unreachable > 0 {
+            let left_out = heap.objects().filter(|object| !written.has(*object));
+            let shallow = left_out.fold(0u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())));
+            let external = heap.external.iter().filter(|(object, _)| !written.has(*object));
+            let bytes = external.fold(shallow, |sum, (_, bytes)| sum.saturating_add(*bytes));
+            add("unreachable objects (--objects all writes them)", unreachable, Some(bytes));
+        }
+        if unreachable > 0 && !heap.references.weak.is_empty() {
+            let references = &heap.references;
+            let rows = written.objects().chain(plan.root).flat_map(|object| references.range(object));
+            let weak = rows.filter(|row| references.is_weak(*row) && !written.has(references.target[*row])).count();
+            add("weak references to unreachable objects", weak as u64, None);
+        }
+        add("references of unreachable objects to live ones, written as weak", self.weakened, None);
+        add("sizes cut at 4 GiB: readers keep 32 bits", self.clamped.0, Some(self.clamped.1));
+        add("external sizes, which are in the objects' own sizes", self.external.0, Some(self.external.1));
+        add("texts cut after 1 KiB", self.cut_texts, None);
+    }
+}

@@ -1,0 +1,70 @@
+//! The roots in groups: what is below `(GC roots)`.
+
+use crate::model::heap::{Heap, ObjectId, Root, RootKind};
+use crate::model::names::NameId;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Roots by what they belong to.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// What each group is.
+    keys: Vec<(RootKind, NameId)>,
+    /// Where the roots of each group begin in `order`, and the end.
+    first: Vec<u32>,
+    /// Rows of roots by group.
+    order: Vec<u32>,
+}
+
+impl Groups {
+    /// Groups in the order of their first roots, roots in the order of the heap.
+    pub(super) fn of(heap: &Heap<'_>) -> Self {
+        let mut numbers = FxHashMap::default();
+        let mut keys = Vec::new();
+        let mut group_of = |root: &Root| {
+            *numbers.entry((root.kind, root.group)).or_insert_with(|| {
+                keys.push((root.kind, root.group));
+                keys.len() as u32 - 1
+            })
+        };
+        let groups: Vec<u32> = heap.roots.iter().map(&mut group_of).collect();
+        let mut order: Vec<u32> = (0..groups.len() as u32).collect();
+        order.sort_by_key(|row| groups[*row as usize]);
+        let mut first = vec![0u32; keys.len() + 1];
+        groups.iter().for_each(|group| first[*group as usize + 1] += 1);
+        (1..first.len()).for_each(|group| first[group] += first[group - 1]);
+        Self { keys, first, order }
+    }
+
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// What they are called.
+    pub(super) fn names<'s>(&'s self, heap: &'s Heap<'_>) -> impl Iterator<Item = String> + 's {
+        self.keys.iter().map(|(kind, group)| match heap.names.text(*group) {
+            "" => format!("({})", kind.name()),
+            group => format!("({group})"),
+        })
+    }
+
+    /// The roots of a group.
+    pub(super) fn roots<'s>(&'s self, group: usize, heap: &'s Heap<'_>) -> impl ExactSizeIterator<Item = &'s Root> + 's {
+        self.order[self.range(group)].iter().map(|row| &heap.roots[*row as usize])
+    }
+
+    /// How many roots a group has.
+    pub(super) fn size(&self, group: usize) -> u64 {
+        self.range(group).len() as u64
+    }
+
+    fn range(&self, group: usize) -> Range<usize> {
+        self.first[group] as usize..self.first[group + 1] as usize
+    }
+}
+
+/// Whether an object is one that stands for roots, so that it is a synthetic node.
+pub(super) fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
+    heap.type_of(object).kind.is_made_up()
+}

@@ -1,0 +1,14 @@
+//! What an output format cannot say.
+
+use serde::Serialize;
+
+/// Something that the format cannot say.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Loss {
+    /// What, in the plural.
+    pub what: &'static str,
+    /// How often.
+    pub count: u64,
+    /// How many bytes it concerns, where it concerns bytes.
+    pub bytes: Option<u64>,
+}

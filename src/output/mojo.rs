@@ -1,0 +1,209 @@
+//! MOJO version 3, of a profile whose samples were kept.
+//!
+//! Keys are small numbers, and each process defines what it uses: readers look keys up by process.
+
+use super::written::{Lost, Sum, Written};
+use crate::model::names::NameId;
+use crate::model::profile::{FrameId, FrameKind, Metadatum, Metric, Profile, ProfileSample, Values};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
+use std::io::{self, Write};
+
+/// Writes the samples of the threads that are wanted. With `merge`, neighbours in a thread that differ in their numbers only
+/// become one. Metadata that counts samples is left out where it would not be true any more.
+///
+/// # Errors
+/// When the output cannot be written.
+///
+/// # Panics
+/// When the profile has not kept its samples.
+pub fn write(profile: &Profile, wanted: &dyn Fn(usize) -> bool, merge: bool, out: &mut impl Write) -> io::Result<Written> {
+    let samples = profile.samples.as_ref().expect("samples are kept");
+    let whole = !merge && (0..profile.threads.len()).all(wanted);
+    let mut writer = Writer { profile, out, event: Vec::new(), defined: FxHashMap::default(), sums: Values::default(), cleaned: 0 };
+    writer.out.write_all(b"MOJ\x03")?;
+    let mut metadata = profile.metadata.iter().filter(|metadatum| whole || !counts_samples(metadatum)).peekable();
+    // The sample of each thread that may grow.
+    let mut pending: Vec<Option<ProfileSample>> = vec![None; profile.threads.len()];
+    for (row, sample) in samples.iter().enumerate() {
+        while let Some(metadatum) = metadata.next_if(|metadatum| metadatum.before <= row as u64) {
+            writer.metadata(metadatum)?;
+        }
+        let thread = sample.thread.index();
+        if !wanted(thread) {
+            continue;
+        }
+        if !merge {
+            writer.sample(&sample)?;
+            continue;
+        }
+        match pending[thread].as_mut().and_then(|before| merged(before, &sample)) {
+            Some(sum) => pending[thread] = Some(sum),
+            None => {
+                if let Some(before) = pending[thread].replace(sample) {
+                    writer.sample(&before)?;
+                }
+            }
+        }
+    }
+    pending.into_iter().flatten().try_for_each(|sample| writer.sample(&sample))?;
+    metadata.try_for_each(|metadatum| writer.metadata(metadatum))?;
+    Ok(writer.written(whole))
+}
+
+/// Both in one, if nothing but their sums is lost.
+fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
+    let add = |a: Option<i64>, b: Option<i64>| match (a, b) {
+        (None, None) => Some(None),
+        // What came into use and what went out of use are counted apart.
+        (Some(a), Some(b)) if (a >= 0) == (b >= 0) => a.checked_add(b).map(Some),
+        _ => None,
+    };
+    let same = (a.stack, a.idle, a.gc) == (b.stack, b.idle, b.gc);
+    Some(ProfileSample { time: add(a.time, b.time)?, memory: add(a.memory, b.memory)?, ..*a }).filter(|_| same)
+}
+
+fn counts_samples(metadatum: &Metadatum) -> bool {
+    ["count", "saturation", "errors", "gc"].contains(&metadatum.key.as_str())
+}
+
+struct Writer<'a, W> {
+    profile: &'a Profile,
+    out: &'a mut W,
+    event: Vec<u8>,
+    /// What each process has defined.
+    defined: FxHashMap<i128, (FxHashSet<NameId>, FxHashSet<FrameId>)>,
+    sums: Values,
+    cleaned: u64,
+}
+
+impl<W: Write> Writer<'_, W> {
+    fn metadata(&mut self, metadatum: &Metadatum) -> io::Result<()> {
+        self.event.push(1);
+        self.text(&metadatum.key);
+        self.text(&metadatum.value);
+        self.flush()
+    }
+
+    fn sample(&mut self, sample: &ProfileSample) -> io::Result<()> {
+        let profile = self.profile;
+        let thread = profile.thread(sample.thread);
+        self.event.push(2);
+        self.varint(thread.pid);
+        self.varint(thread.interpreter.unwrap_or(0));
+        self.text(profile.names.text(thread.name));
+        let mut frames = Vec::new();
+        profile.stacks.outermost_first(sample.stack, &mut frames);
+        self.define(thread.pid, &frames);
+        for frame in frames {
+            let definition = profile.frame(frame);
+            match definition.kind {
+                FrameKind::Code | FrameKind::Native => {
+                    self.event.push(5);
+                    self.varint(frame_key(frame));
+                }
+                FrameKind::Kernel => {
+                    self.event.push(6);
+                    self.text(profile.names.text(definition.function));
+                }
+                FrameKind::Invalid => self.event.push(4),
+                FrameKind::Gc => self.event.push(7),
+            }
+        }
+        if sample.gc {
+            self.event.push(7);
+        }
+        if let Some(time) = sample.time {
+            self.event.push(9);
+            self.varint(time.into());
+        }
+        if sample.idle {
+            self.event.push(8);
+        }
+        if let Some(memory) = sample.memory {
+            self.event.push(10);
+            self.varint(memory.into());
+        }
+        self.sums.add(&Values::of_sample(sample));
+        self.flush()
+    }
+
+    /// Defines the names and frames that the process has not defined yet.
+    fn define(&mut self, pid: i128, frames: &[FrameId]) {
+        let (mut names, mut known) = self.defined.remove(&pid).unwrap_or_default();
+        for &frame in frames {
+            let definition = self.profile.frame(frame);
+            if !matches!(definition.kind, FrameKind::Code | FrameKind::Native) || !known.insert(frame) {
+                continue;
+            }
+            for name in [definition.file, definition.function] {
+                if names.insert(name) {
+                    self.event.push(11);
+                    self.varint(string_key(name));
+                    self.text(self.profile.names.text(name));
+                }
+            }
+            self.event.push(3);
+            self.varint(frame_key(frame));
+            self.varint(string_key(definition.file));
+            self.varint(string_key(definition.function));
+            self.varint(definition.line.into());
+            // Last line and columns are unknown.
+            self.event.extend_from_slice(&[0, 0, 0]);
+        }
+        self.defined.insert(pid, (names, known));
+    }
+
+    fn text(&mut self, text: &str) {
+        // A string ends at the first NUL.
+        let clean: Cow<'_, str> = if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() };
+        self.cleaned += u64::from(matches!(clean, Cow::Owned(_)));
+        self.event.extend_from_slice(clean.as_bytes());
+        self.event.push(0);
+    }
+
+    fn varint(&mut self, value: i128) {
+        // Numbers of files have 64 bits and a sign.
+        let magnitude = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
+        let mut byte = (magnitude & 0x3f) as u8 | if value < 0 { 0x40 } else { 0 };
+        let mut rest = magnitude >> 6;
+        while rest > 0 {
+            self.event.push(byte | 0x80);
+            byte = (rest & 0x7f) as u8;
+            rest >>= 7;
+        }
+        self.event.push(byte);
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.write_all(&self.event)?;
+        self.event.clear();
+        Ok(())
+    }
+
+    fn written(self, whole: bool) -> Written {
+        let metrics = self.profile.metrics().into_iter().filter(|metric| *metric != Metric::Samples);
+        let sum = |metric: Metric| Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum: self.sums.get(metric) };
+        let notes = &self.profile.notes;
+        let left_out = self.profile.metadata.iter().filter(|metadatum| !whole && counts_samples(metadatum)).count();
+        let without_interpreter = self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();
+        let losses = [
+            ("columns and last lines of frames", notes.ranges),
+            ("asyncio task events", notes.task_events),
+            ("metadata that counts samples", left_out as u64),
+            ("threads whose interpreter is not known, which is 0 now", without_interpreter as u64),
+            ("NULs in names, which were replaced", self.cleaned),
+        ];
+        let lost = losses.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Lost { what, count }).collect();
+        Written { stacks: self.sums.samples, sums: metrics.map(sum).collect(), lost }
+    }
+}
+
+/// Keys 0 and 1 are reserved for what is not defined.
+fn string_key(name: NameId) -> i128 {
+    i128::from(name.0) + 2
+}
+
+fn frame_key(frame: FrameId) -> i128 {
+    i128::from(frame.0) + 2
+}

@@ -1,0 +1,129 @@
+//! Tables: one row for each thread and stack, or for each sample, as CSV or JSON lines.
+
+use super::json;
+use super::written::{Written, label};
+use crate::model::profile::FrameId;
+use crate::model::stacks::{Entry, WeightedStacks};
+use std::io::{self, Write};
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowFormat {
+    /// Comma-separated, with a header. The stack is one text: `outer (file:line);inner (file:line)`.
+    Csv,
+    /// One JSON object a line. The stack is an array of frames.
+    Jsonl,
+}
+
+/// Writes all values.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write(stacks: &WeightedStacks, format: RowFormat, out: &mut impl Write) -> io::Result<Written> {
+    let mut written = Written::new(stacks);
+    let frames: Vec<String> = (0..stacks.frames.len() as u32).map(|id| frame(stacks, FrameId(id), format)).collect();
+    if format == RowFormat::Csv {
+        let times = if stacks.in_order { "start_us,is_idle,is_gc," } else { "" };
+        write!(out, "pid,interpreter,thread,{times}stack")?;
+        stacks.values.iter().try_for_each(|value| write!(out, ",{}", value.name))?;
+        out.write_all(b"\n")?;
+    }
+    let mut stack = Vec::new();
+    for entry in stacks.iter() {
+        stacks.stacks.outermost_first(entry.stack, &mut stack);
+        match format {
+            RowFormat::Csv => csv_row(stacks, &entry, &stack, &frames, out)?,
+            RowFormat::Jsonl => json_row(stacks, &entry, &stack, &frames, out)?,
+        }
+        written.stacks += 1;
+        written.add(entry.values);
+    }
+    Ok(written)
+}
+
+/// A frame, ready to be written.
+fn frame(stacks: &WeightedStacks, id: FrameId, format: RowFormat) -> String {
+    let frame = stacks.frame(id);
+    match format {
+        RowFormat::Csv => {
+            let label = label(stacks, frame);
+            match (label.strip_suffix(')'), frame.line) {
+                (_, 0) => label,
+                (Some(open), line) if !stacks.text(frame.file).is_empty() => format!("{open}:{line})"),
+                (_, line) => format!("{label}:{line}"),
+            }
+        }
+        RowFormat::Jsonl => {
+            let (function, file) = (stacks.function_name(id), stacks.text(frame.file));
+            serde_json::json!({ "function": function, "file": file, "line": frame.line, "kind": frame.kind.name() }).to_string()
+        }
+    }
+}
+
+fn csv_row(
+    stacks: &WeightedStacks,
+    entry: &Entry<'_>,
+    stack: &[FrameId],
+    frames: &[String],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let track = &stacks.tracks[entry.track];
+    let number = |number: Option<i128>| number.map(|number| number.to_string()).unwrap_or_default();
+    write!(out, "{},{},", number(track.pid), number(track.interpreter))?;
+    quoted(out, std::iter::once(track.thread.as_deref().unwrap_or(&track.name)))?;
+    if let Some(moment) = entry.moment {
+        write!(out, ",{},{},{}", moment.start, moment.idle, moment.gc)?;
+    }
+    out.write_all(b",")?;
+    quoted(out, stack.iter().map(|frame| frames[frame.index()].as_str()))?;
+    for value in entry.values {
+        out.write_all(b",")?;
+        json::integer(out, *value)?;
+    }
+    out.write_all(b"\n")
+}
+
+/// A field in quotes, of parts with `;` between them.
+fn quoted<'a>(out: &mut impl Write, parts: impl Iterator<Item = &'a str>) -> io::Result<()> {
+    out.write_all(b"\"")?;
+    for (i, part) in parts.enumerate() {
+        if i > 0 {
+            out.write_all(b";")?;
+        }
+        for (i, piece) in part.split('"').enumerate() {
+            if i > 0 {
+                out.write_all(b"\"\"")?;
+            }
+            out.write_all(piece.as_bytes())?;
+        }
+    }
+    out.write_all(b"\"")
+}
+
+fn json_row(
+    stacks: &WeightedStacks,
+    entry: &Entry<'_>,
+    stack: &[FrameId],
+    frames: &[String],
+    out: &mut impl Write,
+) -> io::Result<()> {
+    let track = &stacks.tracks[entry.track];
+    // Ids of more than 64 bits are texts: JSON's numbers end there.
+    let number = |number: Option<i128>| match number.map(i64::try_from) {
+        None => serde_json::Value::Null,
+        Some(Ok(small)) => small.into(),
+        Some(Err(_)) => number.map(|number| number.to_string()).into(),
+    };
+    json::value(out, "{\"pid\":", &number(track.pid))?;
+    json::value(out, ",\"interpreter\":", &number(track.interpreter))?;
+    json::value(out, ",\"thread\":", &track.thread.as_deref().unwrap_or(&track.name))?;
+    if let Some(moment) = entry.moment {
+        write!(out, ",\"start_us\":{},\"is_idle\":{},\"is_gc\":{}", moment.start, moment.idle, moment.gc)?;
+    }
+    for (value, number) in stacks.values.iter().zip(entry.values) {
+        json::value(out, ",", &value.name)?;
+        write!(out, ":{number}")?;
+    }
+    json::array(out, ",\"stack\":", stack, |out, frame| out.write_all(frames[frame.index()].as_bytes()))?;
+    out.write_all(b"}\n")
+}

@@ -1,0 +1,102 @@
+//! speedscope's own JSON (`https://www.speedscope.app/file-format-schema.json`): one profile for each thread and value.
+
+use super::json;
+use super::written::{Written, empty_entries, rows_by_track};
+use crate::model::profile::{FrameId, FrameKind, Unit};
+use crate::model::stacks::WeightedStacks;
+use serde::Serialize;
+use std::io::{self, Write};
+
+#[derive(Serialize)]
+struct Frame<'a> {
+    name: std::borrow::Cow<'a, str>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    file: &'a str,
+    #[serde(skip_serializing_if = "is_zero")]
+    line: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
+fn is_zero(line: &u32) -> bool {
+    *line == 0
+}
+
+/// Writes all values. Equal neighbours in time become one.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
+    let mut written = Written::new(stacks);
+    out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")?;
+    json::value(out, ",\"exporter\":", &concat!("dumptool@", env!("CARGO_PKG_VERSION")))?;
+    json::value(out, ",\"name\":", &stacks.title)?;
+    out.write_all(b",\"activeProfileIndex\":0")?;
+    json::array(out, ",\"shared\":{\"frames\":", 0..stacks.frames.len() as u32, |out, id| {
+        let frame = stacks.frame(FrameId(id));
+        let name = stacks.function_name(FrameId(id));
+        let name = if frame.kind == FrameKind::Kernel { format!("{name} [kernel]").into() } else { name.into() };
+        json::value(out, "", &Frame { name, file: stacks.text(frame.file), line: frame.line })
+    })?;
+    let rows = rows_by_track(stacks);
+    let mut profiles = Vec::new();
+    let mut negative = 0;
+    for (track, rows) in rows.iter().enumerate() {
+        for value in 0..stacks.values.len() {
+            let numbers = || rows.iter().map(|&row| stacks.entry(row as usize).values[value]);
+            negative += numbers().filter(|number| *number < 0).count() as u64;
+            // Every thread has its main value; others where there is something of them.
+            if value == 0 || numbers().any(|number| number > 0) {
+                profiles.push((track, value));
+            }
+        }
+    }
+    json::array(out, "},\"profiles\":", profiles, |out, (track, value)| {
+        profile(stacks, track, value, &rows[track], out, &mut written)
+    })?;
+    out.write_all(b"}\n")?;
+    written.lose("negative numbers", negative);
+    written.lose("empty stacks, shown as gaps", empty_entries(stacks));
+    Ok(written)
+}
+
+fn profile(
+    stacks: &WeightedStacks,
+    track: usize,
+    value: usize,
+    rows: &[u32],
+    out: &mut impl Write,
+    written: &mut Written,
+) -> io::Result<()> {
+    // Neighbours with the same stack in one, from the first row.
+    let mut samples: Vec<(u32, i64)> = Vec::new();
+    for &row in rows {
+        let entry = stacks.entry(row as usize);
+        let number = entry.values[value];
+        if number <= 0 {
+            continue;
+        }
+        match samples.last_mut() {
+            Some((last, sum)) if stacks.entry(*last as usize).stack == entry.stack => *sum = sum.saturating_add(number),
+            _ => samples.push((row, number)),
+        }
+    }
+    let total = samples.iter().fold(0i64, |total, (_, number)| total.saturating_add(*number));
+    let kind = &stacks.values[value];
+    let unit = match kind.unit {
+        Unit::Microseconds => "microseconds",
+        Unit::Bytes => "bytes",
+        Unit::Count => "none",
+    };
+    json::value(out, "{\"type\":\"sampled\",\"name\":", &format!("{} ({})", stacks.tracks[track].name, kind.name))?;
+    json::value(out, ",\"unit\":", &unit)?;
+    json::value(out, ",\"startValue\":0,\"endValue\":", &total)?;
+    let mut frames = Vec::new();
+    json::array(out, ",\"samples\":", &samples, |out, (row, _)| {
+        stacks.stacks.outermost_first(stacks.entry(*row as usize).stack, &mut frames);
+        json::array(out, "", &frames, |out, frame| json::integer(out, frame.0.into()))
+    })?;
+    json::array(out, ",\"weights\":", &samples, |out, (_, number)| json::integer(out, *number))?;
+    written.stacks += samples.len() as u64;
+    written.add_one(value, total);
+    out.write_all(b"}")
+}

@@ -1,0 +1,87 @@
+//! What writers of weighted stacks say of what they did, and what they share.
+
+use crate::model::profile::{FrameKind, ProfileFrame, StackId};
+use crate::model::stacks::WeightedStacks;
+use serde::Serialize;
+
+/// What was written.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Written {
+    /// Lines, samples or rows.
+    pub stacks: u64,
+    /// The sums of what was written, by the names of their values.
+    pub sums: Vec<Sum>,
+    /// What the format cannot say.
+    #[serde(skip)]
+    pub lost: Vec<Lost>,
+}
+
+/// A sum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Sum {
+    /// The name of the value.
+    pub value: String,
+    /// The unit.
+    pub unit: &'static str,
+    /// The sum.
+    pub sum: i64,
+}
+
+/// Something that the format cannot say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    /// What, in the plural.
+    pub what: &'static str,
+    /// How often.
+    pub count: u64,
+}
+
+impl Written {
+    pub(super) fn new(stacks: &WeightedStacks) -> Self {
+        let sums = stacks.values.iter().map(|value| Sum { value: value.name.clone(), unit: value.unit.name(), sum: 0 });
+        let mut written = Self { sums: sums.collect(), ..Self::default() };
+        written.lose("stacks deeper than 500 frames, which were cut", stacks.cut_entries);
+        written
+    }
+
+    #[inline]
+    pub(super) fn add(&mut self, values: &[i64]) {
+        self.sums.iter_mut().zip(values).for_each(|(sum, value)| sum.sum = sum.sum.saturating_add(*value));
+    }
+
+    #[inline]
+    pub(super) fn add_one(&mut self, value: usize, number: i64) {
+        self.sums[value].sum = self.sums[value].sum.saturating_add(number);
+    }
+
+    pub(super) fn lose(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            self.lost.push(Lost { what, count });
+        }
+    }
+}
+
+/// A function as one text: `name (file)`; kernel functions as `name_[k]`, which is what flame graphs colour.
+pub(super) fn label(stacks: &WeightedStacks, frame: ProfileFrame) -> String {
+    let name = crate::model::profile::display_name(frame.kind, stacks.text(frame.function));
+    let file = stacks.text(frame.file);
+    match frame.kind {
+        FrameKind::Kernel => format!("{name}_[k]"),
+        _ if file.is_empty() => name.to_owned(),
+        _ => format!("{name} ({file})"),
+    }
+}
+
+/// The rows of the entries of each track, in their order.
+pub(super) fn rows_by_track(stacks: &WeightedStacks) -> Vec<Vec<u32>> {
+    let mut rows = vec![Vec::new(); stacks.tracks.len()];
+    for (row, entry) in stacks.iter().enumerate() {
+        rows[entry.track].push(row as u32);
+    }
+    rows
+}
+
+/// Entries whose stack has no frames.
+pub(super) fn empty_entries(stacks: &WeightedStacks) -> u64 {
+    stacks.iter().filter(|entry| entry.stack == StackId::EMPTY).count() as u64
+}

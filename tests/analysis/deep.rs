@@ -1,0 +1,69 @@
+//! Graphs as deep as they are large, on a small stack, and graphs for which naive algorithms take quadratic time.
+
+use crate::support::heap::Sketch;
+use dumptool::analysis::dominators::Dominators;
+use dumptool::analysis::graph::Graph;
+use dumptool::analysis::live::live;
+use dumptool::analysis::retained::Retained;
+use dumptool::model::heap::{Heap, ObjectId};
+use std::time::{Duration, Instant};
+
+/// The benchmark `analysis` does the same with ten million.
+const LENGTH: u32 = 500_000;
+
+/// Runs something where recursion over the data would end the process.
+fn on_a_small_stack(test: impl FnOnce() + Send + 'static) {
+    std::thread::Builder::new().stack_size(256 << 10).spawn(test).unwrap().join().unwrap();
+}
+
+fn list(length: u32) -> Vec<(u32, u32)> {
+    (1..length).map(|object| (object - 1, object)).collect()
+}
+
+fn found(heap: &Heap<'_>) -> (usize, Dominators, Retained) {
+    let graph = Graph::of(heap);
+    let dominators = Dominators::of(&graph);
+    let retained = Retained::of(heap, &dominators);
+    (live(&graph).len(), dominators, retained)
+}
+
+#[test]
+fn a_long_list() {
+    on_a_small_stack(|| {
+        let heap = Sketch::of(LENGTH as usize, &list(LENGTH), &[0]).heap();
+        let (live, dominators, retained) = found(&heap);
+        assert_eq!(live, LENGTH as usize);
+        for row in (1..LENGTH).step_by(997) {
+            assert_eq!(dominators.dominator(ObjectId(row)), Some(ObjectId(row - 1)));
+            assert_eq!(retained.get(&dominators, ObjectId(row)), u64::from(LENGTH - row));
+        }
+    });
+}
+
+/// Algorithms that go over the graph until nothing changes need as many rounds as there are objects.
+#[test]
+fn a_list_linked_both_ways_and_held_at_both_ends() {
+    on_a_small_stack(|| {
+        let mut references = list(LENGTH);
+        references.extend((1..LENGTH).map(|object| (object, object - 1)));
+        let heap = Sketch::of(LENGTH as usize, &references, &[0, LENGTH - 1]).heap();
+        let (live, dominators, retained) = found(&heap);
+        assert_eq!((live, retained.total()), (LENGTH as usize, LENGTH.into()));
+        assert!(heap.objects().all(|object| dominators.dominator(object).is_none()));
+    });
+}
+
+/// A list whose last object holds many that the first one holds as well. From each of those it is a long way up.
+#[test]
+fn a_broom_does_not_take_quadratic_time() {
+    let (handle, all) = (LENGTH / 2, LENGTH);
+    let mut references = list(handle);
+    references.extend((handle..all).flat_map(|object| [(handle - 1, object), (0, object)]));
+    let heap = Sketch::of(all as usize, &references, &[0]).heap();
+    let start = Instant::now();
+    let (_, dominators, retained) = found(&heap);
+    // A step takes a nanosecond or more, and there would be 62 billion.
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!((handle..all).step_by(97).all(|row| dominators.dominator(ObjectId(row)) == Some(ObjectId(0))));
+    assert_eq!(retained.get(&dominators, ObjectId(1)), u64::from(handle - 1));
+}

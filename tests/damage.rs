@@ -1,0 +1,86 @@
+//! Damaged fixtures of every format, and what fuzzing once found, through the same checks as the fuzz targets.
+
+#[allow(unreachable_pub, clippy::duplicate_mod, reason = "it is a crate of its own for the fuzz targets")]
+#[path = "../fuzz/src/lib.rs"]
+mod fuzz;
+mod support;
+
+use dumptool::detect;
+use dumptool::input::{Format, Kind};
+use std::path::{Path, PathBuf};
+use support::Random;
+
+/// Fixtures that are dumps, with their format and bytes.
+fn dumps() -> impl Iterator<Item = (PathBuf, Format, Vec<u8>)> {
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    support::files(&fixtures).into_iter().filter_map(|path| {
+        let source = dumptool::source::Source::open(&path).ok()?;
+        let format = detect::detect(source.bytes()).ok()?;
+        Some((path, format, source.bytes().to_vec()))
+    })
+}
+
+fn everything(format: Format, bytes: &[u8]) {
+    fuzz::read(format, bytes);
+    match format.kind() {
+        Kind::Heap => {
+            fuzz::load(format, bytes);
+            fuzz::convert(format, bytes);
+        }
+        Kind::Profile => fuzz::profile(format, bytes),
+    }
+}
+
+#[test]
+fn cut_and_flipped_fixtures_give_errors_and_what_could_be_read() {
+    for (path, format, bytes) in dumps() {
+        let mut random = Random(bytes.len() as u64);
+        // The larger a dump, the fewer ways of damaging it, and the largest have to be left to fuzz/run: the sweep is a part of
+        // every test run. The readers' own tests cut and flip more of each.
+        let times = (200_000 / bytes.len().max(1)).min(8);
+        for _ in 0..times {
+            let cut = random.below(bytes.len());
+            everything(format, &bytes[..cut]);
+            let mut flipped = bytes.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(flipped.len());
+                flipped[at] = random.next() as u8;
+            }
+            everything(format, &flipped);
+        }
+        eprintln!("{}: {times} cuts and flips", path.display());
+    }
+}
+
+#[test]
+fn what_fuzzing_found_stays_fixed() {
+    let regressions = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/regressions");
+    for path in support::files(&regressions) {
+        let target = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        let Some((verb, format)) = target.split_once('_') else {
+            fuzz::split(&bytes);
+            continue;
+        };
+        let format = dumptool::input::FORMATS.into_iter().find(|known| known.name() == format).expect("a target of a format");
+        match verb {
+            "read" => fuzz::read(format, &bytes),
+            "load" => fuzz::load(format, &bytes),
+            "convert" => fuzz::convert(format, &bytes),
+            "rows" => fuzz::rows(&bytes),
+            "profile" => fuzz::profile(format, &bytes),
+            _ => panic!("no target {target}"),
+        }
+    }
+}
+
+#[test]
+#[ignore = "writes files: fuzz/run takes its seeds from here"]
+fn write_seeds() {
+    let seeds = PathBuf::from(std::env::var_os("DUMPTOOL_SEEDS").expect("DUMPTOOL_SEEDS names a folder"));
+    for (path, format, bytes) in dumps() {
+        let folder = seeds.join(format.name());
+        std::fs::create_dir_all(&folder).unwrap();
+        std::fs::write(folder.join(path.file_name().unwrap()), bytes).unwrap();
+    }
+}

@@ -1,0 +1,335 @@
+//! Every output of profiles, read again by a small reader of its own: the sums are those of the profile.
+
+mod support;
+
+use dumptool::input::load::ProfileOptions;
+use dumptool::input::{self, Format};
+use dumptool::model::profile::{Metric, Profile, Values};
+use dumptool::model::stacks::{Selection, WeightedStacks, of_profile};
+use dumptool::output::rows::RowFormat;
+use dumptool::output::written::Written;
+use dumptool::output::{firefox, folded, mojo, pprof, rows, speedscope};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use support::mojo::Mojo;
+use support::{files, fixture, read};
+
+fn load(bytes: &[u8], keep_samples: bool) -> Profile {
+    let options = ProfileOptions { keep_samples, ..ProfileOptions::default() };
+    input::load_profile(Format::Mojo, bytes, options).unwrap().profile
+}
+
+/// All fixtures, and one whose names are as bad as names can be.
+fn profiles() -> Vec<(String, Vec<u8>)> {
+    let recordings = files(&fixture("mojo")).into_iter().filter(|path| path.extension().is_some_and(|e| e == "mojo"));
+    let mut all: Vec<_> = recordings
+        .map(|path| (path.display().to_string(), read(&path)))
+        .filter(|(_, bytes)| input::load_profile(Format::Mojo, bytes, ProfileOptions::default()).is_ok())
+        .collect();
+    all.push(("bad names".to_owned(), bad_names()));
+    assert!(all.len() > 20);
+    all
+}
+
+fn bad_names() -> Vec<u8> {
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "full").stack(7, 0, "a;b\n\"c\"").string(5, b"a\xff;\"\n.py").string(6, "f;g 12\\\t").string(7, "");
+    file.frame(1, 5, 6, 3).frame(2, 7, 7, 0).frame_ref(1).frame_ref(2).time(10).memory(-5);
+    file.stack(7, 0, "a;b\n\"c\"").time(3).memory(0);
+    file.stack(8, 0, "2").frame_ref(99).id(6).text("do;sys").id(7).time(4).id(8).memory(7);
+    file.stack(8, 0, "2").id(4).time(6).memory(1).stack(8, 0, "2").frame_ref(99);
+    file.0
+}
+
+fn stacks_of(profile: &Profile, metrics: Vec<Metric>, in_order: bool) -> WeightedStacks {
+    of_profile(profile, "a \"title\"", &Selection { metrics, in_order, ..Selection::default() })
+}
+
+fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<Written>) -> (Vec<u8>, Written) {
+    let mut out = Vec::new();
+    let written = write(&mut out).unwrap();
+    (out, written)
+}
+
+/// Where all numbers of a value are positive, what is written must add up to all of it.
+fn sums_of(profile: &Profile) -> Vec<(Metric, i64)> {
+    profile.metrics().into_iter().map(|metric| (metric, profile.total.get(metric))).collect()
+}
+
+#[test]
+fn folded_stacks_add_up_for_inferno_too() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, false);
+        for (metric, total) in sums_of(&profile) {
+            let stacks = stacks_of(&profile, vec![metric], false);
+            let (text, report) = written(|out| folded::write(&stacks, 0, out));
+            let text = String::from_utf8(text).unwrap();
+            let mut sum = 0;
+            for line in text.lines() {
+                let (stack, number) = line.rsplit_once(' ').unwrap();
+                assert!(stack.split(';').count() >= 2 && stack.split(';').all(|frame| !frame.is_empty()), "{name}: {line}");
+                sum += number.parse::<i64>().unwrap();
+            }
+            assert_eq!((sum, report.sums[0].sum, text.lines().count() as u64), (total, total, report.stacks), "{name} {metric:?}");
+            if total > 0 {
+                let mut svg = Vec::new();
+                let mut options = inferno::flamegraph::Options::default();
+                inferno::flamegraph::from_lines(&mut options, text.lines(), &mut svg).unwrap();
+                let svg = String::from_utf8(svg).unwrap();
+                let all = grouped(total);
+                assert!(svg.contains(&format!("<title>all ({all} samples, 100%)")), "{name}: no {all}");
+            }
+        }
+    }
+}
+
+/// `12,345`, as inferno shows numbers.
+fn grouped(number: i64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().map(|group| std::str::from_utf8(group).unwrap()).collect();
+    groups.join(",")
+}
+
+#[test]
+fn folded_functions_are_one_frame_whatever_their_line() {
+    let mut file = Mojo::new(3);
+    file.stack(1, 0, "a").string(5, "a.py").string(6, "f").frame(1, 5, 6, 1).frame(2, 5, 6, 2).frame_ref(1).time(1);
+    file.stack(1, 0, "a").frame_ref(2).time(2).stack(1, 0, "b").frame_ref(2).time(4).stack(1, 0, "a").time(8);
+    let (text, _) = written(|out| folded::write(&stacks_of(&load(&file.0, false), vec![Metric::Time], false), 0, out));
+    assert_eq!(String::from_utf8(text).unwrap(), "P1;T0:10 8\nP1;T0:10;f (a.py) 3\nP1;T0:11;f (a.py) 4\n");
+}
+
+#[test]
+fn speedscope_profiles_add_up_and_keep_time() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, true);
+        for in_order in [false, true] {
+            let stacks = stacks_of(&profile, Vec::new(), in_order);
+            let (json, report) = written(|out| speedscope::write(&stacks, out));
+            let document: Value = serde_json::from_slice(&json).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let mut sums = BTreeMap::<String, i64>::new();
+            for profile in document["profiles"].as_array().unwrap() {
+                let weights: Vec<i64> = profile["weights"].as_array().unwrap().iter().map(|w| w.as_i64().unwrap()).collect();
+                let samples = profile["samples"].as_array().unwrap();
+                assert_eq!((weights.len(), profile["endValue"].as_i64()), (samples.len(), Some(weights.iter().sum())), "{name}");
+                let frames = document["shared"]["frames"].as_array().unwrap().len() as u64;
+                assert!(samples.iter().flat_map(|s| s.as_array().unwrap()).all(|f| f.as_u64().unwrap() < frames), "{name}");
+                let title = profile["name"].as_str().unwrap();
+                let value = title.rsplit_once('(').unwrap().1.trim_end_matches(')');
+                *sums.entry(value.to_owned()).or_default() += weights.iter().sum::<i64>();
+            }
+            for ((metric, total), sum) in sums_of(&profile).into_iter().zip(&report.sums) {
+                assert_eq!((sums.get(metric.name()).copied().unwrap_or(0), sum.sum), (total, total), "{name} {metric:?}");
+            }
+        }
+    }
+}
+
+/// The fields of a message: number, value of a varint, bytes.
+fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
+    fn varint(bytes: &mut &[u8]) -> u64 {
+        let mut value = 0;
+        for shift in (0..).step_by(7) {
+            let byte = bytes[0];
+            *bytes = &bytes[1..];
+            value |= u64::from(byte & 0x7f) << shift;
+            if byte < 0x80 {
+                return value;
+            }
+        }
+        unreachable!()
+    }
+    let mut fields = Vec::new();
+    while !bytes.is_empty() {
+        let key = varint(&mut bytes);
+        let number = varint(&mut bytes);
+        match key & 7 {
+            0 => fields.push((key >> 3, number, &[][..])),
+            2 => {
+                let (message, rest) = bytes.split_at(number as usize);
+                fields.push((key >> 3, 0, message));
+                bytes = rest;
+            }
+            other => panic!("wire type {other}"),
+        }
+    }
+    fields
+}
+
+/// The numbers of a packed field.
+fn packed(bytes: &[u8]) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    let (mut value, mut shift) = (0u64, 0);
+    for byte in bytes {
+        value |= u64::from(byte & 0x7f) << shift;
+        shift += 7;
+        if *byte < 0x80 {
+            numbers.push(value as i64);
+            (value, shift) = (0, 0);
+        }
+    }
+    numbers
+}
+
+#[test]
+fn pprof_samples_add_up_and_refer_to_what_is_there() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, false);
+        let (message, _) = written(|out| pprof::write(&stacks_of(&profile, Vec::new(), false), out));
+        let fields_of = |wanted: u64| fields(&message).into_iter().filter(move |(field, ..)| *field == wanted);
+        let strings: Vec<&str> = fields_of(6).map(|(.., text)| std::str::from_utf8(text).unwrap()).collect();
+        assert_eq!(strings[0], "");
+        let types: Vec<&str> = fields_of(1).map(|(.., kind)| strings[fields(kind)[0].1 as usize]).collect();
+        let ids = |field: u64| fields_of(field).map(|(.., message)| fields(message)[0].1).collect::<Vec<_>>();
+        let (locations, functions) = (ids(4), ids(5));
+        for (.., location) in fields_of(4) {
+            let (.., line) = fields(location).into_iter().find(|(field, ..)| *field == 4).unwrap();
+            assert!(functions.contains(&fields(line)[0].1), "{name}");
+        }
+        let mut sums = vec![0; types.len()];
+        for (.., sample) in fields_of(2) {
+            let sample = fields(sample);
+            let stack = packed(sample[0].2);
+            assert!(!stack.is_empty() && stack.iter().all(|id| locations.contains(&(*id as u64))), "{name}");
+            sums.iter_mut().zip(packed(sample[1].2)).for_each(|(sum, value)| *sum += value);
+        }
+        for (metric, total) in sums_of(&profile) {
+            let index = types.iter().position(|kind| *kind == metric.name()).unwrap();
+            assert_eq!(sums[index], total, "{name} {metric:?}");
+        }
+        assert_eq!(types[0], "samples", "counts come first");
+    }
+}
+
+#[test]
+fn firefox_profiles_add_up() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, true);
+        for in_order in [false, true] {
+            let (json, _) = written(|out| firefox::write(&stacks_of(&profile, Vec::new(), in_order), out));
+            let document: Value = serde_json::from_slice(&json).unwrap_or_else(|error| panic!("{name}: {error}"));
+            let mut sum = 0.0;
+            for thread in document["threads"].as_array().unwrap() {
+                for table in ["samples", "stackTable", "frameTable", "funcTable", "markers"] {
+                    let length = thread[table]["length"].as_u64().unwrap() as usize;
+                    for (column, values) in thread[table].as_object().unwrap() {
+                        assert!(values.as_array().is_none_or(|values| values.len() == length), "{name}: {table}.{column}");
+                    }
+                }
+                sum += thread["samples"]["weight"].as_array().unwrap().iter().map(|w| w.as_f64().unwrap()).sum::<f64>();
+                let stacks = thread["stackTable"]["length"].as_u64().unwrap();
+                for (stack, prefix) in thread["stackTable"]["prefix"].as_array().unwrap().iter().enumerate() {
+                    assert!(prefix.as_u64().is_none_or(|prefix| prefix < stack as u64), "{name}: callers come first");
+                }
+                let referred = thread["samples"]["stack"].as_array().unwrap();
+                assert!(referred.iter().all(|stack| stack.as_u64().is_none_or(|stack| stack < stacks)), "{name}");
+            }
+            let (metric, total) = sums_of(&profile)[0];
+            let factor = if metric == Metric::MemoryGained { 1.0 } else { 1000.0 };
+            assert_eq!((sum * factor).round() as i64, total, "{name}");
+        }
+    }
+}
+
+#[test]
+fn tables_add_up() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, true);
+        for in_order in [false, true] {
+            let stacks = stacks_of(&profile, Vec::new(), in_order);
+            let (json, _) = written(|out| rows::write(&stacks, RowFormat::Jsonl, out));
+            let json: Vec<Value> =
+                String::from_utf8(json).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+            let (table, _) = written(|out| rows::write(&stacks, RowFormat::Csv, out));
+            let mut reader = csv::Reader::from_reader(table.as_slice());
+            let headers = reader.headers().unwrap().clone();
+            let table: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
+            assert_eq!((json.len(), table.len()), (stacks.len(), stacks.len()), "{name}");
+            for (metric, total) in sums_of(&profile) {
+                let column = headers.iter().position(|header| header == metric.name()).unwrap();
+                let of_table: i64 = table.iter().map(|row| row[column].parse::<i64>().unwrap()).sum();
+                let of_json: i64 = json.iter().map(|row| row[metric.name()].as_i64().unwrap()).sum();
+                assert_eq!((of_table, of_json), (total, total), "{name} {metric:?}");
+            }
+            let frames: usize = json.iter().map(|row| row["stack"].as_array().unwrap().len()).sum();
+            assert_eq!(frames, stacks.iter().map(|entry| stacks.stacks.frames(entry.stack).count()).sum::<usize>(), "{name}");
+        }
+    }
+}
+
+/// Sums by thread and stack, in words.
+fn in_words(profile: &Profile) -> BTreeMap<(String, String), Values> {
+    let mut words = BTreeMap::<_, Values>::new();
+    for row in &profile.aggregate {
+        let frames: Vec<_> = profile
+            .stacks
+            .frames(row.stack)
+            .map(|id| {
+                let frame = profile.frame(id);
+                let (function, file) = (profile.names.text(frame.function), profile.names.text(frame.file));
+                format!("{function} {file} {} {:?}", frame.line, frame.kind)
+            })
+            .collect();
+        let thread = profile.thread(row.thread);
+        let thread = format!("{} {:?} {}", thread.pid, thread.interpreter.unwrap_or(0), profile.names.text(thread.name));
+        words.entry((thread, frames.join("\n"))).or_default().add(&row.values);
+    }
+    words
+}
+
+#[test]
+fn mojo_comes_back() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, true);
+        let (out, report) = written(|out| mojo::write(&profile, &|_| true, false, out));
+        let again = load(&out, true);
+        assert_eq!(again.total, profile.total, "{name}");
+        assert_eq!(in_words(&again), in_words(&profile), "{name}");
+        assert_eq!(again.metadata, profile.metadata, "{name}");
+        assert_eq!(again.samples.as_ref().unwrap().len(), profile.samples.as_ref().unwrap().len(), "{name}");
+        assert_eq!(report.stacks, profile.total.samples, "{name}");
+        assert_eq!(again.notes.unresolved, 0, "{name}: all keys are defined by their process");
+        let findings = input::check(Format::Mojo, &bytes, input::Options::default()).unwrap();
+        assert!(
+            findings.damage.is_some() || support::broken(Format::Mojo, &out).len() <= support::broken(Format::Mojo, &bytes).len()
+        );
+
+        let (merged, _) = written(|out| mojo::write(&profile, &|_| true, true, out));
+        let merged = load(&merged, true);
+        assert!(merged.total.samples <= profile.total.samples, "{name}");
+        let without_counts = |words: BTreeMap<(String, String), Values>| -> BTreeMap<_, _> {
+            let drop_counts = |v: Values| Values { samples: 0, idle_samples: 0, gc_samples: 0, ..v };
+            words.into_iter().map(|(key, values)| (key, drop_counts(values))).collect()
+        };
+        assert_eq!(without_counts(in_words(&merged)), without_counts(in_words(&profile)), "{name}");
+    }
+}
+
+#[test]
+fn only_the_threads_that_are_wanted_are_written() {
+    let profile = load(&read(&fixture("mojo/tiny-3.5.0-children-mp.mojo")), true);
+    let pids: std::collections::BTreeSet<i128> = profile.threads.iter().map(|thread| thread.pid).collect();
+    assert!(pids.len() > 1);
+    let mut sum = 0;
+    for &pid in &pids {
+        let selection = Selection { metrics: vec![Metric::Time], pid: Some(pid), ..Selection::default() };
+        sum += of_profile(&profile, "", &selection).totals()[0];
+        let (out, _) = written(|out| mojo::write(&profile, &|thread| profile.threads[thread].pid == pid, false, out));
+        assert!(load(&out, false).threads.iter().all(|thread| thread.pid == pid));
+    }
+    assert_eq!(sum, profile.total.time);
+    let thread = profile.threads[0].id(&profile.names);
+    let selection = Selection { thread: Some(thread.clone()), ..Selection::default() };
+    assert!(of_profile(&profile, "", &selection).tracks.iter().all(|track| track.thread.as_ref() == Some(&thread)));
+}
+
+#[test]
+fn what_is_replaced_or_left_out_is_counted() {
+    let profile = load(&bad_names(), true);
+    assert_eq!((profile.notes.replaced, profile.notes.unresolved, profile.notes.without_metric), (1, 2, 1));
+    let stacks = stacks_of(&profile, vec![Metric::Time], false);
+    let (_, report) = written(|out| folded::write(&stacks, 0, out));
+    let lost: BTreeMap<_, _> = report.lost.iter().map(|lost| (lost.what, lost.count)).collect();
+    assert_eq!(lost["names with semicolons or line breaks, which were replaced"], 3);
+    assert_eq!(lost["stacks whose sum is 0"], 1, "{lost:?}");
+}

@@ -1,0 +1,116 @@
+//! Counts and retained bytes by type and by root, against what is found by taking objects away.
+
+use super::sketches::{GROUPS, TYPES, Typed, typed};
+use dumptool::analysis::graph::Graph;
+use dumptool::analysis::held::Held;
+use dumptool::analysis::histogram::{By, Histogram, Scope, Sum};
+use dumptool::analysis::root_groups::RootGroups;
+
+const CASES: u64 = 3000;
+
+/// Bytes that go when an object goes.
+fn retained(of: &Typed, object: usize) -> u64 {
+    let (before, after) = (of.sketch.live_without(None), of.sketch.live_without(Some(object)));
+    let goes = (0..before.len()).filter(|other| before[*other] && !after[*other]);
+    goes.map(|other| of.sketch.bytes(other)).sum()
+}
+
+/// Whether another object of the type takes this one along when it goes.
+fn is_below_its_type(of: &Typed, object: usize) -> bool {
+    let same = (0..of.types.len()).filter(|other| *other != object && of.types[*other] == of.types[object]);
+    let live = of.sketch.live_without(None);
+    same.filter(|other| live[*other]).any(|other| !of.sketch.live_without(Some(other))[object])
+}
+
+#[test]
+fn types_have_the_numbers_of_naive_counting() {
+    for seed in 0..CASES {
+        let of = typed(seed);
+        let live = of.sketch.live_without(None);
+        let held = Held::of(&of.heap).unwrap();
+        let histogram = |scope| Histogram::of(&of.heap, Some(&held), By::Type, scope);
+        let (alive, all, dead) = (histogram(Scope::Live), histogram(Scope::All), histogram(Scope::Unreachable));
+        for number in 0..TYPES - 1 {
+            let objects = || (0..live.len()).filter(|object| of.types[*object] == Some(number));
+            let count = |of: &Histogram| {
+                let row = of.rows.iter().find(|row| row.name == format!("T{number}"));
+                row.map_or((0, 0, Some(0)), |row| (row.sum.count, row.sum.bytes(), row.retained_bytes))
+            };
+            let expected = |objects: Vec<usize>, retained: u64| {
+                (objects.len() as u64, objects.iter().map(|object| of.sketch.bytes(*object)).sum(), Some(retained))
+            };
+            let top = objects().filter(|object| live[*object] && !is_below_its_type(&of, *object));
+            let retained: u64 = top.map(|object| retained(&of, object)).sum();
+            assert_eq!(count(&alive), expected(objects().filter(|object| live[*object]).collect(), retained), "seed {seed}");
+            assert_eq!(count(&dead), expected(objects().filter(|object| !live[*object]).collect(), 0), "seed {seed}");
+            // A row without live objects may still be there when all count.
+            assert_eq!(count(&all), expected(objects().collect(), retained), "seed {seed}");
+        }
+        assert_eq!(alive.unreachable, Some(dead.total), "seed {seed}");
+        let mut sum = alive.total;
+        sum.add_sum(&dead.total);
+        assert_eq!(sum, all.total, "seed {seed}");
+    }
+}
+
+#[test]
+fn size_classes_and_namespaces_add_up() {
+    for seed in 0..CASES / 10 {
+        let of = typed(seed);
+        let held = Held::of(&of.heap).unwrap();
+        let by_type = Histogram::of(&of.heap, Some(&held), By::Type, Scope::Live);
+        for by in [By::Namespace, By::SizeClass] {
+            let histogram = Histogram::of(&of.heap, Some(&held), by, Scope::Live);
+            assert_eq!((histogram.total, histogram.unreachable), (by_type.total, by_type.unreachable), "seed {seed} {by:?}");
+            assert!(histogram.rows.iter().all(|row| row.retained_bytes >= Some(row.sum.bytes())), "seed {seed} {by:?}");
+        }
+        // All objects are of one namespace: nothing else retains anything.
+        let namespaces = Histogram::of(&of.heap, Some(&held), By::Namespace, Scope::Live);
+        assert!(namespaces.rows.iter().all(|row| row.retained_bytes == Some(namespaces.total.bytes())), "seed {seed}");
+    }
+}
+
+#[test]
+fn roots_have_what_they_alone_reach() {
+    for seed in 0..CASES {
+        let of = typed(seed);
+        if of.sketch.root_object {
+            continue;
+        }
+        let graph = Graph::of(&of.heap);
+        let held = Held::of_graph(&of.heap, &graph);
+        let histogram = Histogram::by_root(&of.heap, &held, &RootGroups::of(&of.heap, &graph));
+        let reached_by = |wanted: &dyn Fn(u32) -> bool| {
+            let mut sketch = of.sketch.clone();
+            let roots = of.sketch.roots.iter().zip(&of.groups).filter(|(_, group)| wanted(**group));
+            sketch.roots = roots.map(|(root, _)| *root).collect();
+            sketch.live_without(None)
+        };
+        let mut alone = Sum::default();
+        for group in 0..GROUPS {
+            let (own, others) = (reached_by(&|other| other == group), reached_by(&|other| other != group));
+            let objects: Vec<_> = (0..own.len()).filter(|object| own[*object] && !others[*object]).collect();
+            let expected = (objects.len() as u64, objects.iter().map(|object| of.sketch.bytes(*object)).sum());
+            let row = histogram.rows.iter().find(|row| row.name == format!("group {group}"));
+            assert_eq!(row.map_or((0, 0), |row| (row.sum.count, row.sum.bytes())), expected, "seed {seed} group {group}");
+            row.iter().for_each(|row| alone.add_sum(&row.sum));
+        }
+        let several = histogram.rows.iter().find(|row| row.name == "several roots");
+        several.iter().for_each(|row| alone.add_sum(&row.sum));
+        assert_eq!(alone, histogram.total, "seed {seed}");
+        assert_eq!(histogram.total, Histogram::of(&of.heap, Some(&held), By::Type, Scope::Live).total, "seed {seed}");
+    }
+}
+
+#[test]
+fn without_roots_all_objects_count_and_nothing_is_retained() {
+    let mut of = typed(2);
+    of.heap.roots.clear();
+    assert!(Held::of(&of.heap).is_none());
+    for scope in [Scope::Live, Scope::All, Scope::Unreachable] {
+        let histogram = Histogram::of(&of.heap, None, By::Type, scope);
+        assert_eq!(histogram.total.count, of.heap.len() as u64);
+        assert_eq!(histogram.unreachable, None);
+        assert!(histogram.rows.iter().all(|row| row.retained_bytes.is_none()));
+    }
+}

@@ -1,0 +1,109 @@
+//! Trees: every byte is in one place, and lists of any length are one line.
+
+use super::sketches::typed;
+use crate::support::heap::Sketch;
+use dumptool::analysis::graph::Graph;
+use dumptool::analysis::held::Held;
+use dumptool::analysis::root_groups::RootGroups;
+use dumptool::analysis::tree::{Line, Options, What, lines};
+use dumptool::model::heap::{Heap, ObjectId};
+
+const ALL: Options = Options { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
+
+fn tree(heap: &Heap<'_>, options: Options) -> Vec<Line> {
+    let graph = Graph::of(heap);
+    let held = Held::of_graph(heap, &graph);
+    lines(heap, &held, &RootGroups::of(heap, &graph), options)
+}
+
+/// The lines immediately below a line.
+fn below(lines: &[Line], row: usize) -> impl Iterator<Item = &Line> {
+    let depth = lines[row].depth;
+    lines[row + 1..].iter().take_while(move |line| line.depth > depth).filter(move |line| line.depth == depth + 1)
+}
+
+#[test]
+fn what_a_line_retains_is_its_own_what_is_below_it_and_what_is_left_out() {
+    for seed in 0..3000 {
+        let heap = typed(seed).heap;
+        for merge_types in [false, true] {
+            for options in [
+                Options { merge_types, ..ALL },
+                Options { merge_types, min_share: 0.2, ..ALL },
+                Options { merge_types, depth: 2, ..ALL },
+                Options { merge_types, lines: 4, ..ALL },
+            ] {
+                let lines = tree(&heap, options);
+                assert!(lines.len() <= options.lines);
+                for (row, line) in lines.iter().enumerate() {
+                    let shown: u64 = below(&lines, row).map(|line| line.total_bytes).sum();
+                    let sum = line.own_bytes + shown + line.omitted.bytes;
+                    assert_eq!(line.total_bytes, sum, "seed {seed}, {options:?}, line {row} of {lines:#?}");
+                    assert!(below(&lines, row).map(|line| line.total_bytes).is_sorted_by(|a, b| a >= b), "seed {seed}");
+                    assert!(line.depth <= options.depth, "seed {seed}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn all_live_objects_stand_in_the_whole_tree() {
+    for seed in 0..1000 {
+        let of = typed(seed);
+        let live = of.sketch.live_without(None);
+        let expected = (0..live.len()).filter(|object| live[*object] && of.types[*object].is_some()).count() as u64;
+        for merge_types in [false, true] {
+            let lines = tree(&of.heap, Options { merge_types, ..ALL });
+            let objects = |line: &&Line| !matches!(line.what, What::Heap | What::Root(_));
+            // Objects of size 0 below which there is nothing are left out, even of the whole tree.
+            let left_out: u64 = lines.iter().filter(|line| line.omitted.bytes == 0).map(|line| line.omitted.count).sum();
+            let shown: u64 = lines.iter().filter(objects).map(|line| line.count).sum();
+            assert!(shown <= expected && expected <= shown + left_out * expected, "seed {seed}: {shown} of {expected}");
+            assert_eq!(lines[0].count, expected, "seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn a_list_is_one_line() {
+    let length = 20_000;
+    let references: Vec<_> = (1..length).map(|object| (object - 1, object)).collect();
+    let heap = Sketch::of(length as usize, &references, &[0]).heap();
+    let lines = tree(&heap, ALL);
+    assert_eq!(lines.len(), 3);
+    assert_eq!((lines[2].what.clone(), lines[2].count), (What::Chain(ObjectId(0)), u64::from(length)));
+    assert_eq!((lines[2].own_bytes, lines[2].total_bytes), (u64::from(length), u64::from(length)));
+}
+
+#[test]
+fn a_list_with_a_load_is_one_line_and_its_load_another() {
+    // 0 → 1 → 2 … and each has an object of another type, which stands behind the list.
+    let length = 1000;
+    let list = (1..length).map(|object| (object - 1, object));
+    let references: Vec<_> = list.chain((0..length).map(|object| (object, length + object))).collect();
+    let mut heap = Sketch::of(2 * length as usize, &references, &[0]).heap();
+    let name = heap.names.intern("Load");
+    heap.types.push(dumptool::model::heap::Type { name, ..heap.types[0] });
+    let load = dumptool::model::heap::TypeId(heap.types.len() as u32 - 1);
+    heap.type_of[length as usize..].fill(load);
+    let lines = tree(&heap, ALL);
+    let shapes: Vec<_> = lines.iter().map(|line| (line.depth, line.what.clone(), line.count)).collect();
+    assert_eq!(shapes[2..], [(2, What::Chain(ObjectId(0)), 1000), (3, What::Group(load), 1000),]);
+}
+
+#[test]
+fn equal_siblings_are_one_line_and_large_ones_their_own() {
+    // One object holds 300 of one byte and one of 500.
+    let references: Vec<_> = (1..302).map(|object| (0, object)).collect();
+    let mut sketch = Sketch::of(302, &references, &[0]);
+    sketch.sizes[301] = 500;
+    let heap = sketch.heap();
+    let count = |merge_types| {
+        let lines = tree(&heap, Options { merge_types, ..ALL });
+        lines.iter().map(|line| (line.depth, line.count, line.total_bytes)).collect::<Vec<_>>()
+    };
+    // All are of one type: merged, they are one line with their owner.
+    assert_eq!(count(true), [(0, 302, 801), (1, 302, 801), (2, 302, 801)]);
+    assert_eq!(count(false), [(0, 302, 801), (1, 302, 801), (2, 1, 801), (3, 1, 500), (3, 300, 300)]);
+}
