@@ -6,6 +6,7 @@ use crate::model::names::Names;
 
 /// The objects of a heap by type. Types without objects are left out.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Histogram {
     /// The largest first: by shallow bytes, then by objects, namespace and name. Different types may have one name.
     pub rows: Vec<TypeRow>,
@@ -19,6 +20,7 @@ pub struct Histogram {
 
 /// The objects of one type. Name, namespace and kind are those of the type in the loaded heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeRow {
     /// Its name.
     pub name: String,

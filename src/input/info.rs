@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 /// A summary of a dump. Sizes are in bytes, times in microseconds.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct Info {
     /// The format.
     #[serde(serialize_with = "format_name")]
@@ -127,6 +128,7 @@ impl Serialize for RecordCounts {
 
 /// The heaps of a dump. Only MoarVM writes several snapshots into one file.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct HeapInfo {
     /// In the order of the file.
     pub snapshots: Vec<SnapshotInfo>,
@@ -134,6 +136,7 @@ pub struct HeapInfo {
 
 /// One heap. What each count means for each format is said in the reader. None: not known without more work.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct SnapshotInfo {
     /// Position in the file, from 0.
     pub index: u64,
@@ -160,6 +163,7 @@ pub struct SnapshotInfo {
 /// What only one format has.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Details {
     /// MoarVM.
     Mvmheap(Box<mvmheap::Details>),
@@ -173,6 +177,7 @@ pub enum Details {
 
 /// A profile. Sums are over all threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ProfileInfo {
     /// What was measured: `wall`, `cpu`, `memory`, `full`.
     pub mode: Option<String>,

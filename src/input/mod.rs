@@ -29,6 +29,7 @@ use std::ops::ControlFlow;
 
 /// A format that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// MoarVM heap snapshots.
     Mvmheap,

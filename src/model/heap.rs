@@ -55,6 +55,7 @@ pub struct Type {
 
 /// What the objects of a type are, as far as it matters for showing and converting them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TypeKind {
     /// Something with fields.
     Instance,
@@ -184,6 +185,7 @@ pub enum Ids {
 
 /// A value that an object holds besides its references.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// None that is known.
     None,

@@ -69,6 +69,7 @@ pub struct Options {
 
 /// What objects are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IdKind {
     /// Running numbers in 4 bytes: the sizes that readers compute are exact. Object k is `8 * (k + 1)`.
     #[default]

@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// What was written, as readers count it: what the heap has no object for is included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Instances and arrays.
     pub instances: u64,
