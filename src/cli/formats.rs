@@ -154,7 +154,7 @@ fn rows() -> Vec<Row> {
 
 fn text(rows: &[Row], terminal: &Terminal) -> String {
     let mut text = terminal.bold("Read") + "\n";
-    let mut table = Table::new(&[Align::Left; 5]);
+    let mut table = Table::of_sentences(&[Align::Left; 5]);
     for row in rows.iter().filter(|row| row.read) {
         let targets = if row.targets.is_empty() { String::new() } else { format!("-> {}", row.targets.join(", ")) };
         let extensions = format!(".{}", row.extensions.join(" ."));
@@ -162,11 +162,11 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     }
     text.push_str(&table.render());
     text.push_str(&format!("\n{}\n", terminal.bold("Versions")));
-    let mut table = Table::new(&[Align::Left; 2]);
+    let mut table = Table::of_sentences(&[Align::Left; 2]);
     rows.iter().filter(|row| row.read).for_each(|row| table.row([row.name, &row.versions]));
     text.push_str(&table.render());
     text.push_str(&format!("\n{}\n", terminal.bold("Written")));
-    let mut table = Table::new(&[Align::Left; 3]);
+    let mut table = Table::of_sentences(&[Align::Left; 3]);
     for row in rows.iter().filter(|row| row.write) {
         table.row([row.name.to_owned(), row.title.clone(), format!(".{}", row.extensions.join(" ."))]);
     }

@@ -64,7 +64,7 @@ pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow
 
 /// Broken rules, or all of them when more is asked for, and a line that sums up.
 fn text(input: &Input, findings: &Findings, ok: bool, common: &Common, terminal: &Terminal) -> String {
-    let mut table = Table::new(&[Align::Left, Align::Left, Align::Left]);
+    let mut table = Table::of_sentences(&[Align::Left, Align::Left, Align::Left]);
     for finding in findings.findings.iter().filter(|finding| common.verbose || !finding.ok) {
         let verdict = if finding.ok { terminal.good("ok") } else { terminal.bad("FAIL") };
         table.row([verdict, finding.rule.clone(), finding.message.clone()]);
