@@ -18,7 +18,7 @@ pub(super) struct Analysed<'h, 'a> {
 }
 
 /// An object in JSON.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct ObjectRow {
     pub(super) id: String,
     #[serde(rename = "type")]

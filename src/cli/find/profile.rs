@@ -57,7 +57,7 @@ struct Omitted {
     rows: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow<'a> {
     name: &'a str,
     namespace: &'a str,

@@ -152,7 +152,7 @@ pub(super) fn text(
     })
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow {
     count: u64,
     bytes: u64,

@@ -82,7 +82,7 @@ impl PathRow {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow<'r> {
     path: usize,
     step: usize,

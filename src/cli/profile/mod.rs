@@ -17,7 +17,7 @@ use super::export;
 use serde::Serialize;
 
 /// A result in the format that was asked for: a table is made only if one is wanted.
-pub(super) fn print<R: Serialize, C: Serialize>(
+pub(super) fn print<R: Serialize, C: Serialize + Default>(
     common: &Common,
     document: &impl Serialize,
     rows: &[R],

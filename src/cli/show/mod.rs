@@ -122,7 +122,7 @@ struct ReferenceRow {
 }
 
 /// A reference in formats that have nothing but rows. (Flattened structs are beyond the CSV writer.)
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct FlatRow {
     direction: &'static str,
     label: String,

@@ -31,7 +31,7 @@ struct Total {
     samples: u64,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Default, Clone, Serialize)]
 struct TopRow {
     name: String,
     namespace: String,

@@ -31,7 +31,7 @@ struct Total {
     samples: u64,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Default, Clone, Serialize)]
 struct NodeRow {
     /// `calls`, or `callers` for the part above the focus.
     direction: &'static str,
