@@ -11,6 +11,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
+    /// None: it is about all files.
+    file: Option<String>,
     formats: Vec<Row>,
 }
 
@@ -32,11 +34,10 @@ pub(super) fn run(common: &Common, terminal: &Terminal) -> anyhow::Result<Status
     let rows = rows();
     let text = match common.format {
         OutputFormat::Table => text(&rows, terminal),
-        OutputFormat::Json => serde_json::to_string_pretty(&Document { schema: "dumptool/formats/1", formats: rows })? + "\n",
-        OutputFormat::Jsonl => {
-            let lines: Result<Vec<_>, serde_json::Error> = rows.iter().map(|row| Ok(serde_json::to_string(row)? + "\n")).collect();
-            lines?.concat()
+        OutputFormat::Json => {
+            serde_json::to_string_pretty(&Document { schema: "dumptool/formats/1", file: None, formats: rows })? + "\n"
         }
+        OutputFormat::Jsonl => super::export::lines(&rows)?,
         OutputFormat::Csv => return Err(UsageError::new("formats writes a table, json or jsonl").into()),
     };
     super::print(text.as_bytes())

@@ -15,6 +15,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
+    file: String,
     old: String,
     new: String,
     by: &'static str,
@@ -24,6 +25,8 @@ struct Document {
     new_total: Total,
     rows: Vec<DiffRow>,
     omitted: Omitted,
+    /// Rows that cost what they did.
+    unchanged: u64,
 }
 
 #[derive(Serialize)]
@@ -60,7 +63,7 @@ struct Omitted {
 }
 
 /// The same without nesting.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow {
     name: String,
     namespace: String,
@@ -89,11 +92,15 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let (by, by_name) = by_of(args.by);
     let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
     let amounts = (amount(&selected.0.total, metric, common), amount(&selected.1.total, metric, common));
-    let all = changes(top(&selected.0, by), top(&selected.1, by), metric);
+    let mut all = changes(top(&selected.0, by), top(&selected.1, by), metric);
+    let known = all.len();
+    all.retain(|change| change.old != change.new);
+    let unchanged = (known - all.len()) as u64;
     let (shown, rest) = all.split_at(common.rows(args.limit, 20).min(all.len()));
     let total = |selected: &Selected<'_>| Total { value: selected.total.get(metric), samples: selected.total.samples };
     let document = Document {
         schema: "dumptool/diff/1",
+        file: new.input.path.display().to_string(),
         old: old.input.path.display().to_string(),
         new: new.input.path.display().to_string(),
         by: by_name,
@@ -103,15 +110,17 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         new_total: total(&selected.1),
         rows: shown.iter().map(|change| DiffRow::of(change, metric, amounts)).collect(),
         omitted: Omitted { rows: rest.len() as u64 },
+        unchanged,
     };
     let csv = || document.rows.iter().map(CsvRow::of).collect();
     print(common, &document, &document.rows, csv, || {
         let mut text = table(shown, &document.rows, by, amounts, new.files(&old, common), terminal);
-        let rows = plural(all.len() as u64, kind(by).0, kind(by).1);
-        text.push_str(&match rest {
-            [] => format!("all {rows}"),
-            _ => format!("showing {} of {rows}", count(shown.len() as u64)),
-        });
+        let rows = plural(known as u64, kind(by).0, kind(by).1);
+        let changed = match rest {
+            [] => count(all.len() as u64),
+            _ => format!("showing {} of {}", count(shown.len() as u64), count(all.len() as u64)),
+        };
+        text.push_str(&format!("{changed} changed, {} unchanged of {rows}", count(unchanged)));
         for (name, input, selected, amount) in
             [("old", old.input, &selected.0, amounts.0), ("new", new.input, &selected.1, amounts.1)]
         {
