@@ -28,6 +28,13 @@ pub(super) struct ObjectRow {
     pub(super) retained_bytes: u64,
 }
 
+/// A root in JSON.
+#[derive(Serialize)]
+pub(super) struct RootRow {
+    pub(super) kind: &'static str,
+    pub(super) label: String,
+}
+
 impl<'h, 'a> Analysed<'h, 'a> {
     pub(super) fn of(heap: &'h Heap<'a>) -> Self {
         let graph = Graph::of(heap);

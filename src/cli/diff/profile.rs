@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, DiffArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, load_profile, print, unit_name};
+use super::super::profile::{Amount, ShortFiles, Total, load_profile, print, unit_name};
 use super::super::size::{count, plural};
 use super::super::status::{Status, UsageError, show_path};
 use super::super::table::{Align, Table};
@@ -27,12 +27,6 @@ struct Document {
     omitted: Omitted,
     /// Rows that cost what they did.
     unchanged: u64,
-}
-
-#[derive(Serialize)]
-struct Total {
-    value: i64,
-    samples: u64,
 }
 
 #[derive(Serialize)]
@@ -97,7 +91,6 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     all.retain(|change| change.old != change.new);
     let unchanged = (known - all.len()) as u64;
     let (shown, rest) = all.split_at(common.rows(args.limit, 20).min(all.len()));
-    let total = |selected: &Selected<'_>| Total { value: selected.total.get(metric), samples: selected.total.samples };
     let document = Document {
         schema: "dumptool/diff/1",
         file: new.input.path.display().to_string(),
@@ -106,8 +99,8 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         by: by_name,
         metric: metric.name(),
         unit: unit_name(metric),
-        old_total: total(&selected.0),
-        new_total: total(&selected.1),
+        old_total: Total::of(&selected.0.total, metric),
+        new_total: Total::of(&selected.1.total, metric),
         rows: shown.iter().map(|change| DiffRow::of(change, metric, amounts)).collect(),
         omitted: Omitted { rows: rest.len() as u64 },
         unchanged,
@@ -115,12 +108,10 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let csv = || document.rows.iter().map(CsvRow::of).collect();
     print(common, &document, &document.rows, csv, || {
         let mut text = table(shown, &document.rows, by, amounts, new.files(&old, common), terminal);
-        let rows = plural(known as u64, kind(by).0, kind(by).1);
-        let changed = match rest {
-            [] => count(all.len() as u64),
-            _ => format!("showing {} of {}", count(shown.len() as u64), count(all.len() as u64)),
-        };
-        text.push_str(&format!("{changed} changed, {} unchanged of {rows}", count(unchanged)));
+        let (one, many) = kind(by);
+        let changed = plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
+        let showing = if rest.is_empty() { String::new() } else { format!("showing {} of ", count(shown.len() as u64)) };
+        text.push_str(&format!("{showing}{changed}, {} unchanged", count(unchanged)));
         for (name, input, selected, amount) in
             [("old", old.input, &selected.0, amounts.0), ("new", new.input, &selected.1, amounts.1)]
         {

@@ -10,7 +10,7 @@ pub(super) use text::{one_line, root_text};
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;
 use super::load::{load_heap, report_loaded};
-use super::objects::{Analysed, ObjectRow};
+use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::size::{plural, size};
 use super::status::{Status, show_path};
@@ -54,12 +54,6 @@ struct Document {
 pub(super) struct PathRow {
     root: RootRow,
     steps: Vec<StepRow>,
-}
-
-#[derive(Serialize)]
-struct RootRow {
-    kind: &'static str,
-    label: String,
 }
 
 #[derive(Serialize)]

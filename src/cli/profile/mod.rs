@@ -4,12 +4,14 @@ mod amount;
 mod files;
 mod load;
 mod pattern;
+mod rows;
 mod stack;
 
 pub(super) use amount::{Amount, unit_name, whole};
 pub(super) use files::ShortFiles;
 pub(super) use load::{ProfileInput, load_profile};
 pub(super) use pattern::{Pattern, no_function};
+pub(super) use rows::{CostRow, Total};
 pub(super) use stack::stack_text;
 
 use super::args::{Common, OutputFormat};

@@ -6,7 +6,7 @@ mod value;
 use super::args::{Common, OutputFormat, ShowArgs};
 use super::kind::only_heaps;
 use super::load::{load_heap, report_loaded};
-use super::objects::{Analysed, ObjectRow};
+use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::path::root_text;
 use super::status::Status;
@@ -105,12 +105,6 @@ struct Document {
     references: Vec<ReferenceRow>,
     referrers: Vec<ReferenceRow>,
     omitted: Omitted,
-}
-
-#[derive(Serialize)]
-struct RootRow {
-    kind: &'static str,
-    label: String,
 }
 
 #[derive(Serialize)]
