@@ -42,7 +42,7 @@ fn bad_names() -> Vec<u8> {
 }
 
 fn stacks_of(profile: &Profile, metrics: Vec<Metric>, in_order: bool) -> WeightedStacks {
-    of_profile(profile, "a \"title\"", &Selection { metrics, in_order, ..Selection::default() })
+    of_profile(profile.clone(), "a \"title\"", &Selection { metrics, in_order, ..Selection::default() })
 }
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<Written>) -> (Vec<u8>, Written) {
@@ -260,7 +260,7 @@ fn tables_add_up() {
 /// Sums by thread and stack, in words.
 fn in_words(profile: &Profile) -> BTreeMap<(String, String), Values> {
     let mut words = BTreeMap::<_, Values>::new();
-    for row in &profile.aggregate {
+    for row in profile.aggregate.iter() {
         let frames: Vec<_> = profile
             .stacks
             .frames(row.stack)
@@ -313,14 +313,14 @@ fn only_the_threads_that_are_wanted_are_written() {
     let mut sum = 0;
     for &pid in &pids {
         let selection = Selection { metrics: vec![Metric::Time], pid: Some(pid), ..Selection::default() };
-        sum += of_profile(&profile, "", &selection).totals()[0];
+        sum += of_profile(profile.clone(), "", &selection).totals()[0];
         let (out, _) = written(|out| mojo::write(&profile, &|thread| profile.threads[thread].pid == pid, false, out));
         assert!(load(&out, false).threads.iter().all(|thread| thread.pid == pid));
     }
     assert_eq!(sum, profile.total.time);
     let thread = profile.threads[0].id(&profile.names);
     let selection = Selection { thread: Some(thread.clone()), ..Selection::default() };
-    assert!(of_profile(&profile, "", &selection).tracks.iter().all(|track| track.thread.as_ref() == Some(&thread)));
+    assert!(of_profile(profile.clone(), "", &selection).tracks.iter().all(|track| track.thread.as_ref() == Some(&thread)));
 }
 
 #[test]

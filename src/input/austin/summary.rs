@@ -71,7 +71,7 @@ fn profile_info(profile: &Profile) -> ProfileInfo {
 fn hottest(profile: &Profile) -> Option<Hottest> {
     let metric = profile.default_metric();
     let mut own = FxHashMap::<(NameId, NameId), i64>::default();
-    for row in &profile.aggregate {
+    for row in profile.aggregate.iter() {
         let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame)) else { continue };
         if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
             let sum = own.entry((frame.function, frame.file)).or_default();
