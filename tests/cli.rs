@@ -280,3 +280,12 @@ fn wrong_usage_is_status_2_and_help_is_not() {
     dumptool().arg("--help").assert().code(0);
     dumptool().arg("--version").assert().code(0);
 }
+
+#[test]
+#[cfg(not(feature = "flamegraph"))]
+fn flame_graphs_that_were_not_built_in_are_refused_with_a_hint() {
+    let output = dumptool().args(["convert", "fixtures/mojo/tiny-3.5.0-full-thr.mojo", "-", "--to", "svg"]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("without flame graphs") && message.contains("--features flamegraph"), "{message}");
+}

@@ -174,7 +174,7 @@ pub enum Details {
 /// A profile. Sums are over all threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ProfileInfo {
-    /// What was measured: `wall`, `cpu`, `memory`, `full`.
+    /// What was measured: `wall`, `cpu`, `memory`, `full`, `samples`.
     pub mode: Option<String>,
     /// Stacks that were taken.
     pub samples: u64,

@@ -90,6 +90,8 @@ pub enum Mode {
     Memory,
     /// Wall time, idle marks and memory.
     Full,
+    /// Nothing but how often stacks were seen.
+    Samples,
 }
 
 impl Mode {
@@ -110,6 +112,7 @@ impl Mode {
             Self::Cpu => "cpu",
             Self::Memory => "memory",
             Self::Full => "full",
+            Self::Samples => "samples",
         }
     }
 }
@@ -241,6 +244,7 @@ impl Profile {
             Mode::Cpu => vec![Metric::Cpu],
             Mode::Memory => vec![Metric::MemoryGained, Metric::MemoryFreed],
             Mode::Full => vec![Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed],
+            Mode::Samples => Vec::new(),
         };
         metrics.push(Metric::Samples);
         if self.total.gc_samples > 0 {

@@ -92,9 +92,7 @@ fn metrics(target: Target, args: &ConvertArgs, profile: &Profile) -> Vec<Metric>
         None => {}
     }
     match target {
-        Target::Folded => vec![profile.default_metric()],
-        #[cfg(feature = "flamegraph")]
-        Target::Svg => vec![profile.default_metric()],
+        Target::Folded | Target::Svg => vec![profile.default_metric()],
         _ => profile.metrics(),
     }
 }
@@ -118,6 +116,9 @@ fn write(
         Target::Austin => {
             let dialect = if args.dialect == DialectArg::Peer { Dialect::Peer } else { Dialect::Full };
             return output::austin::write_profile(&profile, &wanted, dialect, out);
+        }
+        Target::Hprof => {
+            return output::hprof::write_profile(&profile, &wanted, args.profile.metric.map(Metric::from), out);
         }
         _ => {}
     }

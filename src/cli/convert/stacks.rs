@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 /// Whether a format is nothing for a terminal.
 pub(super) fn is_binary(target: Target) -> bool {
-    matches!(target, Target::Pprof | Target::Mojo)
+    matches!(target, Target::Pprof | Target::Mojo | Target::Hprof)
 }
 
 /// Writes stacks; the first value only where there is room for one.
@@ -35,6 +35,8 @@ pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destinati
             gzip.finish()?.flush()?;
             Ok(written)
         }
+        #[cfg(not(feature = "flamegraph"))]
+        Target::Svg => Err(io::ErrorKind::Unsupported.into()),
         Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => Err(io::ErrorKind::Unsupported.into()),
     }
 }

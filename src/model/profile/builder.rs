@@ -158,6 +158,21 @@ impl ProfileBuilder {
         profile.aggregate.add(&mut self.rows, sample.thread, sample.stack, &values);
     }
 
+    /// Adds sums for which there are no samples to be kept.
+    pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
+        let profile = &mut self.profile;
+        let kinds = self.kinds[stack.index()];
+        profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples } else { 0 };
+        profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples } else { 0 };
+        profile.total.add(values);
+        profile.aggregate.add(&mut self.rows, thread, stack, values);
+    }
+
+    /// Says what was measured, for formats that have no metadata.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.profile.mode = mode;
+    }
+
     /// Appends what happened to an asyncio task.
     pub fn task(&mut self, task: u64, change: TaskChange) {
         self.profile.notes.task_events += 1;
