@@ -84,13 +84,13 @@ impl<'a, W: Write> Writer<'a, W> {
         Ok(id)
     }
 
-    /// Names and threads. The empty name is no string.
+    /// Names and threads.
     fn names(&mut self) -> io::Result<Texts> {
         let profile = self.profile;
-        for number in 1..profile.names.len() as u32 {
+        for number in 0..profile.names.len() as u32 {
             self.text(name(NameId(number)), profile.names.text(NameId(number)))?;
         }
-        let mut next = profile.names.len() as u64;
+        let mut next = profile.names.len() as u64 + 1;
         let mut fresh = || {
             next += 1;
             next - 1
@@ -113,13 +113,16 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 
     fn frames(&mut self, texts: Texts) -> io::Result<()> {
-        for (index, frame) in self.profile.frames.iter().enumerate() {
+        let profile = self.profile;
+        for (index, frame) in profile.frames.iter().enumerate() {
             let ProfileFrame { function, file, line, kind } = *frame;
             let line = i32::try_from(line).unwrap_or(i32::MAX);
             let (source, line) = match kind {
                 FrameKind::Kernel => (texts.kernel, -3),
                 FrameKind::Invalid => (0, -1),
-                FrameKind::Code | FrameKind::Native | FrameKind::Gc => (name(file), line),
+                FrameKind::Code | FrameKind::Native | FrameKind::Gc => {
+                    (if profile.names.text(file).is_empty() { 0 } else { name(file) }, line)
+                }
             };
             self.out.id(index as u64 + 1);
             self.out.id(name(function));
@@ -211,9 +214,9 @@ impl<'a, W: Write> Writer<'a, W> {
     }
 }
 
-/// The id of a name; 0, which is none, for the empty one.
+/// The id of a name; 0 is none.
 fn name(name: NameId) -> u64 {
-    name.0.into()
+    u64::from(name.0) + 1
 }
 
 /// A number as numbers of 32 bits that add up to it; none for 0.
