@@ -114,6 +114,7 @@ fn speedscope_profiles_add_up_and_keep_time() {
                 assert_eq!((weights.len(), profile["endValue"].as_i64()), (samples.len(), Some(weights.iter().sum())), "{name}");
                 let frames = document["shared"]["frames"].as_array().unwrap().len() as u64;
                 assert!(samples.iter().flat_map(|s| s.as_array().unwrap()).all(|f| f.as_u64().unwrap() < frames), "{name}");
+                assert!(samples.iter().all(|s| !s.as_array().unwrap().is_empty()), "{name}: speedscope would not count it");
                 let title = profile["name"].as_str().unwrap();
                 let value = title.rsplit_once('(').unwrap().1.trim_end_matches(')');
                 *sums.entry(value.to_owned()).or_default() += weights.iter().sum::<i64>();
