@@ -336,3 +336,12 @@ fn a_dump_that_is_cut_before_its_roots_is_damaged() {
         dumptool().args(arguments).arg(file.path()).arg("--lenient").assert().code(0);
     }
 }
+
+#[test]
+#[cfg(not(feature = "flamegraph"))]
+fn flame_graphs_that_were_not_built_in_are_refused_with_a_hint() {
+    let output = dumptool().args(["convert", "fixtures/mojo/tiny-3.5.0-full-thr.mojo", "-", "--to", "svg"]).output().unwrap();
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(message.contains("without flame graphs") && message.contains("--features flamegraph"), "{message}");
+}

@@ -40,7 +40,7 @@ fn functions(profile: &Profile) -> BTreeMap<String, (Values, Values)> {
         code.then(|| format!("{} ({})", profile.names.text(frame.function), profile.names.text(frame.file)))
     };
     let mut functions = BTreeMap::<String, (Values, Values)>::new();
-    for row in &profile.aggregate {
+    for row in profile.aggregate.iter() {
         if let Some(name) = profile.stacks.leaf(row.stack).and_then(name) {
             functions.entry(name).or_default().0.add(&row.values);
         }
@@ -55,7 +55,7 @@ fn assert_truth(path: &Path, truth: &Value) {
     let at = path.display();
     assert_eq!(in_words_of_truth(&profile.total, &truth["totals"]), truth["totals"], "{at}");
     let mut threads = BTreeMap::<String, Values>::new();
-    for row in &profile.aggregate {
+    for row in profile.aggregate.iter() {
         threads.entry(profile.thread(row.thread).label(&profile.names)).or_default().add(&row.values);
     }
     let expected = truth["threads"].as_object().unwrap();
@@ -274,7 +274,7 @@ fn sums_of_weighted_stacks_are_those_of_the_profile() {
         };
         let profile = loaded.profile;
         for in_order in [false, true] {
-            let stacks = of_profile(&profile, "title", &Selection { in_order, ..Selection::default() });
+            let stacks = of_profile(profile.clone(), "title", &Selection { in_order, ..Selection::default() });
             let expected: Vec<_> = profile.metrics().into_iter().map(|metric| profile.total.get(metric)).collect();
             assert_eq!(stacks.totals(), expected, "{}", path.display());
             assert_eq!(stacks.in_order, in_order && profile.total.samples > 0, "{}", path.display());

@@ -4,11 +4,11 @@ mod support;
 
 use dumptool::input::load::ProfileOptions;
 use dumptool::input::{self, Format};
-use dumptool::model::profile::{Metric, Profile, Values};
+use dumptool::model::profile::{Metric, Mode, Profile, Values};
 use dumptool::model::stacks::{Selection, WeightedStacks, of_profile};
 use dumptool::output::rows::RowFormat;
 use dumptool::output::written::Written;
-use dumptool::output::{firefox, folded, mojo, pprof, rows, speedscope};
+use dumptool::output::{firefox, folded, hprof, mojo, pprof, rows, speedscope};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use support::mojo::Mojo;
@@ -42,7 +42,7 @@ fn bad_names() -> Vec<u8> {
 }
 
 fn stacks_of(profile: &Profile, metrics: Vec<Metric>, in_order: bool) -> WeightedStacks {
-    of_profile(profile, "a \"title\"", &Selection { metrics, in_order, ..Selection::default() })
+    of_profile(profile.clone(), "a \"title\"", &Selection { metrics, in_order, ..Selection::default() })
 }
 
 fn written(write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<Written>) -> (Vec<u8>, Written) {
@@ -114,6 +114,7 @@ fn speedscope_profiles_add_up_and_keep_time() {
                 assert_eq!((weights.len(), profile["endValue"].as_i64()), (samples.len(), Some(weights.iter().sum())), "{name}");
                 let frames = document["shared"]["frames"].as_array().unwrap().len() as u64;
                 assert!(samples.iter().flat_map(|s| s.as_array().unwrap()).all(|f| f.as_u64().unwrap() < frames), "{name}");
+                assert!(samples.iter().all(|s| !s.as_array().unwrap().is_empty()), "{name}: speedscope would not count it");
                 let title = profile["name"].as_str().unwrap();
                 let value = title.rsplit_once('(').unwrap().1.trim_end_matches(')');
                 *sums.entry(value.to_owned()).or_default() += weights.iter().sum::<i64>();
@@ -260,7 +261,7 @@ fn tables_add_up() {
 /// Sums by thread and stack, in words.
 fn in_words(profile: &Profile) -> BTreeMap<(String, String), Values> {
     let mut words = BTreeMap::<_, Values>::new();
-    for row in &profile.aggregate {
+    for row in profile.aggregate.iter() {
         let frames: Vec<_> = profile
             .stacks
             .frames(row.stack)
@@ -271,7 +272,7 @@ fn in_words(profile: &Profile) -> BTreeMap<(String, String), Values> {
             })
             .collect();
         let thread = profile.thread(row.thread);
-        let thread = format!("{} {:?} {}", thread.pid, thread.interpreter.unwrap_or(0), profile.names.text(thread.name));
+        let thread = format!("{} {:?} {}", thread.pid, thread.interpreter.unwrap_or(0), thread.id(&profile.names));
         words.entry((thread, frames.join("\n"))).or_default().add(&row.values);
     }
     words
@@ -313,14 +314,14 @@ fn only_the_threads_that_are_wanted_are_written() {
     let mut sum = 0;
     for &pid in &pids {
         let selection = Selection { metrics: vec![Metric::Time], pid: Some(pid), ..Selection::default() };
-        sum += of_profile(&profile, "", &selection).totals()[0];
+        sum += of_profile(profile.clone(), "", &selection).totals()[0];
         let (out, _) = written(|out| mojo::write(&profile, &|thread| profile.threads[thread].pid == pid, false, out));
         assert!(load(&out, false).threads.iter().all(|thread| thread.pid == pid));
     }
     assert_eq!(sum, profile.total.time);
     let thread = profile.threads[0].id(&profile.names);
     let selection = Selection { thread: Some(thread.clone()), ..Selection::default() };
-    assert!(of_profile(&profile, "", &selection).tracks.iter().all(|track| track.thread.as_ref() == Some(&thread)));
+    assert!(of_profile(profile.clone(), "", &selection).tracks.iter().all(|track| track.thread.as_ref() == Some(&thread)));
 }
 
 #[test]
@@ -332,4 +333,112 @@ fn what_is_replaced_or_left_out_is_counted() {
     let lost: BTreeMap<_, _> = report.lost.iter().map(|lost| (lost.what, lost.count)).collect();
     assert_eq!(lost["names with semicolons or line breaks, which were replaced"], 3);
     assert_eq!(lost["stacks whose sum is 0"], 1, "{lost:?}");
+}
+
+/// Sums that hprof has a place for: samples, and memory that came into use and what of it stays.
+fn in_hprof(values: &Values, memory: bool) -> (u64, u64, u64) {
+    match memory {
+        true => (values.samples, values.memory_gained, values.memory_gained.saturating_sub(values.memory_freed)),
+        false => (values.samples, 0, 0),
+    }
+}
+
+#[test]
+fn hprof_comes_back_as_a_profile() {
+    for (name, bytes) in profiles() {
+        let profile = load(&bytes, false);
+        let (out, report) = written(|out| hprof::write_profile(&profile, &|_| true, None, out));
+        if profile.aggregate.is_empty() {
+            continue;
+        }
+        assert_eq!(input::kind(Format::Hprof, &out), input::Kind::Profile, "{name}");
+        let again = input::load_profile(Format::Hprof, &out, ProfileOptions::default()).unwrap();
+        assert!(again.damage.is_none(), "{name}");
+        let (again, memory) = (again.profile, matches!(profile.mode, Mode::Memory | Mode::Full));
+        assert_eq!(again.mode, if memory { Mode::Memory } else { Mode::Samples }, "{name}");
+        // Threads without an interpreter, and with interpreter 0, are the same in these words.
+        let numbers = |profile: &Profile| -> BTreeMap<_, _> {
+            in_words(profile).into_iter().map(|(key, values)| (key, in_hprof(&values, memory))).collect()
+        };
+        assert_eq!(numbers(&again), numbers(&profile), "{name}");
+        assert_eq!(report.sums[0].sum as u64, profile.total.samples, "{name}");
+        assert_eq!(again.notes.unresolved, 0, "{name}");
+        let info = input::info(Format::Hprof, &out, input::Options::default()).unwrap();
+        assert!(info.complete && info.heap.is_none() && info.profile.is_some_and(|p| p.samples == profile.total.samples));
+        assert_eq!(support::broken(Format::Hprof, &out), Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn a_metric_of_hprof_may_need_more_than_32_bits() {
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "full").stack(1, 0, "a").id(6).text("do_sys").time(i128::from(u32::MAX) * 3 + 5).memory(1 << 33);
+    let profile = load(&file.0, false);
+    for (metric, sum) in [(Metric::Time, u64::from(u32::MAX) * 3 + 5), (Metric::Memory, 1 << 33)] {
+        let (out, report) = written(|out| hprof::write_profile(&profile, &|_| true, Some(metric), out));
+        let again = input::load_profile(Format::Hprof, &out, ProfileOptions::default()).unwrap().profile;
+        let read = if metric == Metric::Time { again.total.samples } else { again.total.memory_gained };
+        assert_eq!((read, report.sums[0].sum as u64, again.aggregate.len()), (sum, sum, 1), "{metric:?}");
+    }
+}
+
+#[test]
+fn a_cut_hprof_profile_gives_what_was_read() {
+    let profile = load(&read(&fixture("mojo/tiny-3.6.0-memory-mem.mojo")), false);
+    let (whole, _) = written(|out| hprof::write_profile(&profile, &|_| true, None, out));
+    for length in (31..whole.len()).step_by(whole.len() / 97 + 1) {
+        let cut = &whole[..length];
+        for bytes in [cut.to_vec(), [cut, &[0x0d, 0, 0, 0, 0, 0, 0, 0, 8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]].concat()]
+        {
+            if let Ok(loaded) = input::load_profile(Format::Hprof, &bytes, ProfileOptions::default()) {
+                assert!(loaded.profile.total.samples <= profile.total.samples);
+            }
+        }
+    }
+}
+
+/// What every output says it has written is the total of the profile: all recordings at hand.
+#[test]
+fn corpus_outputs_have_the_sums_of_the_truth() {
+    let Some(corpus) = support::corpus("mojo") else { return };
+    let mut count = 0;
+    for path in files(&corpus).into_iter().filter(|path| path.extension().is_some_and(|e| e == "json")) {
+        let Ok(truth) = serde_json::from_slice::<Value>(&read(&path)) else { continue };
+        let recording = path.with_extension("mojo");
+        let recording = if recording.exists() { recording } else { path.with_extension("mojo.zst") };
+        if !recording.exists() || truth["totals"].is_null() {
+            continue;
+        }
+        let name = recording.display().to_string();
+        let profile = load(&read(&recording), true);
+        let [time, samples] = ["time", "samples"].map(|sum| truth["totals"][sum].as_i64().unwrap_or(0));
+        assert!(time != 0 || profile.mode == Mode::Memory || samples == 0, "{name}");
+        assert_eq!((profile.total.time, profile.total.samples as i64), (time, samples), "{name}");
+        let expected: BTreeMap<String, i64> =
+            sums_of(&profile).into_iter().map(|(metric, sum)| (metric.name().to_owned(), sum)).collect();
+        let stacks = stacks_of(&profile, Vec::new(), false);
+        let in_order = stacks_of(&profile, Vec::new(), true);
+        for (output, report) in [
+            ("pprof", written(|out| pprof::write(&stacks, out)).1),
+            ("speedscope", written(|out| speedscope::write(&stacks, out)).1),
+            ("speedscope in order", written(|out| speedscope::write(&in_order, out)).1),
+            ("firefox", written(|out| firefox::write(&in_order, out)).1),
+            ("csv", written(|out| rows::write(&in_order, RowFormat::Csv, out)).1),
+            ("jsonl", written(|out| rows::write(&stacks, RowFormat::Jsonl, out)).1),
+        ] {
+            for sum in report.sums {
+                assert_eq!(Some(&sum.sum), expected.get(&sum.value), "{name} as {output}: {}", sum.value);
+            }
+        }
+        for (value, (metric, sum)) in sums_of(&profile).into_iter().enumerate() {
+            let (_, report) = written(|out| folded::write(&stacks, value, out));
+            assert_eq!(report.sums[0].sum, sum, "{name} folded: {metric:?}");
+        }
+        let (again, _) = written(|out| mojo::write(&profile, &|_| true, false, out));
+        assert_eq!(load(&again, false).total, profile.total, "{name} as mojo");
+        let (_, report) = written(|out| hprof::write_profile(&profile, &|_| true, None, out));
+        assert_eq!(report.sums[0].sum, samples, "{name} as hprof");
+        count += 1;
+    }
+    assert!(count > 30, "{count} recordings with truth");
 }

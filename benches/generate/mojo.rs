@@ -16,8 +16,17 @@ const PROCESS: i128 = 12345;
 const THREADS: [&str; 4] = ["5722", "5728", "5729", "572a"];
 const TIME: u64 = 100;
 
-/// Writes a profile of that many samples.
+/// Writes a profile of that many samples of 800 stacks.
 pub(crate) fn write(samples: u64, file: &mut dyn Write) -> io::Result<()> {
+    write_stacks(samples, file, false)
+}
+
+/// Writes a profile in which nearly every sample has a stack of its own. No program does that: it is the worst case.
+pub(crate) fn write_random(samples: u64, file: &mut dyn Write) -> io::Result<()> {
+    write_stacks(samples, file, true)
+}
+
+fn write_stacks(samples: u64, file: &mut dyn Write, all_differ: bool) -> io::Result<()> {
     let mut random = Random(1);
     let mut mojo = Mojo::new(3);
     mojo.metadata("austin", "4.0.0").metadata("mode", "wall").metadata("interval", "100");
@@ -36,8 +45,14 @@ pub(crate) fn write(samples: u64, file: &mut dyn Write) -> io::Result<()> {
         let elapsed = 80 + random.below(60);
         time += elapsed;
         mojo.stack(PROCESS, 0, THREADS[sample as usize % THREADS.len()]);
-        for &frame in &stacks[random.skewed(STACKS) as usize] {
-            mojo.frame_ref(frame);
+        if all_differ {
+            for level in 0..5 + random.below(30) {
+                mojo.frame_ref(key(0x7f3b_2000_0000, (level * 113 + random.below(3)) % FRAMES));
+            }
+        } else {
+            for &frame in &stacks[random.skewed(STACKS) as usize] {
+                mojo.frame_ref(frame);
+            }
         }
         mojo.time(elapsed.into());
         if mojo.0.len() > 1 << 20 {

@@ -4,15 +4,18 @@ use super::floors::{
     decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns, load_and_write, load_on_one_thread,
     read_in_blocks, walk_dart, walk_go,
 };
-use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MVMHEAP, converted};
-use dumptool::input::load::LoadOptions;
+use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, converted};
+use dumptool::analysis::profile::Selected;
+use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
 use dumptool::input::{self, Format, Options, Visitor};
 use dumptool::model::fields::Record;
+use dumptool::model::profile::Profile;
+use dumptool::model::stacks::{Selection, WeightedStacks, of_profile};
 use dumptool::output::austin::{AustinWriter, Dialect};
-use dumptool::output::hprof;
 use dumptool::output::records::RecordFormat;
+use dumptool::output::{folded, hprof, pprof, speedscope};
 use dumptool::source::Source;
 use std::fs::File;
 use std::hint::black_box;
@@ -90,6 +93,8 @@ pub(crate) enum Bar {
     Ratio(f64),
     /// At least that many MB of input in a second of CPU time.
     Rate(f64),
+    /// At most that many MiB beyond the mapped file.
+    Memory(f64),
     /// At most that many nanoseconds of CPU time for each object.
     Nanoseconds(f64),
     /// At most that many bytes beyond the mapped file for each object, and for each reference.
@@ -132,6 +137,15 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("mojo-cat-text", MOJO, |bytes| cat(Format::Mojo, bytes, false)),
     Bench::new("mojo-convert-austin", MOJO, convert_to_austin),
     Bench::new("mojo-info-large", MOJO_LARGE, |bytes| info(Format::Mojo, bytes)).bars(&[Bar::Rate(300.0)]).on_request(),
+    Bench::new("profile-load", MOJO, |bytes| profile(bytes, |_| ())).bars(PROFILE_BARS),
+    Bench::new("profile-top", MOJO, |bytes| profile(bytes, top)).bars(PROFILE_BARS),
+    Bench::new("convert-pprof", MOJO, |bytes| profile(bytes, to_pprof)).bars(PROFILE_BARS),
+    Bench::new("convert-speedscope", MOJO, |bytes| profile(bytes, to_speedscope)).bars(PROFILE_BARS),
+    Bench::new("convert-folded", MOJO, |bytes| profile(bytes, to_folded)).bars(PROFILE_BARS),
+    #[cfg(feature = "flamegraph")]
+    Bench::new("convert-svg", MOJO, |bytes| profile(bytes, to_svg)).bars(PROFILE_BARS),
+    Bench::new("profile-load-large", MOJO_LARGE, |bytes| profile(bytes, |_| ())).bars(PROFILE_BARS).on_request(),
+    Bench::new("profile-load-random", MOJO_RANDOM, |bytes| profile(bytes, |_| ())).on_request(),
     Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))
         .floors(&[Floor::ZSTD, Floor::ZSTD_TYPES])
         .bars(&[Bar::Ratio(1.25)]),
@@ -169,6 +183,46 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("hprof-check", HPROF, |bytes| check(Format::Hprof, bytes)),
     Bench::new("hprof-load", HPROF, |bytes| load(Format::Hprof, bytes)),
 ];
+
+const PROFILE_BARS: &[Bar] = &[Bar::Rate(150.0), Bar::Memory(100.0)];
+
+/// Sums of a profile, and what is made of them.
+fn profile(bytes: &[u8], then: fn(Profile)) -> Found {
+    let loaded = input::load_profile(Format::Mojo, bytes, ProfileOptions::default()).expect("the input has a header");
+    assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
+    then(black_box(loaded.profile));
+    Found::default()
+}
+
+fn top(profile: Profile) {
+    let selected = Selected::of(&profile, &Selection::default());
+    black_box(selected.under());
+}
+
+/// All metrics.
+fn stacks(profile: Profile) -> WeightedStacks {
+    of_profile(profile, "bench", &Selection::default())
+}
+
+/// Compressed, as the command line does it.
+fn to_pprof(profile: Profile) {
+    let mut gzip = flate2::write::GzEncoder::new(io::sink(), flate2::Compression::fast());
+    black_box(pprof::write(&stacks(profile), &mut gzip).expect("a sink takes everything"));
+}
+
+fn to_speedscope(profile: Profile) {
+    black_box(speedscope::write(&stacks(profile), &mut io::sink()).expect("a sink takes everything"));
+}
+
+fn to_folded(profile: Profile) {
+    black_box(folded::write(&stacks(profile), 0, &mut io::sink()).expect("a sink takes everything"));
+}
+
+#[cfg(feature = "flamegraph")]
+fn to_svg(profile: Profile) {
+    let written = dumptool::output::flamegraph::write(&stacks(profile), 0, &mut io::sink());
+    black_box(written.expect("a sink takes everything"));
+}
 
 /// Objects by type, without the graph.
 fn quick(format: Format, bytes: &[u8]) -> Found {

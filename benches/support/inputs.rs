@@ -25,6 +25,8 @@ pub(crate) const DART: Input = Input { name: "dart", count: 10_000_000, write: d
 pub(crate) const MOJO: Input = Input { name: "mojo", count: 250_000, write: mojo::write };
 /// About 1 GB.
 pub(crate) const MOJO_LARGE: Input = Input { name: "mojo", count: 8_500_000, write: mojo::write };
+/// About 220 MB in which nearly every stack is another one: frames are drawn for each sample.
+pub(crate) const MOJO_RANDOM: Input = Input { name: "mojo-random", count: 2_000_000, write: mojo::write_random };
 /// Two snapshots of 3 M collectables each.
 pub(crate) const MVMHEAP: Input =
     Input { name: "mvmheap", count: 2 * 3_000_000, write: |count, file| mvmheap::write(count / mvmheap::SNAPSHOTS, file) };

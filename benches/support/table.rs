@@ -29,6 +29,10 @@ impl Table {
             .map(|bar| match bar {
                 Bar::Ratio(most) => (format!("<= {most} {}", bench.floors[0].name), judge(ratios[0] <= *most)),
                 Bar::Rate(least) => (format!(">= {least} MB/s"), judge(rate >= *least)),
+                Bar::Memory(most) => {
+                    let met = measured.memory.map_or("-", |memory| judge(memory as f64 / f64::from(1 << 20) <= *most));
+                    (format!("<= {most} MiB"), met)
+                }
                 Bar::Nanoseconds(most) => (format!("<= {most} ns"), judge(nanoseconds <= *most)),
                 Bar::Bytes(object, reference) => {
                     let most = object * items + reference * measured.found.references as f64;

@@ -93,7 +93,7 @@ impl Encoder {
     fn new(path: &Path, out: Box<dyn Write>) -> Result<Self, OutputError> {
         let out = BufWriter::with_capacity(BUFFER, out);
         Ok(match extension(path) {
-            Some("gz") => Self::Gzip(Box::new(flate2::write::GzEncoder::new(out, flate2::Compression::default()))),
+            Some("gz") => Self::Gzip(Box::new(flate2::write::GzEncoder::new(out, gzip_level(path)))),
             Some("zst") => Self::Zstd(zstd::stream::write::Encoder::new(out, 3).map_err(|error| OutputError::new(path, error))?),
             _ => Self::Plain(out),
         })
@@ -105,6 +105,14 @@ impl Encoder {
             Self::Gzip(writer) => writer.finish()?.flush(),
             Self::Zstd(writer) => writer.finish()?.flush(),
         }
+    }
+}
+
+/// pprof is gzipped by definition, and as fast as possible, which is how Go writes its own; the rest by the user's wish.
+fn gzip_level(path: &Path) -> flate2::Compression {
+    match format_extension(path) {
+        Some("pb" | "pprof") => flate2::Compression::fast(),
+        _ => flate2::Compression::default(),
     }
 }
 

@@ -51,7 +51,6 @@ impl Target {
             Self::Hprof => "hprof",
             Self::Heapsnapshot => "heapsnapshot",
             Self::Folded => "folded",
-            #[cfg(feature = "flamegraph")]
             Self::Svg => "svg",
             Self::Speedscope => "speedscope",
             Self::Pprof => "pprof",
@@ -69,7 +68,6 @@ impl Target {
             Self::Hprof => &["hprof"],
             Self::Heapsnapshot => &["heapsnapshot"],
             Self::Folded => &["folded", "collapsed"],
-            #[cfg(feature = "flamegraph")]
             Self::Svg => &["svg"],
             Self::Speedscope => &["speedscope.json", "speedscope"],
             Self::Pprof => &["pb", "pprof"],
@@ -93,11 +91,10 @@ impl Target {
     fn title(self) -> &'static str {
         match self {
             Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
-            Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp",
+            Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; of profiles as the JDK's profiler wrote it",
             Self::Heapsnapshot => "heap snapshot of V8, for Chrome DevTools, memlab",
             Self::Folded => "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
-            #[cfg(feature = "flamegraph")]
-            Self::Svg => "flame graph, for browsers",
+            Self::Svg => "flame graph, for browsers (if built with the feature flamegraph)",
             Self::Speedscope => "speedscope.app",
             Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
             Self::Firefox => "profiler.firefox.com, version 55",
@@ -108,14 +105,16 @@ impl Target {
     }
 
     /// The formats that can be written from an input.
-    pub(super) fn of(format: Format) -> Vec<Self> {
-        Self::value_variants().iter().copied().filter(|target| target.takes(format.kind())).collect()
+    pub(super) fn of(format: Format, kind: Kind) -> Vec<Self> {
+        // The sums of an hprof profile are no samples that could be written one by one.
+        let has = |target: &Self| format != Format::Hprof || !matches!(target, Self::Austin | Self::Mojo);
+        Self::value_variants().iter().copied().filter(|target| target.takes(kind) && has(target)).collect()
     }
 
     /// Whether a kind of inputs can be written so.
     fn takes(self, kind: Kind) -> bool {
         match self {
-            Self::Hprof | Self::Heapsnapshot => kind == Kind::Heap,
+            Self::Heapsnapshot => kind == Kind::Heap,
             Self::Austin | Self::Mojo => kind == Kind::Profile,
             // A dominator tree is a profile, and everything can be a table.
             _ => true,
@@ -133,7 +132,7 @@ fn rows() -> Vec<Row> {
         versions: format.versions().to_owned(),
         extensions: format.extensions().to_vec(),
         magics: format.magics().iter().map(|magic| magic.escape_ascii().to_string()).collect(),
-        targets: Target::of(format).into_iter().map(Target::name).collect(),
+        targets: Target::of(format, format.kind()).into_iter().map(Target::name).collect(),
     });
     let written = Target::value_variants().iter().map(|target| Row {
         name: target.name(),

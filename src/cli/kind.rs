@@ -30,7 +30,7 @@ pub(super) fn refuse_options_of(other: Kind, given: &Given, input: &Input) -> Re
 /// # Errors
 /// When the input is a profile.
 pub(super) fn only_heaps(command: &'static str, input: &Input) -> Result<(), UsageError> {
-    match input.format.kind() {
+    match input.kind {
         Kind::Heap => Ok(()),
         Kind::Profile => refuse_options_of(Kind::Heap, &[(command, true)], input),
     }

@@ -4,7 +4,7 @@ use super::args::Common;
 use super::status::InputError;
 use crate::detect;
 use crate::error::Error;
-use crate::input::Format;
+use crate::input::{self, Format, Kind};
 use crate::source::Source;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,7 @@ pub(super) struct Input {
     pub(super) path: PathBuf,
     pub(super) source: Source,
     pub(super) format: Format,
+    pub(super) kind: Kind,
 }
 
 impl Input {
@@ -24,7 +25,8 @@ impl Input {
             Some(format) => format,
             None => detect::detect(source.bytes()).map_err(|error| InputError::new(path, error))?,
         };
-        Ok(Self { path: path.to_owned(), source, format })
+        let kind = input::kind(format, source.bytes());
+        Ok(Self { path: path.to_owned(), source, format, kind })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

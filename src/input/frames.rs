@@ -1,4 +1,5 @@
-//! What frames of Python profiles are, by the names of their files. MOJO and Austin's text do not say it otherwise.
+//! What frames of Python profiles are, by the names of their files, since MOJO and Austin's text do not say it otherwise; and
+//! the ids of their threads.
 
 use crate::model::profile::FrameKind;
 
@@ -14,4 +15,18 @@ pub(crate) fn kind_of_file(file: &str) -> FrameKind {
         true => FrameKind::Native,
         false => FrameKind::Code,
     }
+}
+
+/// A thread id as MOJO has it, from the decimal number that people see. None for names.
+pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(thread).ok()?;
+    let id: i128 = text.parse().ok()?;
+    // Only what a number is printed as stands for one.
+    if id.to_string() != text {
+        return None;
+    }
+    Some(match id {
+        0.. => format!("{id:x}"),
+        _ => format!("-{:x}", id.unsigned_abs()),
+    })
 }

@@ -189,7 +189,7 @@ pub enum Details {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProfileInfo {
-    /// What was measured: `wall`, `cpu`, `memory`, `full`.
+    /// What was measured: `wall`, `cpu`, `memory`, `full`, `samples`.
     pub mode: Option<String>,
     /// Stacks that were taken.
     pub samples: u64,

@@ -21,6 +21,7 @@ pub mod info;
 pub mod load;
 pub mod mojo;
 pub mod mvmheap;
+mod profile_info;
 
 use crate::error::{Error, Result};
 use crate::model::fields::Record;
@@ -134,12 +135,20 @@ impl Format {
         }
     }
 
-    /// Heap or profile.
+    /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them is.
     pub fn kind(self) -> Kind {
         match self {
             Self::Mvmheap | Self::Dart | Self::Go | Self::Hprof => Kind::Heap,
             Self::Mojo | Self::Austin => Kind::Profile,
         }
+    }
+}
+
+/// What a file is. Only hprof has both kinds.
+pub fn kind(format: Format, bytes: &[u8]) -> Kind {
+    match format {
+        Format::Hprof => hprof::kind(bytes),
+        _ => format.kind(),
     }
 }
 
@@ -255,7 +264,8 @@ pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -
     match format {
         Format::Mojo => mojo::load(bytes, options),
         Format::Austin => austin::load(bytes, options),
-        Format::Mvmheap | Format::Dart | Format::Go | Format::Hprof => Err(Error::unsupported(0, "a heap has no samples")),
+        Format::Hprof => hprof::load_profile(bytes, options),
+        Format::Mvmheap | Format::Dart | Format::Go => Err(Error::unsupported(0, "a heap has no samples")),
     }
 }
 

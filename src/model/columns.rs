@@ -3,7 +3,7 @@
 use rustc_hash::FxHashMap;
 
 /// A number per object that is nearly always below 2³², in 4 bytes each.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sizes {
     low: Vec<u32>,
     /// Sizes of `u32::MAX` and more, whose low value is `u32::MAX`.
@@ -46,6 +46,11 @@ impl Sizes {
         if *low == u32::MAX {
             self.large.insert(index as u32, size);
         }
+    }
+
+    /// Appends zeros until there are this many.
+    pub fn grow(&mut self, count: usize) {
+        self.low.resize(count.max(self.low.len()), 0);
     }
 
     /// The size of an object.

@@ -11,6 +11,7 @@ pub mod builder;
 pub mod columns;
 pub mod fields;
 pub mod heap;
+mod index;
 pub mod label;
 pub mod names;
 pub mod profile;

@@ -4,18 +4,21 @@
 //! that equal stacks are equal numbers. What the samples of a thread in a stack add up to is always there
 //! ([`Profile::aggregate`]); the samples themselves, in the order of the file, only when the loader was asked to keep them.
 //!
-//! * [`builder`] fills a profile; [`samples`] are its columns of samples;
+//! * [`builder`] fills a profile; [`samples`] are its columns of samples, [`aggregates`] those of sums;
 //! * [`stack_tree`] is the tree; [`values`] what is added up, and the metrics that read it;
 //! * [`thread`] says what threads are called.
 
+pub mod aggregates;
 pub mod builder;
 pub mod samples;
 pub mod stack_tree;
 pub mod thread;
 pub mod values;
 
+pub use aggregates::{Aggregate, Aggregates};
 pub use builder::ProfileBuilder;
 pub use samples::{ProfileSample, Samples};
+pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
 pub use thread::{ProfileThread, ThreadId};
 pub use values::{Metric, Unit, Values};
@@ -89,6 +92,8 @@ pub enum Mode {
     Memory,
     /// Wall time, idle marks and memory.
     Full,
+    /// Nothing but how often stacks were seen.
+    Samples,
 }
 
 impl Mode {
@@ -109,6 +114,7 @@ impl Mode {
             Self::Cpu => "cpu",
             Self::Memory => "memory",
             Self::Full => "full",
+            Self::Samples => "samples",
         }
     }
 }
@@ -122,17 +128,6 @@ pub struct Metadatum {
     pub value: String,
     /// How many samples came before it in the file.
     pub before: u64,
-}
-
-/// What the samples of one thread in one stack add up to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Aggregate {
-    /// The thread.
-    pub thread: ThreadId,
-    /// The stack.
-    pub stack: StackId,
-    /// The sums.
-    pub values: Values,
 }
 
 /// Something that happened to an asyncio task.
@@ -200,7 +195,7 @@ pub struct Profile {
     /// The samples in the order of the file, if they were to be kept.
     pub samples: Option<Samples>,
     /// The sums of each thread in each of its stacks, in the order in which they first appear.
-    pub aggregate: Vec<Aggregate>,
+    pub aggregate: Aggregates,
     /// The sums of all samples.
     pub total: Values,
     /// In the order of the file.
@@ -252,6 +247,7 @@ impl Profile {
             Mode::Cpu => vec![Metric::Cpu],
             Mode::Memory => vec![Metric::MemoryGained, Metric::MemoryFreed],
             Mode::Full => vec![Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed],
+            Mode::Samples => Vec::new(),
         };
         metrics.push(Metric::Samples);
         if self.total.gc_samples > 0 {

@@ -31,7 +31,13 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     json::value(out, ",\"exporter\":", &concat!("dumptool@", env!("CARGO_PKG_VERSION")))?;
     json::value(out, ",\"name\":", &stacks.title)?;
     out.write_all(b",\"activeProfileIndex\":0")?;
-    json::array(out, ",\"shared\":{\"frames\":", 0..stacks.frames.len() as u32, |out, id| {
+    // speedscope takes what has no frames for idle and leaves it out of its sums, so an empty stack has one more frame.
+    let no_frames = stacks.frames.len() as u32;
+    let empty = empty_entries(stacks);
+    json::array(out, ",\"shared\":{\"frames\":", 0..no_frames + u32::from(empty > 0), |out, id| {
+        if id == no_frames {
+            return json::value(out, "", &Frame { name: "<no frames>".into(), file: "", line: 0 });
+        }
         let frame = stacks.frame(FrameId(id));
         let name = stacks.function_name(FrameId(id));
         let name = if frame.kind == FrameKind::Kernel { format!("{name} [kernel]").into() } else { name.into() };
@@ -55,7 +61,7 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     })?;
     out.write_all(b"}\n")?;
     written.lose("negative numbers", negative);
-    written.lose("empty stacks, shown as gaps", empty_entries(stacks));
+    written.lose("empty stacks, shown as <no frames>", empty);
     Ok(written)
 }
 
@@ -93,6 +99,9 @@ fn profile(
     let mut frames = Vec::new();
     json::array(out, ",\"samples\":", &samples, |out, (row, _)| {
         stacks.stacks.outermost_first(stacks.entry(*row as usize).stack, &mut frames);
+        if frames.is_empty() {
+            frames.push(FrameId(stacks.frames.len() as u32));
+        }
         json::array(out, "", &frames, |out, frame| json::integer(out, frame.0.into()))
     })?;
     json::array(out, ",\"weights\":", &samples, |out, (_, number)| json::integer(out, *number))?;

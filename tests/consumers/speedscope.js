@@ -24,8 +24,13 @@ const puppeteer = require(path.join(modules, 'puppeteer-core'));
     await page.waitForFunction(opened, { timeout: 20000 }).catch(() => said.push('error: nothing was opened'));
     fs.unlinkSync(script);
     const text = (await page.evaluate(() => document.body.innerText)).replace(/\s+/g, ' ');
+    // The list of profiles, which is behind the name of the first: number, name and sum run together.
+    const rows = () => [...document.querySelectorAll('tr')].map((row) => row.innerText.replace(/\s+/g, ' ').trim());
+    await page.waitForFunction(() => document.querySelectorAll('tr').length > 3, { timeout: 20000 }).catch(() => {});
+    const table = /speedscope/.test(file) ? await page.evaluate(rows) : [];
     const wrong = said.filter((line) => /error|unrecogni|failed/i.test(line));
     console.log(`${path.basename(file)}\t${wrong.length ? wrong.join(' | ') : 'ok'}\t${await page.title()}\t${text.slice(0, 160)}`);
+    for (const row of table) console.log(`${path.basename(file)}\tprofile\t${row}`);
     if (wrong.length) process.exitCode = 1;
     await page.close();
   }

@@ -46,7 +46,7 @@ impl<'a> Selected<'a> {
     }
 
     /// The sums of each thread in each of its stacks.
-    pub fn rows(&self) -> impl Iterator<Item = &'a Aggregate> + '_ {
+    pub fn rows(&self) -> impl Iterator<Item = Aggregate> + '_ {
         self.profile.aggregate.iter().filter(|row| self.threads[row.thread.index()])
     }
 

@@ -75,8 +75,7 @@ pub(in crate::cli) enum Target {
     Austin,
     /// Folded stacks: a sum for each stack, for flamegraph.pl, inferno, grep
     Folded,
-    /// A flame graph as one file for the browser
-    #[cfg(feature = "flamegraph")]
+    /// A flame graph as one file for the browser (if built with the feature flamegraph)
     Svg,
     /// speedscope.app
     Speedscope,

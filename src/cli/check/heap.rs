@@ -28,7 +28,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
     let older = match &args.rules.against {
         Some(path) => {
             let older = Input::open(path, common)?;
-            if older.format.kind() != Kind::Heap {
+            if older.kind != Kind::Heap {
                 return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
             }
             refuse_too_large("check", &older, common)?;

@@ -15,11 +15,11 @@ use crate::input::Kind;
 
 pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;
-    match input.format.kind() {
+    match input.kind {
         Kind::Heap => refuse_options_of(Kind::Profile, &args.profile.given(), &input)?,
         Kind::Profile => refuse_options_of(Kind::Heap, &args.heap.given(), &input)?,
     }
-    match (args.rules.given(), input.format.kind()) {
+    match (args.rules.given(), input.kind) {
         (false, _) => invariants::run(&input, common, terminal),
         (true, Kind::Heap) => heap::run(args, &input, common, terminal),
         (true, Kind::Profile) => profile::run(args, &input, common, terminal),

@@ -21,7 +21,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
     let older = match &args.rules.against {
         Some(path) => {
             let older = Input::open(path, common)?;
-            if older.format.kind() != Kind::Profile {
+            if older.kind != Kind::Profile {
                 return Err(UsageError::new(format!("{} is a heap, not an older profile", show_path(path))).into());
             }
             Some(older)

@@ -59,9 +59,7 @@ pub(super) fn run(
 /// Formats that have room for one number show bytes.
 fn counted(target: Target) -> Counted {
     match target {
-        Target::Folded | Target::Firefox => Counted::Bytes,
-        #[cfg(feature = "flamegraph")]
-        Target::Svg => Counted::Bytes,
+        Target::Folded | Target::Firefox | Target::Svg => Counted::Bytes,
         _ => Counted::ObjectsAndBytes,
     }
 }

@@ -49,21 +49,21 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
         OutputFormat::Jsonl | OutputFormat::Csv => return Err(UsageError::new("convert reports as text or --format json").into()),
     }
     let input = Input::open(&args.input, common)?;
-    let target = target(args, input.format)?;
+    let target = target(args, input.format, input.kind)?;
     match target {
         // A recording streams; a text is a profile like others.
         Target::Austin if input.format == Format::Mojo => austin::run(args, &input, common, terminal),
-        Target::Hprof => hprof::run(args, &input, common, terminal),
+        Target::Hprof if input.kind == Kind::Heap => hprof::run(args, &input, common, terminal),
         Target::Heapsnapshot => heapsnapshot::run(args, &input, common, terminal),
-        Target::Jsonl | Target::Csv if input.format.kind() == Kind::Heap => tables::run(target, args, &input, common, terminal),
-        target if input.format.kind() == Kind::Heap => dominators::run(target, args, &input, common, terminal),
+        Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(target, args, &input, common, terminal),
+        target if input.kind == Kind::Heap => dominators::run(target, args, &input, common, terminal),
         target => profile::run(target, args, &input, common, terminal),
     }
 }
 
 /// What to write: --to, or the extension of OUT, if it can be made of this input.
-fn target(args: &ConvertArgs, from: Format) -> Result<Target, UsageError> {
-    let possible = Target::of(from);
+fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageError> {
+    let possible = Target::of(from, kind);
     let names: Vec<_> = possible.iter().map(|target| target.name()).collect();
     let hint = match names.is_empty() {
         true => format!("this version only reads it: {} has no target yet", from.title()),
@@ -72,6 +72,10 @@ fn target(args: &ConvertArgs, from: Format) -> Result<Target, UsageError> {
     let extension = format_extension(&args.output);
     let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::of_name);
     match (args.to.or(known), extension) {
+        (Some(Target::Svg), _) if !cfg!(feature = "flamegraph") => {
+            let error = UsageError::new("this dumptool was built without flame graphs");
+            Err(error.hint("cargo install dumptool --features flamegraph builds one with them; inferno-flamegraph draws .folded"))
+        }
         (Some(target), _) if possible.contains(&target) => Ok(target),
         (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.name())).hint(hint)),
         (None, Some(extension)) => {

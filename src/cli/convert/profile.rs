@@ -41,29 +41,30 @@ pub(super) fn run(
     if !profile.threads.is_empty() && !profile.threads.iter().any(|thread| selection.has(&profile, thread)) {
         return Err(UsageError::new("there is no such thread").hint(threads(&profile)).into());
     }
+    let (notes, samples) = (profile.notes, profile.total.samples);
     let mut destination = Destination::create(&args.output, &args.input, stacks::is_binary(target))?;
     let written =
-        write(target, args, &profile, &selection, &mut destination).map_err(|error| OutputError::new(&args.output, error))?;
+        write(target, args, profile, &selection, &mut destination).map_err(|error| OutputError::new(&args.output, error))?;
     let bytes = destination.commit()?;
-    let lost = written.lost.iter().map(|lost| (lost.what, lost.count)).chain(losses(target, &profile.notes));
+    let lost = written.lost.iter().map(|lost| (lost.what, lost.count)).chain(losses(target, &notes));
     let report = Report {
         args,
         to: target,
         bytes,
         objects: None,
-        samples: Some(profile.total.samples),
+        samples: Some(samples),
         written: &written,
         summary: format!(
             "{} as {} of {}",
-            plural(profile.total.samples, "sample", "samples"),
+            plural(samples, "sample", "samples"),
             plural(written.stacks, "stack", "stacks"),
             target.name()
         ),
         lost: lost.map(|(what, count)| Loss { what, count, bytes: None }).collect(),
     };
     report.print(common)?;
-    if profile.notes.unresolved > 0 {
-        let unresolved = count(profile.notes.unresolved);
+    if notes.unresolved > 0 {
+        let unresolved = count(notes.unresolved);
         terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
     }
     if let Some(damage) = input.source.damage().or(loaded.damage.as_ref()) {
@@ -91,9 +92,7 @@ fn metrics(target: Target, args: &ConvertArgs, profile: &Profile) -> Vec<Metric>
         None => {}
     }
     match target {
-        Target::Folded => vec![profile.default_metric()],
-        #[cfg(feature = "flamegraph")]
-        Target::Svg => vec![profile.default_metric()],
+        Target::Folded | Target::Svg => vec![profile.default_metric()],
         _ => profile.metrics(),
     }
 }
@@ -107,16 +106,19 @@ fn threads(profile: &Profile) -> String {
 fn write(
     target: Target,
     args: &ConvertArgs,
-    profile: &Profile,
+    profile: Profile,
     selection: &Selection,
     out: &mut Destination,
 ) -> io::Result<Written> {
-    let wanted = |thread: usize| selection.has(profile, &profile.threads[thread]);
+    let wanted = |thread: usize| selection.has(&profile, &profile.threads[thread]);
     match target {
-        Target::Mojo => return output::mojo::write(profile, &wanted, args.merge, out),
+        Target::Mojo => return output::mojo::write(&profile, &wanted, args.merge, out),
         Target::Austin => {
             let dialect = if args.dialect == DialectArg::Peer { Dialect::Peer } else { Dialect::Full };
-            return output::austin::write_profile(profile, &wanted, dialect, out);
+            return output::austin::write_profile(&profile, &wanted, dialect, out);
+        }
+        Target::Hprof => {
+            return output::hprof::write_profile(&profile, &wanted, args.profile.metric.map(Metric::from), out);
         }
         _ => {}
     }

@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 /// Whether a format is nothing for a terminal.
 pub(super) fn is_binary(target: Target) -> bool {
-    matches!(target, Target::Pprof | Target::Mojo)
+    matches!(target, Target::Pprof | Target::Mojo | Target::Hprof)
 }
 
 /// Writes stacks; the first value only where there is room for one.
@@ -29,11 +29,14 @@ pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destinati
         // pprof files are gzipped by definition, and the name may say so already.
         Target::Pprof if out.compresses() => output::pprof::write(stacks, out),
         Target::Pprof => {
-            let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::default());
+            // As fast as possible, which is how Go writes its own: packing harder takes longer than all the rest.
+            let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
             let written = output::pprof::write(stacks, &mut gzip)?;
             gzip.finish()?.flush()?;
             Ok(written)
         }
+        #[cfg(not(feature = "flamegraph"))]
+        Target::Svg => Err(io::ErrorKind::Unsupported.into()),
         Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => Err(io::ErrorKind::Unsupported.into()),
     }
 }

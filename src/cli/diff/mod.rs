@@ -25,7 +25,7 @@ pub(super) fn run(args: &DiffArgs, common: &Common, terminal: &Terminal) -> anyh
     };
     let old = Input::open(&args.old, common)?;
     let new = Input::open(new, common)?;
-    match (old.format.kind(), new.format.kind()) {
+    match (old.kind, new.kind) {
         (Kind::Heap, Kind::Heap) => {
             refuse_options_of(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)], &old)?;
             refuse_options_of(Kind::Profile, &args.profile.given(), &old)?;

@@ -78,7 +78,7 @@ impl ProfileInput<'_> {
         let (total, mode) = (&self.profile.total, self.profile.mode);
         match metric {
             Metric::Samples => true,
-            Metric::Time => mode != Mode::Memory || total.time != 0,
+            Metric::Time => !matches!(mode, Mode::Memory | Mode::Samples) || total.time != 0,
             Metric::Cpu => matches!(mode, Mode::Cpu | Mode::Full) || total.idle_samples > 0,
             Metric::Gc => total.gc_samples > 0,
             Metric::MemoryGained | Metric::MemoryFreed | Metric::Memory => {

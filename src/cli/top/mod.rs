@@ -21,7 +21,7 @@ const ROWS: usize = 20;
 
 pub(super) fn run(args: &TopArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;
-    match input.format.kind() {
+    match input.kind {
         Kind::Heap => {
             refuse_options_of(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)], &input)?;
             refuse_options_of(Kind::Profile, &args.profile.given(), &input)?;

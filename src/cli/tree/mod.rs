@@ -14,7 +14,7 @@ use crate::input::Kind;
 
 pub(super) fn run(args: &TreeArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;
-    match input.format.kind() {
+    match input.kind {
         Kind::Heap => {
             refuse_options_of(Kind::Profile, &[("--focus", args.focus.is_some())], &input)?;
             refuse_options_of(Kind::Profile, &args.profile.given(), &input)?;

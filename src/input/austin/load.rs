@@ -2,7 +2,7 @@
 
 use super::records::{AustinFrame, AustinLine, AustinSample, Lines, Metric};
 use crate::error::Result;
-use crate::input::frames::kind_of_file;
+use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
 use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId};
@@ -74,7 +74,7 @@ impl<'a> Loader<'a> {
     }
 
     fn resolve(&mut self, sample: &AustinSample<'a>) -> Known {
-        let name = match hexadecimal(sample.thread) {
+        let name = match raw_thread_id(sample.thread) {
             Some(id) => self.builder.name(id.as_bytes()),
             None => self.builder.name(sample.thread),
         };
@@ -100,18 +100,4 @@ impl<'a> Loader<'a> {
         }
         Known { thread, stack, gc }
     }
-}
-
-/// A thread id as MOJO has it, from the decimal number that the text shows. None for names.
-fn hexadecimal(thread: &[u8]) -> Option<String> {
-    let text = std::str::from_utf8(thread).ok()?;
-    let id: i128 = text.parse().ok()?;
-    // Only what a number is printed as stands for one.
-    if id.to_string() != text {
-        return None;
-    }
-    Some(match id {
-        0.. => format!("{id:x}"),
-        _ => format!("-{:x}", id.unsigned_abs()),
-    })
 }

@@ -55,6 +55,7 @@
 //! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made of [`primitives`];
 //! * [`records`]: all of them in order;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has;
+//! * [`profile`]: files with sums of samples instead of a heap;
 //! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`sizes`], [`threads`] and [`values`].
 
 pub mod classes;
@@ -67,6 +68,7 @@ pub mod load;
 pub mod naming;
 pub mod objects;
 pub mod primitives;
+pub mod profile;
 pub mod records;
 pub mod roots;
 mod scan;
@@ -81,6 +83,7 @@ pub use details::Details;
 pub use histogram::histogram;
 pub use invariants::check;
 pub use load::load;
+pub use profile::{kind, load_profile};
 pub use records::{HeapRec, Rec, Records, for_each_record};
 pub use summary::info;
 

@@ -35,6 +35,15 @@ impl<'a> AllocSites<'a> {
         Ok(Self { flags, cutoff, totals, count, sites })
     }
 
+    /// The sites.
+    pub fn sites(&self) -> impl Iterator<Item = AllocSite> + 'a {
+        self.sites.chunks_exact(SITE).map(|site| {
+            let number =
+                |at: usize| site.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_be_bytes(*bytes));
+            AllocSite { trace: number(5), live_bytes: number(9), bytes: number(17), instances: number(21) }
+        })
+    }
+
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("flags", self.flags.into());
         sink.float("cutoff", f32::from_bits(self.cutoff).into());
@@ -51,6 +60,19 @@ impl<'a> AllocSites<'a> {
             });
         }
     }
+}
+
+/// What was allocated of one class at one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AllocSite {
+    /// Serial of the trace.
+    pub trace: u32,
+    /// Bytes that are still in use.
+    pub live_bytes: u32,
+    /// Bytes of all.
+    pub bytes: u32,
+    /// How many.
+    pub instances: u32,
 }
 
 /// Totals of the heap: tag 07.
@@ -97,6 +119,14 @@ impl<'a> CpuSamples<'a> {
         let samples = u4(cursor, "a number of CPU samples")?;
         let count = u4(cursor, "a number of traces")?;
         Ok(Self { samples, count, traces: cursor.take(u64::from(count) * 8, "CPU samples")? })
+    }
+
+    /// Samples and the serial of their trace.
+    pub fn traces(&self) -> impl Iterator<Item = (u32, u32)> + 'a {
+        self.traces.chunks_exact(8).map(|pair| {
+            let (samples, trace) = pair.split_at(4);
+            (BE::read_u32(samples), BE::read_u32(trace))
+        })
     }
 
     pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {

@@ -8,7 +8,9 @@ use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::ROOT_TAGS;
 use crate::error::{Error, Result};
 use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
-use crate::input::{Format, Options};
+use crate::input::load::ProfileOptions;
+use crate::input::profile_info::profile_info;
+use crate::input::{Format, Kind, Options};
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -23,9 +25,28 @@ const TOP_CLASSES: usize = 10;
 /// When the header cannot be read.
 pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
+    if super::kind(bytes) == Kind::Profile {
+        return info_of_profile(&mut records, bytes, options);
+    }
     let mut totals = Totals::default();
     let damage = totals.read(&mut records, options).err();
     Ok(totals.into_info(bytes, &records, damage))
+}
+
+fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: Options<'_>) -> Result<Info> {
+    let header = *records.header();
+    let loaded = super::load_profile(bytes, ProfileOptions { keep_samples: false, progress: options.progress })?;
+    let mut info = Info::new(Format::Hprof, header.version);
+    info.kind = Kind::Profile;
+    info.add_metadata("id_size", header.id_size.bytes());
+    info.add_metadata("timestamp_ms", header.timestamp);
+    for record in records {
+        let Ok((_, record)) = record else { break };
+        info.records.add(record.name(), 1);
+    }
+    info.set_damage(loaded.damage);
+    info.profile = Some(profile_info(&loaded.profile, Some(loaded.profile.mode)));
+    Ok(info)
 }
 
 /// Objects of one class, and bytes of their fields or elements.

@@ -120,7 +120,7 @@ impl<'a> Trace<'a> {
     }
 
     /// Ids of its frames, innermost first.
-    pub fn frames(&self) -> impl ExactSizeIterator<Item = u64> + 'a {
+    pub fn frames(&self) -> impl DoubleEndedIterator<Item = u64> + ExactSizeIterator + 'a {
         let ids = self.ids;
         self.frames.chunks_exact(ids.bytes()).map(move |id| ids.at(id, 0))
     }

@@ -1,11 +1,12 @@
 //! Loads a profile: one pass, in which a stack costs one lookup.
 //!
 //! Nearly all of a file are references to frames, and the same run of them comes again and again. So a run is looked up as
-//! bytes, and only runs that were not met before are taken apart. What a run means changes when one of its keys is defined
+//! bytes, and only runs that were not met lately are taken apart. What a run means changes when one of its keys is defined
 //! again, which is rare: then all are forgotten.
 
 mod frames;
 mod repeat;
+mod runs;
 
 use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
@@ -15,6 +16,7 @@ use crate::model::names::Names;
 use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId};
 use frames::Frames;
 use repeat::Previous;
+use runs::{RunKey, Runs};
 use rustc_hash::FxHashMap;
 
 /// Loads a profile.
@@ -38,8 +40,7 @@ struct Loader<'a> {
     builder: ProfileBuilder,
     frames: Frames,
     threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
-    /// Runs of references that were met before: (process, stack below, bytes).
-    runs: FxHashMap<(u32, StackId, &'a [u8]), StackId>,
+    runs: Runs<'a>,
     previous: Previous,
     open: Option<Open>,
     /// The task whose frames follow, and how many of them.
@@ -80,7 +81,7 @@ impl<'a> Loader<'a> {
             builder: ProfileBuilder::new(keep_samples),
             frames: Frames::default(),
             threads: FxHashMap::default(),
-            runs: FxHashMap::default(),
+            runs: Runs::new(),
             previous: Previous::default(),
             open: None,
             task: None,
@@ -134,7 +135,7 @@ impl<'a> Loader<'a> {
                     count_one(&mut self.builder.notes().ranges);
                 }
                 if self.frames.define(&definition, &mut self.builder) {
-                    self.runs = FxHashMap::default();
+                    self.runs.forget();
                 }
             }
             Event::Metadata { key, value } => {
@@ -185,21 +186,20 @@ impl<'a> Loader<'a> {
 
     fn push_run(&mut self, run: &'a [u8]) {
         let Some(open) = &mut self.open else { return };
-        let key = (open.place.process, open.stack, run);
-        open.stack = match self.runs.get(&key) {
-            Some(&stack) => stack,
-            None => {
-                let stack = keys_of_run(run).fold(open.stack, |stack, key| {
-                    let frame = self.frames.frame(key, &mut self.builder);
-                    self.builder.push(stack, frame)
-                });
-                // What is defined nowhere may be defined later, and is counted each time.
-                if !self.frames.take_guess() {
-                    self.runs.insert(key, stack);
-                }
-                stack
-            }
-        };
+        let key = RunKey { process: open.place.process, below: open.stack, bytes: run };
+        let (place, known) = self.runs.get(&key);
+        if let Some(stack) = known {
+            open.stack = stack;
+            return;
+        }
+        for key in keys_of_run(run) {
+            let frame = self.frames.frame(key, &mut self.builder);
+            open.stack = self.builder.push(open.stack, frame);
+        }
+        // What is defined nowhere may be defined later, and is counted each time.
+        if !self.frames.take_guess() {
+            self.runs.put(place, key, open.stack);
+        }
     }
 
     fn frame_ref(&mut self, key: u64) {

@@ -1,8 +1,9 @@
 //! Fills a [`Profile`].
 
+use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
-    Aggregate, FrameId, FrameKind, Metadatum, Mode, Profile, ProfileFrame, ProfileNotes, ProfileSample, ProfileThread, StackId,
+    FrameId, FrameKind, Metadatum, Mode, Profile, ProfileFrame, ProfileNotes, ProfileSample, ProfileThread, StackId, StackIndex,
     TaskChange, TaskEvent, ThreadId, Values,
 };
 use crate::model::names::NameId;
@@ -15,9 +16,9 @@ pub struct ProfileBuilder {
     profile: Profile,
     keep_samples: bool,
     frames: FxHashMap<ProfileFrame, FrameId>,
-    children: FxHashMap<u64, StackId>,
+    children: StackIndex,
     threads: FxHashMap<ProfileThread, ThreadId>,
-    rows: FxHashMap<u64, u32>,
+    rows: AggregateIndex,
     /// By stack: which kinds of frames it has.
     kinds: Vec<u8>,
 }
@@ -41,9 +42,9 @@ impl ProfileBuilder {
             profile: Profile { samples: keep_samples.then(Default::default), ..Profile::default() },
             keep_samples,
             frames: FxHashMap::default(),
-            children: FxHashMap::default(),
+            children: StackIndex::default(),
             threads: FxHashMap::default(),
-            rows: FxHashMap::default(),
+            rows: AggregateIndex::default(),
             kinds: vec![0],
         }
     }
@@ -100,13 +101,13 @@ impl ProfileBuilder {
     }
 
     /// The stack of a frame that is called from another stack.
+    #[inline]
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
-        let stacks = &mut self.profile.stacks;
-        let (kinds, frames) = (&mut self.kinds, &self.profile.frames);
-        *self.children.entry(u64::from(stack.0) << 32 | u64::from(frame.0)).or_insert_with(|| {
-            kinds.push(kinds[stack.index()] | mark(frames[frame.index()].kind));
-            stacks.add(stack, frame)
-        })
+        let (child, is_new) = self.profile.stacks.child(&mut self.children, stack, frame);
+        if is_new {
+            self.kinds.push(self.kinds[stack.index()] | mark(self.profile.frames[frame.index()].kind));
+        }
+        child
     }
 
     /// The stacks so far.
@@ -154,12 +155,22 @@ impl ProfileBuilder {
         if let Some(samples) = &mut profile.samples {
             samples.push(sample);
         }
-        let aggregate = &mut profile.aggregate;
-        let row = *self.rows.entry(u64::from(sample.thread.0) << 32 | u64::from(sample.stack.0)).or_insert_with(|| {
-            aggregate.push(Aggregate { thread: sample.thread, stack: sample.stack, values: Values::default() });
-            aggregate.len() as u32 - 1
-        });
-        aggregate[row as usize].values.add(&values);
+        profile.aggregate.add(&mut self.rows, sample.thread, sample.stack, &values);
+    }
+
+    /// Adds sums for which there are no samples to be kept.
+    pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
+        let profile = &mut self.profile;
+        let kinds = self.kinds[stack.index()];
+        profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples } else { 0 };
+        profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples } else { 0 };
+        profile.total.add(values);
+        profile.aggregate.add(&mut self.rows, thread, stack, values);
+    }
+
+    /// Says what was measured, for formats that have no metadata.
+    pub fn set_mode(&mut self, mode: Mode) {
+        self.profile.mode = mode;
     }
 
     /// Appends what happened to an asyncio task.

@@ -1,6 +1,7 @@
 //! Stacks as a tree: each is its caller's stack and one frame.
 
 use super::FrameId;
+use crate::model::index::{Index, MAX_ROWS, hash};
 
 /// A stack of a [`StackTree`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -19,21 +20,21 @@ impl StackId {
 /// Stacks by their numbers. A stack's parent has a smaller number, so that a loop over all in order meets callers first.
 #[derive(Clone, Debug)]
 pub struct StackTree {
-    parent: Vec<StackId>,
-    frame: Vec<FrameId>,
+    /// Side by side, because they are nearly always read together, and in no order.
+    nodes: Vec<(StackId, FrameId)>,
 }
 
 impl Default for StackTree {
     /// The empty stack alone.
     fn default() -> Self {
-        Self { parent: vec![StackId::EMPTY], frame: vec![FrameId(u32::MAX)] }
+        Self { nodes: vec![(StackId::EMPTY, FrameId(u32::MAX))] }
     }
 }
 
 impl StackTree {
     /// How many there are, with the empty one.
     pub fn len(&self) -> usize {
-        self.parent.len()
+        self.nodes.len()
     }
 
     /// Whether there is no stack but the empty one.
@@ -49,22 +50,23 @@ impl StackTree {
     /// The stack of the caller. The empty stack is its own.
     #[inline]
     pub fn parent(&self, stack: StackId) -> StackId {
-        self.parent[stack.index()]
+        self.nodes[stack.index()].0
     }
 
     /// The innermost frame; None for the empty stack.
     #[inline]
     pub fn leaf(&self, stack: StackId) -> Option<FrameId> {
-        (stack != StackId::EMPTY).then(|| self.frame[stack.index()])
+        (stack != StackId::EMPTY).then(|| self.nodes[stack.index()].1)
     }
 
     /// The frames of a stack, innermost first.
     pub fn frames(&self, stack: StackId) -> impl Iterator<Item = FrameId> + '_ {
         let mut stack = stack;
         std::iter::from_fn(move || {
-            let frame = self.leaf(stack)?;
-            stack = self.parent(stack);
-            Some(frame)
+            let (parent, frame) = self.nodes[stack.index()];
+            let known = (stack != StackId::EMPTY).then_some(frame);
+            stack = parent;
+            known
         })
     }
 
@@ -75,11 +77,35 @@ impl StackTree {
         frames.reverse();
     }
 
+    /// The stack of a frame on top of another stack, and whether it is new. The index must have been used with this tree
+    /// only. Where no more stacks can be told apart, a frame too many is left out.
+    #[inline]
+    pub(crate) fn child(&mut self, index: &mut StackIndex, parent: StackId, frame: FrameId) -> (StackId, bool) {
+        let nodes = &self.nodes;
+        // The empty stack is in no index: row 0 is stack 1.
+        let is_meant = |row: usize| nodes[row + 1] == (parent, frame);
+        let hash_of = |row: usize| hash(nodes[row + 1].0.0, nodes[row + 1].1.0);
+        if nodes.len() == MAX_ROWS {
+            return (parent, false);
+        }
+        // Stacks may have been added without the index.
+        while index.0.len() + 1 < nodes.len() {
+            index.0.find_or_add(hash_of(index.0.len()), |_| false, hash_of);
+        }
+        match index.0.find_or_add(hash(parent.0, frame.0), is_meant, hash_of) {
+            Some(row) => (StackId(row as u32 + 1), false),
+            None => (self.add(parent, frame), true),
+        }
+    }
+
     /// Adds a stack without looking whether there is one that is equal.
     pub fn add(&mut self, parent: StackId, frame: FrameId) -> StackId {
-        let stack = StackId(self.parent.len() as u32);
-        self.parent.push(parent);
-        self.frame.push(frame);
+        let stack = StackId(self.nodes.len() as u32);
+        self.nodes.push((parent, frame));
         stack
     }
 }
+
+/// Finds the stacks of a [`StackTree`] by their callers and frames.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StackIndex(Index);

@@ -2,7 +2,7 @@
 
 use super::{Entries, MAX_DEPTH, Moment, Track, ValueType, WeightedStacks};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackTree};
+use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackIndex, StackTree};
 use rustc_hash::FxHashMap;
 
 /// Makes [`WeightedStacks`] of stacks that are added one by one, as deep as they are.
@@ -22,19 +22,19 @@ use rustc_hash::FxHashMap;
 pub struct WeightedStacksBuilder {
     stacks: WeightedStacks,
     frames: FxHashMap<ProfileFrame, FrameId>,
-    children: FxHashMap<u64, StackId>,
+    children: StackIndex,
 }
 
 impl WeightedStacksBuilder {
     /// Nothing yet.
     pub fn new(title: &str, values: Vec<ValueType>) -> Self {
         let stacks = WeightedStacks { title: title.to_owned(), values, ..WeightedStacks::default() };
-        Self { stacks, frames: FxHashMap::default(), children: FxHashMap::default() }
+        Self { stacks, frames: FxHashMap::default(), children: StackIndex::default() }
     }
 
     /// Goes on with frames and stacks that are there already.
     pub(super) fn with(stacks: WeightedStacks) -> Self {
-        Self { stacks, frames: FxHashMap::default(), children: FxHashMap::default() }
+        Self { stacks, frames: FxHashMap::default(), children: StackIndex::default() }
     }
 
     /// The number of a name.
@@ -59,14 +59,7 @@ impl WeightedStacksBuilder {
 
     /// The stack of a frame on top of another stack. Equal stacks are one.
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
-        let stacks = &mut self.stacks.stacks;
-        let key = u64::from(stack.0) << 32 | u64::from(frame.0);
-        *self.children.entry(key).or_insert_with(|| stacks.add(stack, frame))
-    }
-
-    /// As [`WeightedStacksBuilder::push`], for stacks that the caller knows to be new: it looks nothing up.
-    pub fn push_new(&mut self, stack: StackId, frame: FrameId) -> StackId {
-        self.stacks.stacks.add(stack, frame)
+        self.stacks.stacks.child(&mut self.children, stack, frame).0
     }
 
     /// Adds a track that is no thread.

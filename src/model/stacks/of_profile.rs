@@ -24,37 +24,39 @@ impl Selection {
     }
 }
 
-/// The stacks of a profile with the sums, or the samples, of each.
-pub fn of_profile(profile: &Profile, title: &str, selection: &Selection) -> WeightedStacks {
+/// The stacks of a profile with the sums, or the samples, of each. They are the profile's own, which may be large.
+pub fn of_profile(profile: Profile, title: &str, selection: &Selection) -> WeightedStacks {
     let metrics = if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
-    let tracks: Vec<_> = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
-    let stacks = WeightedStacks {
-        title: title.to_owned(),
-        names: profile.names.clone(),
-        frames: profile.frames.clone(),
-        stacks: profile.stacks.clone(),
-        values: metrics.iter().map(|metric| ValueType { name: metric.name().to_owned(), unit: metric.unit() }).collect(),
-        interval_us: profile.interval_us(),
-        duration_us: profile.duration_us(),
-        ..WeightedStacks::default()
-    };
-    let mut builder = WeightedStacksBuilder::with(stacks);
-    let mut numbers = vec![None; tracks.len()];
-    for (row, thread) in profile.threads.iter().enumerate().filter(|(row, _)| tracks[*row]) {
-        numbers[row] = Some(builder.thread_track(Track {
+    let mut tracks = Vec::new();
+    let mut numbers = vec![None; profile.threads.len()];
+    for (row, thread) in profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(&profile, thread)) {
+        numbers[row] = Some(tracks.len());
+        tracks.push(Track {
             name: thread.label(&profile.names),
             pid: Some(thread.pid),
             thread: Some(thread.id(&profile.names)),
             interpreter: thread.interpreter,
-        }));
+        });
     }
+    let stacks = WeightedStacks {
+        title: title.to_owned(),
+        values: metrics.iter().map(|metric| ValueType { name: metric.name().to_owned(), unit: metric.unit() }).collect(),
+        tracks,
+        interval_us: profile.interval_us(),
+        duration_us: profile.duration_us(),
+        names: profile.names,
+        frames: profile.frames,
+        stacks: profile.stacks,
+        ..WeightedStacks::default()
+    };
+    let mut builder = WeightedStacksBuilder::with(stacks);
     let track = |thread: ThreadId| numbers[thread.index()];
     let mut values = vec![0; metrics.len()];
     let read =
         |sums: &Values, values: &mut [i64]| values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(*metric));
     match &profile.samples {
         Some(samples) if selection.in_order => {
-            let mut clocks = vec![0i64; tracks.len()];
+            let mut clocks = vec![0i64; numbers.len()];
             for sample in samples.iter() {
                 let Some(track) = track(sample.thread) else { continue };
                 let length = sample.time.unwrap_or(0).max(0);
@@ -67,7 +69,7 @@ pub fn of_profile(profile: &Profile, title: &str, selection: &Selection) -> Weig
             }
         }
         _ => {
-            for row in &profile.aggregate {
+            for row in profile.aggregate.iter() {
                 let Some(track) = track(row.thread) else { continue };
                 read(&row.values, &mut values);
                 builder.add(track, row.stack, &values);

@@ -1,4 +1,5 @@
-//! Binary hprof, as VisualVM, Eclipse MAT and hprof-slurp take it, of a heap that need not come from a JVM.
+//! Binary hprof, as VisualVM, Eclipse MAT and hprof-slurp take it, of a heap that need not come from a JVM. [`write_profile`]
+//! writes a profile as the JDK's own profiler did.
 //!
 //! ```text
 //! header            "JAVA PROFILE 1.0.2\0", width of an id (4 or 8), time
@@ -37,6 +38,7 @@ mod labels;
 mod layout;
 mod objects;
 mod plan;
+mod profile;
 mod reach;
 mod records;
 mod report;
@@ -44,6 +46,7 @@ mod required;
 mod roots;
 mod strings;
 
+pub use profile::write_profile;
 pub use report::{Loss, Report};
 
 use crate::model::heap::Heap;

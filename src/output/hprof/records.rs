@@ -8,7 +8,9 @@ pub(super) mod tag {
     pub(crate) const LOAD_CLASS: u8 = 0x02;
     pub(crate) const FRAME: u8 = 0x04;
     pub(crate) const TRACE: u8 = 0x05;
+    pub(crate) const ALLOC_SITES: u8 = 0x06;
     pub(crate) const START_THREAD: u8 = 0x0a;
+    pub(crate) const CPU_SAMPLES: u8 = 0x0d;
     pub(crate) const HEAP_DUMP_SEGMENT: u8 = 0x1c;
     pub(crate) const HEAP_DUMP_END: u8 = 0x2c;
 }
@@ -172,6 +174,11 @@ impl<W: Write> Out<W> {
             self.buffer.clear();
         }
         Ok(())
+    }
+
+    /// Ends a file without a heap.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
     }
 
     /// Ends the dump.

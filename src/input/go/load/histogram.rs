@@ -166,6 +166,12 @@ impl Place {
     }
 }
 
+/// Moved up by this many bytes.
+#[inline]
+fn shifted(value: u128, bytes: usize) -> u128 {
+    value.wrapping_shl((bytes as u32).wrapping_mul(8))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -184,10 +190,4 @@ mod tests {
         }
         assert!(Place::of(64, &[1; 17]).is_none() && Place::of(64, &[]).is_none());
     }
-}
-
-/// Moved up by this many bytes.
-#[inline]
-fn shifted(value: u128, bytes: usize) -> u128 {
-    value.wrapping_shl((bytes as u32).wrapping_mul(8))
 }

@@ -1,0 +1,138 @@
+//! What the samples of each thread in each of its stacks add up to, in columns.
+
+use super::{StackId, ThreadId, Values};
+use crate::model::columns::Sizes;
+use crate::model::index::{Index, MAX_ROWS, hash};
+
+/// What the samples of one thread in one stack add up to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Aggregate {
+    /// The thread.
+    pub thread: ThreadId,
+    /// The stack.
+    pub stack: StackId,
+    /// The sums.
+    pub values: Values,
+}
+
+/// The sums of each thread in each of its stacks, in the order in which they first appear: 16 bytes for most, since sums are
+/// small and modes measure few of them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Aggregates {
+    thread: Vec<ThreadId>,
+    stack: Vec<StackId>,
+    sums: [Sums; 8],
+}
+
+/// One kind of sums. Rows at the end that are zero may not be there, and a sum that is nowhere anything takes nothing.
+/// Negative times are here as the numbers with the same bits, which are large.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Sums(Sizes);
+
+impl Sums {
+    #[inline]
+    fn add(&mut self, row: usize, change: u64, add: impl Fn(u64, u64) -> u64) {
+        if change == 0 {
+            return;
+        }
+        self.0.grow(row + 1);
+        self.0.set(row, add(self.0.get(row), change));
+    }
+}
+
+/// Finds the rows of [`Aggregates`].
+#[derive(Debug, Default)]
+pub(super) struct AggregateIndex(Index);
+
+impl Aggregates {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.stack.is_empty()
+    }
+
+    /// All.
+    pub fn iter(&self) -> impl Iterator<Item = Aggregate> + '_ {
+        (0..self.len()).map(|row| self.get(row))
+    }
+
+    /// By number.
+    #[inline]
+    pub fn get(&self, row: usize) -> Aggregate {
+        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] =
+            self.sums.each_ref().map(|sums| sums.0.get(row));
+        let values = Values {
+            samples,
+            time: time as i64,
+            idle_time: idle_time as i64,
+            idle_samples,
+            gc_time: gc_time as i64,
+            gc_samples,
+            memory_gained,
+            memory_freed,
+        };
+        Aggregate { thread: self.thread[row], stack: self.stack[row], values }
+    }
+
+    /// Adds to the sums of a thread in a stack. The index must have been used with this only, from its beginning on.
+    #[inline]
+    pub(super) fn add(&mut self, index: &mut AggregateIndex, thread: ThreadId, stack: StackId, values: &Values) {
+        let (threads, stacks) = (&self.thread, &self.stack);
+        let is_meant = |row: usize| stacks[row] == stack && threads[row] == thread;
+        let hash_of = |row: usize| hash(threads[row].0, stacks[row].0);
+        let found = match stacks.len() {
+            // No more rows can be told apart: the last one takes the rest, so that sums stay what they are.
+            MAX_ROWS => Some(MAX_ROWS - 1),
+            _ => index.0.find_or_add(hash(thread.0, stack.0), is_meant, hash_of),
+        };
+        let row = found.unwrap_or_else(|| {
+            self.thread.push(thread);
+            self.stack.push(stack);
+            self.stack.len() - 1
+        });
+        let signed = |sum: u64, change: u64| (sum as i64).saturating_add(change as i64) as u64;
+        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] = &mut self.sums;
+        samples.add(row, values.samples, u64::saturating_add);
+        time.add(row, values.time as u64, signed);
+        idle_time.add(row, values.idle_time as u64, signed);
+        idle_samples.add(row, values.idle_samples, u64::saturating_add);
+        gc_time.add(row, values.gc_time as u64, signed);
+        gc_samples.add(row, values.gc_samples, u64::saturating_add);
+        memory_gained.add(row, values.memory_gained, u64::saturating_add);
+        memory_freed.add(row, values.memory_freed, u64::saturating_add);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{ProfileSample, Values};
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        #[test]
+        fn sums_are_those_of_a_map(
+            samples in prop::collection::vec(
+                (0u32..3, 0u32..4, any::<Option<i64>>(), prop_oneof![Just(None), (-9i64..9).prop_map(Some)], any::<bool>()),
+                0..99,
+            )
+        ) {
+            let (mut rows, mut index, mut expected) = (Aggregates::default(), AggregateIndex::default(), HashMap::new());
+            for (thread, stack, time, memory, mark) in samples {
+                let (thread, stack) = (ThreadId(thread), StackId(stack));
+                let values = Values::of_sample(&ProfileSample { thread, stack, time, memory, idle: mark, gc: !mark });
+                rows.add(&mut index, thread, stack, &values);
+                expected.entry((thread, stack)).or_insert_with(Values::default).add(&values);
+            }
+            prop_assert_eq!(rows.len(), expected.len());
+            for row in rows.iter() {
+                prop_assert_eq!(row.values, expected[&(row.thread, row.stack)]);
+            }
+        }
+    }
+}

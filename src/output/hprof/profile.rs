@@ -1,0 +1,230 @@
+//! A profile as hprof without a heap, as the JDK's profiler wrote it.
+//!
+//! ```text
+//! UTF8 …          every name
+//! FRAME …         every frame; a kernel function is of the file `kernel`, an invalid frame has no name and the line -1
+//! START_THREAD …  threads; their groups are `process N` and `interpreter N`
+//! TRACE …         one for each thread and stack
+//! CPU_SAMPLES     samples, or another metric that was asked for, of each trace
+//! ALLOC_SITES     memory that came into use, and how much of it is still in use
+//! ```
+//!
+//! Numbers have 32 bits: what is larger is there in several parts, which readers add up.
+
+use super::super::written::{Lost, Sum, Written};
+use super::records::{Out, header, tag};
+use crate::model::names::NameId;
+use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame};
+use std::io::{self, Write};
+
+/// Writes the sums of the threads that are wanted: the metric, or what belongs to the mode: samples, and memory where it was
+/// measured.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write_profile(
+    profile: &Profile,
+    wanted: &dyn Fn(usize) -> bool,
+    metric: Option<Metric>,
+    out: &mut impl Write,
+) -> io::Result<Written> {
+    let memory = |metric| matches!(metric, Metric::Memory | Metric::MemoryGained | Metric::MemoryFreed);
+    let counted = metric.unwrap_or(Metric::Samples);
+    let mut writer = Writer { profile, wanted, out: Out::new(out, false), written: Written::default() };
+    header(&mut writer.out)?;
+    let texts = writer.names()?;
+    writer.frames(texts)?;
+    writer.traces()?;
+    if !memory(counted) {
+        writer.cpu_samples(counted)?;
+    }
+    if metric.map_or(matches!(profile.mode, Mode::Memory | Mode::Full), memory) {
+        writer.alloc_sites()?;
+    }
+    let lose_times = counted == Metric::Samples && metric.is_none() && profile.total.time != 0;
+    writer.lose("times, since samples are only counted (--metric time writes microseconds for them)", u64::from(lose_times));
+    writer.lose("metadata", profile.metadata.len() as u64);
+    writer.out.flush()?;
+    Ok(writer.written)
+}
+
+struct Writer<'a, W: Write> {
+    profile: &'a Profile,
+    wanted: &'a dyn Fn(usize) -> bool,
+    out: Out<&'a mut W>,
+    written: Written,
+}
+
+/// Strings that are not names of the profile.
+#[derive(Clone, Copy)]
+struct Texts {
+    kernel: u64,
+}
+
+/// Entries of one record: its length has 32 bits, too.
+const MOST: usize = 1 << 24;
+
+impl<'a, W: Write> Writer<'a, W> {
+    fn lose(&mut self, what: &'static str, count: u64) {
+        if count > 0 {
+            self.written.lost.push(Lost { what, count });
+        }
+    }
+
+    fn rows(&self) -> impl Iterator<Item = (u32, Aggregate)> + use<'a, W> {
+        let (profile, wanted) = (self.profile, self.wanted);
+        // Serials begin at 1.
+        (1..).zip(profile.aggregate.iter()).filter(move |(_, row)| wanted(row.thread.index()))
+    }
+
+    fn text(&mut self, id: u64, text: &str) -> io::Result<u64> {
+        self.out.id(id);
+        self.out.bytes(text.as_bytes());
+        self.out.record(tag::UTF8)?;
+        Ok(id)
+    }
+
+    /// Names and threads.
+    fn names(&mut self) -> io::Result<Texts> {
+        let profile = self.profile;
+        for number in 0..profile.names.len() as u32 {
+            self.text(name(NameId(number)), profile.names.text(NameId(number)))?;
+        }
+        let mut next = profile.names.len() as u64 + 1;
+        let mut fresh = || {
+            next += 1;
+            next - 1
+        };
+        let kernel = self.text(fresh(), "kernel")?;
+        for (index, thread) in profile.threads.iter().enumerate().filter(|(index, _)| (self.wanted)(*index)) {
+            let id = self.text(fresh(), &thread.id(&profile.names))?;
+            let group = self.text(fresh(), &format!("process {}", thread.pid))?;
+            let parent = match thread.interpreter {
+                Some(interpreter) => self.text(fresh(), &format!("interpreter {interpreter}"))?,
+                None => 0,
+            };
+            self.out.u4(index as u32 + 1);
+            self.out.id(0);
+            self.out.u4(0);
+            [id, group, parent].into_iter().for_each(|id| self.out.id(id));
+            self.out.record(tag::START_THREAD)?;
+        }
+        Ok(Texts { kernel })
+    }
+
+    fn frames(&mut self, texts: Texts) -> io::Result<()> {
+        let profile = self.profile;
+        for (index, frame) in profile.frames.iter().enumerate() {
+            let ProfileFrame { function, file, line, kind } = *frame;
+            let line = i32::try_from(line).unwrap_or(i32::MAX);
+            let (source, line) = match kind {
+                FrameKind::Kernel => (texts.kernel, -3),
+                FrameKind::Invalid => (0, -1),
+                FrameKind::Code | FrameKind::Native | FrameKind::Gc => {
+                    (if profile.names.text(file).is_empty() { 0 } else { name(file) }, line)
+                }
+            };
+            self.out.id(index as u64 + 1);
+            self.out.id(name(function));
+            self.out.id(0);
+            self.out.id(source);
+            self.out.u4(0);
+            self.out.u4(line as u32);
+            self.out.record(tag::FRAME)?;
+        }
+        Ok(())
+    }
+
+    fn traces(&mut self) -> io::Result<()> {
+        let profile = self.profile;
+        let mut frames = Vec::new();
+        for (serial, row) in self.rows() {
+            frames.clear();
+            frames.extend(profile.stacks.frames(row.stack));
+            self.out.u4(serial);
+            self.out.u4(row.thread.0 + 1);
+            self.out.u4(frames.len() as u32);
+            frames.iter().for_each(|frame| self.out.id(u64::from(frame.0) + 1));
+            self.out.record(tag::TRACE)?;
+            self.written.stacks += 1;
+        }
+        Ok(())
+    }
+
+    fn cpu_samples(&mut self, metric: Metric) -> io::Result<()> {
+        let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
+        self.lose("negative numbers", negative as u64);
+        let entries =
+            self.rows().flat_map(|(serial, row)| parts(row.values.get(metric).max(0) as u64).map(move |part| (part, serial)));
+        let mut entries = entries.peekable();
+        let mut sum = 0i64;
+        while entries.peek().is_some() {
+            let chunk: Vec<_> = entries.by_ref().take(MOST).collect();
+            let total = chunk.iter().map(|(part, _)| u64::from(*part)).sum::<u64>();
+            sum = sum.saturating_add(i64::try_from(total).unwrap_or(i64::MAX));
+            self.out.u4(u32::try_from(total).unwrap_or(u32::MAX));
+            self.out.u4(chunk.len() as u32);
+            for (part, serial) in chunk {
+                self.out.u4(part);
+                self.out.u4(serial);
+            }
+            self.out.record(tag::CPU_SAMPLES)?;
+        }
+        self.written.sums.push(Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
+        Ok(())
+    }
+
+    fn alloc_sites(&mut self) -> io::Result<()> {
+        let live = |row: &Aggregate| row.values.memory_gained.saturating_sub(row.values.memory_freed);
+        let freed = self.rows().filter(|(_, row)| row.values.memory_freed > row.values.memory_gained).count();
+        self.lose("stacks that freed more memory than they gained, whose surplus a site cannot say", freed as u64);
+        let sites = self.rows().filter(|(_, row)| row.values.memory_gained > 0 || row.values.samples > 0);
+        let sites = sites.flat_map(|(serial, row)| {
+            // As many parts as the largest of the numbers needs.
+            let (bytes, live, samples) = (parts(row.values.memory_gained), parts(live(&row)), parts(row.values.samples));
+            let count = bytes.clone().count().max(live.clone().count()).max(samples.clone().count());
+            let or_zero = |parts: Box<dyn Iterator<Item = u32>>| parts.chain(std::iter::repeat(0));
+            let (bytes, live, samples) = (or_zero(Box::new(bytes)), or_zero(Box::new(live)), or_zero(Box::new(samples)));
+            bytes.zip(live).zip(samples).take(count).map(move |((bytes, live), samples)| (serial, bytes, live, samples))
+        });
+        let mut sites = sites.peekable();
+        let mut sum = 0i64;
+        while sites.peek().is_some() {
+            let chunk: Vec<_> = sites.by_ref().take(MOST).collect();
+            let total = |number: fn(&(u32, u32, u32, u32)) -> u32| chunk.iter().map(|site| u64::from(number(site))).sum::<u64>();
+            let (bytes, live, samples) = (total(|site| site.1), total(|site| site.2), total(|site| site.3));
+            sum = sum.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
+            // Sorted by nothing, and no site was left out.
+            self.out.u2(0);
+            self.out.u4(0f32.to_bits());
+            self.out.u4(u32::try_from(live).unwrap_or(u32::MAX));
+            self.out.u4(u32::try_from(samples).unwrap_or(u32::MAX));
+            self.out.u8(bytes);
+            self.out.u8(samples);
+            self.out.u4(chunk.len() as u32);
+            for (serial, bytes, live, samples) in chunk {
+                self.out.u1(0);
+                [0, serial, live, samples, bytes, samples].into_iter().for_each(|number| self.out.u4(number));
+            }
+            self.out.record(tag::ALLOC_SITES)?;
+        }
+        let metric = Metric::MemoryGained;
+        self.written.sums.push(Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
+        Ok(())
+    }
+}
+
+/// The id of a name; 0 is none.
+fn name(name: NameId) -> u64 {
+    u64::from(name.0) + 1
+}
+
+/// A number as numbers of 32 bits that add up to it; none for 0.
+fn parts(number: u64) -> impl Iterator<Item = u32> + Clone {
+    let mut rest = number;
+    std::iter::from_fn(move || {
+        let part = u32::try_from(rest).unwrap_or(u32::MAX);
+        rest -= u64::from(part);
+        (part > 0).then_some(part)
+    })
+}
