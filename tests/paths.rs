@@ -34,7 +34,7 @@ impl Sketch {
     fn heap(&self) -> Heap<'static> {
         let mut builder = HeapBuilder::with_capacity(0, 0);
         let node = builder.add_type("Node", "app", TypeKind::Instance);
-        let made_up = builder.add_type("Roots", "", TypeKind::Synthetic);
+        let made_up = builder.add_type("Roots", "", TypeKind::Root);
         for (object, size) in self.sizes.iter().enumerate() {
             let (of, size) = if object < self.synthetic { (made_up, 0) } else { (node, *size) };
             builder.add_object(of, size);

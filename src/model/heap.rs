@@ -277,6 +277,14 @@ impl<'a> Heap<'a> {
         (0..self.type_of.len() as u32).map(ObjectId)
     }
 
+    /// How many objects there are: all rows but those that only stand for roots.
+    pub fn object_count(&self) -> u64 {
+        if self.types.iter().all(|of| of.kind != TypeKind::Root) {
+            return self.len() as u64;
+        }
+        self.objects().filter(|object| self.type_of(*object).kind != TypeKind::Root).count() as u64
+    }
+
     /// The type of an object.
     pub fn type_of(&self, object: ObjectId) -> &Type {
         &self.types[self.type_of[object.index()].0 as usize]

@@ -40,7 +40,7 @@ struct Omitted {
 }
 
 /// A cell of the table: CSV has a line for each type and snapshot.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow<'a> {
     name: &'a str,
     namespace: &'a str,
