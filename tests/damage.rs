@@ -20,6 +20,9 @@ fn dumps() -> impl Iterator<Item = (PathBuf, Format, Vec<u8>)> {
     })
 }
 
+/// Bytes of a fixture that are damaged in all.
+const SWEPT: usize = 100_000;
+
 fn everything(format: Format, bytes: &[u8]) {
     fuzz::read(format, bytes);
     match format.kind() {
@@ -31,24 +34,36 @@ fn everything(format: Format, bytes: &[u8]) {
     }
 }
 
+/// Checks a dump cut short and with a few bytes changed, this often.
+fn damage(format: Format, bytes: &[u8], times: usize) {
+    let mut random = Random(bytes.len() as u64);
+    for _ in 0..times {
+        everything(format, &bytes[..random.below(bytes.len())]);
+        let mut flipped = bytes.to_vec();
+        for _ in 0..=random.below(3) {
+            let at = random.below(flipped.len());
+            flipped[at] = random.next() as u8;
+        }
+        everything(format, &flipped);
+    }
+}
+
 #[test]
 fn cut_and_flipped_fixtures_give_errors_and_what_could_be_read() {
     for (path, format, bytes) in dumps() {
-        let mut random = Random(bytes.len() as u64);
         // The larger a dump, the fewer ways of damaging it, and the largest have to be left to fuzz/run: the sweep is a part of
         // every test run. The readers' own tests cut and flip more of each.
-        let times = (200_000 / bytes.len().max(1)).min(8);
-        for _ in 0..times {
-            let cut = random.below(bytes.len());
-            everything(format, &bytes[..cut]);
-            let mut flipped = bytes.clone();
-            for _ in 0..=random.below(3) {
-                let at = random.below(flipped.len());
-                flipped[at] = random.next() as u8;
-            }
-            everything(format, &flipped);
-        }
+        let times = (SWEPT / bytes.len().max(1)).min(8);
+        damage(format, &bytes, times);
         eprintln!("{}: {times} cuts and flips", path.display());
+    }
+}
+
+#[test]
+fn cut_and_flipped_small_dumps_give_errors_and_what_could_be_read() {
+    for (_, format, bytes) in support::small::dumps() {
+        everything(format, &bytes);
+        damage(format, &bytes, 20);
     }
 }
 
@@ -74,11 +89,15 @@ fn what_fuzzing_found_stays_fixed() {
     }
 }
 
+/// What is larger than this takes a fuzzer too long to be of use.
+const LARGEST_SEED: usize = 1 << 16;
+
 #[test]
 #[ignore = "writes files: fuzz/run takes its seeds from here"]
 fn write_seeds() {
     let seeds = PathBuf::from(std::env::var_os("DUMPTOOL_SEEDS").expect("DUMPTOOL_SEEDS names a folder"));
-    for (path, format, bytes) in dumps() {
+    let small = support::small::dumps().into_iter().map(|(name, format, bytes)| (PathBuf::from(name), format, bytes));
+    for (path, format, bytes) in dumps().chain(small).filter(|(.., bytes)| bytes.len() <= LARGEST_SEED) {
         let folder = seeds.join(format.name());
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(path.file_name().unwrap()), bytes).unwrap();

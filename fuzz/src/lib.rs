@@ -7,12 +7,15 @@
 #[path = "../../tests/support/mvmheap.rs"]
 mod mvmheap;
 
-use dumptool::analysis::{dominators::Dominators, graph::Graph, live, referrers::Referrers, retained::Retained};
+mod heap;
+mod heap_outputs;
+mod profile;
+mod stacks;
+
 use dumptool::error::Error;
 use dumptool::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
 use dumptool::input::{self, Format, Kind, Options, Visitor};
 use dumptool::model::fields::Record;
-use dumptool::output::hprof;
 use dumptool::output::records::RecordFormat;
 use dumptool::source::{Limits, Source};
 use std::io::{Cursor, Read, Write};
@@ -59,42 +62,22 @@ pub fn load(format: Format, bytes: &[u8]) {
     assert_eq!(format.kind(), Kind::Heap);
     for (roots, snapshot) in [(RootScan::Default, SnapshotChoice::Last), (RootScan::Conservative, SnapshotChoice::Number(0))] {
         let options = LoadOptions { roots, snapshot, ..LoadOptions::default() };
-        let Ok(Loaded { heap, .. }) = input::load(format, bytes, options) else { continue };
-        heap.check().expect("the model's invariants hold");
-        let graph = Graph::of(&heap);
-        let (alive, dominators) = (live::live(&graph), Dominators::of(&graph));
-        let retained = Retained::of(&heap, &dominators);
-        let referrers = Referrers::of(&heap.references);
-        assert_eq!(alive.len(), dominators.len());
-        let mut backwards = 0;
-        for object in heap.objects() {
-            let _ = heap.value(object);
-            assert_eq!(alive.contains(object), dominators.is_live(object));
-            let own = heap.shallow.get(object.index()) + heap.external(object);
-            assert!(!dominators.is_live(object) || retained.get(&dominators, object) >= own);
-            assert_eq!(heap.find(&heap.id(object)), Some(object), "{} finds its object", heap.id(object));
-            backwards += referrers.of_object(object).len();
+        if let Ok(Loaded { heap, .. }) = input::load(format, bytes, options) {
+            heap::model(&heap);
         }
-        assert_eq!(backwards, heap.references.len());
+    }
+    let Ok(Loaded { heap, damage, .. }) = input::load(format, bytes, LoadOptions::default()) else { return };
+    heap::analyses(format, bytes, &heap);
+    let counted = input::histogram(format, bytes, LoadOptions::default()).expect("what can be loaded can be counted");
+    if damage.is_none() && counted.damage.is_none() && heap.warnings.is_empty() {
+        assert_eq!(counted.total.objects, heap.len() as u64, "counting finds what loading finds");
     }
 }
 
-/// Writes a heap as hprof and reads it again: sound, and with as many objects as the report says.
+/// Writes a heap in every form and reads what can be read again.
 pub fn convert(format: Format, bytes: &[u8]) {
-    let Ok(Loaded { heap, .. }) = input::load(format, bytes, LoadOptions::default()) else { return };
-    // Memory outside of the heap is written as arrays of its size: sound, but too much for a check in memory.
-    if heap.external.iter().fold(0, |sum: u64, (_, bytes)| sum.saturating_add(*bytes)) > 16 << 20 {
-        return;
-    }
-    for (ids, root_unreachable) in [(hprof::IdKind::Compact, true), (hprof::IdKind::Address, false)] {
-        let mut out = Vec::new();
-        let options = hprof::Options { ids, root_unreachable };
-        let report = hprof::write(&heap, &options, &mut out).expect("memory takes everything");
-        let info = input::info(Format::Hprof, &out, Options::default()).expect("our own output is known");
-        assert!(info.damage.is_none(), "{:?}", info.damage);
-        let again = input::load(Format::Hprof, &out, LoadOptions::default()).expect("our own output is loaded");
-        assert!(again.damage.is_none() && again.heap.warnings.iter().all(|warning| !warning.damage), "{:?}", again.heap.warnings);
-        assert!(again.heap.len() as u64 >= report.instances);
+    if let Ok(Loaded { heap, .. }) = input::load(format, bytes, LoadOptions::default()) {
+        heap_outputs::all(&heap);
     }
 }
 
@@ -125,10 +108,10 @@ pub fn split(bytes: &[u8]) {
     }
 }
 
-/// Loads a profile and writes it in every form.
+/// Loads a profile, asks every analysis about it, writes it in every form and reads what can be read again.
 pub fn profile(format: Format, bytes: &[u8]) {
     assert_eq!(format.kind(), Kind::Profile);
-    read(format, bytes);
+    profile::all(format, bytes);
 }
 
 /// As [`read`], [`load`] and [`convert`], with the rows of a MoarVM snapshot taken from the bytes: in the file they are compressed,

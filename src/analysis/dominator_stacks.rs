@@ -154,7 +154,7 @@ fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_shar
     let kept = |node: usize| node == 0 || total[node].bytes >= least;
     let mut pruned = vec![(0u64, 0u64); nodes.len()];
     let mut stacks = vec![StackId::EMPTY; nodes.len()];
-    let (mut pruned_objects, mut pruned_bytes) = (0, 0);
+    let (mut pruned_objects, mut pruned_bytes) = (0, 0u64);
     for (index, node) in nodes.iter().enumerate().skip(1) {
         let parent = node.parent as usize;
         if !kept(index) {
@@ -162,7 +162,7 @@ fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_shar
                 pruned[parent].0 += total[index].objects;
                 pruned[parent].1 = pruned[parent].1.saturating_add(total[index].bytes);
                 pruned_objects += total[index].objects;
-                pruned_bytes += total[index].bytes;
+                pruned_bytes = pruned_bytes.saturating_add(total[index].bytes);
             }
             continue;
         }

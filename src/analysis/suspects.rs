@@ -129,7 +129,7 @@ impl<'s, 'a> Held<'s, 'a> {
             let Some(of) = self.type_of(child) else { continue };
             let group = groups.entry(of).or_insert(Group { of, count: 0, bytes: 0 });
             group.count += 1;
-            group.bytes += self.bytes(child);
+            group.bytes = group.bytes.saturating_add(self.bytes(child));
         }
         let mut groups: Vec<Group> = groups.into_values().collect();
         groups.sort_unstable_by_key(|group| (std::cmp::Reverse(group.bytes), group.of));

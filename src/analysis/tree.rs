@@ -78,7 +78,8 @@ pub fn lines(heap: &Heap<'_>, held: &Held, roots: &RootGroups, options: Options)
     // What is made up stands for the roots, and its own bytes for nothing.
     for &member in tops.iter().flat_map(|(_, members)| members) {
         nodes[0].line.count += u64::from(preorder.end(member) - member);
-        nodes[0].line.total_bytes += held.retained.of_number(preorder.number(member));
+        let retained = held.retained.of_number(preorder.number(member));
+        nodes[0].line.total_bytes = nodes[0].line.total_bytes.saturating_add(retained);
     }
     let expander = Expander::new(heap, held, &preorder, nodes[0].line.total_bytes, options);
     let mut pending = BinaryHeap::new();

@@ -145,10 +145,11 @@ impl Bitmap {
     fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
         let chunks = (self.base..).zip(&self.chunks).filter_map(|(number, chunk)| Some((number, chunk.as_ref()?)));
         chunks.flat_map(|(number, granules)| {
-            (0u64..).zip(granules.iter()).flat_map(move |(i, granule)| {
-                let starts = granule.starts;
-                (0..64).filter(move |bit| starts >> bit & 1 == 1).map(move |bit| number * CHUNK + i * GRANULE + bit * 8)
-            })
+            // Most granules of small heaps are empty.
+            (0u64..)
+                .zip(granules.iter())
+                .filter(|(_, granule)| granule.starts != 0)
+                .flat_map(move |(i, granule)| bits(granule.starts).map(move |bit| number * CHUNK + i * GRANULE + bit * 8))
         })
     }
 
@@ -206,6 +207,13 @@ impl Bitmap {
         }
         (starts != 0).then(|| (self.base + chunk as u64) * CHUNK + index as u64 * GRANULE + u64::from(starts.trailing_zeros()) * 8)
     }
+}
+
+/// The numbers of the bits that are set, from the lowest on.
+fn bits(set: u64) -> impl Iterator<Item = u64> {
+    let some = |rest: &u64| *rest != 0;
+    std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
+        .map(|rest| rest.trailing_zeros().into())
 }
 
 /// Largest span of a directory, in chunks: 4 TiB of addresses, of which an entry takes 16 bytes for each 64 MiB.

@@ -106,7 +106,10 @@ fn thread(
     written: &mut Written,
 ) -> io::Result<()> {
     let about = &stacks.tracks[track];
-    let last = rows.last().and_then(|row| stacks.entry(*row as usize).moment).map_or(0, |moment| moment.start + moment.length);
+    let last = rows
+        .last()
+        .and_then(|row| stacks.entry(*row as usize).moment)
+        .map_or(0, |moment| moment.start.saturating_add(moment.length));
     let head = json!({
         "name": about.thread.as_ref().unwrap_or(&about.name), "isMainThread": main, "processType": "default",
         "processName": about.pid.map_or(stacks.title.clone(), |pid| format!("process {pid}")), "pid": pid(stacks, track),

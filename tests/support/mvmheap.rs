@@ -16,6 +16,12 @@ pub fn row(kind: u16, size: u16, tofi: u32, unmanaged: u64, references: &[(u64, 
     Row { kind, size, tofi, unmanaged, references: references.to_vec() }
 }
 
+impl Row {
+    fn bytes(&self) -> u64 {
+        u64::from(self.size).saturating_add(self.unmanaged)
+    }
+}
+
 /// A description of kind "index".
 pub fn index(value: u64) -> u64 {
     value << 2 | 1
@@ -82,7 +88,7 @@ impl Snapshot {
     }
 
     fn snapmeta(&self, gc_seq_num: usize) -> String {
-        let bytes: u64 = self.rows.iter().map(|row| u64::from(row.size) + row.unmanaged).sum();
+        let bytes = self.rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.bytes()));
         let under_call_stack: u64 = self.rows.iter().filter(|row| row.kind == 11).map(|row| row.references.len() as u64).sum();
         format!(
             "{{ \"snap_time\": {}, \"gc_seq_num\": {gc_seq_num}, \"total_heap_size\": {bytes}, \"total_objects\": {}, \
@@ -91,7 +97,7 @@ impl Snapshot {
             self.kind(1),
             self.kind(2),
             self.kind(3),
-            self.kind(4) - under_call_stack,
+            self.kind(4).saturating_sub(under_call_stack),
             self.references().len()
         )
     }
@@ -102,7 +108,8 @@ impl Snapshot {
         for (kind, by_size) in [(1, false), (4, false), (1, true), (4, true)] {
             let mut sums = std::collections::BTreeMap::<u64, u64>::new();
             for row in self.rows.iter().filter(|row| row.kind == kind) {
-                *sums.entry(u64::from(row.tofi)).or_default() += if by_size { u64::from(row.size) + row.unmanaged } else { 1 };
+                let sum = sums.entry(u64::from(row.tofi)).or_default();
+                *sum = sum.saturating_add(if by_size { row.bytes() } else { 1 });
             }
             let mut board: Vec<_> = sums.into_iter().collect();
             board.sort_by_key(|(_, score)| std::cmp::Reverse(*score));

@@ -46,7 +46,7 @@ pub(super) fn find(held: &Held<'_, '_>) -> Vec<Holder> {
             continue;
         }
         let bytes = held.bytes(head);
-        let below: u64 = large(head).map(|child| held.bytes(child)).sum();
+        let below = large(head).fold(0u64, |sum, child| sum.saturating_add(held.bytes(child)));
         let biggest = held.biggest_child(head).map_or(0, |child| held.bytes(child));
         if below >= part(bytes, KEEP) {
             open.extend(large(head));

@@ -118,7 +118,7 @@ struct Total {
 }
 
 fn total(heap: &Heap<'_>, objects: &[ObjectId]) -> Total {
-    let shallow_bytes = objects.iter().map(|object| heap.shallow.get(object.index())).sum();
+    let shallow_bytes = objects.iter().fold(0, |sum: u64, object| sum.saturating_add(heap.shallow.get(object.index())));
     Total { count: objects.len() as u64, shallow_bytes }
 }
 

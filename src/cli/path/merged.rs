@@ -78,12 +78,13 @@ pub(super) fn text(
     let all = merged(&shortest, objects());
     let sum = |merged: &[Merged]| Total {
         count: merged.iter().map(|merged| merged.count).sum(),
-        bytes: merged.iter().map(|merged| merged.bytes).sum(),
+        bytes: merged.iter().fold(0, |sum, merged| sum.saturating_add(merged.bytes)),
     };
     let mut unreachable = Total::default();
     for object in objects().filter(|object| shortest.by(*object).is_none()) {
         unreachable.count += 1;
-        unreachable.bytes += heap.shallow.get(object.index()) + heap.external(object);
+        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external(object));
+        unreachable.bytes = unreachable.bytes.saturating_add(bytes);
     }
     let shown = common.rows(args.limit, 10).min(all.len());
     let (total, left) = (sum(&all), sum(&all[shown..]));

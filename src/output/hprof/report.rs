@@ -26,14 +26,14 @@ impl Report {
     #[inline]
     pub(super) fn add(&mut self, bytes: u64, references: u64) {
         self.instances += 1;
-        self.bytes += bytes;
+        self.bytes = self.bytes.saturating_add(bytes);
         self.references += references;
     }
 
     /// Adds objects of one size, whose references are counted elsewhere.
     pub(super) fn add_many(&mut self, count: u64, bytes: u64) {
         self.instances += count;
-        self.bytes += count * bytes;
+        self.bytes = self.bytes.saturating_add(count.saturating_mul(bytes));
     }
 }
 

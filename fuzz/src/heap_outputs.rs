@@ -1,0 +1,110 @@
+//! Everything that a heap is written as can be read again, and says what the heap says.
+
+use super::stacks;
+use dumptool::analysis::dominator_stacks::{self, Counted};
+use dumptool::analysis::graph::Graph;
+use dumptool::analysis::held::Held;
+use dumptool::analysis::live;
+use dumptool::input::load::LoadOptions;
+use dumptool::input::{self, Format, Options};
+use dumptool::model::heap::Heap;
+use dumptool::output::heapsnapshot::{self, Which};
+use dumptool::output::hprof;
+use dumptool::output::tables::{self, Syntax, Table};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+/// Writes a heap in every form.
+pub(crate) fn all(heap: &Heap<'_>) {
+    // Objects and memory outside of the heap are written as large as they are: sound, but too much for a check in memory.
+    if heap.external.iter().map(|(_, bytes)| *bytes).chain(heap.shallow.iter()).fold(0, u64::saturating_add) <= 4 << 20 {
+        hprof(heap);
+    }
+    let graph = Graph::of(heap);
+    heapsnapshot(heap, &graph);
+    let held = Held::of_graph(heap, &graph);
+    drop(graph);
+    tables(heap, &held);
+    dominator_stacks(heap, &held);
+}
+
+/// Sound, and with as many objects as the report says.
+fn hprof(heap: &Heap<'_>) {
+    for (ids, root_unreachable) in [(hprof::IdKind::Compact, true), (hprof::IdKind::Address, false)] {
+        let mut out = Vec::new();
+        let options = hprof::Options { ids, root_unreachable };
+        let report = hprof::write(heap, &options, &mut out).expect("memory takes everything");
+        let info = input::info(Format::Hprof, &out, Options::default()).expect("our own output is known");
+        assert!(info.damage.is_none(), "{:?}", info.damage);
+        let again = input::load(Format::Hprof, &out, LoadOptions::default()).expect("our own output is loaded");
+        assert!(again.damage.is_none() && again.heap.warnings.iter().all(|warning| !warning.damage), "{:?}", again.heap.warnings);
+        assert!(again.heap.len() as u64 >= report.instances);
+    }
+}
+
+#[derive(Deserialize)]
+struct HeapSnapshot {
+    snapshot: Counts,
+    nodes: Vec<u64>,
+    edges: Vec<u64>,
+    strings: Vec<String>,
+}
+
+#[derive(Deserialize)]
+struct Counts {
+    node_count: u64,
+    edge_count: u64,
+}
+
+/// All indices lie inside, and the counts are those of the arrays.
+fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>) {
+    let live = live::live(graph);
+    for objects in [Which::Live, Which::All] {
+        let mut out = Vec::new();
+        let report = heapsnapshot::write(heap, graph, &live, &heapsnapshot::Options { objects }, &mut out).expect("it is small");
+        let read: HeapSnapshot = serde_json::from_slice(&out).expect("our own output is JSON");
+        assert_eq!((read.snapshot.node_count, read.snapshot.edge_count), (report.nodes, report.edges));
+        // type, name, id, self_size, edge_count, trace_node_id, detachedness; type, name_or_index, to_node
+        let (nodes, edges) = (read.nodes.chunks_exact(7), read.edges.chunks_exact(3));
+        assert!(nodes.remainder().is_empty() && edges.remainder().is_empty());
+        assert_eq!((nodes.len() as u64, edges.len() as u64), (report.nodes, report.edges));
+        assert!(nodes.clone().all(|node| (node[1] as usize) < read.strings.len()), "names are there");
+        assert_eq!(nodes.clone().map(|node| node[4]).sum::<u64>(), report.edges);
+        assert_eq!(nodes.clone().map(|node| node[3]).sum::<u64>(), report.bytes);
+        let mut ids: Vec<u64> = nodes.map(|node| node[2]).collect();
+        ids.sort_unstable();
+        assert!(ids.windows(2).all(|pair| pair[0] != pair[1]), "an id is one node's");
+        assert!(read.edges.chunks_exact(3).all(|edge| edge[2] % 7 == 0 && (edge[2] as usize) < read.nodes.len()), "ends are there");
+    }
+}
+
+/// Every row can be read, and there are as many as were counted.
+fn tables(heap: &Heap<'_>, held: &Held) {
+    for table in [Table::Objects, Table::References, Table::Roots, Table::Types] {
+        let write = |syntax| {
+            let mut out = Vec::new();
+            let rows =
+                tables::write(heap, &held.dominators, &held.retained, table, syntax, &mut out).expect("memory takes everything");
+            (rows, out)
+        };
+        let (rows, out) = write(Syntax::Jsonl);
+        let lines = serde_json::Deserializer::from_slice(&out).into_iter::<IgnoredAny>();
+        assert_eq!(lines.inspect(|line| assert!(line.is_ok(), "our own output is JSON")).count() as u64, rows);
+        let (rows, out) = write(Syntax::Csv);
+        stacks::csv(&out, rows);
+    }
+}
+
+/// The stacks have all live objects and bytes, however much is pruned.
+fn dominator_stacks(heap: &Heap<'_>, held: &Held) {
+    for (min_share, counted) in [(0.0, Counted::ObjectsAndBytes), (0.02, Counted::ObjectsAndBytes), (0.001, Counted::Bytes)] {
+        let tree = dominator_stacks::of(heap, &held.dominators, "heap", min_share, counted);
+        let totals = tree.stacks.totals();
+        let bytes = i64::try_from(held.retained.total()).unwrap_or(i64::MAX);
+        assert_eq!(*totals.last().expect("bytes are counted"), bytes);
+        if counted == Counted::ObjectsAndBytes {
+            assert_eq!(totals[0], held.dominators.len() as i64);
+        }
+        stacks::all(&tree.stacks);
+    }
+}
