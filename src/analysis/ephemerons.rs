@@ -3,6 +3,7 @@
 use super::graph::Graph;
 use super::live::Objects;
 use crate::model::heap::{Heap, ObjectId};
+use std::ops::Range;
 
 /// The ephemerons that are in effect, because their holder and their key are both alive.
 #[derive(Default)]
@@ -30,13 +31,24 @@ impl Dependent {
         self.pairs.is_empty()
     }
 
+    /// Holder and value of all, sorted.
+    pub(super) fn pairs(&self) -> &[(ObjectId, ObjectId)] {
+        &self.pairs
+    }
+
+    /// Where in [`Dependent::pairs`] those of this holder are.
+    #[inline]
+    pub(super) fn rows(&self, holder: ObjectId) -> Range<usize> {
+        match &self.holders {
+            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
+            _ => 0..0,
+        }
+    }
+
     /// Those of this holder.
     #[inline]
     pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
-        match &self.holders {
-            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
-            _ => &[],
-        }
+        &self.pairs[self.rows(holder)]
     }
 }
 
@@ -91,10 +103,10 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
     #[cold]
     fn look_at(&mut self, object: ObjectId, found: &mut Vec<(ObjectId, ObjectId)>) {
         let all = &self.heap.ephemerons;
-        let held = equal(all, |pair| pair.holder, object).iter().filter(|pair| self.live.contains(pair.key));
+        let held = all[equal(all, |pair| pair.holder, object)].iter().filter(|pair| self.live.contains(pair.key));
         let before = found.len();
         found.extend(held.map(|pair| (pair.holder, pair.value)));
-        let keyed = equal(&self.by_key, |row| all[*row as usize].key, object).iter().map(|row| &all[*row as usize]);
+        let keyed = self.by_key[equal(&self.by_key, |row| all[*row as usize].key, object)].iter().map(|row| &all[*row as usize]);
         found.extend(keyed.filter(|pair| self.live.contains(pair.holder)).map(|pair| (pair.holder, pair.value)));
         for (_, value) in &found[before..] {
             self.enter(*value);
@@ -102,9 +114,9 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
     }
 }
 
-/// The run of sorted items that have this key.
-fn equal<T>(items: &[T], key: impl Fn(&T) -> ObjectId, wanted: ObjectId) -> &[T] {
+/// Where the sorted items are that have this key.
+fn equal<T>(items: &[T], key: impl Fn(&T) -> ObjectId, wanted: ObjectId) -> Range<usize> {
     let first = items.partition_point(|item| key(item) < wanted);
     let count = items[first..].partition_point(|item| key(item) == wanted);
-    &items[first..first + count]
+    first..first + count
 }

@@ -30,6 +30,7 @@ pub mod histogram;
 pub mod identity;
 pub mod live;
 pub mod paths;
+mod prefetch;
 pub mod preorder;
 pub mod profile;
 pub mod referrers;
