@@ -29,24 +29,37 @@ impl Buckets {
         &self.items[self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
     }
 
-    /// Calls `each` with every key from the last to the first, its items, and the records, of which it will look at those that
-    /// its items are the numbers of: they are asked for a while before.
-    pub(super) fn for_each_backward<T>(&self, records: &mut [T], each: impl FnMut(u32, &[u32], &mut [T])) {
+    /// Calls `each` with every key from the last to the first, its items, and the records. It will look at the records that its
+    /// items are the numbers of, and then perhaps at the one that `next` says: they are asked for a while before.
+    pub(super) fn for_each_backward<T>(
+        &self,
+        records: &mut [T],
+        next: impl Fn(&T) -> u32,
+        each: impl FnMut(u32, &[u32], &mut [T]),
+    ) {
         match &self.first {
-            Offsets::Small(first) => backward(first, &self.items, records, each),
-            Offsets::Large(first) => backward(first, &self.items, records, each),
+            Offsets::Small(first) => backward(first, &self.items, records, next, each),
+            Offsets::Large(first) => backward(first, &self.items, records, next, each),
         }
     }
 }
 
 /// How many items ahead records are asked for: enough to hide a read of memory, few enough for them to be there still.
-const AHEAD: usize = 24;
+const AHEAD: usize = 32;
 
-fn backward<P: Position, T>(first: &[P], items: &[u32], records: &mut [T], mut each: impl FnMut(u32, &[u32], &mut [T])) {
+fn backward<P: Position, T>(
+    first: &[P],
+    items: &[u32],
+    records: &mut [T],
+    next: impl Fn(&T) -> u32,
+    mut each: impl FnMut(u32, &[u32], &mut [T]),
+) {
+    let before = |start: usize, end: usize, by: usize| &items[start.saturating_sub(by)..end.saturating_sub(by)];
     for (key, ends) in first.windows(2).enumerate().rev() {
         let (start, end) = (ends[0].index(), ends[1].index());
-        for &soon in &items[start.saturating_sub(AHEAD)..end.saturating_sub(AHEAD)] {
-            prefetch(records, soon as usize);
+        before(start, end, AHEAD).iter().for_each(|item| prefetch(records, *item as usize));
+        for &item in before(start, end, AHEAD / 2) {
+            prefetch(records, next(&records[item as usize]) as usize);
         }
         each(key as u32, &items[start..end], records);
     }

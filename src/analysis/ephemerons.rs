@@ -1,5 +1,6 @@
 //! Values that are alive because their keys are.
 
+use super::frontier::Frontier;
 use super::graph::Graph;
 use super::live::Objects;
 use crate::model::heap::{Heap, ObjectId};
@@ -61,7 +62,7 @@ struct Search<'g, 'h, 'a> {
     by_key: Vec<u32>,
     holders_and_keys: Objects,
     live: Objects,
-    pending: Vec<ObjectId>,
+    pending: Frontier,
 }
 
 impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
@@ -73,19 +74,20 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
             holders_and_keys.insert(pair.holder);
             holders_and_keys.insert(pair.key);
         }
-        Self { graph, heap, by_key, holders_and_keys, live: Objects::none(heap.len()), pending: Vec::new() }
+        Self { graph, heap, by_key, holders_and_keys, live: Objects::none(heap.len()), pending: Frontier::new(heap.len()) }
     }
 
     fn run(mut self) -> Vec<(ObjectId, ObjectId)> {
         let mut found = Vec::new();
-        for &start in self.graph.starts() {
-            self.enter(start);
-            while let Some(object) = self.pending.pop() {
+        self.graph.starts().iter().for_each(|start| self.enter(*start));
+        while !self.pending.is_empty() {
+            let level = std::mem::replace(&mut self.pending, Frontier::new(self.heap.len()));
+            level.for_each(|object| {
                 self.graph.targets(object).for_each(|target| self.enter(target));
                 if self.holders_and_keys.contains(object) {
                     self.look_at(object, &mut found);
                 }
-            }
+            });
         }
         found.sort_unstable();
         found.dedup();

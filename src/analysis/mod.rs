@@ -23,6 +23,7 @@ pub mod dominator_stacks;
 pub mod dominators;
 mod ephemerons;
 mod estimate;
+mod frontier;
 pub mod graph;
 pub mod growth;
 pub mod held;

@@ -17,7 +17,8 @@ pub(super) fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: Backw
     drop(backward);
     let mut links: Vec<Link> = parent.iter().zip(&semi).map(|(&ancestor, &smallest)| Link { ancestor, smallest }).collect();
     let mut path = Vec::new();
-    sources.for_each_backward(&mut links, |number, sources, links| {
+    let next = |link: &Link| link.ancestor;
+    sources.for_each_backward(&mut links, next, |number, sources, links| {
         let mut smallest = semi[number as usize];
         for &source in sources {
             smallest = smallest.min(evaluate(links, &mut path, source, number));
