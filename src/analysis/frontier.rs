@@ -2,8 +2,8 @@
 
 use crate::model::heap::ObjectId;
 
-/// The objects of a level: a list while they are few, a bit for each object of the heap when they are many. At most 32 levels
-/// are that large, so that the bits cost little time, and neither takes more than an eighth of a byte for each object.
+/// The objects of a level: a list while they are few, a bit for each object of the heap when they are many. In a
+/// search that comes to an object once, at most 32 levels are that large, so that the bits cost little time, and neither takes more than an eighth of a byte for each object.
 pub(super) struct Frontier {
     list: Vec<ObjectId>,
     bits: Vec<u64>,
@@ -24,7 +24,7 @@ impl Frontier {
         self.list.is_empty() && self.bits.is_empty()
     }
 
-    /// Adds one, which is not there.
+    /// Adds one. One that is there may come twice.
     #[inline]
     pub(super) fn push(&mut self, object: ObjectId) {
         if !self.bits.is_empty() {
