@@ -1,5 +1,6 @@
 //! Lists of numbers, one list for each of `0..count`, in two columns.
 
+use super::prefetch::prefetch;
 use crate::model::heap::Offsets;
 
 /// The list of key k is `items[first[k]..first[k + 1]]`.
@@ -26,6 +27,41 @@ impl Buckets {
     #[inline]
     pub(super) fn get(&self, key: u32) -> &[u32] {
         &self.items[self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
+    }
+
+    /// Calls `each` with every key from the last to the first, its items, and the records. It will look at the records that its
+    /// items are the numbers of, and then perhaps at the one that `next` says: they are asked for a while before.
+    pub(super) fn for_each_backward<T>(
+        &self,
+        records: &mut [T],
+        next: impl Fn(&T) -> u32,
+        each: impl FnMut(u32, &[u32], &mut [T]),
+    ) {
+        match &self.first {
+            Offsets::Small(first) => backward(first, &self.items, records, next, each),
+            Offsets::Large(first) => backward(first, &self.items, records, next, each),
+        }
+    }
+}
+
+/// How many items ahead records are asked for: enough to hide a read of memory, few enough for them to be there still.
+const AHEAD: usize = 32;
+
+fn backward<P: Position, T>(
+    first: &[P],
+    items: &[u32],
+    records: &mut [T],
+    next: impl Fn(&T) -> u32,
+    mut each: impl FnMut(u32, &[u32], &mut [T]),
+) {
+    let before = |start: usize, end: usize, by: usize| &items[start.saturating_sub(by)..end.saturating_sub(by)];
+    for (key, ends) in first.windows(2).enumerate().rev() {
+        let (start, end) = (ends[0].index(), ends[1].index());
+        before(start, end, AHEAD).iter().for_each(|item| prefetch(records, *item as usize));
+        for &item in before(start, end, AHEAD / 2) {
+            prefetch(records, next(&records[item as usize]) as usize);
+        }
+        each(key as u32, &items[start..end], records);
     }
 }
 

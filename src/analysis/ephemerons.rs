@@ -1,8 +1,10 @@
 //! Values that are alive because their keys are.
 
+use super::frontier::Frontier;
 use super::graph::Graph;
 use super::live::Objects;
 use crate::model::heap::{Heap, ObjectId};
+use std::ops::Range;
 
 /// The ephemerons that are in effect, because their holder and their key are both alive.
 #[derive(Default)]
@@ -30,13 +32,24 @@ impl Dependent {
         self.pairs.is_empty()
     }
 
+    /// Holder and value of all, sorted.
+    pub(super) fn pairs(&self) -> &[(ObjectId, ObjectId)] {
+        &self.pairs
+    }
+
+    /// Where in [`Dependent::pairs`] those of this holder are.
+    #[inline]
+    pub(super) fn rows(&self, holder: ObjectId) -> Range<usize> {
+        match &self.holders {
+            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
+            _ => 0..0,
+        }
+    }
+
     /// Those of this holder.
     #[inline]
     pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
-        match &self.holders {
-            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
-            _ => &[],
-        }
+        &self.pairs[self.rows(holder)]
     }
 }
 
@@ -49,7 +62,7 @@ struct Search<'g, 'h, 'a> {
     by_key: Vec<u32>,
     holders_and_keys: Objects,
     live: Objects,
-    pending: Vec<ObjectId>,
+    pending: Frontier,
 }
 
 impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
@@ -61,19 +74,20 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
             holders_and_keys.insert(pair.holder);
             holders_and_keys.insert(pair.key);
         }
-        Self { graph, heap, by_key, holders_and_keys, live: Objects::none(heap.len()), pending: Vec::new() }
+        Self { graph, heap, by_key, holders_and_keys, live: Objects::none(heap.len()), pending: Frontier::new(heap.len()) }
     }
 
     fn run(mut self) -> Vec<(ObjectId, ObjectId)> {
         let mut found = Vec::new();
-        for &start in self.graph.starts() {
-            self.enter(start);
-            while let Some(object) = self.pending.pop() {
+        self.graph.starts().iter().for_each(|start| self.enter(*start));
+        while !self.pending.is_empty() {
+            let level = std::mem::replace(&mut self.pending, Frontier::new(self.heap.len()));
+            level.for_each(|object| {
                 self.graph.targets(object).for_each(|target| self.enter(target));
                 if self.holders_and_keys.contains(object) {
                     self.look_at(object, &mut found);
                 }
-            }
+            });
         }
         found.sort_unstable();
         found.dedup();
@@ -91,10 +105,10 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
     #[cold]
     fn look_at(&mut self, object: ObjectId, found: &mut Vec<(ObjectId, ObjectId)>) {
         let all = &self.heap.ephemerons;
-        let held = equal(all, |pair| pair.holder, object).iter().filter(|pair| self.live.contains(pair.key));
+        let held = all[equal(all, |pair| pair.holder, object)].iter().filter(|pair| self.live.contains(pair.key));
         let before = found.len();
         found.extend(held.map(|pair| (pair.holder, pair.value)));
-        let keyed = equal(&self.by_key, |row| all[*row as usize].key, object).iter().map(|row| &all[*row as usize]);
+        let keyed = self.by_key[equal(&self.by_key, |row| all[*row as usize].key, object)].iter().map(|row| &all[*row as usize]);
         found.extend(keyed.filter(|pair| self.live.contains(pair.holder)).map(|pair| (pair.holder, pair.value)));
         for (_, value) in &found[before..] {
             self.enter(*value);
@@ -102,9 +116,9 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
     }
 }
 
-/// The run of sorted items that have this key.
-fn equal<T>(items: &[T], key: impl Fn(&T) -> ObjectId, wanted: ObjectId) -> &[T] {
+/// Where the sorted items are that have this key.
+fn equal<T>(items: &[T], key: impl Fn(&T) -> ObjectId, wanted: ObjectId) -> Range<usize> {
     let first = items.partition_point(|item| key(item) < wanted);
     let count = items[first..].partition_point(|item| key(item) == wanted);
-    &items[first..first + count]
+    first..first + count
 }

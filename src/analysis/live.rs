@@ -1,5 +1,6 @@
 //! What can be reached from the roots.
 
+use super::frontier::Frontier;
 use super::graph::Graph;
 use crate::model::heap::ObjectId;
 
@@ -46,19 +47,11 @@ impl Objects {
 /// ephemeron is reached when its holder and its key are.
 pub fn live(graph: &Graph<'_>) -> Objects {
     let mut live = Objects::none(graph.len());
-    let mut pending = Vec::new();
-    for &start in graph.starts() {
-        reach(graph, start, &mut live, &mut pending);
+    let mut next = Frontier::new(graph.len());
+    graph.starts().iter().filter(|start| live.insert(**start)).for_each(|start| next.push(*start));
+    while !next.is_empty() {
+        let level = std::mem::replace(&mut next, Frontier::new(graph.len()));
+        level.for_each(|object| graph.targets(object).filter(|target| live.insert(*target)).for_each(|target| next.push(target)));
     }
     live
-}
-
-/// Adds what can be reached from an object.
-fn reach(graph: &Graph<'_>, from: ObjectId, live: &mut Objects, pending: &mut Vec<ObjectId>) {
-    if live.insert(from) {
-        pending.push(from);
-    }
-    while let Some(object) = pending.pop() {
-        pending.extend(graph.targets(object).filter(|target| live.insert(*target)));
-    }
 }

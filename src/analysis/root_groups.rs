@@ -1,5 +1,6 @@
 //! Roots in groups, and which objects only one group keeps alive.
 
+use super::frontier::Frontier;
 use super::graph::Graph;
 use super::held::is_synthetic;
 use super::live::Objects;
@@ -54,16 +55,19 @@ impl RootGroups {
                 groups.len() as u32 - 1
             })
         };
-        let mut flood = Flood { graph, made_up: &made_up.objects, holder: vec![NOTHING; heap.len()], pending: Vec::new() };
+        let mut flood =
+            Flood { graph, made_up: &made_up.objects, holder: vec![NOTHING; heap.len()], pending: Frontier::new(heap.len()) };
         for root in heap.roots.iter().filter(|root| made_up.holds(root.object)) {
-            flood.from(root.object, FIRST + number_of(group(heap, root)));
+            flood.reach(root.object, FIRST + number_of(group(heap, root)));
         }
+        flood.follow();
         // What made-up objects refer to without a root that names it.
         for &object in &made_up.list {
             for target in graph.targets(object) {
                 if flood.holder[target.index()] == NOTHING && !made_up.objects.contains(target) {
                     let name = heap.names.text(heap.type_of(object).name).to_owned();
-                    flood.from(target, FIRST + number_of(RootGroup { kind: RootKind::Other, name }));
+                    flood.reach(target, FIRST + number_of(RootGroup { kind: RootKind::Other, name }));
+                    flood.follow();
                 }
             }
         }
@@ -151,16 +155,20 @@ struct Flood<'g, 'h> {
     graph: &'g Graph<'h>,
     made_up: &'g Objects,
     holder: Vec<u32>,
-    pending: Vec<ObjectId>,
+    /// Objects whose holder has changed since their references were followed.
+    pending: Frontier,
 }
 
 impl Flood<'_, '_> {
-    fn from(&mut self, object: ObjectId, holder: u32) {
-        self.reach(object, holder);
-        while let Some(object) = self.pending.pop() {
-            let holder = self.holder[object.index()];
-            let graph = self.graph;
-            graph.targets(object).for_each(|target| self.reach(target, holder));
+    /// Hands holders on until nothing changes any more. The order does not matter: a holder only ever goes from none to one, and
+    /// from one to several.
+    fn follow(&mut self) {
+        let (graph, objects) = (self.graph, self.holder.len());
+        while !self.pending.is_empty() {
+            std::mem::replace(&mut self.pending, Frontier::new(objects)).for_each(|object| {
+                let holder = self.holder[object.index()];
+                graph.targets(object).for_each(|target| self.reach(target, holder));
+            });
         }
     }
 

@@ -4,6 +4,7 @@
 //! length needs one frame.
 
 use crate::analysis::graph::Graph;
+use crate::analysis::prefetch::prefetch;
 use crate::model::heap::{ObjectId, Offsets};
 
 /// What the search found. Vectors are by number, from 1 in preorder; 0 is the set of roots.
@@ -80,9 +81,11 @@ impl Backward {
 
 /// Numbers all that can be reached from the roots.
 pub(super) fn search(graph: &Graph<'_>) -> Search {
-    match (&graph.references.first, graph.references.weak.is_empty() && graph.dependent.is_empty()) {
-        (Offsets::Small(first), true) => State::<u32, true>::new(graph, first).run(),
-        (Offsets::Small(first), false) => State::<u32, false>::new(graph, first).run(),
+    let rows = graph.references.len() as u64 + graph.dependent.pairs().len() as u64;
+    match (&graph.references.first, graph.references.weak.is_empty()) {
+        (Offsets::Small(first), true) if rows <= u32::MAX.into() => State::<u32, true>::new(graph, first).run(),
+        (Offsets::Small(first), false) if rows <= u32::MAX.into() => State::<u32, false>::new(graph, first).run(),
+        (Offsets::Small(first), _) => State::<u64, false>::new(graph, first).run(),
         (Offsets::Large(first), true) => State::<u64, true>::new(graph, first).run(),
         (Offsets::Large(first), false) => State::<u64, false>::new(graph, first).run(),
     }
@@ -126,7 +129,9 @@ struct Frame<R> {
     end: R,
 }
 
-/// `ALL_STRONG`: every reference counts, and there are no others than those in the columns.
+/// `ALL_STRONG`: no reference is weak.
+///
+/// A row is one of the column of references, or, after these, one of the ephemerons in effect.
 struct State<'g, R, const ALL_STRONG: bool> {
     graph: &'g Graph<'g>,
     nodes: Vec<Node<R>>,
@@ -138,7 +143,7 @@ struct State<'g, R, const ALL_STRONG: bool> {
 }
 
 impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
-    fn new(graph: &'g Graph<'g>, first: &[R]) -> Self {
+    fn new<F: Copy + Into<u64>>(graph: &'g Graph<'g>, first: &[F]) -> Self {
         let objects = graph.len();
         let root = |capacity| {
             let mut column = Vec::with_capacity(capacity);
@@ -147,7 +152,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
         };
         Self {
             graph,
-            nodes: first.iter().map(|first| Node { first: *first, number: 0 }).collect(),
+            nodes: first.iter().map(|&first| Node { first: R::from_index(first.into() as usize), number: 0 }).collect(),
             stack: Vec::new(),
             order: Vec::with_capacity(objects),
             parent: root(objects + 1),
@@ -175,7 +180,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
             if row + 1 == frame.end.index() {
                 self.stack.pop();
             }
-            let Some(target) = self.target(from, row) else { continue };
+            let Some(target) = self.target(row) else { continue };
             match self.nodes[target.index()].number {
                 0 => self.enter(target, from),
                 number if number > from => {
@@ -197,14 +202,26 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
         self.parent.push(parent);
         self.semi.push(parent);
         self.nodes[object.index()].number = own;
-        let (first, end) = (self.nodes[object.index()].first.index(), self.end(object));
+        if self.graph.has_dependent() {
+            // Under the others on the stack, so that they come after these.
+            let dependent = self.graph.dependent.rows(object);
+            let columns = self.graph.references.len();
+            self.look(own, columns + dependent.start, columns + dependent.end);
+        }
+        self.look(own, self.nodes[object.index()].first.index(), self.nodes[object.index() + 1].first.index());
+    }
+
+    #[inline(always)]
+    fn look(&mut self, own: u32, first: usize, end: usize) {
         let (mut next, mut last) = (end, end);
         for row in first..end {
-            let Some(target) = self.target(own, row) else { continue };
-            match self.nodes[target.index()].number {
+            let Some(target) = self.target(row) else { continue };
+            let node = self.nodes[target.index()];
+            match node.number {
                 0 => {
                     next = next.min(row);
                     last = row + 1;
+                    prefetch(&self.graph.references.target, node.first.index());
                 }
                 number if number < own => self.backward.push(number, own),
                 _ => {}
@@ -215,24 +232,14 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
         }
     }
 
-    /// One more than the last row of an object's references; values of ephemerons come after those in the columns.
-    #[inline]
-    fn end(&self, object: ObjectId) -> usize {
-        let end = self.nodes[object.index() + 1].first.index();
-        if ALL_STRONG { end } else { end + self.graph.dependent.on(object).len() }
-    }
-
     /// What the reference in a row keeps alive; none if it is weak.
     #[inline]
-    fn target(&self, from: u32, row: usize) -> Option<ObjectId> {
+    fn target(&self, row: usize) -> Option<ObjectId> {
         let references = self.graph.references;
-        if ALL_STRONG {
-            return Some(references.target[row]);
-        }
-        let object = self.order[from as usize - 1];
-        match row.checked_sub(self.nodes[object.index() + 1].first.index()) {
-            Some(extra) => self.graph.dependent.on(object).get(extra).map(|(_, value)| *value),
-            None => (!references.is_weak(row)).then(|| references.target[row]),
+        match references.target.get(row) {
+            Some(_) if !ALL_STRONG && references.is_weak(row) => None,
+            Some(target) => Some(*target),
+            None => self.graph.dependent.pairs().get(row - references.len()).map(|(_, value)| *value),
         }
     }
 }

@@ -17,14 +17,15 @@ pub(super) fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: Backw
     drop(backward);
     let mut links: Vec<Link> = parent.iter().zip(&semi).map(|(&ancestor, &smallest)| Link { ancestor, smallest }).collect();
     let mut path = Vec::new();
-    for number in (1..parent.len() as u32).rev() {
+    let next = |link: &Link| link.ancestor;
+    sources.for_each_backward(&mut links, next, |number, sources, links| {
         let mut smallest = semi[number as usize];
-        for &source in sources.get(number) {
-            smallest = smallest.min(evaluate(&mut links, &mut path, source, number));
+        for &source in sources {
+            smallest = smallest.min(evaluate(links, &mut path, source, number));
         }
         semi[number as usize] = smallest;
         links[number as usize].smallest = smallest;
-    }
+    });
     semi
 }
 

@@ -1,6 +1,7 @@
 //! The breadth-first search from the roots.
 
 use super::{is_immediate, is_synthetic};
+use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
 use rustc_hash::FxHashSet;
@@ -113,52 +114,6 @@ impl<M: Marks> Search<'_, '_, '_, M> {
             false => self.next.push(object),
             true if self.heap.references.range(object).is_empty() && !self.graph.has_dependent() => {}
             true => self.last.push(object),
-        }
-    }
-}
-
-/// The objects of a level: a list while they are few, a bit for each object of the heap when they are many. At most 32 levels
-/// are that large, so that the bits cost little time, and neither takes more than an eighth of a byte for each object.
-struct Frontier {
-    list: Vec<ObjectId>,
-    bits: Vec<u64>,
-    objects: usize,
-}
-
-/// A list of more than this part of all objects takes more memory than the bits.
-const MANY: usize = 32;
-
-impl Frontier {
-    fn new(objects: usize) -> Self {
-        Self { list: Vec::new(), bits: Vec::new(), objects }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.list.is_empty() && self.bits.is_empty()
-    }
-
-    #[inline]
-    fn push(&mut self, object: ObjectId) {
-        if !self.bits.is_empty() {
-            self.bits[object.index() / 64] |= 1 << (object.index() % 64);
-            return;
-        }
-        self.list.push(object);
-        if self.list.len() > self.objects / MANY + 64 {
-            self.bits = vec![0; self.objects.div_ceil(64)];
-            for object in std::mem::take(&mut self.list) {
-                self.bits[object.index() / 64] |= 1 << (object.index() % 64);
-            }
-        }
-    }
-
-    fn for_each(self, mut each: impl FnMut(ObjectId)) {
-        self.list.into_iter().for_each(&mut each);
-        for (word, mut bits) in (0u32..).zip(self.bits) {
-            while bits != 0 {
-                each(ObjectId(word * 64 + bits.trailing_zeros()));
-                bits &= bits - 1;
-            }
         }
     }
 }

@@ -13,7 +13,6 @@ use super::super::top::document::root_text;
 use super::draw::branches;
 use crate::analysis::graph::Graph;
 use crate::analysis::held::Held;
-use crate::analysis::root_groups::RootGroups;
 use crate::analysis::tree::{self, Line, Omitted, Options, What};
 use crate::model::heap::{Heap, TypeId};
 use serde::Serialize;
@@ -59,8 +58,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
         return without_roots(input, &loaded, "nothing dominates anything", hint, terminal);
     }
     let graph = Graph::of(heap);
-    let roots = RootGroups::of(heap, &graph);
-    let held = Held::of_graph(heap, &graph);
+    let (held, roots) = Held::and_roots(heap, &graph);
     let merge_types = args.by == Some(TreeByArg::Type);
     let options = Options {
         min_share: args.min_share,

@@ -1,0 +1,53 @@
+//! Objects that a search by levels has reached and not left yet.
+
+use crate::model::heap::ObjectId;
+
+/// The objects of a level: a list while they are few, a bit for each object of the heap when they are many. In a
+/// search that comes to an object once, at most 32 levels are that large, so that the bits cost little time, and neither takes more than an eighth of a byte for each object.
+pub(super) struct Frontier {
+    list: Vec<ObjectId>,
+    bits: Vec<u64>,
+    objects: usize,
+}
+
+/// A list of more than this part of all objects takes more memory than the bits.
+const MANY: usize = 32;
+
+impl Frontier {
+    /// No objects, of this many in the heap.
+    pub(super) fn new(objects: usize) -> Self {
+        Self { list: Vec::new(), bits: Vec::new(), objects }
+    }
+
+    /// Whether there are none.
+    pub(super) fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.bits.is_empty()
+    }
+
+    /// Adds one. One that is there may come twice.
+    #[inline]
+    pub(super) fn push(&mut self, object: ObjectId) {
+        if !self.bits.is_empty() {
+            self.bits[object.index() / 64] |= 1 << (object.index() % 64);
+            return;
+        }
+        self.list.push(object);
+        if self.list.len() > self.objects / MANY + 64 {
+            self.bits = vec![0; self.objects.div_ceil(64)];
+            for object in std::mem::take(&mut self.list) {
+                self.bits[object.index() / 64] |= 1 << (object.index() % 64);
+            }
+        }
+    }
+
+    /// Calls `each` with every object: many ones in their order, in which they are near each other in memory, and few as they came.
+    pub(super) fn for_each(self, mut each: impl FnMut(ObjectId)) {
+        self.list.into_iter().for_each(&mut each);
+        for (word, mut bits) in (0u32..).zip(self.bits) {
+            while bits != 0 {
+                each(ObjectId(word * 64 + bits.trailing_zeros()));
+                bits &= bits - 1;
+            }
+        }
+    }
+}
