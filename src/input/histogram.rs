@@ -47,7 +47,7 @@ impl Counts {
     /// Adds an object.
     #[inline]
     pub(super) fn add(&mut self, shallow: u64, external: u64) {
-        self.objects += 1;
+        self.objects = self.objects.saturating_add(1);
         self.shallow = self.shallow.saturating_add(shallow);
         self.external = self.external.saturating_add(external);
     }

@@ -90,7 +90,7 @@ pub fn snapshots(count: u64) -> String {
     match count {
         0 => "the file has none".to_owned(),
         1 => "the file has only snapshot 0".to_owned(),
-        _ => format!("the file has 0–{}", count - 1),
+        _ => format!("the file has 0–{}", count.saturating_sub(1)),
     }
 }
 

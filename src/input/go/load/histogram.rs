@@ -68,7 +68,7 @@ impl Shapes {
         let number = self.found.add(shape);
         let row = number as usize;
         if row >= self.counts.len() {
-            self.counts.resize(row + 1, Counts::default());
+            self.counts.resize(row.saturating_add(1), Counts::default());
         }
         row
     }
@@ -148,11 +148,11 @@ impl Place {
             1..4 => encoded.iter().rev().fold(0, |list, &byte| list << 8 | u128::from(byte)),
             length @ 4..8 => {
                 let (first, last) = (encoded.first_chunk()?, encoded.last_chunk()?);
-                u128::from(u32::from_le_bytes(*first)) | u128::from(u32::from_le_bytes(*last)) << (8 * (length - 4))
+                u128::from(u32::from_le_bytes(*first)) | shifted(u32::from_le_bytes(*last).into(), length.wrapping_sub(4))
             }
             length @ 8..=16 => {
                 let (first, last) = (encoded.first_chunk()?, encoded.last_chunk()?);
-                u128::from(u64::from_le_bytes(*first)) | u128::from(u64::from_le_bytes(*last)) << (8 * (length - 8))
+                u128::from(u64::from_le_bytes(*first)) | shifted(u64::from_le_bytes(*last).into(), length.wrapping_sub(8))
             }
             _ => return None,
         };
@@ -184,4 +184,10 @@ mod tests {
         }
         assert!(Place::of(64, &[1; 17]).is_none() && Place::of(64, &[]).is_none());
     }
+}
+
+/// Moved up by this many bytes.
+#[inline]
+fn shifted(value: u128, bytes: usize) -> u128 {
+    value.wrapping_shl((bytes as u32).wrapping_mul(8))
 }

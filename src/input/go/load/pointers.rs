@@ -7,6 +7,7 @@ use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::phantoms::{Rule, largest};
 use crate::model::addresses::Addresses;
 use crate::model::heap::{ObjectId, Sizes};
+use std::num::Saturating;
 
 /// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object point behind it.
 pub(super) const HEADER: u64 = 8;
@@ -39,7 +40,7 @@ impl Words {
 fn smallest_with_header(survey: &Survey<'_>) -> u64 {
     match survey.rule {
         Rule::None => u64::MAX,
-        Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
+        Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size).saturating_add(1),
     }
 }
 
@@ -60,13 +61,13 @@ pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     /// Fields beyond the end of the memory.
-    pub(super) beyond: u64,
+    pub(super) beyond: Saturating<u64>,
     /// Interfaces whose itab or type is not in the file.
-    pub(super) unknown_interfaces: u64,
+    pub(super) unknown_interfaces: Saturating<u64>,
     /// Objects whose type is not in the file.
-    pub(super) unknown_types: u64,
+    pub(super) unknown_types: Saturating<u64>,
     /// Frames that belong to no goroutine.
-    pub(super) lost_frames: u64,
+    pub(super) lost_frames: Saturating<u64>,
 }
 
 /// A pointer in some memory.
@@ -122,7 +123,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             return None;
         }
         let (object, start) = self.addresses.floor_with_address(address)?;
-        let inside = address - start;
+        let inside = address.wrapping_sub(start);
         (inside == 0 || inside < self.sizes.get(object.index())).then_some((object, inside))
     }
 
