@@ -321,6 +321,15 @@ fn a_profile_does_not_differ_from_itself() {
     let diff = json(dumptool().args(["diff", "--format", "json"]).args([&path, &path]), 0);
     assert_eq!(diff["rows"].as_array().map(Vec::len), Some(0));
     assert!(diff["unchanged"].as_u64().is_some_and(|rows| rows > 0));
+    let text = stdout(dumptool().arg("diff").args([&path, &path]), 0);
+    assert!(text.starts_with("0 changed functions") && text.lines().count() == 1, "{text}");
+}
+
+#[test]
+fn quiet_keeps_warnings_out_of_info_too() {
+    let warns = |arguments: &[&str]| stdout(dumptool().arg("info").args(arguments).arg(fixture(CUT)), 3).contains("warning:");
+    assert!(warns(&[]));
+    assert!(!warns(&["-q"]));
 }
 
 /// A Go dump that is cut before its roots: it is the damage that is told, not wrong usage.

@@ -28,7 +28,7 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
     analyses(&profile);
     for in_order in [false, true] {
         let selection = Selection { in_order, ..Selection::default() };
-        stacks::all(&of_profile(&profile, "profile", &selection));
+        stacks::all(&of_profile(profile.clone(), "profile", &selection));
     }
     again_as_mojo(&profile);
     again_as_text(&profile);

@@ -107,7 +107,11 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     };
     let csv = || document.rows.iter().map(CsvRow::of).collect();
     print(common, &document, &document.rows, csv, || {
-        let mut text = table(shown, &document.rows, by, amounts, new.files(&old, common), terminal);
+        let mut text = if shown.is_empty() {
+            String::new()
+        } else {
+            table(shown, &document.rows, by, amounts, new.files(&old, common), terminal)
+        };
         let (one, many) = kind(by);
         let changed = plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
         let showing = if rest.is_empty() { String::new() } else { format!("showing {} of ", count(shown.len() as u64)) };

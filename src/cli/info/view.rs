@@ -98,7 +98,7 @@ impl View {
             true => text.push_str(&record_table(&self.records)),
             false => text.push_str(&record_line(&self.records, terminal)),
         }
-        for warning in &self.warnings {
+        for warning in self.warnings.iter().filter(|_| terminal.warnings) {
             text.push_str(&format!("{} {warning}\n", terminal.caution("warning:")));
         }
         text
