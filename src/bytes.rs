@@ -2,6 +2,10 @@
 //!
 //! A [`Cursor`] knows the absolute offset of its next byte, also when it walks over a part of the input, so that every
 //! error carries a position in the file. No method panics, and none allocates.
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)
+)]
 
 use crate::error::{Error, Result};
 use byteorder::ByteOrder;
@@ -17,7 +21,7 @@ pub struct Cursor<'a> {
 impl<'a> Cursor<'a> {
     /// A cursor at the start of `bytes`, whose first byte has the absolute offset `offset`.
     pub fn new(bytes: &'a [u8], offset: u64) -> Self {
-        Self { rest: bytes, end: offset + bytes.len() as u64 }
+        Self { rest: bytes, end: offset.saturating_add(bytes.len() as u64) }
     }
 
     /// A cursor over all of `bytes` that stands at `offset`, or at the end if that lies beyond it.
@@ -29,7 +33,7 @@ impl<'a> Cursor<'a> {
     /// Absolute offset of the next byte.
     #[inline]
     pub fn offset(&self) -> u64 {
-        self.end - self.rest.len() as u64
+        self.end.wrapping_sub(self.rest.len() as u64)
     }
 
     /// Bytes that are left.
@@ -152,24 +156,24 @@ impl<'a> Cursor<'a> {
         }
         // Everything above the first byte without its high bit belongs to what follows. Then pairs of 7-bit groups are moved
         // together, pairs of 14 bits, and pairs of 28.
-        let groups = word & (last ^ (last - 1)) & 0x7f7f_7f7f_7f7f_7f7f;
+        let groups = word & (last ^ last.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
         let groups = groups & 0x007f_007f_007f_007f | (groups & 0x7f00_7f00_7f00_7f00) >> 1;
         let groups = groups & 0x0000_3fff_0000_3fff | (groups & 0x3fff_0000_3fff_0000) >> 2;
         let value = groups & 0x0fff_ffff | (groups & 0x0fff_ffff_0000_0000) >> 4;
-        self.rest = self.rest.get(last.trailing_zeros() as usize / 8 + 1..).unwrap_or_default();
+        self.rest = self.rest.get((last.trailing_zeros() as usize / 8).wrapping_add(1)..).unwrap_or_default();
         Some(value)
     }
 
     fn uleb128_long(&mut self, what: &'static str) -> Result<u64> {
         let start = self.offset();
-        let mut value = 0;
+        let mut value = 0u64;
         for (i, &byte) in self.rest.iter().take(10).enumerate() {
             if i == 9 && byte > 1 {
                 break;
             }
-            value |= u64::from(byte & 0x7f) << (7 * i);
+            value |= u64::from(byte & 0x7f).wrapping_shl((i as u32).wrapping_mul(7));
             if byte < 0x80 {
-                self.rest = self.rest.get(i + 1..).unwrap_or_default();
+                self.rest = self.rest.get(i.wrapping_add(1)..).unwrap_or_default();
                 return Ok(value);
             }
         }
@@ -191,34 +195,36 @@ impl<'a> Cursor<'a> {
         const ONES: u64 = 0x0101_0101_0101_0101;
         const HIGH: u64 = 0x80 * ONES;
         let mut left = count;
-        let mut zeros = 0;
+        let mut zeros = 0u64;
         while left > 0 {
-            let Some(word) = self.rest.first_chunk() else { return Ok(zeros + self.skip_uleb128s_one_by_one(left, what)?) };
+            let Some(word) = self.rest.first_chunk() else {
+                return Ok(self.skip_uleb128s_one_by_one(left, what)?.wrapping_add(zeros));
+            };
             let word = u64::from_le_bytes(*word);
             // The marks below are the high bits of the bytes that end a number, begin one, and are 0.
             let ends = !word & HIGH;
             let starts = ends << 8 | 0x80;
-            let nulls = !((word & !HIGH) + !HIGH) & ends;
+            let nulls = !(word & !HIGH).wrapping_add(!HIGH) & ends;
             // Byte i of `totals` is how many numbers end in bytes 0 to i; no carry crosses bytes, as 8 is the most.
             let totals = (ends >> 7).wrapping_mul(ONES);
             let numbers = totals >> 56;
             if numbers == 0 || nulls & !starts != 0 {
                 // A number longer than the word, or one padded with zero groups: rare enough to decode.
-                zeros += self.skip_uleb128s_one_by_one(1, what)?;
-                left -= 1;
+                zeros = zeros.wrapping_add(self.skip_uleb128s_one_by_one(1, what)?);
+                left = left.wrapping_sub(1);
                 continue;
             }
             let last = if numbers <= left {
-                63 - ends.leading_zeros()
+                63u32.wrapping_sub(ends.leading_zeros())
             } else {
                 // The lowest byte of `totals` that equals `left` is where the last wanted number ends.
                 let difference = totals ^ left.wrapping_mul(ONES);
                 (difference.wrapping_sub(ONES) & !difference & HIGH).trailing_zeros()
             };
-            let wanted = nulls & (u64::MAX >> (63 - last));
-            zeros += (wanted >> 7).wrapping_mul(ONES) >> 56;
-            left -= numbers.min(left);
-            self.rest = self.rest.get((last as usize >> 3) + 1..).unwrap_or_default();
+            let wanted = nulls & u64::MAX.wrapping_shr(63u32.wrapping_sub(last));
+            zeros = zeros.wrapping_add((wanted >> 7).wrapping_mul(ONES) >> 56);
+            left = left.saturating_sub(numbers);
+            self.rest = self.rest.get((last as usize >> 3).wrapping_add(1)..).unwrap_or_default();
         }
         Ok(zeros)
     }
@@ -226,9 +232,9 @@ impl<'a> Cursor<'a> {
     #[cold]
     #[inline(never)]
     fn skip_uleb128s_one_by_one(&mut self, count: u64, what: &'static str) -> Result<u64> {
-        let mut zeros = 0;
+        let mut zeros = 0u64;
         for _ in 0..count {
-            zeros += u64::from(self.uleb128(what)? == 0);
+            zeros = zeros.wrapping_add((self.uleb128(what)? == 0).into());
         }
         Ok(zeros)
     }
@@ -241,13 +247,13 @@ impl<'a> Cursor<'a> {
             if i == 9 && byte != 0 && byte != 0x7f {
                 break;
             }
-            value |= i64::from(byte & 0x7f) << (7 * i);
+            value |= i64::from(byte & 0x7f).wrapping_shl((i as u32).wrapping_mul(7));
             if byte < 0x80 {
-                let width = 7 * (i + 1);
+                let width = (i as u32).wrapping_add(1).wrapping_mul(7);
                 if byte & 0x40 != 0 && width < 64 {
-                    value |= -1i64 << width;
+                    value |= (-1i64).wrapping_shl(width);
                 }
-                self.rest = self.rest.get(i + 1..).unwrap_or_default();
+                self.rest = self.rest.get(i.wrapping_add(1)..).unwrap_or_default();
                 return Ok(value);
             }
         }

@@ -18,6 +18,7 @@ use std::path::Path;
 
 /// A compression that is undone when a source is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Compression {
     /// RFC 1952; several members in a row are one stream.
     Gzip,

@@ -17,6 +17,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("input", &["bytes", "error", "model"]),
     ("detect", &["error", "input"]),
     ("output", &["analysis", "error", "model"]),
+    ("open", &["detect", "error", "input", "model", "source"]),
     ("cli", &["analysis", "detect", "error", "input", "model", "output", "source"]),
     ("lib", &[]),
     ("main", &[]),

@@ -289,3 +289,59 @@ fn flame_graphs_that_were_not_built_in_are_refused_with_a_hint() {
     assert_eq!(output.status.code(), Some(2));
     assert!(message.contains("without flame graphs") && message.contains("--features flamegraph"), "{message}");
 }
+
+#[test]
+fn csv_has_its_header_without_rows() {
+    let none = stdout(dumptool().args(["find", "--type", "no such type", "--format", "csv"]).arg(fixture(CUT)).arg("--lenient"), 0);
+    assert_eq!(none, "id,type,namespace,shallow_bytes,retained_bytes\n");
+}
+
+#[test]
+fn find_convert_and_info_count_the_same_objects() {
+    let path = fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap");
+    let run = |arguments: &[&str]| json(dumptool().args(arguments).args(["--format", "json", "-q"]).arg(&path), 3);
+    let info = run(&["info"])["heap"]["snapshots"][1]["objects"].clone();
+    assert_eq!(run(&["find"])["total"]["count"], info);
+    assert_eq!(run(&["top", "--objects", "all"])["total"]["count"], info);
+    let directory = tempfile::tempdir().unwrap();
+    for name in ["out.hprof", "out.heapsnapshot", "out.pb.gz", "out.csv"] {
+        let output = directory.path().join(name);
+        let report = json(dumptool().args(["convert", "--format", "json", "-q"]).arg(&path).arg(&output), 3);
+        assert_eq!(report["objects"], info, "{name}");
+    }
+}
+
+#[test]
+fn documents_name_their_file_and_damage_even_when_there_is_none() {
+    let profile = fixture(MOJO);
+    let diff = json(dumptool().args(["diff", "--format", "json"]).args([&profile, &profile]), 0);
+    assert_eq!(diff["file"], diff["new"]);
+    assert!(json(dumptool().args(["formats", "--format", "json"]), 0).get("file").is_some_and(Value::is_null));
+    assert!(
+        json(dumptool().args(["check", "--max", "total.samples=1000000", "--format", "json"]).arg(&profile), 0)["damage"].is_null()
+    );
+    let cut = json(dumptool().args(["check", "--max", "total.count=1000000", "--format", "json"]).arg(fixture(CUT)), 3);
+    assert_eq!(cut["damage"]["kind"], "truncated");
+}
+
+#[test]
+fn a_profile_does_not_differ_from_itself() {
+    let path = fixture(MOJO);
+    let diff = json(dumptool().args(["diff", "--format", "json"]).args([&path, &path]), 0);
+    assert_eq!(diff["rows"].as_array().map(Vec::len), Some(0));
+    assert!(diff["unchanged"].as_u64().is_some_and(|rows| rows > 0));
+}
+
+/// A Go dump that is cut before its roots: it is the damage that is told, not wrong usage.
+#[test]
+fn a_dump_that_is_cut_before_its_roots_is_damaged() {
+    let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&whole[..whole.len() / 3]).unwrap();
+    for arguments in [&["tree"][..], &["top", "--suspects"], &["top", "--by", "root"], &["find", "--live"]] {
+        let output = dumptool().args(arguments).arg(file.path()).assert().code(3).get_output().stderr.clone();
+        let text = String::from_utf8(output).unwrap();
+        assert!(text.contains("--lenient") && text.contains("no roots were read"), "{arguments:?}: {text}");
+        dumptool().args(arguments).arg(file.path()).arg("--lenient").assert().code(0);
+    }
+}

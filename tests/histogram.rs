@@ -7,7 +7,7 @@ use dumptool::error::ErrorKind;
 use dumptool::input::histogram::{Counts, Histogram};
 use dumptool::input::load::{LoadOptions, SnapshotChoice};
 use dumptool::input::{self, Format, Kind};
-use dumptool::model::heap::{Heap, TypeKind};
+use dumptool::model::heap::Heap;
 use dumptool::output::hprof;
 use std::collections::BTreeMap;
 use support::{corpus, files, fixture, read};
@@ -15,25 +15,12 @@ use support::{corpus, files, fixture, read};
 /// Counts by namespace, name and kind of type. Types of one name fall together.
 type Rows = BTreeMap<(String, String, &'static str), (u64, u64, u64)>;
 
-fn kind_name(kind: TypeKind) -> &'static str {
-    match kind {
-        TypeKind::Instance => "instance",
-        TypeKind::Array => "array",
-        TypeKind::Bytes => "bytes",
-        TypeKind::Text => "text",
-        TypeKind::Number => "number",
-        TypeKind::Class => "class",
-        TypeKind::Frame => "frame",
-        TypeKind::Synthetic => "synthetic",
-    }
-}
-
 fn of_heap(heap: &Heap<'_>) -> Rows {
     let mut rows = Rows::new();
     for object in heap.objects() {
         let kind = heap.type_of(object);
         let text = |name| heap.names.text(name).to_owned();
-        let row = rows.entry((text(kind.namespace), text(kind.name), kind_name(kind.kind))).or_default();
+        let row = rows.entry((text(kind.namespace), text(kind.name), kind.kind.name())).or_default();
         *row = (row.0 + 1, row.1 + heap.shallow.get(object.index()), row.2 + heap.external(object));
     }
     rows
@@ -42,7 +29,7 @@ fn of_heap(heap: &Heap<'_>) -> Rows {
 fn of_histogram(histogram: &Histogram) -> Rows {
     let mut rows = Rows::new();
     for row in &histogram.rows {
-        let sums = rows.entry((row.namespace.clone(), row.name.clone(), kind_name(row.kind))).or_default();
+        let sums = rows.entry((row.namespace.clone(), row.name.clone(), row.kind.name())).or_default();
         let Counts { objects, shallow, external } = row.counts;
         *sums = (sums.0 + objects, sums.1 + shallow, sums.2 + external);
     }

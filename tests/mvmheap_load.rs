@@ -89,7 +89,7 @@ fn rows_are_objects_with_types() {
     ];
     assert_eq!(type_names(&heap), expected);
     let kinds: Vec<_> = heap.type_of.iter().map(|type_id| heap.types[type_id.0 as usize].kind).collect();
-    assert_eq!((kinds[0], kinds[5], kinds[7]), (TypeKind::Synthetic, TypeKind::Class, TypeKind::Frame));
+    assert_eq!((kinds[0], kinds[5], kinds[7]), (TypeKind::Root, TypeKind::Class, TypeKind::Frame));
     assert_eq!(heap.shallow.iter().collect::<Vec<_>>(), [0, 0, 0, 24, 32, 24, 168, 200, 200, 40]);
     assert_eq!(heap.external, [(ObjectId(4), 1000), (ObjectId(7), 16), (ObjectId(9), 8)]);
     assert_eq!(edges(&heap, 3), ["#5", "<STable>#6"]);
@@ -231,7 +231,7 @@ fn compare(bytes: &[u8], snapshot: u64, info: &Value) {
     let heap = loaded(bytes, number(snapshot)).heap;
     assert!(heap.warnings.is_empty(), "{:?}", heap.warnings);
     let info = &info["heap"]["snapshots"][snapshot as usize];
-    let synthetic = heap.type_of.iter().filter(|id| heap.types[id.0 as usize].kind == TypeKind::Synthetic).count() as u64;
+    let synthetic = heap.type_of.iter().filter(|id| heap.types[id.0 as usize].kind.is_made_up()).count() as u64;
     assert_eq!(heap.len() as u64 - synthetic, info["objects"]);
     assert_eq!(heap.references.len() as u64, info["references"]);
     assert_eq!(heap.shallow.iter().sum::<u64>(), info["shallow_bytes"]);

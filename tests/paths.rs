@@ -34,7 +34,7 @@ impl Sketch {
     fn heap(&self) -> Heap<'static> {
         let mut builder = HeapBuilder::with_capacity(0, 0);
         let node = builder.add_type("Node", "app", TypeKind::Instance);
-        let made_up = builder.add_type("Roots", "", TypeKind::Synthetic);
+        let made_up = builder.add_type("Roots", "", TypeKind::Root);
         for (object, size) in self.sizes.iter().enumerate() {
             let (of, size) = if object < self.synthetic { (made_up, 0) } else { (node, *size) };
             builder.add_object(of, size);
@@ -66,7 +66,7 @@ fn is_immediate(heap: &Heap<'_>, object: ObjectId) -> bool {
 }
 
 fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind == TypeKind::Synthetic
+    heap.type_of(object).kind.is_made_up()
 }
 
 /// Objects on a shortest path to each object that passes no immediate, by one queue. Synthetic objects count nothing.

@@ -22,6 +22,7 @@ use std::hint::black_box;
 use std::io::{self, BufWriter, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A benchmark.
 pub(crate) struct Bench {
@@ -289,12 +290,17 @@ pub(crate) fn load(format: Format, bytes: &[u8]) -> Found {
     black_box(Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 })
 }
 
+/// Bytes of the last conversion, for the floor.
+pub(crate) static CONVERTED: AtomicU64 = AtomicU64::new(0);
+
 /// Into a file, through as large a buffer as the command line has.
 fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
     let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    let mut file = BufWriter::with_capacity(1 << 20, File::create(converted()).expect("the output opens"));
+    let mut file = BufWriter::with_capacity(64 << 10, File::create(converted()).expect("the output opens"));
     black_box(hprof::write(&loaded.heap, &hprof::Options::default(), &mut file).expect("the output is written"));
     file.flush().expect("the output is written");
+    let length = file.get_ref().metadata().expect("the output is there").len();
+    CONVERTED.store(length, Ordering::Relaxed);
     Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 }
 }

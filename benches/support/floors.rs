@@ -1,14 +1,15 @@
 //! What a reader is compared with: the least work that could give its answer.
 
-use super::benches::load;
+use super::benches::{CONVERTED, load};
 use super::inputs::converted;
 use dumptool::input::Format;
 use dumptool::source::Source;
 use rayon::ThreadPoolBuilder;
-use std::fs::{self, File};
+use std::fs::File;
 use std::hint::black_box;
 use std::io::{Read, Write};
 use std::path::Path;
+use std::sync::atomic::Ordering;
 
 /// Reads a file in blocks of 256 KiB, as `dd` does, and does nothing with it.
 pub(crate) fn read_in_blocks(path: &Path) {
@@ -87,11 +88,12 @@ pub(crate) fn load_on_one_thread(format: Format, path: &Path) {
     pool.install(|| load(format, source.bytes()));
 }
 
-/// Loads a heap and writes as many bytes as its conversion has just written, to the same file and in blocks of 1 MiB.
+/// Loads a heap and writes as many bytes as its conversion has just written, to a new file of the same name and in blocks of 1 MiB.
 pub(crate) fn load_and_write(format: Format, path: &Path) {
     let source = Source::open(path).expect("the input opens");
     load(format, source.bytes());
-    let mut left = fs::metadata(converted()).expect("a conversion came before").len() as usize;
+    let mut left = CONVERTED.load(Ordering::Relaxed) as usize;
+    assert!(left > 0, "a conversion came before");
     let mut file = File::create(converted()).expect("the output opens");
     let block = vec![0x55; 1 << 20];
     while left > 0 {

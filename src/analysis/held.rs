@@ -3,7 +3,7 @@
 use super::dominators::Dominators;
 use super::graph::Graph;
 use super::retained::Retained;
-use crate::model::heap::{Heap, ObjectId, TypeKind};
+use crate::model::heap::{Heap, ObjectId};
 
 /// The dominators of the live objects of a heap, and their retained bytes.
 #[derive(Clone, Debug)]
@@ -34,5 +34,5 @@ impl Held {
 /// Whether the writer of the dump made an object up, so that it is none of the program's.
 #[inline]
 pub fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind == TypeKind::Synthetic
+    heap.type_of(object).kind.is_made_up()
 }

@@ -74,7 +74,7 @@ pub struct Row {
 }
 
 /// The groups of a heap that have objects, sorted by retained bytes, then by shallow bytes, count and name. Objects that the
-/// writer of the dump made up are in none, and not in the sums either.
+/// runtime made up for the dump count, but hold nothing themselves; rows that only stand for roots are no objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// The groups.
@@ -133,9 +133,10 @@ impl Histogram {
         let index = |object| match roots.holder(object) {
             Holder::Group(group) => Some(group as usize),
             Holder::Several => Some(last),
-            Holder::None => None,
+            // Made-up objects are in no group: their references are the roots.
+            Holder::None => held.dominators.is_live(object).then_some(last),
         };
-        let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Synthetic;
+        let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
         for object in heap.objects().filter(real) {
             match index(object) {
                 Some(group) => sums[group].add(heap.shallow.get(object.index())),
@@ -146,7 +147,6 @@ impl Histogram {
             let sum = index(*object).map_or(&mut unreachable, |group| &mut sums[group]);
             sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
         }
-        debug_assert!(heap.objects().filter(real).all(|object| held.dominators.is_live(object) == index(object).is_some()));
         let named = roots.groups.iter().map(|group| (group.name.clone(), group.kind.name().to_owned()));
         let several = ("several roots".to_owned(), String::new());
         let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| Row {
@@ -180,6 +180,9 @@ fn retained(heap: &Heap<'_>, held: &Held, groups: &Groups) -> Vec<u64> {
     for position in 1..preorder.len() as u32 {
         let number = preorder.number(position);
         let Some(object) = held.dominators.object(number) else { continue };
+        if heap.type_of(object).kind.is_made_up() {
+            continue;
+        }
         let Some(group) = groups.group(heap, object) else { continue };
         if position >= end[group] {
             end[group] = preorder.end(position);
@@ -208,9 +211,9 @@ impl Groups {
             let key = match by {
                 By::Type => (kind.name, kind.namespace),
                 By::Namespace => (crate::model::names::Names::EMPTY, kind.namespace),
-                By::SizeClass => return if kind.kind == TypeKind::Synthetic { Self::NONE } else { 0 },
+                By::SizeClass => return if kind.kind == TypeKind::Root { Self::NONE } else { 0 },
             };
-            if kind.kind == TypeKind::Synthetic {
+            if kind.kind == TypeKind::Root {
                 return Self::NONE;
             }
             *seen.entry(key).or_insert_with(|| {

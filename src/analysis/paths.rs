@@ -13,7 +13,7 @@ mod search;
 pub mod several;
 pub mod shortest;
 
-use crate::model::heap::{Heap, Label, ObjectId, TypeKind};
+use crate::model::heap::{Heap, Label, ObjectId};
 use std::borrow::Cow;
 
 /// A path from a root to an object, which is the last step.
@@ -80,7 +80,7 @@ fn label(heap: &Heap<'_>, row: usize) -> Label {
 }
 
 fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind == TypeKind::Synthetic
+    heap.type_of(object).kind.is_made_up()
 }
 
 /// Whether paths should not pass an object.

@@ -15,7 +15,7 @@ pub mod siblings;
 use super::buckets::Buckets;
 use super::dominators::Dominators;
 use super::retained::Retained;
-use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
+use crate::model::heap::{Heap, ObjectId, TypeId};
 use collections::Sparse;
 use duplicates::Duplicates;
 use holders::Holder;
@@ -119,7 +119,7 @@ impl<'s, 'a> Held<'s, 'a> {
 
     /// Whether a number stands for roots and not for an object of the program.
     fn is_made_up(&self, number: u32) -> bool {
-        self.dominators.object(number).is_none_or(|object| self.heap.type_of(object).kind == TypeKind::Synthetic)
+        self.dominators.object(number).is_none_or(|object| self.heap.type_of(object).kind.is_made_up())
     }
 
     /// The children of a number by type, those with most bytes first.

@@ -21,7 +21,8 @@ enum Encoder {
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write>>>),
 }
 
-const BUFFER: usize = 1 << 20;
+/// Small, so that the blocks of writers that have a buffer of their own are not copied into it.
+const BUFFER: usize = 64 << 10;
 
 impl Destination {
     /// Opens `output` for writing. `input` is refused as an output, and so is binary output to a terminal.

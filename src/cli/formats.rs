@@ -11,6 +11,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
+    /// None: it is about all files.
+    file: Option<String>,
     formats: Vec<Row>,
 }
 
@@ -32,11 +34,10 @@ pub(super) fn run(common: &Common, terminal: &Terminal) -> anyhow::Result<Status
     let rows = rows();
     let text = match common.format {
         OutputFormat::Table => text(&rows, terminal),
-        OutputFormat::Json => serde_json::to_string_pretty(&Document { schema: "dumptool/formats/1", formats: rows })? + "\n",
-        OutputFormat::Jsonl => {
-            let lines: Result<Vec<_>, serde_json::Error> = rows.iter().map(|row| Ok(serde_json::to_string(row)? + "\n")).collect();
-            lines?.concat()
+        OutputFormat::Json => {
+            serde_json::to_string_pretty(&Document { schema: "dumptool/formats/1", file: None, formats: rows })? + "\n"
         }
+        OutputFormat::Jsonl => super::export::lines(&rows)?,
         OutputFormat::Csv => return Err(UsageError::new("formats writes a table, json or jsonl").into()),
     };
     super::print(text.as_bytes())
@@ -153,7 +154,7 @@ fn rows() -> Vec<Row> {
 
 fn text(rows: &[Row], terminal: &Terminal) -> String {
     let mut text = terminal.bold("Read") + "\n";
-    let mut table = Table::new(&[Align::Left; 5]);
+    let mut table = Table::of_sentences(&[Align::Left; 5]);
     for row in rows.iter().filter(|row| row.read) {
         let targets = if row.targets.is_empty() { String::new() } else { format!("-> {}", row.targets.join(", ")) };
         let extensions = format!(".{}", row.extensions.join(" ."));
@@ -161,11 +162,11 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     }
     text.push_str(&table.render());
     text.push_str(&format!("\n{}\n", terminal.bold("Versions")));
-    let mut table = Table::new(&[Align::Left; 2]);
+    let mut table = Table::of_sentences(&[Align::Left; 2]);
     rows.iter().filter(|row| row.read).for_each(|row| table.row([row.name, &row.versions]));
     text.push_str(&table.render());
     text.push_str(&format!("\n{}\n", terminal.bold("Written")));
-    let mut table = Table::new(&[Align::Left; 3]);
+    let mut table = Table::of_sentences(&[Align::Left; 3]);
     for row in rows.iter().filter(|row| row.write) {
         table.row([row.name.to_owned(), row.title.clone(), format!(".{}", row.extensions.join(" ."))]);
     }

@@ -51,12 +51,38 @@ pub(super) fn refused(error: Error, input: &Input) -> anyhow::Error {
     }
 }
 
+/// Refuses a heap whose roots a command needs and that has none. Those of a damaged one may have been lost, so that it is the
+/// damage that is told.
+///
+/// # Errors
+/// A [`UsageError`] when the heap is sound.
+pub(super) fn without_roots(
+    input: &Input,
+    loaded: &Loaded<'_>,
+    so: &str,
+    hint: Option<&str>,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
+    let damaged = report_loaded(input, loaded, terminal);
+    if damaged != Status::Done {
+        terminal.warn(&input.path, &format!("no roots were read, so {so}"));
+        return Ok(damaged);
+    }
+    let error = UsageError::new(format!("{} has no roots, so {so}", status::show_path(&input.path)));
+    Err(hint.into_iter().fold(error, UsageError::hint).into())
+}
+
+/// What ended the reading of a heap early.
+pub(super) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l Error> {
+    input.source.damage().or(loaded.damage.as_ref())
+}
+
 /// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status that belongs to it.
 pub(super) fn report_loaded(input: &Input, loaded: &Loaded<'_>, terminal: &Terminal) -> Status {
     for warning in &loaded.heap.warnings {
         terminal.warn(&input.path, &format!("{}: {}", warning.what, warning.count));
     }
-    if let Some(damage) = input.source.damage().or(loaded.damage.as_ref()) {
+    if let Some(damage) = damage(input, loaded) {
         status::report_input(&input.path, damage, terminal);
         return Status::Damaged;
     }

@@ -4,10 +4,11 @@ use super::args::Common;
 use super::open::Input;
 use super::size::{count, size};
 use super::status::{UsageError, show_path};
+use crate::analysis::memory_estimate;
 use crate::input::{self, Format, Options};
 
-/// What the loaded heap, its dominators and retained sizes take at their peak.
-const BYTES_PER_OBJECT: u64 = 60;
+/// What the columns of a loaded heap take: type, size, first reference and address of an object, target and label of a reference.
+const BYTES_PER_OBJECT: u64 = 16;
 const BYTES_PER_REFERENCE: u64 = 8;
 
 /// References of an object where the format does not tell how many there are before the graph is built.
@@ -24,7 +25,7 @@ pub(super) fn refuse_too_large(command: &str, input: &Input, common: &Common) ->
     let Some(most) = common.max_memory.or_else(usable_memory) else { return Ok(()) };
     let bytes = input.bytes().len() as u64;
     // Most files are so small that nothing in them can be too much; counting takes a pass.
-    let bound = bytes / SMALLEST_OBJECT * BYTES_PER_OBJECT + bytes * BYTES_PER_REFERENCE;
+    let bound = needs(bytes / SMALLEST_OBJECT, bytes);
     if input.format != Format::Mvmheap && bound <= most {
         return Ok(());
     }
@@ -36,7 +37,7 @@ pub(super) fn refuse_too_large(command: &str, input: &Input, common: &Common) ->
         (objects, snapshot.references.unwrap_or(objects.saturating_mul(USUAL_REFERENCES)))
     });
     let Some((objects, references)) = counted.max() else { return Ok(()) };
-    let needed = objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
+    let needed = needs(objects, references);
     if needed <= most {
         return Ok(());
     }
@@ -49,6 +50,12 @@ pub(super) fn refuse_too_large(command: &str, input: &Input, common: &Common) ->
     );
     let hint = "`dumptool top --quick` counts with constant memory; --max-memory allows more";
     Err(UsageError::new(message).hint(hint).into())
+}
+
+/// Bytes at the peak, of the loaded heap and of what is found out about it.
+fn needs(objects: u64, references: u64) -> u64 {
+    let loaded = objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
+    loaded.saturating_add(memory_estimate(objects, references))
 }
 
 /// Objects of the largest snapshot, where the summary blocks do not tell.

@@ -18,7 +18,7 @@ pub(super) struct Analysed<'h, 'a> {
 }
 
 /// An object in JSON.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct ObjectRow {
     pub(super) id: String,
     #[serde(rename = "type")]
@@ -26,6 +26,13 @@ pub(super) struct ObjectRow {
     pub(super) namespace: String,
     pub(super) shallow_bytes: u64,
     pub(super) retained_bytes: u64,
+}
+
+/// A root in JSON.
+#[derive(Serialize)]
+pub(super) struct RootRow {
+    pub(super) kind: &'static str,
+    pub(super) label: String,
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {

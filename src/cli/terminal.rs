@@ -72,6 +72,13 @@ impl Terminal {
     }
 }
 
+/// Columns of the terminal that shows standard output; None if there is no terminal.
+pub(super) fn columns() -> Option<u16> {
+    terminal_size::terminal_size_of(std::io::stdout())
+        .map(|(terminal_size::Width(columns), _)| columns)
+        .filter(|columns| *columns > 0)
+}
+
 const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 

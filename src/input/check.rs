@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// The outcome of one rule.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct Finding {
     /// The name of the rule, dotted: `memstats.heap_objects`.
     pub rule: String,
@@ -21,6 +22,7 @@ pub struct Finding {
 
 /// All findings of one dump.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Findings {
     /// In the order in which the rules were checked.
     pub findings: Vec<Finding>,

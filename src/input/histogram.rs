@@ -6,6 +6,7 @@ use crate::model::names::Names;
 
 /// The objects of a heap by type. Types without objects are left out.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Histogram {
     /// The largest first: by shallow bytes, then by objects, namespace and name. Different types may have one name.
     pub rows: Vec<TypeRow>,
@@ -19,12 +20,13 @@ pub struct Histogram {
 
 /// The objects of one type. Name, namespace and kind are those of the type in the loaded heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TypeRow {
     /// Its name.
     pub name: String,
     /// Library, package or file; empty if there is none.
     pub namespace: String,
-    /// What its objects are. [`TypeKind::Synthetic`]: the writer of the dump made them up.
+    /// What its objects are. [`TypeKind::Synthetic`]: the runtime made them up for the dump.
     pub kind: TypeKind,
     /// How many, and how large.
     pub counts: Counts,
@@ -45,7 +47,7 @@ impl Counts {
     /// Adds an object.
     #[inline]
     pub(super) fn add(&mut self, shallow: u64, external: u64) {
-        self.objects += 1;
+        self.objects = self.objects.saturating_add(1);
         self.shallow = self.shallow.saturating_add(shallow);
         self.external = self.external.saturating_add(external);
     }

@@ -6,6 +6,7 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 
 /// A summary of a dump. Sizes are in bytes, times in microseconds.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct Info {
     /// The format.
     #[serde(serialize_with = "format_name")]
@@ -73,10 +74,20 @@ pub struct Damage {
 
 impl Serialize for Damage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        DamageRow(&self.error).serialize(serializer)
+    }
+}
+
+/// [`Damage`] in JSON.
+#[derive(Clone, Copy, Debug)]
+pub struct DamageRow<'a>(pub &'a Error);
+
+impl Serialize for DamageRow<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
-        map.serialize_entry("offset", &self.error.offset())?;
-        map.serialize_entry("kind", self.error.kind().name())?;
-        map.serialize_entry("message", &self.error.message())?;
+        map.serialize_entry("offset", &self.0.offset())?;
+        map.serialize_entry("kind", self.0.kind().name())?;
+        map.serialize_entry("message", &self.0.message())?;
         map.end()
     }
 }
@@ -127,6 +138,7 @@ impl Serialize for RecordCounts {
 
 /// The heaps of a dump. Only MoarVM writes several snapshots into one file.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct HeapInfo {
     /// In the order of the file.
     pub snapshots: Vec<SnapshotInfo>,
@@ -134,6 +146,7 @@ pub struct HeapInfo {
 
 /// One heap. What each count means for each format is said in the reader. None: not known without more work.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct SnapshotInfo {
     /// Position in the file, from 0.
     pub index: u64,
@@ -160,6 +173,7 @@ pub struct SnapshotInfo {
 /// What only one format has.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
+#[non_exhaustive]
 pub enum Details {
     /// MoarVM.
     Mvmheap(Box<mvmheap::Details>),
@@ -173,6 +187,7 @@ pub enum Details {
 
 /// A profile. Sums are over all threads.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct ProfileInfo {
     /// What was measured: `wall`, `cpu`, `memory`, `full`, `samples`.
     pub mode: Option<String>,

@@ -7,6 +7,7 @@ use crate::model::profile::Profile;
 
 /// Which words of call frames count as pointers (Go).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum RootScan {
     /// Those that the dump lists.
     Precise,
@@ -19,6 +20,7 @@ pub enum RootScan {
 
 /// Which snapshot of a file with several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum SnapshotChoice {
     /// The last complete one.
     #[default]
@@ -88,7 +90,7 @@ pub fn snapshots(count: u64) -> String {
     match count {
         0 => "the file has none".to_owned(),
         1 => "the file has only snapshot 0".to_owned(),
-        _ => format!("the file has 0–{}", count - 1),
+        _ => format!("the file has 0–{}", count.saturating_sub(1)),
     }
 }
 

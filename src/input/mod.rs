@@ -5,7 +5,10 @@
 //!
 //! A reader never panics on its input, never recurses over it, and allocates no more than the input's size justifies.
 //! It stops at the first damage and gives what came before it together with the error.
-#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing))]
+#![cfg_attr(
+    not(test),
+    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)
+)]
 
 pub mod austin;
 pub mod check;
@@ -30,6 +33,7 @@ use std::ops::ControlFlow;
 
 /// A format that is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Format {
     /// MoarVM heap snapshots.
     Mvmheap,

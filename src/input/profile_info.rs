@@ -4,6 +4,7 @@ use super::info::{Hottest, ProfileInfo};
 use crate::model::names::NameId;
 use crate::model::profile::{FrameKind, Metric, Mode, Profile};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
 /// The sums of a profile. The mode is shown if the file says it.
 pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo {
@@ -17,7 +18,7 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
         processes: profile.threads.iter().map(|thread| thread.pid).collect::<FxHashSet<_>>().len() as u64,
         threads: profile.threads.len() as u64,
         frames: profile.frames.len() as u64,
-        strings: profile.names.len() as u64 - 1,
+        strings: (profile.names.len() as u64).saturating_sub(1),
         time_us: narrow(total.time),
         cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full).then(|| narrow(total.get(Metric::Cpu))),
         memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full).then(|| total.get(Metric::Memory)),
@@ -42,7 +43,7 @@ fn hottest(profile: &Profile) -> Option<Hottest> {
     }
     let text = |name| profile.names.text(name);
     let ((function, file), value) =
-        own.iter().min_by_key(|((function, file), value)| (-i128::from(**value), text(*function), text(*file)))?;
+        own.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
     let total = profile.total.get(metric);
     (*value > 0).then(|| Hottest {
         name: text(*function).to_owned(),

@@ -55,6 +55,7 @@ pub struct Type {
 
 /// What the objects of a type are, as far as it matters for showing and converting them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TypeKind {
     /// Something with fields.
     Instance,
@@ -70,8 +71,10 @@ pub enum TypeKind {
     Class,
     /// A call frame or a context of variables.
     Frame,
-    /// Something that the writer of the dump made up, such as a root.
+    /// An object that the runtime made up for the dump and counts as one, such as Dart's `Root`.
     Synthetic,
+    /// A row of the graph that stands for roots and is no object, as MoarVM has them.
+    Root,
 }
 
 /// The references of all objects, in compressed rows: those of object o are `first[o]..first[o + 1]`, in the order of the file.
@@ -110,7 +113,13 @@ impl TypeKind {
             Self::Class => "class",
             Self::Frame => "frame",
             Self::Synthetic => "synthetic",
+            Self::Root => "root",
         }
+    }
+
+    /// Whether the objects are none of the program's.
+    pub fn is_made_up(self) -> bool {
+        matches!(self, Self::Synthetic | Self::Root)
     }
 }
 
@@ -135,6 +144,12 @@ impl References {
     #[inline]
     pub fn is_weak(&self, row: usize) -> bool {
         self.weak.get(row / 64).is_some_and(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// Whether any reference in these rows is weak.
+    #[inline]
+    pub fn any_weak(&self, mut rows: Range<usize>) -> bool {
+        !self.weak.is_empty() && rows.any(|row| self.is_weak(row))
     }
 
     /// The references of an object.
@@ -170,6 +185,7 @@ pub enum Ids {
 
 /// A value that an object holds besides its references.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub enum Value<'a> {
     /// None that is known.
     None,
@@ -261,6 +277,14 @@ impl<'a> Heap<'a> {
         (0..self.type_of.len() as u32).map(ObjectId)
     }
 
+    /// How many objects there are: all rows but those that only stand for roots.
+    pub fn object_count(&self) -> u64 {
+        if self.types.iter().all(|of| of.kind != TypeKind::Root) {
+            return self.len() as u64;
+        }
+        self.objects().filter(|object| self.type_of(*object).kind != TypeKind::Root).count() as u64
+    }
+
     /// The type of an object.
     pub fn type_of(&self, object: ObjectId) -> &Type {
         &self.types[self.type_of[object.index()].0 as usize]
@@ -307,7 +331,7 @@ impl<'a> Heap<'a> {
     pub fn root_object(&self) -> Option<ObjectId> {
         let first = self.roots.first()?.object;
         let kind = self.types.get(self.type_of.get(first.index())?.0 as usize)?.kind;
-        (kind == TypeKind::Synthetic).then_some(first)
+        kind.is_made_up().then_some(first)
     }
 
     /// Verifies the invariants. An error says which one is broken.

@@ -38,6 +38,7 @@ impl FrameId {
 
 /// What a frame is made of.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum FrameKind {
     /// A position in a program that is interpreted or whose sources are known.
     #[default]
@@ -80,6 +81,7 @@ pub struct ProfileFrame {
 
 /// What was measured, by the file's own word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Mode {
     /// Wall time.
     #[default]
@@ -157,6 +159,7 @@ pub enum TaskChange {
 
 /// What was met while loading that a person should know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ProfileNotes {
     /// Names that were no UTF-8 and got U+FFFD.
     pub replaced: u64,

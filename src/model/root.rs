@@ -7,6 +7,7 @@ use std::ops::Range;
 
 /// Why a root is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum RootKind {
     /// A global variable or a segment of them.
     Global,

@@ -16,6 +16,7 @@ use std::io::{self, Write};
 
 /// Two programs print MOJO as text, and they differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Dialect {
     /// As Austin 3.x itself and mojo2austin of austin-python 1.7.1: everything is shown, in the order of the file.
     #[default]
@@ -38,6 +39,7 @@ pub struct AustinWriter<W> {
 
 /// What was written, and what was not because the text or the dialect has no place for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Written {
     /// Lines that are samples.
     pub samples: u64,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 /// Something that the format cannot say.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Loss {
     /// What, in the plural.
     pub what: &'static str,

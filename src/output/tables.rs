@@ -16,6 +16,7 @@ use std::io::{self, Write};
 
 /// Which rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Table {
     /// One row for each object, with what it retains and who dominates it.
     Objects,
@@ -29,6 +30,7 @@ pub enum Table {
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Syntax {
     /// A JSON object a line.
     Jsonl,

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// What was written.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Written {
     /// Lines, samples or rows.
     pub stacks: u64,

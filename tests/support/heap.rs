@@ -35,7 +35,7 @@ impl Sketch {
     pub fn heap(&self) -> Heap<'static> {
         let mut builder = HeapBuilder::with_capacity(self.sizes.len(), self.references.len());
         let plain = builder.add_type("Plain", "", TypeKind::Instance);
-        let synthetic = builder.add_type("Roots", "", TypeKind::Synthetic);
+        let synthetic = builder.add_type("Roots", "", TypeKind::Root);
         let mut references = self.references.clone();
         references.sort_by_key(|(from, ..)| *from);
         let mut rest = references.as_slice();

@@ -14,41 +14,67 @@ pub(super) struct Search {
     pub(super) parent: Vec<u32>,
     /// The smallest number of a referrer, among those with a smaller number than the object itself.
     pub(super) semi: Vec<u32>,
-    /// By object; 0 for those that were not found.
-    pub(super) number: Vec<u32>,
     /// References from a larger number to a smaller one.
-    pub(super) backward: Pairs,
+    pub(super) backward: Backward,
 }
 
-/// Pairs of numbers (of target and source) in blocks, so that adding one never copies the others.
+/// References from larger numbers to smaller ones, in the order of the sources, in blocks, so that adding one never copies the
+/// others.
+///
+/// A source comes once, before its targets. Sources rise, and targets are below their source: what is above the last source is
+/// the next one. So most references take 4 bytes.
 #[derive(Default)]
-pub(super) struct Pairs(Vec<Vec<(u32, u32)>>);
+pub(super) struct Backward {
+    blocks: Vec<Vec<u32>>,
+    source: u32,
+    references: usize,
+}
 
-impl Pairs {
-    /// Pairs in a block: 4 MiB of them.
-    const BLOCK: usize = 1 << 19;
+impl Backward {
+    /// Numbers in a block: 4 MiB of them.
+    const BLOCK: usize = 1 << 20;
+
+    /// Adds a reference. The source is not below the one before, and above the target.
+    #[inline]
+    fn push(&mut self, target: u32, source: u32) {
+        if self.source != source {
+            self.source = source;
+            self.push_number(source);
+        }
+        self.references += 1;
+        self.push_number(target);
+    }
 
     #[inline]
-    fn push(&mut self, pair: (u32, u32)) {
-        match self.0.last_mut() {
-            Some(block) if block.len() < Self::BLOCK => block.push(pair),
-            _ => self.push_block(pair),
+    fn push_number(&mut self, number: u32) {
+        match self.blocks.last_mut() {
+            Some(block) if block.len() < Self::BLOCK => block.push(number),
+            _ => self.push_block(number),
         }
     }
 
     #[cold]
-    fn push_block(&mut self, pair: (u32, u32)) {
+    fn push_block(&mut self, number: u32) {
         let mut block = Vec::with_capacity(Self::BLOCK);
-        block.push(pair);
-        self.0.push(block);
+        block.push(number);
+        self.blocks.push(block);
     }
 
+    /// How many references there are.
     pub(super) fn len(&self) -> usize {
-        self.0.iter().map(Vec::len).sum()
+        self.references
     }
 
+    /// Targets and sources.
     pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.0.iter().flatten().copied()
+        let mut source = 0;
+        self.blocks.iter().flatten().filter_map(move |&number| {
+            if number > source {
+                source = number;
+                return None;
+            }
+            Some((number, source))
+        })
     }
 }
 
@@ -108,7 +134,7 @@ struct State<'g, R, const ALL_STRONG: bool> {
     order: Vec<ObjectId>,
     parent: Vec<u32>,
     semi: Vec<u32>,
-    backward: Pairs,
+    backward: Backward,
 }
 
 impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
@@ -126,7 +152,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
             order: Vec::with_capacity(objects),
             parent: root(objects + 1),
             semi: root(objects + 1),
-            backward: Pairs::default(),
+            backward: Backward::default(),
         }
     }
 
@@ -138,9 +164,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
             }
             self.follow();
         }
-        let objects = self.graph.len();
-        let number = self.nodes.iter().take(objects).map(|node| node.number).collect();
-        Search { order: self.order, parent: self.parent, semi: self.semi, number, backward: self.backward }
+        Search { order: self.order, parent: self.parent, semi: self.semi, backward: self.backward }
     }
 
     /// Follows what is left on the stack.
@@ -182,7 +206,7 @@ impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
                     next = next.min(row);
                     last = row + 1;
                 }
-                number if number < own => self.backward.push((number, own)),
+                number if number < own => self.backward.push(number, own),
                 _ => {}
             }
         }

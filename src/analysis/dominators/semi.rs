@@ -1,6 +1,6 @@
 //! Semidominators: how far up a path can begin that reaches an object past its ancestors in the tree of the search.
 
-use super::search::Pairs;
+use super::search::Backward;
 use crate::analysis::buckets::Buckets;
 
 /// An object in the forest of those that are done: the ancestor up to which its path is compressed, and the smallest
@@ -12,7 +12,7 @@ struct Link {
 }
 
 /// Semidominators by number. `semi` holds those that follow from references to larger numbers.
-pub(super) fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: Pairs) -> Vec<u32> {
+pub(super) fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: Backward) -> Vec<u32> {
     let sources = Buckets::of(parent.len(), backward.len(), || backward.iter());
     drop(backward);
     let mut links: Vec<Link> = parent.iter().zip(&semi).map(|(&ancestor, &smallest)| Link { ancestor, smallest }).collect();

@@ -2,9 +2,9 @@
 //!
 //! * [`selected`]: the samples that are looked at, and the sums of their stacks;
 //! * [`groups`]: which frames are one function, file or line;
-//! * [`top`]: what each function costs by itself and in all; [`changes`]: the same of two profiles;
+//! * [`top()`]: what each function costs by itself and in all; [`changes()`]: the same of two profiles;
 //! * [`call_tree`]: who calls whom, top-down, or around one function; [`pruned`]: the part of it that is worth a line;
-//! * [`places`]: where functions are met.
+//! * [`places()`]: where functions are met.
 //!
 //! All take time in proportion to the distinct stacks, however deep these are. All sums are kept as [`Values`], so that one
 //! pass serves all metrics.

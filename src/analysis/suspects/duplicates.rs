@@ -76,7 +76,7 @@ fn of_kind(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained, texts:
 /// The hash of a value that counts.
 fn hash(heap: &Heap<'_>, dominators: &Dominators, object: ObjectId, texts: bool) -> Option<u64> {
     let kind = heap.type_of(object).kind;
-    if matches!(kind, TypeKind::Number | TypeKind::Synthetic) || (kind == TypeKind::Text) != texts {
+    if matches!(kind, TypeKind::Number | TypeKind::Synthetic | TypeKind::Root) || (kind == TypeKind::Text) != texts {
         return None;
     }
     let mut hasher = FxHasher::default();

@@ -2,7 +2,7 @@
 
 use super::super::args::{ByArg, CheckArgs, Common, ObjectsArg};
 use super::super::glob::Glob;
-use super::super::load::{load_heap, report_loaded};
+use super::super::load::{damage, load_heap, report_loaded};
 use super::super::memory::refuse_too_large;
 use super::super::objects::{Analysed, matching_types};
 use super::super::open::Input;
@@ -46,9 +46,9 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
     let mut outcomes: Vec<Outcome> =
         rules.iter().map(|rule| Outcome { finding: finding(rule, old, &newer, common), note: None }).collect();
     explain(&rules, &mut outcomes, &loaded.heap, common);
-    let broken = print(&outcomes, input, common, terminal)?;
-    let damage = report_loaded(input, &loaded, terminal).max(older.map_or(Status::Done, |(_, status)| status));
-    Ok(damage.max(broken))
+    let broken = print(&outcomes, input, damage(input, &loaded), common, terminal)?;
+    let status = report_loaded(input, &loaded, terminal).max(older.map_or(Status::Done, |(_, status)| status));
+    Ok(status.max(broken))
 }
 
 /// Counts live objects by type.

@@ -1,6 +1,7 @@
 //! Every invariant that the format promises.
 
 use super::super::args::{Common, OutputFormat};
+use super::super::export;
 use super::super::open::Input;
 use super::super::progress::Progress;
 use super::super::size::plural;
@@ -17,7 +18,7 @@ struct Document<'a> {
     file: String,
     format: &'static str,
     ok: bool,
-    damage: Option<&'a input::info::Damage>,
+    damage: Option<input::info::DamageRow<'a>>,
     findings: &'a [Finding],
 }
 
@@ -36,16 +37,12 @@ pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow
                 file: input.path.display().to_string(),
                 format: input.format.name(),
                 ok,
-                damage: findings.damage.as_ref(),
+                damage: damage.map(input::info::DamageRow),
                 findings: &findings.findings,
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
-        OutputFormat::Jsonl => {
-            let lines: Result<Vec<_>, _> =
-                findings.findings.iter().map(|finding| Ok(serde_json::to_string(finding)? + "\n")).collect();
-            lines.map_err(|error: serde_json::Error| error)?.concat()
-        }
+        OutputFormat::Jsonl => export::lines(&findings.findings)?,
         OutputFormat::Csv => {
             let mut writer = csv::Writer::from_writer(Vec::new());
             for finding in &findings.findings {
@@ -64,7 +61,7 @@ pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow
 
 /// Broken rules, or all of them when more is asked for, and a line that sums up.
 fn text(input: &Input, findings: &Findings, ok: bool, common: &Common, terminal: &Terminal) -> String {
-    let mut table = Table::new(&[Align::Left, Align::Left, Align::Left]);
+    let mut table = Table::of_sentences(&[Align::Left, Align::Left, Align::Left]);
     for finding in findings.findings.iter().filter(|finding| common.verbose || !finding.ok) {
         let verdict = if finding.ok { terminal.good("ok") } else { terminal.bad("FAIL") };
         table.row([verdict, finding.rule.clone(), finding.message.clone()]);

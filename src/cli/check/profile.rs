@@ -34,7 +34,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
     let new = Measured::of(&newer);
     let outcomes: Result<Vec<_>, UsageError> =
         rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, common)).collect();
-    let broken = print(&outcomes?, input, common, terminal)?;
+    let broken = print(&outcomes?, input, newer.damage(), common, terminal)?;
     let damage = newer.report(terminal).max(older.map_or(Status::Done, |older| older.report(terminal)));
     Ok(damage.max(broken))
 }

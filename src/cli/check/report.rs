@@ -6,7 +6,9 @@ use super::super::open::Input;
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::terminal::Terminal;
+use crate::error::Error;
 use crate::input::check::Finding;
+use crate::input::info::DamageRow;
 use serde::Serialize;
 
 /// What came of a rule.
@@ -22,10 +24,11 @@ struct Document<'a> {
     file: String,
     format: &'static str,
     ok: bool,
+    damage: Option<DamageRow<'a>>,
     findings: Vec<Row<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Row<'a> {
     rule: &'a str,
     ok: bool,
@@ -36,15 +39,27 @@ struct Row<'a> {
 }
 
 /// Prints all findings; to people those of broken rules, unless they want more. Tells whether a rule is broken.
-pub(super) fn print(outcomes: &[Outcome], input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn print(
+    outcomes: &[Outcome],
+    input: &Input,
+    damage: Option<&Error>,
+    common: &Common,
+    terminal: &Terminal,
+) -> anyhow::Result<Status> {
     let ok = outcomes.iter().all(|outcome| outcome.finding.ok);
     let rows = || outcomes.iter().map(row);
     let text = match common.format {
         OutputFormat::Table => text(outcomes, common, terminal),
         OutputFormat::Json => {
-            let file = input.path.display().to_string();
-            let (format, findings) = (input.format.name(), rows().collect());
-            serde_json::to_string_pretty(&Document { schema: "dumptool/check/1", file, format, ok, findings })? + "\n"
+            let document = Document {
+                schema: "dumptool/check/1",
+                file: input.path.display().to_string(),
+                format: input.format.name(),
+                ok,
+                damage: damage.map(DamageRow),
+                findings: rows().collect(),
+            };
+            serde_json::to_string_pretty(&document)? + "\n"
         }
         OutputFormat::Jsonl => export::lines(&rows().collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(rows())?,

@@ -23,6 +23,7 @@ pub(super) fn run(
 ) -> anyhow::Result<Status> {
     let loaded = load_heap(input, args.snapshot, args.roots, terminal)?;
     let heap = &loaded.heap;
+    let objects = heap.object_count();
     let title = args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input");
     let dominators = Dominators::of(&Graph::of(heap));
     let tree = dominator_stacks::of(heap, &dominators, title, args.min_share, counted(target));
@@ -40,12 +41,12 @@ pub(super) fn run(
         args,
         to: target,
         bytes,
-        objects: Some(heap.len() as u64),
+        objects: Some(objects),
         samples: None,
         written: &written,
         summary: format!(
             "{} as {} of {}",
-            plural(heap.len() as u64, "object", "objects"),
+            plural(objects, "object", "objects"),
             plural(written.stacks, "stack", "stacks"),
             target.name()
         ),

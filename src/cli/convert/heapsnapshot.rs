@@ -31,7 +31,7 @@ pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: 
         written => written.map_err(|error| OutputError::new(&args.output, error))?,
     };
     let bytes = destination.commit()?;
-    let objects = loaded.heap.len() as u64;
+    let objects = loaded.heap.object_count();
     let report = Report {
         args,
         to: Target::Heapsnapshot,

@@ -22,7 +22,7 @@ pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: 
     let mut destination = Destination::create(&args.output, &args.input, true)?;
     let written = hprof::write(&loaded.heap, &options, &mut destination).map_err(|error| OutputError::new(&args.output, error))?;
     let bytes = destination.commit()?;
-    let objects = loaded.heap.len() as u64;
+    let objects = loaded.heap.object_count();
     let report = Report {
         args,
         to: Target::Hprof,

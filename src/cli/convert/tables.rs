@@ -45,7 +45,7 @@ pub(super) fn run(
         args,
         to: target,
         bytes,
-        objects: Some(heap.len() as u64),
+        objects: Some(heap.object_count()),
         samples: None,
         written: &WrittenRows { rows },
         summary: format!("{} of {name}", plural(rows, "row", "rows")),

@@ -57,7 +57,7 @@ pub(super) struct DeltaJson {
     pub(super) retained_bytes: Option<i64>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 pub(super) struct CsvRow<'a> {
     pub(super) name: &'a str,
     pub(super) namespace: &'a str,

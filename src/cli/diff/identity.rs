@@ -19,6 +19,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
+    file: String,
     old: String,
     new: String,
     objects: &'static str,
@@ -31,7 +32,7 @@ struct Omitted {
     rows: u64,
 }
 
-#[derive(Clone, Serialize)]
+#[derive(Default, Clone, Serialize)]
 struct RowJson<'a> {
     name: &'a str,
     namespace: &'a str,
@@ -76,6 +77,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/diff/1",
+                file: new.path.display().to_string(),
                 old: old.path.display().to_string(),
                 new: new.path.display().to_string(),
                 objects: "identity",
@@ -88,7 +90,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
             serde_json::to_string_pretty(&document)? + "\n"
         }
         OutputFormat::Jsonl => export::lines(&shown.iter().map(|row| json_row(row, &analysed)).collect::<Vec<_>>())?,
-        OutputFormat::Csv => export::csv(shown)?,
+        OutputFormat::Csv => export::csv(shown.iter().cloned())?,
     };
     super::super::print(text.as_bytes())?;
     Ok(report_loaded(old, &loaded_old, terminal).max(report_loaded(new, &loaded_new, terminal)))

@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, DiffArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, load_profile, print, unit_name};
+use super::super::profile::{Amount, ShortFiles, Total, load_profile, print, unit_name};
 use super::super::size::{count, plural};
 use super::super::status::{Status, UsageError, show_path};
 use super::super::table::{Align, Table};
@@ -15,6 +15,7 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct Document {
     schema: &'static str,
+    file: String,
     old: String,
     new: String,
     by: &'static str,
@@ -24,12 +25,8 @@ struct Document {
     new_total: Total,
     rows: Vec<DiffRow>,
     omitted: Omitted,
-}
-
-#[derive(Serialize)]
-struct Total {
-    value: i64,
-    samples: u64,
+    /// Rows that cost what they did.
+    unchanged: u64,
 }
 
 #[derive(Serialize)]
@@ -60,7 +57,7 @@ struct Omitted {
 }
 
 /// The same without nesting.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow {
     name: String,
     namespace: String,
@@ -89,29 +86,32 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let (by, by_name) = by_of(args.by);
     let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
     let amounts = (amount(&selected.0.total, metric, common), amount(&selected.1.total, metric, common));
-    let all = changes(top(&selected.0, by), top(&selected.1, by), metric);
+    let mut all = changes(top(&selected.0, by), top(&selected.1, by), metric);
+    let known = all.len();
+    all.retain(|change| change.old != change.new);
+    let unchanged = (known - all.len()) as u64;
     let (shown, rest) = all.split_at(common.rows(args.limit, 20).min(all.len()));
-    let total = |selected: &Selected<'_>| Total { value: selected.total.get(metric), samples: selected.total.samples };
     let document = Document {
         schema: "dumptool/diff/1",
+        file: new.input.path.display().to_string(),
         old: old.input.path.display().to_string(),
         new: new.input.path.display().to_string(),
         by: by_name,
         metric: metric.name(),
         unit: unit_name(metric),
-        old_total: total(&selected.0),
-        new_total: total(&selected.1),
+        old_total: Total::of(&selected.0.total, metric),
+        new_total: Total::of(&selected.1.total, metric),
         rows: shown.iter().map(|change| DiffRow::of(change, metric, amounts)).collect(),
         omitted: Omitted { rows: rest.len() as u64 },
+        unchanged,
     };
     let csv = || document.rows.iter().map(CsvRow::of).collect();
     print(common, &document, &document.rows, csv, || {
         let mut text = table(shown, &document.rows, by, amounts, new.files(&old, common), terminal);
-        let rows = plural(all.len() as u64, kind(by).0, kind(by).1);
-        text.push_str(&match rest {
-            [] => format!("all {rows}"),
-            _ => format!("showing {} of {rows}", count(shown.len() as u64)),
-        });
+        let (one, many) = kind(by);
+        let changed = plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
+        let showing = if rest.is_empty() { String::new() } else { format!("showing {} of ", count(shown.len() as u64)) };
+        text.push_str(&format!("{showing}{changed}, {} unchanged", count(unchanged)));
         for (name, input, selected, amount) in
             [("old", old.input, &selected.0, amounts.0), ("new", new.input, &selected.1, amounts.1)]
         {

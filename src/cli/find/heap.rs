@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, FindArgs, FindSortArg, OutputFormat};
 use super::super::glob::Glob;
-use super::super::load::{load_heap, report_loaded};
+use super::super::load::{load_heap, report_loaded, without_roots};
 use super::super::objects::{Analysed, ObjectRow, matching_types};
 use super::super::open::Input;
 use super::super::show;
@@ -10,7 +10,7 @@ use super::super::size::{plural, size};
 use super::super::status::{Status, UsageError};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
-use crate::model::heap::{Heap, ObjectId, RootKind, Value};
+use crate::model::heap::{Heap, ObjectId, RootKind, TypeKind, Value};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -21,7 +21,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     let root = options.root.as_deref().map(root_kind).transpose()?;
     let loaded = load_heap(input, options.options.snapshot, options.options.roots.choice(), terminal)?;
     if loaded.heap.roots.is_empty() && (options.live || options.unreachable) {
-        return Err(UsageError::new("the dump has no roots: nothing can be called live or unreachable").into());
+        return without_roots(input, &loaded, "nothing can be called live or unreachable", None, terminal);
     }
     let analysed = Analysed::of(&loaded.heap);
     let mut found = matching(&analysed, args, root);
@@ -48,10 +48,11 @@ fn root_kind(name: &str) -> Result<RootKind, UsageError> {
 /// The objects that fit everything, in their order.
 fn matching(analysed: &Analysed<'_, '_>, args: &FindArgs, root: Option<RootKind>) -> Vec<ObjectId> {
     let (heap, options) = (analysed.heap, &args.heap);
-    let mut types = vec![true; heap.types.len()];
-    if let Some(glob) = &args.type_glob {
-        types = matching_types(heap, &Glob::new(glob));
-    }
+    let mut types = match &args.type_glob {
+        Some(glob) => matching_types(heap, &Glob::new(glob)),
+        None => vec![true; heap.types.len()],
+    };
+    types.iter_mut().zip(&heap.types).for_each(|(wanted, of)| *wanted &= of.kind != TypeKind::Root);
     if let Some(glob) = &args.namespace {
         let glob = Glob::new(glob);
         let fits = heap.types.iter().map(|of| glob.matches(heap.names.text(of.namespace)));

@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, FindArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, Pattern, ShortFiles, load_profile, print, stack_text, unit_name, whole};
+use super::super::profile::{Amount, CostRow, Pattern, ShortFiles, Total, load_profile, print, stack_text, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
@@ -24,21 +24,9 @@ struct Document {
 }
 
 #[derive(Serialize)]
-struct Total {
-    value: i64,
-    samples: u64,
-}
-
-#[derive(Serialize)]
 struct FoundRow {
-    name: String,
-    namespace: String,
-    line: Option<u32>,
-    #[serde(rename = "self")]
-    own: i64,
-    total: i64,
-    samples_self: u64,
-    samples_total: u64,
+    #[serde(flatten)]
+    cost: CostRow,
     /// Where most of it was.
     example: Option<Example>,
 }
@@ -57,7 +45,7 @@ struct Omitted {
     rows: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow<'a> {
     name: &'a str,
     namespace: &'a str,
@@ -93,7 +81,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
         file: input.path.display().to_string(),
         metric: metric.name(),
         unit: unit_name(metric),
-        total: Total { value: selected.total.get(metric), samples: selected.total.samples },
+        total: Total::of(&selected.total, metric),
         rows: shown.iter().map(|row| FoundRow::of(row, place(row), metric, &loaded.profile)).collect(),
         omitted: Omitted { rows: rest.len() as u64 },
     };
@@ -147,16 +135,7 @@ impl Wanted {
 
 impl FoundRow {
     fn of(row: &Row, place: Option<Place>, metric: Metric, profile: &Profile) -> Self {
-        Self {
-            name: row.label.name.clone(),
-            namespace: row.label.namespace.clone(),
-            line: row.label.line,
-            own: row.sums.own.get(metric),
-            total: row.sums.total.get(metric),
-            samples_self: row.sums.own.samples,
-            samples_total: row.sums.total.samples,
-            example: place.map(|place| Example::of(&place, profile)),
-        }
+        Self { cost: CostRow::of(row, metric), example: place.map(|place| Example::of(&place, profile)) }
     }
 }
 
@@ -181,14 +160,15 @@ impl Example {
 
 impl<'a> CsvRow<'a> {
     fn of(row: &'a FoundRow) -> Self {
+        let cost = &row.cost;
         Self {
-            name: &row.name,
-            namespace: &row.namespace,
-            line: row.line,
-            own: row.own,
-            total: row.total,
-            samples_self: row.samples_self,
-            samples_total: row.samples_total,
+            name: &cost.name,
+            namespace: &cost.namespace,
+            line: cost.line,
+            own: cost.own,
+            total: cost.total,
+            samples_self: cost.samples_self,
+            samples_total: cost.samples_total,
             thread: row.example.as_ref().map(|example| example.thread.as_str()),
             stack: row.example.as_ref().map(|example| example.stack.join(";")),
         }

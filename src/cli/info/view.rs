@@ -82,7 +82,7 @@ impl View {
         }
         text.push_str("\n\n");
         if !self.facts.is_empty() {
-            let mut table = Table::new(&[Align::Left, Align::Right, Align::Left]);
+            let mut table = Table::of_sentences(&[Align::Left, Align::Right, Align::Left]);
             self.facts.into_iter().for_each(|fact| table.row(fact));
             text.push_str(&table.render());
         }

@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, OutputFormat, PathArgs};
 use super::super::glob::Glob;
-use super::super::objects::{matching_types, no_such_type, type_name};
+use super::super::objects::{RootRow, matching_types, no_such_type, type_name};
 use super::super::size::{count, percent, plural, size};
 use super::super::terminal::Terminal;
 use super::{file, omitted};
@@ -48,12 +48,6 @@ struct Row {
     count: u64,
     bytes: u64,
     example: String,
-}
-
-#[derive(Serialize)]
-struct RootRow {
-    kind: &'static str,
-    label: String,
 }
 
 #[derive(Serialize)]
@@ -152,7 +146,7 @@ pub(super) fn text(
     })
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow {
     count: u64,
     bytes: u64,

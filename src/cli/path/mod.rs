@@ -10,7 +10,7 @@ pub(super) use text::{one_line, root_text};
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;
 use super::load::{load_heap, report_loaded};
-use super::objects::{Analysed, ObjectRow};
+use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::size::{plural, size};
 use super::status::{Status, show_path};
@@ -57,12 +57,6 @@ pub(super) struct PathRow {
 }
 
 #[derive(Serialize)]
-struct RootRow {
-    kind: &'static str,
-    label: String,
-}
-
-#[derive(Serialize)]
 struct StepRow {
     label: Option<String>,
     object: ObjectRow,
@@ -82,7 +76,7 @@ impl PathRow {
     }
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow<'r> {
     path: usize,
     step: usize,

@@ -35,7 +35,8 @@ impl<'a> ShortFiles<'a> {
         for (i, path) in paths.iter().enumerate() {
             let before = i.checked_sub(1).map_or(0, |before| common(path, paths[before]));
             let after = paths.get(i + 1).map_or(0, |after| common(path, after));
-            short.insert(*path, if whole { path } else { end_of(path, before.max(after)) });
+            let known = |end: &str| paths.binary_search_by_key(&backwards(end), |path| backwards(path)).is_ok();
+            short.insert(*path, if whole { path } else { end_of(path, before.max(after), known) });
         }
         Self(short)
     }
@@ -55,10 +56,11 @@ impl<'a> ShortFiles<'a> {
     }
 }
 
-/// The shortest end of a path that begins after a slash and has more than `shared` bytes.
-fn end_of(path: &str, shared: usize) -> &str {
+/// The shortest end of a path that begins after a slash and, with that slash, is longer than the `shared` bytes at the ends of
+/// other paths, and that is no whole path itself.
+fn end_of(path: &str, shared: usize, is_path: impl Fn(&str) -> bool) -> &str {
     let mut slashes = path.match_indices('/').map(|(at, _)| at + 1);
-    let start = slashes.rfind(|start| path.len() - start > shared && *start < path.len());
+    let start = slashes.rfind(|start| path.len() - start + 1 > shared && *start < path.len() && !is_path(&path[*start..]));
     start.and_then(|start| path.get(start..)).unwrap_or(path)
 }
 

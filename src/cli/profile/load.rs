@@ -92,6 +92,11 @@ impl ProfileInput<'_> {
         ShortFiles::of_profiles(&[&self.profile, &other.profile], common.verbose)
     }
 
+    /// What ended the reading early.
+    pub(in crate::cli) fn damage(&self) -> Option<&Error> {
+        self.input.source.damage().or(self.damage.as_ref())
+    }
+
     /// Prints what was odd about the profile, and what ended the reading early. Returns the status that belongs to it.
     pub(in crate::cli) fn report(&self, terminal: &Terminal) -> Status {
         let notes = &self.profile.notes;
@@ -106,7 +111,7 @@ impl ProfileInput<'_> {
                 terminal.warn(&self.input.path, &plural(count, one, many));
             }
         }
-        match self.input.source.damage().or(self.damage.as_ref()) {
+        match self.damage() {
             Some(damage) => {
                 status::report_input(&self.input.path, damage, terminal);
                 Status::Damaged

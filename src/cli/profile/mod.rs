@@ -4,12 +4,14 @@ mod amount;
 mod files;
 mod load;
 mod pattern;
+mod rows;
 mod stack;
 
 pub(super) use amount::{Amount, unit_name, whole};
 pub(super) use files::ShortFiles;
 pub(super) use load::{ProfileInput, load_profile};
 pub(super) use pattern::{Pattern, no_function};
+pub(super) use rows::{CostRow, Total};
 pub(super) use stack::stack_text;
 
 use super::args::{Common, OutputFormat};
@@ -17,7 +19,7 @@ use super::export;
 use serde::Serialize;
 
 /// A result in the format that was asked for: a table is made only if one is wanted.
-pub(super) fn print<R: Serialize, C: Serialize>(
+pub(super) fn print<R: Serialize, C: Serialize + Default>(
     common: &Common,
     document: &impl Serialize,
     rows: &[R],

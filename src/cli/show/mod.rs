@@ -6,7 +6,7 @@ mod value;
 use super::args::{Common, OutputFormat, ShowArgs};
 use super::kind::only_heaps;
 use super::load::{load_heap, report_loaded};
-use super::objects::{Analysed, ObjectRow};
+use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::path::root_text;
 use super::status::Status;
@@ -108,12 +108,6 @@ struct Document {
 }
 
 #[derive(Serialize)]
-struct RootRow {
-    kind: &'static str,
-    label: String,
-}
-
-#[derive(Serialize)]
 struct ReferenceRow {
     label: Option<String>,
     weak: bool,
@@ -122,7 +116,7 @@ struct ReferenceRow {
 }
 
 /// A reference in formats that have nothing but rows. (Flattened structs are beyond the CSV writer.)
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct FlatRow {
     direction: &'static str,
     label: String,

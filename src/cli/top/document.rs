@@ -42,7 +42,7 @@ struct SumJson {
     external_bytes: u64,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct RowJson<'a> {
     name: &'a str,
     namespace: &'a str,

@@ -40,7 +40,7 @@ struct Omitted {
 }
 
 /// A cell of the table: CSV has a line for each type and snapshot.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow<'a> {
     name: &'a str,
     namespace: &'a str,
@@ -68,7 +68,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     for number in &numbers {
         let counted = quick::count(input, Some(Snapshot::Number(*number)), terminal)?;
         growth.begin_snapshot();
-        for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Synthetic) {
+        for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
             growth.add(&row.name, &row.namespace, row.counts.objects, row.counts.shallow.saturating_add(row.counts.external));
         }
         damage = damage.or(counted.damage);

@@ -1,7 +1,7 @@
 //! `top` of heaps.
 
 use super::super::args::{ByArg, Common, ObjectsArg, Snapshots, SortArg, TopArgs};
-use super::super::load::{load_heap, report_loaded};
+use super::super::load::{load_heap, report_loaded, without_roots};
 use super::super::memory::refuse_too_large;
 use super::super::open::Input;
 use super::super::status::{Status, UsageError};
@@ -30,6 +30,9 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     }
     refuse_too_large("top", input, common)?;
     let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
+    if by == ByArg::Root && loaded.heap.roots.is_empty() {
+        return without_roots(input, &loaded, "there is nothing to group by", None, terminal);
+    }
     let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
     let sort_by = args.heap.sort.unwrap_or(if has_roots { SortArg::Retained } else { SortArg::Shallow });
     sort(&mut histogram.rows, sort_by);

@@ -2,13 +2,13 @@
 
 use super::super::args::{ByArg, Common, TopArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, load_profile, print, unit_name, whole};
+use super::super::profile::{Amount, CostRow, ShortFiles, Total, load_profile, print, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
 use crate::analysis::profile::{By, FrameBy, Row, Selected, share_base, top};
-use crate::model::profile::{Metric, Values};
+use crate::model::profile::Metric;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -21,26 +21,8 @@ struct Document {
     total: Total,
     /// Samples that have no frames, which no row can have.
     without_frames: Total,
-    rows: Vec<TopRow>,
+    rows: Vec<CostRow>,
     omitted: Omitted,
-}
-
-#[derive(Serialize)]
-struct Total {
-    value: i64,
-    samples: u64,
-}
-
-#[derive(Clone, Serialize)]
-struct TopRow {
-    name: String,
-    namespace: String,
-    line: Option<u32>,
-    #[serde(rename = "self")]
-    own: i64,
-    total: i64,
-    samples_self: u64,
-    samples_total: u64,
 }
 
 #[derive(Serialize)]
@@ -59,16 +41,15 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     let mut all = top(&selected, by);
     all.sort(metric, args.cum);
     let (shown, rest) = all.rows.split_at(common.rows(args.limit, 20).min(all.rows.len()));
-    let total = |values: &Values| Total { value: values.get(metric), samples: values.samples };
     let document = Document {
         schema: "dumptool/top/1",
         file: input.path.display().to_string(),
         by: by_name,
         metric: metric.name(),
         unit: unit_name(metric),
-        total: total(&selected.total),
-        without_frames: total(&selected.without_frames),
-        rows: shown.iter().map(|row| TopRow::of(row, metric)).collect(),
+        total: Total::of(&selected.total, metric),
+        without_frames: Total::of(&selected.without_frames, metric),
+        rows: shown.iter().map(|row| CostRow::of(row, metric)).collect(),
         omitted: Omitted {
             rows: rest.len() as u64,
             own: rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum)),
@@ -92,20 +73,6 @@ pub(in crate::cli) fn by_of(by: Option<ByArg>) -> (By, &'static str) {
         Some(ByArg::Thread) => (By::Thread, "thread"),
         Some(ByArg::Process) => (By::Process, "process"),
         _ => (By::Frames(FrameBy::Function), "function"),
-    }
-}
-
-impl TopRow {
-    fn of(row: &Row, metric: Metric) -> Self {
-        Self {
-            name: row.label.name.clone(),
-            namespace: row.label.namespace.clone(),
-            line: row.label.line,
-            own: row.sums.own.get(metric),
-            total: row.sums.total.get(metric),
-            samples_self: row.sums.own.samples,
-            samples_total: row.sums.total.samples,
-        }
     }
 }
 

@@ -62,7 +62,7 @@ fn needs_graph(by: ByArg, sort: SortArg) -> Option<&'static str> {
 pub(in crate::cli) fn histogram(counted: &Counted, by: ByArg) -> Histogram {
     let mut rows: Vec<Row> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
-    for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Synthetic) {
+    for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
         let name = if by == ByArg::Namespace { "" } else { row.name.as_str() };
         let sum = Sum { count: row.counts.objects, shallow_bytes: row.counts.shallow, external_bytes: row.counts.external };
         let known = *index.entry((name, row.namespace.as_str())).or_insert_with(|| {

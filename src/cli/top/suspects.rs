@@ -1,7 +1,7 @@
 //! `top --suspects`: what looks like a leak or a waste, each with the way to it.
 
 use super::super::args::{Common, OutputFormat, Snapshots, TopArgs};
-use super::super::load::{load_heap, report_loaded};
+use super::super::load::{load_heap, report_loaded, without_roots};
 use super::super::objects::{Analysed, ObjectRow, type_name};
 use super::super::open::Input;
 use super::super::path::{PathRow, one_line};
@@ -27,7 +27,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
-        return Err(UsageError::new("the dump has no roots, without which nothing can be said about who holds what").into());
+        return without_roots(input, &loaded, "nothing can be said about who holds what", None, terminal);
     }
     let analysed = Analysed::of(heap);
     let shortest = Shortest::of(heap, &analysed.graph);
@@ -88,7 +88,7 @@ struct Row {
     path: Option<PathRow>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct CsvRow {
     kind: &'static str,
     bytes: u64,

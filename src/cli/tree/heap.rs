@@ -2,11 +2,11 @@
 
 use super::super::args::{Common, OutputFormat, TreeArgs, TreeByArg};
 use super::super::export;
-use super::super::load::{load_heap, report_loaded};
+use super::super::load::{load_heap, report_loaded, without_roots};
 use super::super::memory::refuse_too_large;
 use super::super::open::Input;
 use super::super::size::{count, percent, plural, size};
-use super::super::status::{Status, UsageError, show_path};
+use super::super::status::Status;
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
 use super::super::top::document::root_text;
@@ -32,7 +32,7 @@ struct Document<'a> {
     nodes: Vec<Node<'a>>,
 }
 
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 struct Node<'a> {
     depth: u32,
     /// heap, root, object, chain, or group.
@@ -55,8 +55,8 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
     let loaded = load_heap(input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
-        let message = format!("{} has no roots, so nothing dominates anything", show_path(&input.path));
-        return Err(UsageError::new(message).hint("`dumptool top` counts objects by type").into());
+        let hint = Some("`dumptool top` counts objects by type");
+        return without_roots(input, &loaded, "nothing dominates anything", hint, terminal);
     }
     let graph = Graph::of(heap);
     let roots = RootGroups::of(heap, &graph);

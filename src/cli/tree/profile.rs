@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, TreeArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, print, unit_name, whole};
+use super::super::profile::{Amount, Pattern, ProfileInput, ShortFiles, Total, load_profile, no_function, print, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
@@ -25,13 +25,7 @@ struct Document<'a> {
     nodes: &'a [NodeRow],
 }
 
-#[derive(Serialize)]
-struct Total {
-    value: i64,
-    samples: u64,
-}
-
-#[derive(Clone, Serialize)]
+#[derive(Default, Clone, Serialize)]
 struct NodeRow {
     /// `calls`, or `callers` for the part above the focus.
     direction: &'static str,
@@ -179,7 +173,7 @@ impl View<'_> {
             file: self.loaded.input.path.display().to_string(),
             metric: self.metric.name(),
             unit: unit_name(self.metric),
-            total: Total { value: total.get(self.metric), samples: total.samples },
+            total: Total::of(total, self.metric),
             focus,
             callers,
             nodes,

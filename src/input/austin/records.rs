@@ -5,6 +5,7 @@ use crate::error::{Error, Result};
 use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use memchr::{memchr, memrchr};
+use std::num::Saturating;
 
 /// A line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,18 +95,19 @@ impl<'a> AustinSample<'a> {
 fn take_frame(text: &[u8]) -> (AustinFrame<'_>, Option<&[u8]>) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| memchr(b';', rest)) {
-        let (frame, rest) = text.split_at(from + at);
+        let at = at.saturating_add(from);
+        let (frame, rest) = text.split_at(at);
         if let Some(frame) = parse_frame(frame) {
             return (frame, rest.get(1..));
         }
-        from += at + 1;
+        from = at.saturating_add(1);
     }
     if let Some(frame) = parse_frame(text) {
         return (frame, None);
     }
     // No line number follows at all, so nothing says where a name ends: it ends at the first `;`.
-    match memchr(b';', text) {
-        Some(at) => (AustinFrame::Other(text.get(..at).unwrap_or_default()), text.get(at + 1..)),
+    match split_at_first(text, b';') {
+        Some((name, rest)) => (AustinFrame::Other(name), Some(rest)),
         None => (AustinFrame::Other(text), None),
     }
 }
@@ -127,12 +129,12 @@ fn parse_frame(text: &[u8]) -> Option<AustinFrame<'_>> {
 
 fn split_at_last(text: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
     let at = memrchr(byte, text)?;
-    Some((text.get(..at)?, text.get(at + 1..)?))
+    Some((text.get(..at)?, text.get(at.saturating_add(1)..)?))
 }
 
 fn split_at_first(text: &[u8], byte: u8) -> Option<(&[u8], &[u8])> {
     let at = memchr(byte, text)?;
-    Some((text.get(..at)?, text.get(at + 1..)?))
+    Some((text.get(..at)?, text.get(at.saturating_add(1)..)?))
 }
 
 /// A decimal number with an optional minus.
@@ -141,8 +143,8 @@ fn number(text: &[u8]) -> Option<i128> {
     if digits.is_empty() || digits.len() > 38 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let value = digits.iter().fold(0i128, |value, digit| value.wrapping_mul(10).wrapping_add((digit - b'0').into()));
-    Some(if digits.len() < text.len() { -value } else { value })
+    let value = digits.iter().fold(0i128, |value, digit| value.wrapping_mul(10).wrapping_add((digit & 15).into()));
+    Some(if digits.len() < text.len() { value.wrapping_neg() } else { value })
 }
 
 impl Record for AustinLine<'_> {
@@ -183,13 +185,13 @@ impl Record for AustinLine<'_> {
 pub struct Lines<'a> {
     bytes: &'a [u8],
     at: usize,
-    samples: u64,
+    samples: Saturating<u64>,
 }
 
 impl<'a> Lines<'a> {
     /// From the beginning.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, samples: 0 }
+        Self { bytes, at: 0, samples: Saturating(0) }
     }
 
     fn line(&mut self, offset: u64, line: &'a [u8]) -> Result<AustinLine<'a>> {
@@ -219,11 +221,12 @@ fn end_of_line(text: &[u8]) -> Option<usize> {
         return Some(end);
     }
     loop {
-        let next = text.get(end + 1..).unwrap_or_default();
+        let next_line = end.saturating_add(1);
+        let next = text.get(next_line..).unwrap_or_default();
         if next.is_empty() || next.starts_with(b"#") || next.starts_with(b"\n") || next.starts_with(b"\r\n") || is_sample(next) {
             return Some(end);
         }
-        end += 1 + memchr(b'\n', next)?;
+        end = next_line.saturating_add(memchr(b'\n', next)?);
     }
 }
 
@@ -265,7 +268,7 @@ impl<'a> Iterator for Lines<'a> {
             let end = end_of_line(rest);
             let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
             let line = line.strip_suffix(b"\r").unwrap_or(line);
-            self.at += end.map_or(rest.len(), |end| end + 1);
+            self.at = self.at.saturating_add(end.map_or(rest.len(), |end| end.saturating_add(1)));
             if line.is_empty() {
                 continue;
             }

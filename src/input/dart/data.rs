@@ -7,6 +7,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::model::fields::FieldSink;
 use byteorder::LE;
+use std::borrow::Cow;
 
 /// The names of the tags, by tag.
 pub const TAG_NAMES: [&str; 9] = ["none", "null", "bool", "int", "double", "latin1", "utf16", "length", "name"];
@@ -145,8 +146,12 @@ fn unknown_tag(offset: u64, tag: u64) -> Error {
 }
 
 /// Decodes Latin-1, each byte of which is the code point of the same number.
-pub fn latin1(units: &[u8]) -> String {
-    units.iter().map(|&unit| char::from(unit)).collect()
+pub fn latin1(units: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(units) {
+        // Nearly all text is ASCII, which is the same in both.
+        Ok(text) if units.is_ascii() => text.into(),
+        _ => units.iter().map(|&unit| char::from(unit)).collect::<String>().into(),
+    }
 }
 
 /// Decodes UTF-16LE, and says whether that was exact; a lone surrogate becomes U+FFFD.
@@ -192,7 +197,7 @@ mod tests {
     #[test]
     fn strings_of_both_widths() {
         let Data::Latin1(text) = read(&[5, 0xc8, 1, 2, b'a', 0xe9], ClassKind::String, false).unwrap() else { panic!() };
-        assert_eq!((text.length, text.truncated_length, latin1(text.units).as_str()), (200, 2, "aé"));
+        assert_eq!((text.length, text.truncated_length, &*latin1(text.units)), (200, 2, "aé"));
         let Data::Utf16(text) = read(&[6, 3, 3, 0x3d, 0xd8, 0, 0xde, 0, 0xd8], ClassKind::String, false).unwrap() else { panic!() };
         assert_eq!(utf16(text.units), ("\u{1f600}\u{fffd}".to_string(), false));
     }

@@ -62,7 +62,7 @@ impl ByTag {
     #[inline]
     pub(super) fn add(&mut self, tag: u8) {
         if let Some(count) = self.0.get_mut(usize::from(tag)) {
-            *count += 1;
+            *count = count.saturating_add(1);
         }
     }
 }

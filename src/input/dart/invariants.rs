@@ -11,6 +11,7 @@ use super::records::{Rec, Records};
 use crate::error::Result;
 use crate::input::Options;
 use crate::input::check::Findings;
+use std::num::Saturating;
 
 /// Checks every invariant of a snapshot in one pass.
 ///
@@ -29,17 +30,17 @@ pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
 /// How often each invariant was broken.
 #[derive(Debug, Default)]
 struct Broken {
-    class_flags: u64,
-    field_flags: u64,
-    objects: u64,
+    class_flags: Saturating<u64>,
+    field_flags: Saturating<u64>,
+    objects: Saturating<u64>,
     references: u64,
-    references_out_of_range: u64,
-    class_ids_out_of_range: u64,
-    objects_of_holes: u64,
-    unaligned_sizes: u64,
-    bools: u64,
-    long_strings: u64,
-    properties_out_of_range: u64,
+    references_out_of_range: Saturating<u64>,
+    class_ids_out_of_range: Saturating<u64>,
+    objects_of_holes: Saturating<u64>,
+    unaligned_sizes: Saturating<u64>,
+    bools: Saturating<u64>,
+    long_strings: Saturating<u64>,
+    properties_out_of_range: Saturating<u64>,
 }
 
 impl Broken {
@@ -90,8 +91,8 @@ impl Broken {
         let header = records.header();
         findings.none("header.flags", header.flags, "flags of the header");
         findings.at_most("header.shallow_size", header.capacity, header.shallow_size, "shallowSize against the capacity");
-        findings.none("class.flags", self.class_flags, "classes with flags");
-        findings.none("field.flags", self.field_flags, "fields with other flags than 1 (strong)");
+        findings.none("class.flags", self.class_flags.0, "classes with flags");
+        findings.none("field.flags", self.field_flags.0, "fields with other flags than 1 (strong)");
         let counts = records.counts();
         let (Some(reference_count), Some(object_count)) = (counts.references, counts.objects) else { return };
         findings.at_most("header.reference_count", reference_count, self.references, "references against referenceCount");
@@ -102,16 +103,16 @@ impl Broken {
             object_count.min(1),
             format!("object 1, the root, among {object_count} objects: {}, should be 1", object_count.min(1)),
         );
-        findings.none("object.class_id", self.class_ids_out_of_range, "objects of classes that do not exist");
-        findings.none("object.class_hole", self.objects_of_holes, "objects of unused class ids");
-        findings.none("object.shallow_size", self.unaligned_sizes, "objects with a size that is no multiple of 8");
-        findings.none("object.bool", self.bools, "bools that are neither 0 nor 1");
-        findings.none("object.truncated_length", self.long_strings, "strings that are longer in the file than in the heap");
-        findings.none("reference.target", self.references_out_of_range, "references to objects that do not exist");
+        findings.none("object.class_id", self.class_ids_out_of_range.0, "objects of classes that do not exist");
+        findings.none("object.class_hole", self.objects_of_holes.0, "objects of unused class ids");
+        findings.none("object.shallow_size", self.unaligned_sizes.0, "objects with a size that is no multiple of 8");
+        findings.none("object.bool", self.bools.0, "bools that are neither 0 nor 1");
+        findings.none("object.truncated_length", self.long_strings.0, "strings that are longer in the file than in the heap");
+        findings.none("reference.target", self.references_out_of_range.0, "references to objects that do not exist");
         if counts.external_properties.is_some() {
             findings.none(
                 "external_property.object",
-                self.properties_out_of_range,
+                self.properties_out_of_range.0,
                 "external properties of objects that do not exist",
             );
         }

@@ -24,6 +24,7 @@ use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Off
 use classes::{Class, Classes};
 pub use histogram::histogram;
 use roots::Isolate;
+use std::num::Saturating;
 use values::DartValues;
 
 /// Bytes that an object takes at least: class, size, tag and number of references.
@@ -42,8 +43,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         classes: Classes::default(),
         positions: Offsets::with_capacity(0, 0),
         isolates: Vec::new(),
-        classless: 0,
-        ownerless: 0,
+        classless: Saturating(0),
+        ownerless: Saturating(0),
     };
     let damage = loader.read(&mut records, bytes.len() as u64, options).err();
     Ok(Loaded { heap: loader.finish(&records, bytes), damage, snapshot: 0 })
@@ -59,9 +60,9 @@ struct Loader<'a> {
     positions: Offsets,
     isolates: Vec<Isolate>,
     /// Objects whose class is not in the file.
-    classless: u64,
+    classless: Saturating<u64>,
     /// External properties whose object is not in the file.
-    ownerless: u64,
+    ownerless: Saturating<u64>,
 }
 
 impl<'a> Loader<'a> {
@@ -155,8 +156,8 @@ impl<'a> Loader<'a> {
 
     fn finish(mut self, records: &Records<'a>, bytes: &'a [u8]) -> Heap<'a> {
         roots::add(&mut self.builder, &self.isolates, &String::from_utf8_lossy(records.header().name));
-        self.builder.warn("objects whose class is not in the file", self.classless);
-        self.builder.warn("external sizes of objects that are not in the file", self.ownerless);
+        self.builder.warn("objects whose class is not in the file", self.classless.0);
+        self.builder.warn("external sizes of objects that are not in the file", self.ownerless.0);
         self.builder.heap().pointer_size = records.word_size().bytes().unwrap_or(0);
         let values = DartValues::new(bytes, self.positions, self.classes.kinds(), records);
         self.builder.finish(Ids::Rows(1), Some(Box::new(values)))
@@ -246,7 +247,7 @@ fn add_weak_references<'a>(
         let pair = ephemeron.is_some_and(|((key, _), (value, _))| slot == key || slot == value);
         if pair || classes.is_weak(class, slot) {
             let at = references.target.len();
-            references.weak.resize(at / 64 + 1, 0);
+            references.weak.resize((at / 64).saturating_add(1), 0);
             if let Some(bits) = references.weak.last_mut() {
                 *bits |= 1 << (at % 64);
             }

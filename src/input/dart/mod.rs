@@ -41,8 +41,8 @@
 //!
 //! Sources: the writer, `runtime/vm/object_graph.cc` of the Dart SDK (states of 2020 and 2024), the readers
 //! `pkg/vm_service/lib/src/snapshot_graph.dart` and `pkg/heap_snapshot`, DevTools at 054c817, and snapshots taken from
-//! Dart 2.17.6, 3.0.5, 3.1.5 and 3.7.3. The layout of 2.12 and before is known from its writer only. Not read: recordings of
-//! VM service frames and the JSON that DevTools saves for offline use; both have to be unwrapped first.
+//! Dart 2.17.6, 3.0.5, 3.1.5 and 3.7.3. The layout of 2.12 and before is known from its writer only. Recordings of VM
+//! service frames are joined when a source is opened; the JSON that DevTools saves for offline use is not read.
 //!
 //! * [`header`], [`class`], [`object`], [`data`], [`external_property`]: the parts of the file;
 //! * [`records`]: all of them in order; [`tail`]: what stands behind them;

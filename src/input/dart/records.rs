@@ -10,6 +10,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
+use std::num::Saturating;
 use std::ops::ControlFlow;
 
 /// One record.
@@ -72,7 +73,7 @@ pub struct Records<'a> {
     vm: Vm,
     group: Group,
     /// Records of the group that were read, and how many it has.
-    read: u64,
+    read: Saturating<u64>,
     announced: u64,
 }
 
@@ -91,7 +92,7 @@ impl<'a> Records<'a> {
             classes: ClassTable::default(),
             vm: Vm { word_size: WordSize::default(), exported: is_padded(bytes) },
             group: Group::Classes,
-            read: 0,
+            read: Saturating(0),
             announced: header.class_count,
         })
     }
@@ -129,13 +130,13 @@ impl<'a> Records<'a> {
     /// The next record, with its offset; None after the last one and after an error.
     #[inline]
     fn advance(&mut self) -> Result<Option<(u64, Rec<'a>)>> {
-        while self.read == self.announced {
+        while self.read.0 == self.announced {
             if !self.next_group()? {
                 return Ok(None);
             }
         }
         let offset = self.cursor.offset();
-        let id = self.read + 1;
+        let id = self.read.0.saturating_add(1);
         let record = match self.group {
             Group::Objects => Rec::Object(Object::read(&mut self.cursor, id, &self.classes, &mut self.vm)?),
             Group::Classes => {
@@ -146,7 +147,7 @@ impl<'a> Records<'a> {
             Group::ExternalProperties => Rec::ExternalProperty(ExternalProperty::read(&mut self.cursor)?),
             Group::End | Group::Failed => return Ok(None),
         };
-        self.read = id;
+        self.read.0 = id;
         Ok(Some((offset, record)))
     }
 
@@ -160,10 +161,10 @@ impl<'a> Records<'a> {
         &mut self,
         mut each: impl FnMut(&Self, u64, &Head<'a>, &mut Cursor<'a>) -> Result<()>,
     ) -> Result<()> {
-        if self.group == Group::Classes && self.read == self.announced {
+        if self.group == Group::Classes && self.read.0 == self.announced {
             self.next_group().map_err(|error| self.fail(error))?;
         }
-        while self.group == Group::Objects && self.read < self.announced {
+        while self.group == Group::Objects && self.read.0 < self.announced {
             let offset = self.cursor.offset();
             let mut cursor = self.cursor;
             let outcome =
@@ -193,7 +194,7 @@ impl<'a> Records<'a> {
             Group::ExternalProperties => (Group::End, 0),
             Group::End | Group::Failed => return Ok(false),
         };
-        (self.group, self.announced, self.read) = (group, announced, 0);
+        (self.group, self.announced, self.read.0) = (group, announced, 0);
         Ok(true)
     }
 
@@ -205,12 +206,12 @@ impl<'a> Records<'a> {
             Group::Objects => "object",
             Group::ExternalProperties | Group::End | Group::Failed => "external property",
         };
-        let error = match self.read == self.announced {
+        let error = match self.read.0 == self.announced {
             true => error.context(format!("behind {what} {}", self.read)),
-            false => error.context(format!("in {what} {} of {}", self.read.saturating_add(1), self.announced)),
+            false => error.context(format!("in {what} {} of {}", self.read.0.saturating_add(1), self.announced)),
         };
         self.group = Group::Failed;
-        (self.announced, self.read) = (0, 0);
+        (self.announced, self.read.0) = (0, 0);
         explain(error)
     }
 

@@ -9,6 +9,7 @@ use super::tail::{EXPORT_CHUNK, Tail};
 use crate::error::{Error, Result};
 use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
 use crate::input::{Format, Options};
+use std::num::Saturating;
 
 /// How many classes [`Details::top_classes`] names.
 const TOP_CLASSES: usize = 5;
@@ -27,26 +28,26 @@ pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
 /// Objects and bytes of one class.
 #[derive(Clone, Copy, Debug, Default)]
 struct ClassTotals {
-    objects: u64,
+    objects: Saturating<u64>,
     bytes: u64,
 }
 
 #[derive(Debug, Default)]
 struct Totals {
-    class_holes: u64,
-    objects: u64,
+    class_holes: Saturating<u64>,
+    objects: Saturating<u64>,
     references: u64,
     zero_references: u64,
     /// References of object 1.
     roots: Option<u64>,
     shallow_bytes: u64,
     by_tag: ByTag,
-    isolates: u64,
-    smis: u64,
-    zero_size_objects: u64,
-    truncated_strings: u64,
-    classless_objects: u64,
-    external_properties: u64,
+    isolates: Saturating<u64>,
+    smis: Saturating<u64>,
+    zero_size_objects: Saturating<u64>,
+    truncated_strings: Saturating<u64>,
+    classless_objects: Saturating<u64>,
+    external_properties: Saturating<u64>,
     external_bytes: u64,
     tail: Option<Tail>,
     /// By class id, less 1.
@@ -108,9 +109,11 @@ impl Totals {
         let mut info = Info::new(Format::Dart, "1");
         add_metadata(&mut info, records);
         info.warnings = self.warnings(records, length);
-        for (name, count) in
-            [("class", records.classes().len() as u64), ("object", self.objects), ("external_property", self.external_properties)]
-        {
+        for (name, count) in [
+            ("class", records.classes().len() as u64),
+            ("object", self.objects.0),
+            ("external_property", self.external_properties.0),
+        ] {
             if count > 0 {
                 info.records.add(name, count);
             }
@@ -119,7 +122,7 @@ impl Totals {
             snapshots: vec![SnapshotInfo {
                 index: 0,
                 complete: damage.is_none(),
-                objects: Some(self.objects),
+                objects: Some(self.objects.0),
                 references: Some(self.references),
                 roots: self.roots,
                 types: Some(records.classes().len() as u64),
@@ -150,13 +153,13 @@ impl Totals {
             word_size: records.word_size().bytes(),
             name: String::from_utf8_lossy(header.name).into_owned(),
             flags: header.flags,
-            isolates: modern.then_some(self.isolates),
+            isolates: modern.then_some(self.isolates.0),
             vm_generation: self.vm_generation(records.classes(), modern),
             devtools_export: records.is_devtools_export(),
-            class_holes: self.class_holes,
-            external_properties: self.external_properties,
-            zero_size_objects: self.zero_size_objects,
-            truncated_strings: self.truncated_strings,
+            class_holes: self.class_holes.0,
+            external_properties: self.external_properties.0,
+            zero_size_objects: self.zero_size_objects.0,
+            truncated_strings: self.truncated_strings.0,
             nonzero_identity_hashes: self.tail.and_then(|tail| tail.nonzero_hashes),
             trailing_zero_bytes: self.tail.map_or(0, |tail| tail.trailing_zeros),
             top_classes: self.top_classes(records.classes()),
@@ -172,7 +175,7 @@ impl Totals {
         // Maps were renamed for 3.0; one of the two classes is always there.
         match classes.iter().find(|class| matches!(class.name, b"_Map" | b"_InternalLinkedHashMap")) {
             Some(class) if class.name == b"_Map" => Some("3.x"),
-            _ if self.smis > 0 => Some("2.19 or later"),
+            _ if self.smis.0 > 0 => Some("2.19 or later"),
             _ => Some("2.13 to 2.18"),
         }
     }
@@ -187,7 +190,7 @@ impl Totals {
             .map(|(class, totals)| TopClass {
                 name: String::from_utf8_lossy(class.name).into_owned(),
                 library: String::from_utf8_lossy(class.library_uri).into_owned(),
-                count: totals.objects,
+                count: totals.objects.0,
                 bytes: totals.bytes,
             })
             .collect()
@@ -205,13 +208,13 @@ impl Totals {
                     .to_string(),
             );
         }
-        if self.isolates > 1 {
+        if self.isolates.0 > 1 {
             warnings.push(format!(
                 "The snapshot holds all {} isolates of the isolate group; the totals are those of the group.",
                 self.isolates
             ));
         }
-        if self.classless_objects > 0 {
+        if self.classless_objects.0 > 0 {
             warnings
                 .push(format!("The classes of some objects are not in the snapshot; such objects: {}.", self.classless_objects));
         }

@@ -24,14 +24,14 @@ impl Tail {
         if cursor.is_empty() {
             return Ok(Self::default());
         }
-        let mut nonzero = 0;
+        let mut nonzero = 0u64;
         let mut left = object_count;
         while left > 0 {
             (options.progress)(cursor.offset());
             let run = left.min(RUN);
             let zeros = cursor.skip_uleb128s(run, "the identity hash codes")?;
-            nonzero += run.saturating_sub(zeros);
-            left -= run;
+            nonzero = nonzero.saturating_add(run.saturating_sub(zeros));
+            left = left.saturating_sub(run);
         }
         let trailing_zeros = trailing_zeros(cursor)?;
         Ok(Self { nonzero_hashes: Some(nonzero), trailing_zeros })

@@ -80,6 +80,13 @@ pub struct Goroutines {
     pub wait_reasons: Vec<Counted>,
 }
 
+impl Goroutines {
+    pub(super) fn add(&mut self, system: bool) {
+        self.count = self.count.saturating_add(1);
+        self.system = self.system.saturating_add(system.into());
+    }
+}
+
 /// A name and how often it occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counted {

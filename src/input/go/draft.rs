@@ -82,7 +82,7 @@ impl<'a> DraftType<'a> {
         for _ in 0..pointer_count {
             cursor.uleb128("a type's pointers")?;
         }
-        let encoded = offsets.get(..offsets.len() - cursor.remaining()).unwrap_or_default();
+        let encoded = offsets.get(..offsets.len().saturating_sub(cursor.remaining())).unwrap_or_default();
         Ok(Self { addr, size, name, pointer_count, encoded })
     }
 }

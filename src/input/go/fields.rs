@@ -81,7 +81,7 @@ impl<'a> FieldList<'a> {
         // This walks over a slice, which stays in registers as the caller's cursor does not. Most lists are short and end among
         // the plain fields.
         let mut count = plain_fields(start);
-        let mut rest = start.get(2 * count..).unwrap_or_default();
+        let mut rest = start.get(count.wrapping_mul(2)..).unwrap_or_default();
         loop {
             match *rest {
                 [0, ref after @ ..] => {
@@ -92,7 +92,7 @@ impl<'a> FieldList<'a> {
                 [1, _, b, ref after @ ..] if b < 0x80 => rest = after,
                 _ => {
                     let mut wide = *cursor;
-                    wide.take((start.len() - rest.len()) as u64, "a field list")?;
+                    wide.take(start.len().wrapping_sub(rest.len()) as u64, "a field list")?;
                     let more = any_field(&mut wide, version)?;
                     rest = wide.rest();
                     if !more {
@@ -100,9 +100,9 @@ impl<'a> FieldList<'a> {
                     }
                 }
             }
-            count += 1;
+            count = count.wrapping_add(1);
         }
-        let length = (start.len() - rest.len()) as u64;
+        let length = start.len().wrapping_sub(rest.len()) as u64;
         let encoded = cursor.take(length, "a field list")?;
         Ok(Self { encoded, count: count as u64, version })
     }
@@ -113,8 +113,9 @@ impl<'a> FieldList<'a> {
         let head: &[u8; 9] = bytes.first_chunk()?;
         let (fields, _) = head.split_first_chunk()?;
         let count = plain_fields_in_chunk(fields);
-        let (0, length) = (*head.get(2 * count)?, 2 * count + 1) else { return None };
-        let (encoded, rest) = bytes.split_at_checked(length)?;
+        let end = count.wrapping_mul(2);
+        let 0 = *head.get(end)? else { return None };
+        let (encoded, rest) = bytes.split_at_checked(end.wrapping_add(1))?;
         Some((Self { encoded, count: count as u64, version }, rest))
     }
 
@@ -135,6 +136,12 @@ impl<'a> FieldList<'a> {
         self.count == 0
     }
 
+    /// The list as it is in the file, with the end mark.
+    #[inline]
+    pub(super) fn encoded(&self) -> &'a [u8] {
+        self.encoded
+    }
+
     /// The fields in the order of the file, which is not always that of their offsets.
     pub fn iter(&self) -> Fields<'a> {
         Fields::new(self.encoded, self.version)
@@ -142,7 +149,7 @@ impl<'a> FieldList<'a> {
 
     /// How many fields reach beyond `length` bytes of contents.
     pub fn beyond(&self, length: u64, pointer_size: u64) -> u64 {
-        let end = |field: &Field| field.offset.saturating_add(field.kind.words() * pointer_size);
+        let end = |field: &Field| field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
         self.iter().filter(|field| end(field) > length).count() as u64
     }
 
@@ -218,10 +225,10 @@ impl Iterator for Fields<'_> {
 /// How many fields at the start are pointers with an offset of one byte.
 #[inline]
 fn plain_fields(bytes: &[u8]) -> usize {
-    let mut count = 0;
+    let mut count = 0usize;
     for chunk in bytes.as_chunks().0 {
         let plain = plain_fields_in_chunk(chunk);
-        count += plain;
+        count = count.wrapping_add(plain);
         if plain < 4 {
             break;
         }

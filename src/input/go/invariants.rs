@@ -14,6 +14,7 @@ use crate::error::Result;
 use crate::input::Options;
 use crate::input::check::Findings;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::num::Saturating;
 
 /// Checks the invariants in one pass.
 ///
@@ -43,30 +44,30 @@ struct Checker<'a> {
     totals: Totals<'a>,
     first_is_params: Option<bool>,
     last_object: Option<(u64, u64)>,
-    overlapping: u64,
-    outside_heap: u64,
-    unknown_kinds: u64,
+    overlapping: Saturating<u64>,
+    outside_heap: Saturating<u64>,
+    unknown_kinds: Saturating<u64>,
     fields: FieldFaults,
     types: FxHashMap<u64, (u64, &'a [u8])>,
-    changed_types: u64,
+    changed_types: Saturating<u64>,
     used_types: FxHashSet<u64>,
     itab_types: FxHashSet<u64>,
     goroutine: Option<CurrentGoroutine>,
     stacks: StackFaults,
     profiles: FxHashSet<u64>,
-    repeated_profiles: u64,
+    repeated_profiles: Saturating<u64>,
     sampled_profiles: FxHashSet<u64>,
-    samples_outside_heap: u64,
-    finalizers_outside_heap: u64,
+    samples_outside_heap: Saturating<u64>,
+    finalizers_outside_heap: Saturating<u64>,
 }
 
 /// Faults of field lists.
 #[derive(Default)]
 struct FieldFaults {
     of_objects: u64,
-    of_segments: u64,
-    of_types: u64,
-    reserved: u64,
+    of_segments: Saturating<u64>,
+    of_types: Saturating<u64>,
+    reserved: Saturating<u64>,
 }
 
 /// The goroutine that the following frames, defers and panics belong to.
@@ -81,12 +82,12 @@ struct CurrentGoroutine {
 /// Faults of goroutines and their stacks.
 #[derive(Default)]
 struct StackFaults {
-    unknown_status: u64,
-    without_goroutine: u64,
-    broken_depth: u64,
-    broken_child: u64,
-    wrong_top: u64,
-    wrong_owner: u64,
+    unknown_status: Saturating<u64>,
+    without_goroutine: Saturating<u64>,
+    broken_depth: Saturating<u64>,
+    broken_child: Saturating<u64>,
+    wrong_top: Saturating<u64>,
+    wrong_owner: Saturating<u64>,
 }
 
 impl<'a> Checker<'a> {
@@ -96,28 +97,28 @@ impl<'a> Checker<'a> {
             totals: Totals::new(version),
             first_is_params: None,
             last_object: None,
-            overlapping: 0,
-            outside_heap: 0,
-            unknown_kinds: 0,
+            overlapping: Saturating(0),
+            outside_heap: Saturating(0),
+            unknown_kinds: Saturating(0),
             fields: FieldFaults::default(),
             types: FxHashMap::default(),
-            changed_types: 0,
+            changed_types: Saturating(0),
             used_types: FxHashSet::default(),
             itab_types: FxHashSet::default(),
             goroutine: None,
             stacks: StackFaults::default(),
             profiles: FxHashSet::default(),
-            repeated_profiles: 0,
+            repeated_profiles: Saturating(0),
             sampled_profiles: FxHashSet::default(),
-            samples_outside_heap: 0,
-            finalizers_outside_heap: 0,
+            samples_outside_heap: Saturating(0),
+            finalizers_outside_heap: Saturating(0),
         }
     }
 
     fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {
-                if self.totals.object_records.is_multiple_of(65536) {
+                if self.totals.object_records.0.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 self.first_is_params.get_or_insert(false);
@@ -151,7 +152,7 @@ impl<'a> Checker<'a> {
             self.overlapping += u64::from(addr < last_end && last_addr < end);
         }
         self.fields.of_objects = self.fields.of_objects.saturating_add(object.fields.beyond(object.size(), self.pointer_size()));
-        self.fields.reserved = self.fields.reserved.saturating_add(object.fields.reserved());
+        self.fields.reserved += object.fields.reserved();
         let Some(Typed { type_addr, kind }) = object.typed else { return };
         let known = matches!(kind, 0..=2) || kind == 127 && self.version == Version::Go13;
         self.unknown_kinds += u64::from(!known);
@@ -198,7 +199,7 @@ impl<'a> Checker<'a> {
 
     fn type_record(&mut self, record: &Type<'a>) {
         self.type_at(record.addr, record.size, record.name);
-        self.fields.of_types = self.fields.of_types.saturating_add(record.fields.beyond(record.size, self.pointer_size()));
+        self.fields.of_types += record.fields.beyond(record.size, self.pointer_size());
     }
 
     fn type_at(&mut self, addr: u64, size: u64, name: &'a [u8]) {
@@ -240,19 +241,19 @@ impl<'a> Checker<'a> {
     }
 
     fn report_heap(&mut self, findings: &mut Findings, complete: bool) {
-        findings.none("objects.overlap", self.overlapping, "objects that overlap the one before them");
-        findings.none("objects.in_heap", self.outside_heap, "objects outside of the range of the heap");
+        findings.none("objects.overlap", self.overlapping.0, "objects that overlap the one before them");
+        findings.none("objects.in_heap", self.outside_heap.0, "objects outside of the range of the heap");
         if self.version <= Version::Go13 {
-            findings.none("objects.kind", self.unknown_kinds, "objects of an unknown kind");
-            findings.none("types.fields", self.fields.of_types, "fields beyond the size of their type");
+            findings.none("objects.kind", self.unknown_kinds.0, "objects of an unknown kind");
+            findings.none("types.fields", self.fields.of_types.0, "fields beyond the size of their type");
         } else {
             findings.none("objects.fields", self.fields.of_objects, "fields beyond the contents of their object");
         }
         if self.version >= Version::Go13 {
-            findings.none("segments.fields", self.fields.of_segments, "fields beyond the contents of their segment");
+            findings.none("segments.fields", self.fields.of_segments.0, "fields beyond the contents of their segment");
         }
         if self.version >= Version::Go15 {
-            findings.none("fields.kind", self.fields.reserved, "fields of a kind that is not written since Go 1.5");
+            findings.none("fields.kind", self.fields.reserved.0, "fields of a kind that is not written since Go 1.5");
         }
         let Some(memstats) = self.totals.memstats.filter(|_| complete) else { return };
         // A sweep that has not ended leaves dead objects in the statistics that the writer skips; there are never more
@@ -267,16 +268,16 @@ impl<'a> Checker<'a> {
             return;
         }
         let stacks = &self.stacks;
-        findings.none("goroutines.status", stacks.unknown_status, "goroutines with an unknown status");
-        findings.none("goroutines.order", stacks.without_goroutine, "frames, defers and panics before the first goroutine");
-        findings.none("goroutines.owner", stacks.wrong_owner, "defers and panics of another goroutine than the one before them");
-        findings.none("frames.top", stacks.wrong_top, "innermost frames that are not at their goroutine's stack pointer");
-        findings.none("frames.depth", stacks.broken_depth, "frames whose depth does not follow that of the frame before");
-        findings.none("frames.child", stacks.broken_child, "frames whose child is not the frame before");
+        findings.none("goroutines.status", stacks.unknown_status.0, "goroutines with an unknown status");
+        findings.none("goroutines.order", stacks.without_goroutine.0, "frames, defers and panics before the first goroutine");
+        findings.none("goroutines.owner", stacks.wrong_owner.0, "defers and panics of another goroutine than the one before them");
+        findings.none("frames.top", stacks.wrong_top.0, "innermost frames that are not at their goroutine's stack pointer");
+        findings.none("frames.depth", stacks.broken_depth.0, "frames whose depth does not follow that of the frame before");
+        findings.none("frames.child", stacks.broken_child.0, "frames whose child is not the frame before");
     }
 
     fn report_links(&self, findings: &mut Findings) {
-        findings.none("types.same", self.changed_types, "type records that differ from an earlier one at the same address");
+        findings.none("types.same", self.changed_types.0, "type records that differ from an earlier one at the same address");
         let missing = |used: &FxHashSet<u64>| used.iter().filter(|addr| !self.types.contains_key(addr)).count() as u64;
         match self.version {
             Version::Draft13 | Version::Go13 => {
@@ -288,10 +289,14 @@ impl<'a> Checker<'a> {
             return;
         }
         let unknown = self.sampled_profiles.difference(&self.profiles).count() as u64;
-        findings.none("memprof.unique", self.repeated_profiles, "profile entries with the id of another one");
+        findings.none("memprof.unique", self.repeated_profiles.0, "profile entries with the id of another one");
         findings.none("alloc_samples.profile", unknown, "profile ids of samples that have no entry");
-        findings.none("alloc_samples.in_heap", self.samples_outside_heap, "samples outside of the range of the heap");
-        findings.none("finalizers.in_heap", self.finalizers_outside_heap, "finalizers of objects outside of the range of the heap");
+        findings.none("alloc_samples.in_heap", self.samples_outside_heap.0, "samples outside of the range of the heap");
+        findings.none(
+            "finalizers.in_heap",
+            self.finalizers_outside_heap.0,
+            "finalizers of objects outside of the range of the heap",
+        );
         findings.equal("memstats.present", 1, self.totals.records("memstats").min(1), "memstats records");
         for name in ["data_segment", "bss_segment"] {
             findings.equal(format!("{name}.present"), 1, self.totals.records(name).min(1), &format!("{name} records"));

@@ -50,7 +50,9 @@ const CHUNK: usize = 1 << 16;
 /// than rows.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
-    let progress = |part: u64, parts: u64| (options.progress)((bytes.len() as u64 / parts.max(1)).saturating_mul(part));
+    let progress = |part: u64, parts: u64| {
+        (options.progress)((bytes.len() as u64).checked_div(parts).unwrap_or(bytes.len() as u64).saturating_mul(part))
+    };
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
     let placed = Placed::new(bytes, &survey);
     progress(1, 2);
@@ -62,12 +64,13 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
     let mut warnings = Warnings::default();
     warnings.add("object records at the address of another object", survey.duplicates);
-    warnings.add("objects that overlap the next one", placed.overlapping);
-    warnings.add("pointer fields beyond the end of their object", edges.faults.beyond);
-    warnings.add("interfaces of a type that is not in the file", edges.faults.unknown_interfaces + roots.faults.unknown_interfaces);
-    warnings.add("objects of a type that is not in the file", edges.faults.unknown_types);
+    warnings.add("objects that overlap the next one", placed.overlapping.0);
+    warnings.add("pointer fields beyond the end of their object", edges.faults.beyond.0);
+    warnings
+        .add("interfaces of a type that is not in the file", (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0);
+    warnings.add("objects of a type that is not in the file", edges.faults.unknown_types.0);
     warnings.add("fields beyond the size of their type", survey.old.dropped_fields());
-    warnings.add("stack frames without a goroutine", roots.faults.lost_frames);
+    warnings.add("stack frames without a goroutine", roots.faults.lost_frames.0);
     warnings.add("missing params record: 8-byte little-endian pointers are assumed", u64::from(survey.params.is_none()));
     let (types, type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     progress(1, 1);

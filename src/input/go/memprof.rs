@@ -60,7 +60,7 @@ impl<'a> Memprof<'a> {
         for _ in 0..frame_count {
             Frame::read(cursor)?;
         }
-        let encoded = frames.get(..frames.len() - cursor.remaining()).unwrap_or_default();
+        let encoded = frames.get(..frames.len().saturating_sub(cursor.remaining())).unwrap_or_default();
         let allocs = cursor.uleb128("a profile's allocations")?;
         Ok(Self { id, size, frame_count, encoded, allocs, frees: cursor.uleb128("a profile's frees")? })
     }

@@ -47,10 +47,10 @@ impl<'a> Memstats<'a> {
     /// Steps over the numbers after the tag. No count precedes the ring of pauses: it always has 256 entries.
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let start = cursor.rest();
-        for _ in 0..SINGLE + PAUSES + 1 {
+        for _ in 0..=SINGLE + PAUSES {
             cursor.uleb128("the memory statistics")?;
         }
-        Ok(Self { encoded: start.get(..start.len() - cursor.remaining()).unwrap_or_default() })
+        Ok(Self { encoded: start.get(..start.len().saturating_sub(cursor.remaining())).unwrap_or_default() })
     }
 
     /// All 281 numbers in the order of the file.

@@ -57,14 +57,15 @@ impl Rule {
             return PAGE;
         }
         let marks = if self == Self::GreenTea && size >= 16 { INLINE_MARKS } else { 0 };
-        let bitmap = if scan { PAGE / pointer_size.max(1) / 8 } else { 0 };
-        (PAGE - marks - bitmap) / size * size
+        let bitmap = if scan { PAGE.checked_div(pointer_size).unwrap_or(PAGE) / 8 } else { 0 };
+        let slots = PAGE.saturating_sub(marks).saturating_sub(bitmap).checked_div(size).unwrap_or(0);
+        slots.saturating_mul(size)
     }
 }
 
 /// The size up to which the bitmap of pointers is in the span. Larger objects with pointers have a malloc header.
 pub fn largest(pointer_size: u64) -> u64 {
-    pointer_size * pointer_size * 8
+    pointer_size.saturating_mul(pointer_size).saturating_mul(8)
 }
 
 /// How many objects do not exist, their sizes and their fields.
@@ -122,14 +123,15 @@ impl PhantomCounter {
             return;
         }
         let offset = addr % PAGE;
-        if addr - offset != self.page.start || size != self.page.size {
-            self.turn(addr - offset, size);
+        let start = addr.wrapping_sub(offset);
+        if start != self.page.start || size != self.page.size {
+            self.turn(start, size);
         }
         self.page.scan |= fields > 0;
         if offset >= self.page.first_end {
             for (behind, end) in self.page.behind.iter_mut().zip(self.page.ends) {
                 if offset >= end {
-                    behind.objects += 1;
+                    behind.objects = behind.objects.wrapping_add(1);
                     behind.fields = behind.fields.saturating_add(fields);
                 }
             }
@@ -162,7 +164,7 @@ impl PhantomCounter {
 
 impl Phantoms {
     fn add(&mut self, behind: Behind, size: u64) {
-        self.objects += behind.objects;
+        self.objects = self.objects.saturating_add(behind.objects);
         self.bytes = self.bytes.saturating_add(behind.objects.saturating_mul(size));
         self.fields = self.fields.saturating_add(behind.fields);
     }
@@ -204,8 +206,9 @@ impl PhantomFilter {
             return real(addr, size);
         }
         let offset = addr % PAGE;
-        if addr - offset != self.page.start || size != self.page.size {
-            self.turn(addr - offset, size, &mut real);
+        let start = addr.wrapping_sub(offset);
+        if start != self.page.start || size != self.page.size {
+            self.turn(start, size, &mut real);
         }
         self.page.scan |= scan;
         if offset < self.page.scan_end {

@@ -20,7 +20,7 @@ pub(super) fn take_objects<'a>(cursor: &mut Cursor<'a>, version: Version, most: 
     let length = rest.len();
     for _ in 0..most {
         let Some((object, after)) = split_object(rest, version) else { break };
-        take(start + (length - rest.len()) as u64, &object);
+        take(start.wrapping_add(length.wrapping_sub(rest.len()) as u64), &object);
         rest = after;
     }
     cursor.skip_to_remaining(rest.len());

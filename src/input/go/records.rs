@@ -166,7 +166,7 @@ impl<'a> Records<'a> {
         while self.state == State::Reading {
             let left = end.saturating_sub(self.objects);
             plain::take_objects(&mut self.cursor, self.version, left, |offset, object| {
-                self.objects += 1;
+                self.objects = self.objects.wrapping_add(1);
                 take(offset, object);
             });
             let ([1, ..], true) = (self.cursor.rest(), self.objects < end) else { break };
@@ -179,7 +179,7 @@ impl<'a> Records<'a> {
                     return Err(self.explain(error, offset));
                 }
             }
-            self.objects += 1;
+            self.objects = self.objects.wrapping_add(1);
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ impl<'a> Records<'a> {
         let tag = self.cursor.uleb128("a record tag")?;
         if tag == 1 {
             let object = Object::read(&mut self.cursor, self.version)?;
-            self.objects += 1;
+            self.objects = self.objects.wrapping_add(1);
             return Ok(Rec::Object(object));
         }
         match self.version {

@@ -16,6 +16,7 @@ use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
 use crate::input::{Format, Options};
 use crate::model::fields::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::num::Saturating;
 
 /// Distinct wait reasons that are told apart. Go has about 40; only a damaged dump has more.
 const MOST_REASONS: usize = 1024;
@@ -48,7 +49,7 @@ pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
 pub(super) struct Totals<'a> {
     version: Version,
     counts: [u64; RECORD_NAMES.len()],
-    pub(super) object_records: u64,
+    pub(super) object_records: Saturating<u64>,
     pub(super) object_bytes: u64,
     pub(super) params: Option<Params<'a>>,
     pub(super) memstats: Option<Memstats<'a>>,
@@ -74,7 +75,7 @@ impl<'a> Totals<'a> {
         Self {
             version,
             counts: [0; RECORD_NAMES.len()],
-            object_records: 0,
+            object_records: Saturating(0),
             object_bytes: 0,
             params: None,
             memstats: None,
@@ -93,7 +94,7 @@ impl<'a> Totals<'a> {
     fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {
-                if self.object_records.is_multiple_of(65536) {
+                if self.object_records.0.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 self.object(object);
@@ -108,7 +109,7 @@ impl<'a> Totals<'a> {
         let size = object.size();
         self.object_records += 1;
         self.object_bytes = self.object_bytes.saturating_add(size);
-        self.details.pointer_fields += object.fields.len();
+        self.details.pointer_fields = self.details.pointer_fields.saturating_add(object.fields.len());
         self.phantoms.add(object.addr, size, object.fields.len());
         if size > 128 && size <= LARGEST_WITH_HEADER && !object.fields.is_empty() {
             self.large_object(object);
@@ -120,7 +121,8 @@ impl<'a> Totals<'a> {
     fn large_object(&mut self, object: &Object<'_>) {
         let pointer_size = self.params.map_or(8, |params| params.pointer_size);
         let first = object.fields.iter().next().map_or(0, |field| field.offset);
-        self.details.malloc_headers += u64::from(object.size() > largest(pointer_size) && first >= HEADER);
+        let has_header = object.size() > largest(pointer_size) && first >= HEADER;
+        self.details.malloc_headers = self.details.malloc_headers.saturating_add(has_header.into());
     }
 
     pub(super) fn other(&mut self, record: &Rec<'a>) {
@@ -132,7 +134,7 @@ impl<'a> Totals<'a> {
             }
             Rec::Type(record) => drop(self.types.insert(record.addr)),
             Rec::Draft(Draft::Type(record)) => drop(self.types.insert(record.addr)),
-            Rec::Draft(Draft::Thread { .. }) => self.details.goroutines.count += 1,
+            Rec::Draft(Draft::Thread { .. }) => self.details.goroutines.add(false),
             Rec::Goroutine(goroutine) => self.goroutine(goroutine),
             Rec::Memstats(memstats) if self.memstats.is_none() => self.memstats = Some(*memstats),
             Rec::DataSegment(segment) => self.details.segments.data.add(segment),
@@ -143,29 +145,29 @@ impl<'a> Totals<'a> {
 
     fn count(&mut self, name: &'static str) {
         if let Some(count) = RECORD_NAMES.iter().position(|known| *known == name).and_then(|i| self.counts.get_mut(i)) {
-            *count += 1;
+            *count = count.saturating_add(1);
         }
     }
 
     fn goroutine(&mut self, goroutine: &Goroutine<'a>) {
-        self.details.goroutines.count += 1;
-        self.details.goroutines.system += u64::from(goroutine.system);
+        self.details.goroutines.add(goroutine.system);
         let status = goroutine.status_name().unwrap_or("unknown");
         match self.statuses.iter_mut().find(|known| known.name == status) {
-            Some(known) => known.count += 1,
+            Some(known) => known.count = known.count.saturating_add(1),
             None => self.statuses.push(Counted { name: status.to_owned(), count: 1 }),
         }
         // The text is what was left from an earlier wait unless the goroutine waits now.
         let known = self.reasons.len() < MOST_REASONS || self.reasons.contains_key(goroutine.waitreason);
         if status == "waiting" && known {
-            *self.reasons.entry(goroutine.waitreason).or_default() += 1;
+            let count = self.reasons.entry(goroutine.waitreason).or_default();
+            *count = count.saturating_add(1);
         }
     }
 
     /// The number of records with a name.
     pub(super) fn records(&self, name: &str) -> u64 {
         match name {
-            "object" => self.object_records,
+            "object" => self.object_records.0,
             _ => RECORD_NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count),
         }
     }
@@ -188,7 +190,7 @@ impl<'a> Totals<'a> {
 
     fn heap_by(&mut self, rule: Rule, by_memstats: bool) -> Heap {
         let phantoms = self.phantoms.finish(rule);
-        let objects = self.object_records.saturating_sub(phantoms.objects);
+        let objects = self.object_records.0.saturating_sub(phantoms.objects);
         let bytes = self.object_bytes.saturating_sub(phantoms.bytes);
         Heap { objects, bytes, phantoms, rule, by_memstats }
     }

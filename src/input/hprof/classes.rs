@@ -40,7 +40,7 @@ impl<'a> ClassDump<'a> {
         let loader = ids.read(cursor, "a class loader")?;
         let signers = ids.read(cursor, "the signers of a class")?;
         let domain = ids.read(cursor, "a protection domain")?;
-        cursor.take(2 * ids.bytes() as u64, "the reserved ids of a class")?;
+        cursor.take((ids.bytes() as u64).saturating_mul(2), "the reserved ids of a class")?;
         Ok(Self {
             id,
             trace,
@@ -126,7 +126,7 @@ impl<'a> Statics<'a> {
             let kind = FieldType::read(cursor, "the type of a static field")?;
             cursor.take(kind.size(ids) as u64, "the value of a static field")?;
         }
-        let length = start.len() - cursor.remaining();
+        let length = start.len().saturating_sub(cursor.remaining());
         Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids, name_size })
     }
 
@@ -172,7 +172,7 @@ impl<'a> Fields<'a> {
             cursor.take(ids.bytes() as u64, "the name of a field")?;
             FieldType::read(cursor, "the type of a field")?;
         }
-        let length = start.len() - cursor.remaining();
+        let length = start.len().saturating_sub(cursor.remaining());
         Ok(Self { count, bytes: start.get(..length).unwrap_or_default(), ids })
     }
 

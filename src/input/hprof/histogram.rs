@@ -10,6 +10,7 @@ use crate::input::load::{LoadOptions, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, TypeId};
 use rustc_hash::FxHashMap;
+use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load()`] gives them, with the same sizes.
 ///
@@ -46,7 +47,7 @@ struct Objects {
 #[derive(Default)]
 struct Class {
     id: u64,
-    instances: u64,
+    instances: Saturating<u64>,
     /// Bytes of their fields in the file, which count where the class is not known.
     values: u64,
     arrays: Lengths,
@@ -90,8 +91,9 @@ impl Objects {
             Some((known, row)) if known == id => row,
             _ => {
                 let row = *self.rows.entry(id).or_insert_with(|| {
+                    let number = self.classes.len();
                     self.classes.push(Class { id, ..Class::default() });
-                    self.classes.len() - 1
+                    number
                 });
                 self.last.get_mut(last).into_iter().for_each(|last| *last = Some((id, row)));
                 row
@@ -108,7 +110,7 @@ impl Objects {
         }
         for class in &self.classes {
             let known = scan.classes.index(class.id).and_then(|row| Some((scan.classes.get(row)?, *types.of_class.get(row)?)));
-            let instances = class.instances;
+            let instances = class.instances.0;
             match known {
                 Some((known, type_id)) => {
                     let size = rule.instance(known.dump.instance_size, known.memory);
@@ -117,7 +119,7 @@ impl Objects {
                 None => sums.add(types.unknown, instances, rule.base().saturating_mul(instances).saturating_add(class.values)),
             }
             let array = known.map_or(types.unknown_array, |(_, type_id)| type_id);
-            let width = rule.object_array(8, ids) - rule.object_array(0, ids);
+            let width = rule.object_array(8, ids).saturating_sub(rule.object_array(0, ids));
             sums.add_arrays(array, &class.arrays, width, |length| rule.object_array(length, ids));
         }
         for (element, lengths) in PRIMITIVES.into_iter().zip(&self.primitives) {
@@ -130,7 +132,7 @@ impl Lengths {
     #[inline]
     fn add(&mut self, length: u64) {
         if let Some(count) = self.counts.get_mut((length % 8) as usize) {
-            *count += 1;
+            *count = count.saturating_add(1);
         }
         self.rest = self.rest.saturating_add(length / 8);
     }

@@ -24,6 +24,7 @@ use crate::input::check::Findings;
 use crate::model::addresses::Addresses;
 use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::num::Saturating;
 
 /// Checks the invariants in two passes.
 ///
@@ -62,39 +63,39 @@ struct Checker<'s, 'a> {
 
 #[derive(Default)]
 struct Faults {
-    repeated_strings: u64,
-    repeated_serials: u64,
-    zero_serials: u64,
-    nameless_classes: u64,
-    nameless_frames: u64,
-    classless_frames: u64,
-    repeated_frames: u64,
-    repeated_traces: u64,
-    frameless_traces: u64,
+    repeated_strings: Saturating<u64>,
+    repeated_serials: Saturating<u64>,
+    zero_serials: Saturating<u64>,
+    nameless_classes: Saturating<u64>,
+    nameless_frames: Saturating<u64>,
+    classless_frames: Saturating<u64>,
+    repeated_frames: Saturating<u64>,
+    repeated_traces: Saturating<u64>,
+    frameless_traces: Saturating<u64>,
     segments: Segments,
-    zero_ids: u64,
+    zero_ids: Saturating<u64>,
     not_loaded: u64,
-    super_classes: u64,
-    nameless_fields: u64,
-    classless_instances: u64,
-    instance_lengths: u64,
-    classless_arrays: u64,
-    array_classes: u64,
-    dangling_fields: u64,
-    dangling_elements: u64,
-    dangling_statics: u64,
-    rootless: u64,
-    threadless: u64,
-    root_frames: u64,
+    super_classes: Saturating<u64>,
+    nameless_fields: Saturating<u64>,
+    classless_instances: Saturating<u64>,
+    instance_lengths: Saturating<u64>,
+    classless_arrays: Saturating<u64>,
+    array_classes: Saturating<u64>,
+    dangling_fields: Saturating<u64>,
+    dangling_elements: Saturating<u64>,
+    dangling_statics: Saturating<u64>,
+    rootless: Saturating<u64>,
+    threadless: Saturating<u64>,
+    root_frames: Saturating<u64>,
 }
 
 /// Segments and what stands between them.
 #[derive(Default)]
 struct Segments {
     open: bool,
-    between: u64,
-    not_empty_ends: u64,
-    ends_without_segments: u64,
+    between: Saturating<u64>,
+    not_empty_ends: Saturating<u64>,
+    ends_without_segments: Saturating<u64>,
 }
 
 impl<'s, 'a> Checker<'s, 'a> {
@@ -274,41 +275,41 @@ impl<'s, 'a> Checker<'s, 'a> {
     /// Rules that need all of the file are left out when it is damaged.
     fn report(&self, findings: &mut Findings) {
         let faults = &self.faults;
-        findings.none("utf8.id", faults.repeated_strings, "strings with the id of another string");
-        findings.none("load_class.serial", faults.repeated_serials, "loaded classes with the serial of another class");
-        findings.none("load_class.serial_zero", faults.zero_serials, "loaded classes with the serial 0");
-        findings.none("frame.id", faults.repeated_frames, "frames with the id of another frame");
-        findings.none("trace.serial", faults.repeated_traces, "traces with the serial of another trace");
+        findings.none("utf8.id", faults.repeated_strings.0, "strings with the id of another string");
+        findings.none("load_class.serial", faults.repeated_serials.0, "loaded classes with the serial of another class");
+        findings.none("load_class.serial_zero", faults.zero_serials.0, "loaded classes with the serial 0");
+        findings.none("frame.id", faults.repeated_frames.0, "frames with the id of another frame");
+        findings.none("trace.serial", faults.repeated_traces.0, "traces with the serial of another trace");
         let segments = &faults.segments;
-        findings.none("heap_dump_segment.between", segments.between, "other records between segments of a heap dump");
-        findings.none("heap_dump_end.length", segments.not_empty_ends, "ends of heap dumps that are not empty");
-        findings.none("heap_dump_end.segments", segments.ends_without_segments, "ends of heap dumps without segments");
-        let repeated = self.scan.objects - self.addresses.len() as u64 + self.scan.repeated_classes;
+        findings.none("heap_dump_segment.between", segments.between.0, "other records between segments of a heap dump");
+        findings.none("heap_dump_end.length", segments.not_empty_ends.0, "ends of heap dumps that are not empty");
+        findings.none("heap_dump_end.segments", segments.ends_without_segments.0, "ends of heap dumps without segments");
+        let repeated = (self.scan.objects - Saturating(self.addresses.len() as u64) + self.scan.repeated_classes).0;
         findings.none("object.id", repeated, "objects and classes with the id of another one");
-        findings.none("object.id_zero", faults.zero_ids, "objects and classes with the id 0");
+        findings.none("object.id_zero", faults.zero_ids.0, "objects and classes with the id 0");
         if self.scan.damage.is_some() {
             return;
         }
-        findings.none("load_class.name", faults.nameless_classes, "loaded classes with a name that is not in the file");
-        findings.none("frame.names", faults.nameless_frames, "frames with a name that is not in the file");
-        findings.none("frame.class", faults.classless_frames, "frames of classes that were not loaded");
-        findings.none("trace.frames", faults.frameless_traces, "frames of traces that are not in the file");
+        findings.none("load_class.name", faults.nameless_classes.0, "loaded classes with a name that is not in the file");
+        findings.none("frame.names", faults.nameless_frames.0, "frames with a name that is not in the file");
+        findings.none("frame.class", faults.classless_frames.0, "frames of classes that were not loaded");
+        findings.none("trace.frames", faults.frameless_traces.0, "frames of traces that are not in the file");
         findings.none("class_dump.load_class", faults.not_loaded, "classes of the heap that were not loaded");
-        findings.none("class_dump.super", faults.super_classes, "classes without a superclass, java.lang.Object apart");
-        findings.none("class_dump.names", faults.nameless_fields, "fields with a name that is not in the file");
-        findings.none("class_dump.references", faults.dangling_statics, "references of classes to objects that do not exist");
-        findings.none("instance_dump.class", faults.classless_instances, "instances of classes that do not exist");
+        findings.none("class_dump.super", faults.super_classes.0, "classes without a superclass, java.lang.Object apart");
+        findings.none("class_dump.names", faults.nameless_fields.0, "fields with a name that is not in the file");
+        findings.none("class_dump.references", faults.dangling_statics.0, "references of classes to objects that do not exist");
+        findings.none("instance_dump.class", faults.classless_instances.0, "instances of classes that do not exist");
         let message = "instances whose data is not as long as the fields of their class";
-        findings.none("instance_dump.length", faults.instance_lengths, message);
-        findings.none("instance_dump.references", faults.dangling_fields, "references of fields to objects that do not exist");
-        findings.none("object_array.class", faults.classless_arrays, "arrays of classes that do not exist");
-        findings.none("object_array.class_name", faults.array_classes, "arrays of classes that are not those of arrays");
+        findings.none("instance_dump.length", faults.instance_lengths.0, message);
+        findings.none("instance_dump.references", faults.dangling_fields.0, "references of fields to objects that do not exist");
+        findings.none("object_array.class", faults.classless_arrays.0, "arrays of classes that do not exist");
+        findings.none("object_array.class_name", faults.array_classes.0, "arrays of classes that are not those of arrays");
         if let Rule::Stated { .. } = self.scan.rule {
             let message = "references of elements to objects that do not exist";
-            findings.none("object_array.references", faults.dangling_elements, message);
+            findings.none("object_array.references", faults.dangling_elements.0, message);
         }
-        findings.none("root.object", faults.rootless, "roots that hold no object of the file");
-        findings.none("root.thread", faults.threadless, "roots of threads that do not exist");
-        findings.none("root.frame", faults.root_frames, "roots of frames that their thread does not have");
+        findings.none("root.object", faults.rootless.0, "roots that hold no object of the file");
+        findings.none("root.thread", faults.threadless.0, "roots of threads that do not exist");
+        findings.none("root.frame", faults.root_frames.0, "roots of frames that their thread does not have");
     }
 }

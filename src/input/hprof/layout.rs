@@ -164,7 +164,7 @@ impl<'a> ClassTable<'a> {
 
     fn lay_out(&mut self, index: usize, ids: IdSize, strings: &Strings<'_>, names: &mut Names) -> Range<usize> {
         let mut fields = Vec::new();
-        let mut offset = 0;
+        let mut offset = 0usize;
         let mut soft = false;
         for class in self.chain(index) {
             let name = strings.text(class.name);
@@ -177,7 +177,7 @@ impl<'a> ClassTable<'a> {
                     let label = if text.is_empty() { Label::NONE } else { Label::field(names.intern_bytes(text)) };
                     fields.push(ReferenceField { offset, label, weak: is_reference && !soft && text == b"referent" });
                 }
-                offset += field.kind.size(ids);
+                offset = offset.saturating_add(field.kind.size(ids));
             }
         }
         let start = self.fields.len();
@@ -189,7 +189,7 @@ impl<'a> ClassTable<'a> {
 impl Class<'_> {
     /// Sums up the chain, now that what is inherited is known: data, memory, depth, and whether the superclass is broken.
     fn settle(&mut self, inherited: Option<(u64, u64, u32, bool)>, ids: IdSize, rule: Rule) {
-        let own = self.dump.fields.iter().fold(0, |total: u64, field| total + field.kind.size(ids) as u64);
+        let own = self.dump.fields.iter().fold(0, |total: u64, field| total.saturating_add(field.kind.size(ids) as u64));
         let Some((data, memory, depth, broken)) = inherited else {
             self.broken |= self.parent.is_some();
             self.parent = None;
@@ -200,18 +200,18 @@ impl Class<'_> {
         };
         self.data = data.saturating_add(own);
         self.memory = rule.extend(memory, &self.dump.fields, ids);
-        self.depth = depth + 1;
+        self.depth = depth.saturating_add(1);
         self.broken |= broken;
     }
 
     /// Where a field that the class itself declares stands, counted from its first own field.
     pub(super) fn own_field(&self, name: &[u8], strings: &Strings<'_>, ids: IdSize) -> Option<(usize, FieldType)> {
-        let mut offset = 0;
+        let mut offset = 0usize;
         for field in self.dump.fields.iter() {
             if strings.text(field.name) == name {
                 return Some((offset, field.kind));
             }
-            offset += field.kind.size(ids);
+            offset = offset.saturating_add(field.kind.size(ids));
         }
         None
     }

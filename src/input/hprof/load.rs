@@ -27,6 +27,7 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
+use std::num::Saturating;
 
 /// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
 ///
@@ -35,13 +36,13 @@ use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, Typ
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut scan = Scan::new(bytes, options.progress)?;
-    if scan.objects > MAX_OBJECTS {
+    if scan.objects.0 > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects)).expected(format!("at most {MAX_OBJECTS}")));
     }
     let addresses = std::mem::take(&mut scan.addresses).finish();
-    let repeated = scan.objects - addresses.len() as u64 + scan.repeated_classes;
+    let repeated = (scan.objects - Saturating(addresses.len() as u64) + scan.repeated_classes).0;
     let (positions, fields) = find_rows(bytes, &scan, &addresses, options.progress);
-    let references = usize::try_from(scan.elements.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
+    let references = usize::try_from(scan.elements.0.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
     let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
     let types = Types::new(&scan, &mut builder);
     Rows { scan: &mut scan, addresses: &addresses, types: &types, builder: &mut builder, faults: Faults::default() }.add(
@@ -72,20 +73,20 @@ fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Pro
     };
     for class in scan.classes.iter() {
         add(class.dump.id, class.offset);
-        fields += u64::from(class.dump.statics.count) + 4;
+        fields = fields.saturating_add(u64::from(class.dump.statics.count).saturating_add(4));
     }
     let Ok(mut records) = Records::new(bytes) else { return (positions, fields) };
     let third = bytes.len() as u64 / 3;
     loop {
         while let Some(Ok((offset, object))) = records.next_object() {
             if let Object::Instance(instance) = &object {
-                fields += (instance.values.len() / scan.ids.bytes()) as u64;
+                fields = fields.saturating_add(instance.values.len().checked_div(scan.ids.bytes()).unwrap_or(0) as u64);
             }
             add(object.id(), offset);
         }
         match records.next() {
             Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(object.id(), offset),
-            Some(Ok((offset, Rec::Top { .. }))) => progress(third + offset / 3),
+            Some(Ok((offset, Rec::Top { .. }))) => progress(third.saturating_add(offset / 3)),
             Some(Ok(_)) => {}
             Some(Err(_)) | None => return (positions, fields),
         }
@@ -149,12 +150,12 @@ impl Types {
 /// What could not be loaded as it is in the file.
 #[derive(Default)]
 struct Faults {
-    dangling: u64,
+    dangling: Saturating<u64>,
     /// Elements of arrays in files of HotSpot: its shared archive has an array that names class objects it does not write.
-    dangling_elements: u64,
-    classless: u64,
-    short: u64,
-    broken: u64,
+    dangling_elements: Saturating<u64>,
+    classless: Saturating<u64>,
+    short: Saturating<u64>,
+    broken: Saturating<u64>,
 }
 
 /// The third pass: all rows in order.
@@ -169,10 +170,12 @@ struct Rows<'s, 'a> {
 impl<'a> Rows<'_, 'a> {
     fn add(mut self, bytes: &'a [u8], positions: &Offsets, progress: Progress<'_>) {
         let end = bytes.len() as u64;
+        let (third, steps) = (end / 3, (positions.len() as u64 / 65536).saturating_add(1));
         let mut last = None;
         for row in 0..positions.len() {
             if row % 65536 == 0 {
-                progress(end - end / 3 + end / 3 / 65536 * (row as u64 / 65536).min(65536) / (positions.len() as u64 / 65536 + 1));
+                let done = (third / 65536).saturating_mul((row as u64 / 65536).min(65536)).checked_div(steps).unwrap_or(0);
+                progress(end.saturating_sub(third).saturating_add(done));
             }
             let mut cursor = Cursor::at(bytes, positions.get(row));
             match read_heap_record(&mut cursor, self.scan.ids) {
@@ -185,11 +188,11 @@ impl<'a> Rows<'_, 'a> {
             }
         }
         let Faults { dangling, dangling_elements, classless, short, broken } = self.faults;
-        self.builder.warn("references to objects that are not in the file", dangling);
-        self.builder.note("elements of arrays that the JVM left out of the file", dangling_elements);
-        self.builder.warn("objects of classes that are not in the file", classless);
-        self.builder.warn("objects with less data than their class has fields, whose references are missing", short);
-        self.builder.warn("objects whose superclasses are not in the file, whose references may be missing", broken);
+        self.builder.warn("references to objects that are not in the file", dangling.0);
+        self.builder.note("elements of arrays that the JVM left out of the file", dangling_elements.0);
+        self.builder.warn("objects of classes that are not in the file", classless.0);
+        self.builder.warn("objects with less data than their class has fields, whose references are missing", short.0);
+        self.builder.warn("objects whose superclasses are not in the file, whose references may be missing", broken.0);
     }
 
     fn add_object(&mut self, object: &Object<'_>, last: &mut Option<(u64, usize)>) {

@@ -109,7 +109,7 @@ impl<'a> ObjectArray<'a> {
         let trace = u4(cursor, "a trace serial")?;
         let count = u4(cursor, "an array's length")?;
         let class = ids.read(cursor, "an array's class")?;
-        let elements = cursor.take(u64::from(count) * ids.bytes() as u64, "the elements of an array")?;
+        let elements = cursor.take(u64::from(count).saturating_mul(ids.bytes() as u64), "the elements of an array")?;
         Ok(Self { id, trace, count, class, elements })
     }
 
@@ -148,7 +148,7 @@ impl<'a> PrimitiveArray<'a> {
             let error = Error::corrupt(cursor.offset().saturating_sub(1), "a primitive array has elements that are objects");
             return Err(error.expected("a type of 4 to 11"));
         }
-        let length = u64::from(count) * element.size(ids) as u64;
+        let length = u64::from(count).saturating_mul(element.size(ids) as u64);
         let contents = if has_data { Some(cursor.take(length, "the elements of an array")?) } else { None };
         Ok(Self { id, trace, count, element, contents })
     }
@@ -156,7 +156,7 @@ impl<'a> PrimitiveArray<'a> {
     /// Bytes of its elements.
     #[inline]
     pub fn size(&self, ids: IdSize) -> u64 {
-        u64::from(self.count) * self.element.size(ids) as u64
+        u64::from(self.count).saturating_mul(self.element.size(ids) as u64)
     }
 
     fn say<S: FieldSink>(&self, sink: &mut S) {

@@ -123,7 +123,8 @@ impl Loader<'_, '_> {
     /// The thread and the stack of a trace.
     fn place(&mut self, serial: u32) -> (ThreadId, StackId) {
         let Some(trace) = self.parts.traces.get(&serial) else {
-            self.builder.notes().unresolved += 1;
+            let notes = self.builder.notes();
+            notes.unresolved = notes.unresolved.saturating_add(1);
             return (self.thread(0), StackId::EMPTY);
         };
         let thread = self.thread(trace.thread);
@@ -163,7 +164,8 @@ impl Loader<'_, '_> {
 
     fn frame(&mut self, id: u64) -> FrameId {
         let Some(frame) = self.parts.frames.get(&id) else {
-            self.builder.notes().unresolved += 1;
+            let notes = self.builder.notes();
+            notes.unresolved = notes.unresolved.saturating_add(1);
             let name = self.builder.name(b"<unresolved>");
             return self.builder.frame(ProfileFrame { function: name, file: name, line: 0, kind: FrameKind::Code });
         };

@@ -11,6 +11,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
+use std::num::Saturating;
 
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +157,7 @@ pub struct Records<'a> {
     open: bool,
     ended: bool,
     surplus: u64,
-    objects: u64,
+    objects: Saturating<u64>,
 }
 
 impl<'a> Records<'a> {
@@ -168,7 +169,7 @@ impl<'a> Records<'a> {
         let mut cursor = Cursor::new(bytes, 0);
         let header = Header::read(&mut cursor)?;
         let heap = Cursor::new(&[], 0);
-        Ok(Self { cursor, header, heap, cut: false, open: false, ended: false, surplus: 0, objects: 0 })
+        Ok(Self { cursor, header, heap, cut: false, open: false, ended: false, surplus: 0, objects: Saturating(0) })
     }
 
     /// The header.

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::input::Progress;
 use crate::model::addresses::AddressesBuilder;
 use rustc_hash::FxHashMap;
+use std::num::Saturating;
 
 /// What there is besides objects, and the ids of these.
 pub(super) struct Scan<'a> {
@@ -27,14 +28,14 @@ pub(super) struct Scan<'a> {
     /// Ids of objects and classes.
     pub addresses: AddressesBuilder,
     /// How many were added to `addresses`.
-    pub objects: u64,
+    pub objects: Saturating<u64>,
     pub rule: Rule,
     /// dumptool wrote the file.
     pub ours: bool,
     /// Elements of arrays.
-    pub elements: u64,
+    pub elements: Saturating<u64>,
     /// Classes with an id that another class has.
-    pub repeated_classes: u64,
+    pub repeated_classes: Saturating<u64>,
     /// What ended the pass early.
     pub damage: Option<Error>,
 }
@@ -65,11 +66,11 @@ impl<'a> Scan<'a> {
             threads: Vec::new(),
             roots: Vec::new(),
             addresses: AddressesBuilder::default(),
-            objects: 0,
+            objects: Saturating(0),
             rule: Rule::HotSpot { pointer: 4, reference: 4, dense: true },
             ours: false,
-            elements: 0,
-            repeated_classes: 0,
+            elements: Saturating(0),
+            repeated_classes: Saturating(0),
             damage: None,
         };
         let mut names = FxHashMap::default();
@@ -102,7 +103,7 @@ impl<'a> Scan<'a> {
             if offset >= next_progress {
                 // The other passes follow: the bar moves by thirds.
                 progress(offset / 3);
-                next_progress = offset + (1 << 20);
+                next_progress = offset.saturating_add(1 << 20);
             }
             match record {
                 Rec::Heap(HeapRec::Object(object)) => {

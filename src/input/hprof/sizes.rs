@@ -45,7 +45,7 @@ impl Rule {
     pub(super) fn base(self) -> u64 {
         match self {
             Self::Stated { object, .. } => object,
-            Self::HotSpot { pointer, reference, .. } => pointer + reference,
+            Self::HotSpot { pointer, reference, .. } => pointer.saturating_add(reference),
         }
     }
 
@@ -73,19 +73,20 @@ impl Rule {
     /// Bytes of an array of references.
     #[inline]
     pub(super) fn object_array(self, count: u32, ids: IdSize) -> u64 {
-        let count = u64::from(count);
-        match self {
-            Self::Stated { object, .. } => up(object + 4 + count * ids.bytes() as u64),
-            Self::HotSpot { pointer, reference, .. } => up(pointer + reference + 4 + count * reference),
-        }
+        let width = match self {
+            Self::Stated { .. } => ids.bytes() as u64,
+            Self::HotSpot { reference, .. } => reference,
+        };
+        up(self.base().saturating_add(4).saturating_add(width.saturating_mul(count.into())))
     }
 
     /// Bytes of an array of numbers whose elements have `bytes` bytes.
     #[inline]
     pub(super) fn primitive_array(self, bytes: u64) -> u64 {
+        let header = self.base().saturating_add(4);
         match self {
-            Self::Stated { object, .. } => up(object + 4 + bytes),
-            Self::HotSpot { pointer, reference, .. } => up((pointer + reference + 4).next_multiple_of(reference) + bytes),
+            Self::Stated { .. } => up(header.saturating_add(bytes)),
+            Self::HotSpot { reference, .. } => up(header.next_multiple_of(reference).saturating_add(bytes)),
         }
     }
 
@@ -125,7 +126,9 @@ impl Compression {
             self.seen |= start < id && id < end;
         }
         self.last = match object {
-            Object::ObjectArray(array) => Some((id, id.saturating_add(16 + 8 * u64::from(array.count)))),
+            Object::ObjectArray(array) => {
+                Some((id, id.saturating_add(u64::from(array.count).saturating_mul(8).saturating_add(16))))
+            }
             _ => None,
         };
     }

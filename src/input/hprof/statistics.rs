@@ -31,7 +31,7 @@ impl<'a> AllocSites<'a> {
         let cutoff = u4(cursor, "the cutoff of allocation sites")?;
         let totals = HeapSummary::read(cursor)?;
         let count = u4(cursor, "a number of allocation sites")?;
-        let sites = cursor.take(u64::from(count) * SITE as u64, "allocation sites")?;
+        let sites = cursor.take(u64::from(count).saturating_mul(SITE as u64), "allocation sites")?;
         Ok(Self { flags, cutoff, totals, count, sites })
     }
 

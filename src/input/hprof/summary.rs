@@ -14,6 +14,7 @@ use crate::input::{Format, Kind, Options};
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
+use std::num::Saturating;
 
 /// How many classes [`Details::top_classes`] names.
 const TOP_CLASSES: usize = 10;
@@ -51,7 +52,7 @@ fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: Options<'_>
 /// Objects of one class, and bytes of their fields or elements.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    objects: u64,
+    objects: Saturating<u64>,
     bytes: u64,
 }
 
@@ -66,14 +67,14 @@ impl Count {
 #[derive(Debug, Default)]
 struct Totals {
     records: info::RecordCounts,
-    instances: u64,
-    object_arrays: u64,
+    instances: Saturating<u64>,
+    object_arrays: Saturating<u64>,
     primitive_arrays: Count,
     /// Primitive arrays whose data Android left out.
-    no_data: u64,
+    no_data: Saturating<u64>,
     roots: [u64; ROOT_TAGS.len()],
-    threads: u64,
-    classes: u64,
+    threads: Saturating<u64>,
+    classes: Saturating<u64>,
     closed: Option<bool>,
     /// Names of classes: strings by class.
     names: FxHashMap<u64, u64>,
@@ -98,7 +99,7 @@ impl Totals {
             let (offset, record) = record?;
             if offset >= next_progress {
                 (options.progress)(offset);
-                next_progress = offset + (1 << 20);
+                next_progress = offset.saturating_add(1 << 20);
             }
             match &record {
                 Rec::Heap(HeapRec::Object(object)) => {
@@ -107,7 +108,7 @@ impl Totals {
                 }
                 Rec::Heap(HeapRec::Root(root)) => {
                     if let Some(count) = self.roots.get_mut(root.index()) {
-                        *count += 1;
+                        *count = count.saturating_add(1);
                     }
                     self.threads += u64::from(root.trace().is_some());
                 }
@@ -156,8 +157,9 @@ impl Totals {
             _ => {
                 let Self { index, by_class, .. } = self;
                 let index = *index.entry(class).or_insert_with(|| {
+                    let number = by_class.len();
                     by_class.push((class, Count::default()));
-                    by_class.len() - 1
+                    number
                 });
                 self.last = Some((class, index));
                 index
@@ -175,33 +177,33 @@ impl Totals {
         info.add_metadata("timestamp_ms", header.timestamp);
         info.records = self.record_counts();
         let roots: Vec<_> = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| RootCount { kind: tag.name, count }).collect();
-        let segments = self.records.count("heap_dump") + self.records.count("heap_dump_segment");
+        let segments = self.records.count("heap_dump").saturating_add(self.records.count("heap_dump_segment"));
         if segments == 0 && damage.is_none() {
             info.warnings.push("The file holds no heap dump; it may be a profile of CPU time or allocations.".to_owned());
         }
-        if self.no_data > 0 {
+        if self.no_data.0 > 0 {
             info.warnings.push(format!("The contents of some arrays were left out; such arrays: {}.", self.no_data));
         }
         info.heap = Some(HeapInfo {
             snapshots: vec![SnapshotInfo {
                 index: 0,
                 complete: damage.is_none(),
-                objects: Some(self.instances + self.object_arrays + self.primitive_arrays.objects),
+                objects: Some((self.instances + self.object_arrays + self.primitive_arrays.objects).0),
                 references: None,
                 roots: Some(roots.iter().map(|root| root.count).sum()),
-                types: Some(self.classes),
+                types: Some(self.classes.0),
                 shallow_bytes: None,
                 external_bytes: Some(0),
                 time_us: None,
                 details: info::Details::Hprof(Box::new(Details {
                     id_size: header.id_size.bytes() as u8,
-                    classes: self.classes,
+                    classes: self.classes.0,
                     strings: self.records.count("utf8"),
-                    threads: self.threads.max(self.records.count("start_thread")),
+                    threads: self.threads.0.max(self.records.count("start_thread")),
                     timestamp_ms: header.timestamp,
-                    instances: self.instances,
-                    object_arrays: self.object_arrays,
-                    primitive_arrays: self.primitive_arrays.objects,
+                    instances: self.instances.0,
+                    object_arrays: self.object_arrays.0,
+                    primitive_arrays: self.primitive_arrays.objects.0,
                     segments,
                     closed: self.closed,
                     roots: roots.into_iter().filter(|root| root.count > 0).collect(),
@@ -222,7 +224,8 @@ impl Totals {
             ("object_array", self.object_arrays),
             ("primitive_array", arrays),
             ("primitive_array_no_data", self.no_data),
-        ];
+        ]
+        .map(|(name, count)| (name, count.0));
         let roots = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| (tag.name, count));
         for (name, count) in roots.chain(heap).filter(|(_, count)| *count > 0) {
             records.add(name, count);
@@ -233,7 +236,7 @@ impl Totals {
     fn top_classes(&self, bytes: &[u8]) -> Vec<TopClass> {
         let classes = self.by_class.iter().map(|(class, count)| (Err(*class), *count));
         let arrays = PRIMITIVES.into_iter().zip(self.by_element).map(|(element, count)| (Ok(element), count));
-        let mut ranking: Vec<_> = classes.chain(arrays).filter(|(_, count)| count.objects > 0).collect();
+        let mut ranking: Vec<_> = classes.chain(arrays).filter(|(_, count)| count.objects.0 > 0).collect();
         // The sort is stable: equal classes stay in the order in which their first objects came.
         ranking.sort_by_key(|(_, count)| Reverse((count.objects, count.bytes)));
         ranking.truncate(TOP_CLASSES);
@@ -247,7 +250,7 @@ impl Totals {
                 None => format!("{class:#x}"),
             },
         };
-        let top = |(class, count): (_, Count)| TopClass { name: name(class), count: count.objects, data_bytes: count.bytes };
+        let top = |(class, count): (_, Count)| TopClass { name: name(class), count: count.objects.0, data_bytes: count.bytes };
         ranking.into_iter().map(top).collect()
     }
 }

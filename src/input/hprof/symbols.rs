@@ -115,7 +115,7 @@ impl<'a> Trace<'a> {
         let serial = u4(cursor, "a trace serial")?;
         let thread = u4(cursor, "a thread serial")?;
         let count = u4(cursor, "a number of frames")?;
-        let frames = cursor.take(u64::from(count) * ids.bytes() as u64, "the frames of a trace")?;
+        let frames = cursor.take(u64::from(count).saturating_mul(ids.bytes() as u64), "the frames of a trace")?;
         Ok(Self { serial, thread, count, frames, ids })
     }
 

@@ -10,6 +10,7 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, Root, RootKind, StackFrame};
 use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::num::Saturating;
 
 /// A thread of the builder.
 struct Known {
@@ -21,7 +22,7 @@ struct Known {
 /// Adds all threads and roots.
 pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_>, builder: &mut HeapBuilder<'_>) {
     let threads = add_threads(scan, addresses, contents, builder);
-    let mut missing = 0;
+    let mut missing = Saturating(0u64);
     for root in &scan.roots {
         let Some(object) = addresses.at(root.object) else {
             missing += 1;
@@ -52,7 +53,7 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
         };
         builder.add_root(Root { object, kind: tag.kind, group, label, frame });
     }
-    builder.warn("roots that hold no object of the file", missing);
+    builder.warn("roots that hold no object of the file", missing.0);
 }
 
 /// A thread as the file says it: in a record of its own, as a root, or both.

@@ -8,6 +8,7 @@ mod frames;
 mod repeat;
 mod runs;
 
+use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -100,7 +101,7 @@ impl<'a> Loader<'a> {
             let Some(record) = records.next() else { return Ok(()) };
             let (offset, event) = record?;
             if matches!(event, Event::Stack { .. }) {
-                samples += 1;
+                samples = samples.wrapping_add(1);
                 if samples.is_multiple_of(4096) {
                     (options.progress)(offset);
                 }
@@ -131,7 +132,7 @@ impl<'a> Loader<'a> {
             }
             Event::Frame(definition) => {
                 if definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)) {
-                    self.builder.notes().ranges += 1;
+                    count_one(&mut self.builder.notes().ranges);
                 }
                 if self.frames.define(&definition, &mut self.builder) {
                     self.runs.forget();
@@ -158,7 +159,7 @@ impl<'a> Loader<'a> {
     fn sample(&mut self, change: impl FnOnce(&mut Open)) {
         match &mut self.open {
             Some(open) => change(open),
-            None => self.builder.notes().strays += 1,
+            None => count_one(&mut self.builder.notes().strays),
         }
     }
 
@@ -212,7 +213,7 @@ impl<'a> Loader<'a> {
         }
         match &mut self.open {
             Some(open) => open.stack = self.builder.push(open.stack, frame),
-            None => self.builder.notes().strays += 1,
+            None => count_one(&mut self.builder.notes().strays),
         }
     }
 
@@ -220,7 +221,7 @@ impl<'a> Loader<'a> {
         let frame = self.builder.frame(frame);
         match &mut self.open {
             Some(open) => open.stack = self.builder.push(open.stack, frame),
-            None => self.builder.notes().strays += 1,
+            None => count_one(&mut self.builder.notes().strays),
         }
     }
 
@@ -238,7 +239,7 @@ impl<'a> Loader<'a> {
     /// so it is passed over.
     fn repeat(&mut self) {
         let Some(open) = &mut self.open else {
-            self.builder.notes().strays += 1;
+            count_one(&mut self.builder.notes().strays);
             return;
         };
         if !std::mem::replace(&mut open.repeated, true) {

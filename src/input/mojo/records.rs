@@ -5,6 +5,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::{Format, Options, Visitor, visit, wrong_magic};
 use crate::model::fields::{FieldSink, Record};
+use std::num::Saturating;
 use std::ops::ControlFlow;
 
 /// A varint of MOJO: a magnitude of up to 64 bits and a sign.
@@ -22,7 +23,7 @@ impl Varint {
     /// The number.
     pub fn value(self) -> i128 {
         match self.negative {
-            true => -i128::from(self.magnitude),
+            true => i128::from(self.magnitude).wrapping_neg(),
             false => i128::from(self.magnitude),
         }
     }
@@ -175,7 +176,7 @@ pub(super) struct FrameRefs {
 pub struct Records<'a> {
     cursor: Cursor<'a>,
     version: u64,
-    count: u64,
+    count: Saturating<u64>,
 }
 
 impl<'a> Records<'a> {
@@ -190,7 +191,7 @@ impl<'a> Records<'a> {
             return Err(wrong_magic(Format::Mojo));
         }
         let version = varint(&mut cursor, "the version")?.magnitude;
-        Ok(Self { cursor, version, count: 0 })
+        Ok(Self { cursor, version, count: Saturating(0) })
     }
 
     /// The version in the header.
@@ -222,12 +223,12 @@ impl<'a> Records<'a> {
     pub(super) fn frame_refs(&mut self) -> Option<FrameRefs> {
         // A copy, because the compiler keeps it in registers.
         let mut cursor = self.cursor;
-        let mut count = 0;
+        let mut count = 0u64;
         let mut last = (0, 0);
         while let Some((&FRAME_REF, after)) = cursor.rest().split_first() {
-            let mut ahead = Cursor::new(after, cursor.offset() + 1);
+            let mut ahead = Cursor::new(after, cursor.offset().wrapping_add(1));
             let Some(number) = ahead.uleb128_in_word() else { break };
-            count += 1;
+            count = count.wrapping_add(1);
             last = (cursor.offset(), number);
             cursor = ahead;
         }
@@ -241,7 +242,7 @@ impl<'a> Records<'a> {
     pub(super) fn run(&mut self) -> &'a [u8] {
         let start = self.cursor.rest();
         match self.frame_refs() {
-            Some(_) => start.get(..start.len() - self.cursor.rest().len()).unwrap_or_default(),
+            Some(_) => start.get(..start.len().wrapping_sub(self.cursor.remaining())).unwrap_or_default(),
             None => &[],
         }
     }
@@ -432,7 +433,7 @@ mod tests {
                 count += 1;
             }
         }
-        assert_eq!((runs, count, records.count), (2, 8, 8));
+        assert_eq!((runs, count, records.count.0), (2, 8, 8));
         assert!(records.next().is_none());
     }
 

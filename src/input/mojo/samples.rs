@@ -1,5 +1,6 @@
 //! The samples of a MOJO file with their frames resolved, as a stream.
 
+use super::count_one;
 use super::records::{Event, Records, Varint};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
@@ -98,7 +99,7 @@ impl<'a> Stream<'a> {
                 let frame = self.symbols.frame(offset, key).map_err(Stop::Damage)?;
                 match self.task_frames {
                     0 => self.frames.push(frame),
-                    _ => self.task_frames -= 1,
+                    left => self.task_frames = left.saturating_sub(1),
                 }
             }
             Event::Stack { pid, interpreter, thread } => {
@@ -118,7 +119,9 @@ impl<'a> Stream<'a> {
             }
             Event::String { key, value } => self.symbols.define_string(key, value),
             Event::Frame(definition) => {
-                self.streamed.ranges += u64::from(definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)));
+                if definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)) {
+                    count_one(&mut self.streamed.ranges);
+                }
                 self.symbols.define_frame(offset, definition).map_err(Stop::Damage)?;
             }
             Event::InvalidFrame => self.frames.push(Frame::Invalid),
@@ -127,9 +130,9 @@ impl<'a> Stream<'a> {
             Event::StackRepeat => self.repeat(),
             Event::TaskStack { frames, .. } => {
                 self.task_frames = frames;
-                self.streamed.task_events += 1;
+                count_one(&mut self.streamed.task_events);
             }
-            Event::TaskWaiter { .. } | Event::TaskRunning { .. } => self.streamed.task_events += 1,
+            Event::TaskWaiter { .. } | Event::TaskRunning { .. } => count_one(&mut self.streamed.task_events),
             Event::Idle => self.set(|open| open.idle = true),
             Event::Time { microseconds } => self.set(|open| open.time = Some(microseconds.value())),
             Event::Memory { bytes } => self.set(|open| open.memory = Some(bytes.value())),
@@ -151,7 +154,7 @@ impl<'a> Stream<'a> {
         let previous = self.previous.get(&(open.pid, open.thread));
         let Some(previous) = previous.filter(|_| !std::mem::replace(&mut open.repeated, true)) else { return };
         let native = previous.iter().rev().take_while(|frame| is_native(frame)).count();
-        let kept = previous.iter().take(previous.len() - native).copied();
+        let kept = previous.iter().take(previous.len().saturating_sub(native)).copied();
         self.frames.splice(..0, kept);
     }
 
@@ -161,7 +164,7 @@ impl<'a> Stream<'a> {
         };
         let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle };
         sink.sample(&sample).map_err(Stop::Sink)?;
-        self.streamed.samples += 1;
+        count_one(&mut self.streamed.samples);
         let previous = self.previous.entry((pid, thread)).or_default();
         previous.clear();
         previous.extend(self.frames.iter().filter(|frame| matches!(frame, Frame::Code { .. })));

@@ -8,6 +8,8 @@ use crate::input::info::{Hottest, Info, ProfileInfo};
 use crate::input::{Format, Options};
 use crate::model::sample::Frame;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+use std::num::Saturating;
 
 /// Summarizes a profile.
 ///
@@ -34,18 +36,18 @@ pub(super) struct Tally<'a> {
     pub(super) counts: [u64; RECORD_NAMES.len()],
     pub(super) metadata: Vec<(&'a [u8], &'a [u8])>,
     pub(super) symbols: Symbols<'a>,
-    pub(super) samples: u64,
-    pub(super) empty_samples: u64,
-    pub(super) invalid_samples: u64,
-    pub(super) gc_samples: u64,
-    pub(super) timeless_samples: u64,
-    pub(super) memoryless_samples: u64,
+    pub(super) samples: Saturating<u64>,
+    pub(super) empty_samples: Saturating<u64>,
+    pub(super) invalid_samples: Saturating<u64>,
+    pub(super) gc_samples: Saturating<u64>,
+    pub(super) timeless_samples: Saturating<u64>,
+    pub(super) memoryless_samples: Saturating<u64>,
     /// Frames and metrics before the first STACK.
-    pub(super) strays: u64,
-    pub(super) time: i128,
-    pub(super) busy_time: i128,
-    pub(super) memory: i128,
-    pub(super) gc_time: i128,
+    pub(super) strays: Saturating<u64>,
+    pub(super) time: Saturating<i128>,
+    pub(super) busy_time: Saturating<i128>,
+    pub(super) memory: Saturating<i128>,
+    pub(super) gc_time: Saturating<i128>,
     pub(super) threads: FxHashSet<(i128, Option<i128>, &'a [u8])>,
     /// Time, or memory gained in files without times, by (function, file) of the innermost frame.
     self_values: FxHashMap<(&'a [u8], &'a [u8]), i128>,
@@ -58,7 +60,7 @@ pub(super) struct Tally<'a> {
 /// The sample whose events are being read.
 #[derive(Default)]
 struct Open {
-    frames: u64,
+    frames: Saturating<u64>,
     leaf: Option<(u64, u64)>,
     invalid: bool,
     gc: bool,
@@ -99,17 +101,17 @@ impl<'a> Tally<'a> {
             counts: [0; RECORD_NAMES.len()],
             metadata: Vec::new(),
             symbols: Symbols::new(Lookup::Robust),
-            samples: 0,
-            empty_samples: 0,
-            invalid_samples: 0,
-            gc_samples: 0,
-            timeless_samples: 0,
-            memoryless_samples: 0,
-            strays: 0,
-            time: 0,
-            busy_time: 0,
-            memory: 0,
-            gc_time: 0,
+            samples: Saturating(0),
+            empty_samples: Saturating(0),
+            invalid_samples: Saturating(0),
+            gc_samples: Saturating(0),
+            timeless_samples: Saturating(0),
+            memoryless_samples: Saturating(0),
+            strays: Saturating(0),
+            time: Saturating(0),
+            busy_time: Saturating(0),
+            memory: Saturating(0),
+            gc_time: Saturating(0),
             threads: FxHashSet::default(),
             self_values: FxHashMap::default(),
             open: None,
@@ -121,11 +123,11 @@ impl<'a> Tally<'a> {
     #[inline]
     fn event(&mut self, offset: u64, event: Event<'a>, options: Options<'_>) {
         if let Some(count) = self.counts.get_mut(event.index()) {
-            *count += 1;
+            *count = count.saturating_add(1);
         }
         match event {
             Event::FrameRef { key } if self.task_frames == 0 => self.open_frames(FrameRefs { count: 1, offset, key }),
-            Event::FrameRef { .. } => self.task_frames -= 1,
+            Event::FrameRef { .. } => self.task_frames = self.task_frames.saturating_sub(1),
             Event::Stack { pid, interpreter, thread } => {
                 self.finish_sample();
                 self.symbols.enter(pid.value());
@@ -133,7 +135,7 @@ impl<'a> Tally<'a> {
                 self.open = Some(Open::default());
                 self.task_frames = 0;
                 self.samples += 1;
-                if self.samples.is_multiple_of(4096) {
+                if self.samples.0.is_multiple_of(4096) {
                     (options.progress)(offset);
                 }
             }
@@ -156,7 +158,7 @@ impl<'a> Tally<'a> {
     fn frame_refs(&mut self, refs: FrameRefs) {
         let index = Event::FrameRef { key: refs.key }.index();
         if let Some(count) = self.counts.get_mut(index) {
-            *count += refs.count;
+            *count = count.saturating_add(refs.count);
         }
         self.open_frames(refs);
     }
@@ -183,7 +185,7 @@ impl<'a> Tally<'a> {
         let Some(open) = self.open.take() else { return };
         let time = open.time.unwrap_or(0);
         let memory = open.memory.unwrap_or(0);
-        self.empty_samples += u64::from(open.frames == 0);
+        self.empty_samples += u64::from(open.frames.0 == 0);
         self.invalid_samples += u64::from(open.invalid);
         // That the metric of a cut sample is not there says nothing about the file.
         self.timeless_samples += u64::from(open.time.is_none() && !self.cut);
@@ -200,7 +202,8 @@ impl<'a> Tally<'a> {
         let Some((offset, key)) = open.leaf else { return };
         if let Ok(Frame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
             let value = if open.time.is_some() { time } else { memory.max(0) };
-            *self.self_values.entry((function, file)).or_default() += value;
+            let sum = self.self_values.entry((function, file)).or_default();
+            *sum = sum.saturating_add(value);
         }
     }
 
@@ -223,18 +226,18 @@ impl<'a> Tally<'a> {
         let mode = self.metadatum("mode");
         ProfileInfo {
             mode: mode.map(str::to_owned),
-            samples: self.samples,
-            empty_samples: self.empty_samples,
-            invalid_samples: self.invalid_samples,
+            samples: self.samples.0,
+            empty_samples: self.empty_samples.0,
+            invalid_samples: self.invalid_samples.0,
             processes: self.symbols.process_count(),
             threads: self.threads.len() as u64,
             frames: self.symbols.frame_count(),
             strings: self.symbols.string_count(),
-            time_us: clamp(self.time),
-            cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time)),
-            memory_bytes: (self.count("memory") > 0).then(|| self.memory.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
-            gc_samples: self.gc_samples,
-            gc_time_us: clamp(self.gc_time),
+            time_us: clamp(self.time.0),
+            cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time.0)),
+            memory_bytes: (self.count("memory") > 0).then(|| self.memory.0.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
+            gc_samples: self.gc_samples.0,
+            gc_time_us: clamp(self.gc_time.0),
             interval_us: self.number("interval"),
             duration_us: self.number("duration"),
             hottest: self.hottest(),
@@ -245,8 +248,8 @@ impl<'a> Tally<'a> {
     /// stacks by reference, whose innermost frames are not known without resolving them.
     fn hottest(&self) -> Option<Hottest> {
         let repeats = self.count("stack_repeat") > 0;
-        let total = if self.time > 0 { self.time } else { self.self_values.values().sum() };
-        let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (-**value, **name))?;
+        let total = if self.time.0 > 0 { self.time.0 } else { self.self_values.values().sum() };
+        let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
         (!repeats && *value > 0).then(|| Hottest {
             name: String::from_utf8_lossy(function).into_owned(),
             namespace: String::from_utf8_lossy(file).into_owned(),
@@ -259,7 +262,7 @@ impl<'a> Tally<'a> {
         if self.symbols.unresolved() > 0 {
             warnings.push(format!("{} keys are defined nowhere in the file", self.symbols.unresolved()));
         }
-        if self.time < 0 {
+        if self.time.0 < 0 {
             warnings.push("the times add up to less than nothing".to_owned());
         }
         if let Some((bad, total)) = self.metadatum("errors").and_then(parse_ratio).filter(|(bad, _)| *bad > 0) {

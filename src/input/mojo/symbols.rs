@@ -8,6 +8,7 @@ use super::records::FrameDefinition;
 use crate::error::{Error, Result};
 use crate::model::sample::Frame;
 use rustc_hash::FxHashMap;
+use std::num::Saturating;
 
 /// How a key is looked up that its process did not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub struct Symbols<'a> {
     /// The process that defined a key last.
     last_string: FxHashMap<u64, usize>,
     last_frame: FxHashMap<u64, usize>,
-    unresolved: u64,
+    unresolved: Saturating<u64>,
 }
 
 #[derive(Debug, Default)]
@@ -54,7 +55,7 @@ impl<'a> Symbols<'a> {
             current: 0,
             last_string: FxHashMap::default(),
             last_frame: FxHashMap::default(),
-            unresolved: 0,
+            unresolved: Saturating(0),
         }
     }
 
@@ -62,8 +63,9 @@ impl<'a> Symbols<'a> {
     #[inline]
     pub fn enter(&mut self, pid: i128) {
         self.current = *self.by_pid.entry(pid).or_insert_with(|| {
+            let number = self.processes.len();
             self.processes.push(Process::default());
-            self.processes.len() - 1
+            number
         });
     }
 
@@ -153,7 +155,7 @@ impl<'a> Symbols<'a> {
 
     /// Lookups that found nothing.
     pub fn unresolved(&self) -> u64 {
-        self.unresolved
+        self.unresolved.0
     }
 }
 

@@ -35,7 +35,7 @@ impl Default for Decoders {
 impl Decoders {
     /// For a file of many snapshots, which share what a file may decompress to whatever its size.
     pub(super) fn for_snapshots(count: usize) -> Self {
-        Self { free: (FREE / (count as u64).max(1)).max(LEAST_FREE), ..Self::default() }
+        Self { free: FREE.checked_div(count as u64).unwrap_or(FREE).max(LEAST_FREE), ..Self::default() }
     }
 
     /// Bytes that a block of a snapshot of `weight` compressed bytes may decompress to.
@@ -109,7 +109,7 @@ impl<'a> FrameReader<'a> {
 
     /// Fills the buffer as far as there is something left; gives the number of bytes.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
-        let mut filled = 0;
+        let mut filled = 0usize;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty() && !self.ended) {
             let mut input = InBuffer { src: self.frame, pos: self.consumed };
             let mut output = OutBuffer::around(rest);
@@ -117,7 +117,7 @@ impl<'a> FrameReader<'a> {
             let outcome = context.decompress_stream(&mut output, &mut input);
             let (length, before) = (output.pos(), self.consumed);
             self.consumed = input.pos;
-            filled += length;
+            filled = filled.saturating_add(length);
             match outcome {
                 Ok(0) => self.ended = true,
                 // Without output or input it can only want more input than there is.
@@ -199,7 +199,7 @@ impl<'a> Column<'a> {
         self.raw.resize(count.saturating_mul(self.width), 0);
         let length = self.frame.read(&mut self.raw)?;
         let raw = self.raw.get(..length).unwrap_or_default();
-        if length % self.width != 0 {
+        if !length.is_multiple_of(self.width) {
             return Err(Error::corrupt(self.frame.position(), format!("column \"{}\" ends inside a number", self.frame.name))
                 .expected(format!("a multiple of {} bytes", self.width))
                 .found(format!("{} bytes", self.frame.decoded)));

@@ -57,7 +57,9 @@ impl<'a> Snapshot<'a> {
     /// Bytes that the snapshot takes in the file.
     pub(super) fn stored_bytes(&self) -> u64 {
         match &self.data {
-            Data::Blocks(blocks) => blocks.iter().fold(0, |sum, block| sum + block.end.saturating_sub(block.start)),
+            Data::Blocks(blocks) => {
+                blocks.iter().fold(0, |sum: u64, block| sum.saturating_add(block.end.saturating_sub(block.start)))
+            }
             Data::Sections { .. } => self.end.saturating_sub(self.start),
         }
     }
@@ -292,7 +294,7 @@ impl ClosingTables {
             "type" => &mut self.types,
             _ => &mut self.frames,
         };
-        *round += 1;
+        *round = round.saturating_add(1);
         if *round > 1 && section.rows > 0 {
             dump.tables.clear(section.name);
         }

@@ -13,7 +13,7 @@ const LARGEST_BLOCK: u64 = 128 << 10;
 pub(super) fn take_frame<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
     let mut walk = *cursor;
     read_frame_header(&mut walk).and_then(|checksum| skip_frame_blocks(&mut walk, checksum))?;
-    cursor.take(walk.offset() - cursor.offset(), "a zstd frame")
+    cursor.take(walk.offset().saturating_sub(cursor.offset()), "a zstd frame")
 }
 
 /// Reads the frame header; gives the bytes of checksum that follow the last block.
@@ -25,7 +25,7 @@ fn read_frame_header(cursor: &mut Cursor<'_>) -> Result<u64> {
     }
     let descriptor = cursor.u8("a zstd frame header")?;
     if descriptor & 0x08 != 0 {
-        return Err(Error::corrupt(start + 4, "a reserved bit of a zstd frame header is set"));
+        return Err(Error::corrupt(start.saturating_add(4), "a reserved bit of a zstd frame header is set"));
     }
     let single_segment = descriptor & 0x20 != 0;
     let window = u64::from(!single_segment);
@@ -34,7 +34,7 @@ fn read_frame_header(cursor: &mut Cursor<'_>) -> Result<u64> {
         0 => u64::from(single_segment),
         flag => 1 << flag,
     };
-    cursor.take(window + dictionary + content_size, "a zstd frame header")?;
+    cursor.take(u64::saturating_add(window, dictionary).saturating_add(content_size), "a zstd frame header")?;
     Ok(if descriptor & 0x04 != 0 { 4 } else { 0 })
 }
 

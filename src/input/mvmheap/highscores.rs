@@ -19,7 +19,7 @@ pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<Result<Ve
     let numbers = decode_numbers(ids).and_then(|ids| Ok((ids, decode_numbers(scores)?)));
     Some(numbers.and_then(|(ids, scores)| {
         // The lists are equally long, so the number of entries in filemeta is not needed.
-        let length = ids.len() / names.len().max(1);
+        let length = ids.len().checked_div(names.len()).unwrap_or(ids.len());
         if ids.len() != scores.len() || length == 0 {
             return Err(Error::corrupt(snapshot.start, "the highscores differ in length or are empty")
                 .expected(format!("{} identifiers", scores.len()))

@@ -16,6 +16,7 @@ use crate::error::{Error, Result};
 use crate::input::Options;
 use crate::input::check::Findings;
 use rayon::prelude::*;
+use std::num::Saturating;
 
 /// Checks every invariant; decompresses everything. Snapshots that are not complete are left out.
 ///
@@ -44,7 +45,7 @@ pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
 /// Compares what the tables of contents say with where a walk over the blocks finds them.
 fn check_positions(bytes: &[u8], findings: &mut Findings) {
     let mut found = Vec::new();
-    let (mut own_starts, mut sizes, mut hostile_ends) = (0, 0, 0);
+    let (mut own_starts, mut sizes, mut hostile_ends) = (Saturating(0u64), Saturating(0u64), Saturating(0u64));
     // A scan ends at damage, or at a block whose name is not known; what lies beyond cannot be compared.
     let mut reached = 16;
     for block in Blocks::scan(bytes).map_while(Result::ok) {
@@ -62,9 +63,9 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
             Body::Meta { .. } | Body::Unknown { .. } => found.push((block.start, block.end, block.name)),
         }
     }
-    findings.none("toc.own_start", own_starts, "tables of contents that give another position of themselves");
-    findings.none("toc.order", hostile_ends, "entries of tables of contents that end after the table begins");
-    findings.none("block.size", sizes, "blocks whose size field is neither 0 nor the compressed size");
+    findings.none("toc.own_start", own_starts.0, "tables of contents that give another position of themselves");
+    findings.none("toc.order", hostile_ends.0, "entries of tables of contents that end after the table begins");
+    findings.none("block.size", sizes.0, "blocks whose size field is neither 0 nor the compressed size");
     let hints = Hints::read(bytes);
     if hints.outer.is_none() {
         return;
@@ -129,12 +130,12 @@ fn check_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>, part: &mut Part<'_>) -> 
     part.none("rows.kinds", tally.kind(0), "rows of a kind that is not 1 to 11");
     part.equal("rows.root", 1, tally.kind(ROOT), "rows of kind root");
     part.equal("rows.first", ROOT, rows.first_kind.unwrap_or(0), "the kind of row 0");
-    part.none("rows.root_sizes", rows.sized_roots, "parts of the root set with a size of their own");
+    part.none("rows.root_sizes", rows.sized_roots.0, "parts of the root set with a size of their own");
     if snapshot.sizes.types.is_some() {
-        part.none("rows.types", rows.bad_types, "rows of types that are not in the table");
+        part.none("rows.types", rows.bad_types.0, "rows of types that are not in the table");
     }
     if snapshot.sizes.frames.is_some() {
-        part.none("rows.frames", rows.bad_frames, "rows of frames that are not in the table");
+        part.none("rows.frames", rows.bad_frames.0, "rows of frames that are not in the table");
     }
     let references = check_references(dump, snapshot, tally, part)?;
     part.equal("references.count", tally.references(0..=KINDS as u64), references, "references against the sum of colrfcnt");
@@ -149,15 +150,22 @@ struct Rows {
     tally: Tally,
     ranges: RangeCheck,
     first_kind: Option<u64>,
-    sized_roots: u64,
-    bad_types: u64,
-    bad_frames: u64,
+    sized_roots: Saturating<u64>,
+    bad_types: Saturating<u64>,
+    bad_frames: Saturating<u64>,
 }
 
 fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
     let [types, frames] = [snapshot.sizes.types, snapshot.sizes.frames].map(|size| size.unwrap_or(0));
     let tally = Tally::new(usize::try_from(types).unwrap_or(0), usize::try_from(frames).unwrap_or(0));
-    let mut rows = Rows { tally, ranges: RangeCheck::default(), first_kind: None, sized_roots: 0, bad_types: 0, bad_frames: 0 };
+    let mut rows = Rows {
+        tally,
+        ranges: RangeCheck::default(),
+        first_kind: None,
+        sized_roots: Saturating(0),
+        bad_types: Saturating(0),
+        bad_frames: Saturating(0),
+    };
     let mut reader = RowReader::new(snapshot, [true; COLLECTABLES.len()], &dump.decoders).map_err(|failed| failed.error)?;
     let mut chunk = Chunk::default();
     while reader.next(&mut chunk).map_err(|failed| failed.error)? {
@@ -187,7 +195,8 @@ fn check_references(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, par
     let mut reader = reader?;
     let mut chunk = ReferenceChunk::default();
     let strings = snapshot.sizes.strings.unwrap_or(u64::MAX);
-    let (mut count, mut bad_targets, mut bad_strings, mut bad_kinds, mut bad_values) = (0, 0, 0, 0, 0);
+    let mut count = Saturating(0u64);
+    let [mut bad_targets, mut bad_strings, mut bad_kinds, mut bad_values] = [Saturating(0u64); 4];
     while reader.next(&mut chunk)? {
         count += chunk.references.len() as u64;
         for reference in &chunk.references {
@@ -197,11 +206,11 @@ fn check_references(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, par
             bad_kinds += u64::from(reference.kind > 2);
         }
     }
-    part.none("references.targets", bad_targets, "references to rows that do not exist");
-    part.none("references.kinds", bad_kinds, "references whose description is of a kind that is never written");
-    part.none("references.unknown", bad_values, "references with a value but no description");
-    part.none("references.strings", bad_strings, "references described by strings that do not exist");
-    Ok(count)
+    part.none("references.targets", bad_targets.0, "references to rows that do not exist");
+    part.none("references.kinds", bad_kinds.0, "references whose description is of a kind that is never written");
+    part.none("references.unknown", bad_values.0, "references with a value but no description");
+    part.none("references.strings", bad_strings.0, "references described by strings that do not exist");
+    Ok(count.0)
 }
 
 fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, part: &mut Part<'_>) {
@@ -250,5 +259,5 @@ fn wrong_entries(board: &Board, shares: &[Share]) -> u64 {
     let ranked =
         board.entries.iter().zip(&scores).filter(|((id, score), ranked)| score != *ranked || of_id(*id) != Some(*score)).count();
     let surplus = board.entries.len().saturating_sub(scores.len());
-    (ranked + surplus) as u64
+    ranked.saturating_add(surplus) as u64
 }

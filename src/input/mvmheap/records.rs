@@ -11,6 +11,7 @@ use crate::input::{Options, Visitor};
 use crate::model::fields::{FieldSink, Record};
 use serde_json::Value;
 use std::cell::RefCell;
+use std::num::Saturating;
 use std::ops::ControlFlow;
 
 /// How many decompressed bytes of a column are shown when contents are wanted.
@@ -217,7 +218,7 @@ fn section_fields<S: FieldSink>(section: &Section<'_>, sink: &mut S) {
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     walk: Walk<'a>,
-    snapshot: u64,
+    snapshot: Saturating<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -237,7 +238,7 @@ impl<'a> Records<'a> {
             Version::V2 => Walk::Sections(Sections::new(bytes), false),
             Version::V3 => Walk::Blocks(Blocks::new(bytes)),
         };
-        Ok(Self { walk, snapshot: 0 })
+        Ok(Self { walk, snapshot: Saturating(0) })
     }
 
     /// As [`Records::new`], but without the help of tables of contents: ends at the first damage.
@@ -247,7 +248,7 @@ impl<'a> Records<'a> {
     pub fn scan(bytes: &'a [u8]) -> Result<Self> {
         match Version::read(bytes)? {
             Version::V2 => Self::new(bytes),
-            Version::V3 => Ok(Self { walk: Walk::Blocks(Blocks::scan(bytes)), snapshot: 0 }),
+            Version::V3 => Ok(Self { walk: Walk::Blocks(Blocks::scan(bytes)), snapshot: Saturating(0) }),
         }
     }
 }
@@ -278,7 +279,7 @@ impl<'a> Iterator for Records<'a> {
                 (section.start, (!of_file).then_some(self.snapshot), Part::Section(section))
             }
         };
-        Some(Ok((offset, Rec { snapshot, part, damage: RefCell::new(None) })))
+        Some(Ok((offset, Rec { snapshot: snapshot.map(|snapshot| snapshot.0), part, damage: RefCell::new(None) })))
     }
 }
 

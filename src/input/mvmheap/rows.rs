@@ -68,7 +68,7 @@ impl<'a> RowReader<'a> {
     /// Bytes of the file that were read so far.
     pub(super) fn consumed(&self) -> u64 {
         match self {
-            Self::Columns(columns) => columns.iter().flatten().fold(0, |sum, column| sum + column.consumed()),
+            Self::Columns(columns) => columns.iter().flatten().fold(0, |sum: u64, column| sum.saturating_add(column.consumed())),
             Self::Rows(_) => 0,
         }
     }

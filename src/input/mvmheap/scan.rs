@@ -4,6 +4,7 @@ use super::blocks::{Block, read_block, take_listed_block};
 use super::toc::Hints;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use std::num::Saturating;
 
 /// The blocks of a file in order. After a damaged block it goes on at the next one that a table of contents lists, if any.
 #[derive(Clone, Debug)]
@@ -11,7 +12,7 @@ pub(super) struct Blocks<'a> {
     bytes: &'a [u8],
     cursor: Cursor<'a>,
     hints: Hints,
-    count: u64,
+    count: Saturating<u64>,
     /// The last block was an outer table of contents, so that the file may end here.
     may_end: bool,
     ended: bool,
@@ -29,7 +30,7 @@ impl<'a> Blocks<'a> {
     }
 
     fn with_hints(bytes: &'a [u8], hints: Hints) -> Self {
-        Self { bytes, cursor: Cursor::at(bytes, 16), hints, count: 0, may_end: false, ended: false }
+        Self { bytes, cursor: Cursor::at(bytes, 16), hints, count: Saturating(0), may_end: false, ended: false }
     }
 
     /// Whether a table of contents is in use.

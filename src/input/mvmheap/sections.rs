@@ -3,6 +3,7 @@
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use byteorder::{ByteOrder, LE};
+use std::num::Saturating;
 
 /// One section. `start` and `end` are absolute file offsets; `end` is exclusive.
 #[derive(Clone, Copy, Debug)]
@@ -27,20 +28,20 @@ pub struct Section<'a> {
 #[derive(Clone, Debug)]
 pub(super) struct Sections<'a> {
     cursor: Cursor<'a>,
-    count: u64,
-    snapshots: u64,
+    count: Saturating<u64>,
+    snapshots: Saturating<u64>,
     last: &'static str,
     ended: bool,
 }
 
 impl<'a> Sections<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { cursor: Cursor::at(bytes, 16), count: 0, snapshots: 0, last: "", ended: false }
+        Self { cursor: Cursor::at(bytes, 16), count: Saturating(0), snapshots: Saturating(0), last: "", ended: false }
     }
 
     fn section(&mut self) -> Result<Section<'a>> {
         if self.last == "fram"
-            && let Some(index) = read_index(&mut self.cursor, self.snapshots)
+            && let Some(index) = read_index(&mut self.cursor, self.snapshots.0)
         {
             return Ok(index);
         }
@@ -52,7 +53,7 @@ impl<'a> Sections<'a> {
             b"fram" => fixed_rows(cursor, "fram", start, 32),
             b"refs" => reference_rows(cursor, start),
             b"strs" => string_rows(cursor, start),
-            _ if self.last == "fram" && (cursor.remaining() as u64) < self.snapshots.saturating_mul(32).saturating_add(28) => {
+            _ if self.last == "fram" && (cursor.remaining() as u64) < self.snapshots.0.saturating_mul(32).saturating_add(28) => {
                 Err(cursor.truncated("the index"))
             }
             tag => Err(Error::corrupt(start, format!("unknown section \"{}\"", tag.escape_ascii()))
@@ -127,7 +128,7 @@ fn reference_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>
         let at = walk.offset();
         let width = walk.u8("a reference")?;
         let Some(number) = number_bytes(width) else { return Err(unknown_width(at, width)) };
-        walk.take(1 + 2 * number, "a reference")?;
+        walk.take(number.saturating_mul(2).saturating_add(1), "a reference")?;
     }
     let length = walk.offset().saturating_sub(cursor.offset());
     *cursor = walk;
@@ -140,11 +141,11 @@ fn string_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
     let count = cursor.u64::<LE>("the header of section strs")?;
     let rest = cursor.rest();
     let begin = cursor.offset();
-    let mut rows = 0;
+    let mut rows = 0u64;
     while !cursor.rest().starts_with(b"type") {
         let length = cursor.u64::<LE>("the length of a string")?;
         cursor.take(length, "a string")?;
-        rows += 1;
+        rows = rows.saturating_add(1);
     }
     let length = usize::try_from(cursor.offset().saturating_sub(begin)).unwrap_or(usize::MAX);
     let payload = rest.get(..length).unwrap_or_default();
@@ -208,7 +209,7 @@ pub(super) fn strings(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
 /// The writers since 2019.11 fill these 64-bit fields from 32-bit ones, so that the upper half is a neighbour's; no real
 /// index or line needs it.
 pub(super) fn table_rows<const N: usize>(payload: &[u8]) -> impl Iterator<Item = [u64; N]> + '_ {
-    payload.chunks_exact(N * 8).map(|row| {
+    payload.chunks_exact(const { N * 8 }).map(|row| {
         let mut fields = [0; N];
         for (field, bytes) in fields.iter_mut().zip(row.as_chunks::<8>().0) {
             *field = u64::from_le_bytes(*bytes) & 0xffff_ffff;

@@ -148,7 +148,11 @@ fn summarize(dump: &Dump<'_>, snapshot: &Snapshot<'_>, options: Options<'_>, don
                 summary.external_bytes = unmanaged.then_some(tally.unmanaged);
                 if kind {
                     let by_kind = by_kind(&tally);
-                    summary.objects = Some(by_kind.object + by_kind.type_object + by_kind.stable + by_kind.frame);
+                    summary.objects = Some(
+                        [by_kind.object, by_kind.type_object, by_kind.stable, by_kind.frame]
+                            .into_iter()
+                            .fold(0, u64::saturating_add),
+                    );
                     summary.roots = rfcnt.then(|| tally.references(PERMANENT_ROOTS..=CALL_STACK_ROOTS));
                     let added_up = || (size && tofi && unmanaged).then(|| biggest_type(&dump.tables, &tally)).flatten();
                     let biggest = listed.or_else(added_up);

@@ -42,7 +42,7 @@ fn count_kinds(mut kinds: Column<'_>, mut references: Column<'_>, advance: &(dyn
     let mut tally = Tally::default();
     let (mut wide_kinds, mut wide_references) = (Vec::new(), Vec::new());
     loop {
-        let before = kinds.consumed() + references.consumed();
+        let before = kinds.consumed().saturating_add(references.consumed());
         let next = (kinds.next(CHUNK).ok()?, references.next(CHUNK).ok()?);
         if next.0.len() != next.1.len() {
             return None;
@@ -63,7 +63,7 @@ fn count_kinds(mut kinds: Column<'_>, mut references: Column<'_>, advance: &(dyn
                 tally.add_kinds(wide_kinds.iter().copied().zip(wide_references.iter().copied()));
             }
         }
-        advance(kinds.consumed() + references.consumed() - before);
+        advance(kinds.consumed().saturating_add(references.consumed()).saturating_sub(before));
     }
 }
 
@@ -82,9 +82,9 @@ impl Sum {
             if numbers.is_empty() {
                 return Some(total);
             }
-            total.rows += numbers.len() as u64;
+            total.rows = total.rows.saturating_add(numbers.len() as u64);
             total.sum = total.sum.wrapping_add(numbers.sum());
-            advance(column.consumed() - before);
+            advance(column.consumed().saturating_sub(before));
         }
     }
 }

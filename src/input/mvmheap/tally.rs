@@ -59,12 +59,12 @@ impl Tally {
         for (i, (kind, references)) in rows.enumerate() {
             let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };
             if let Some(sums) = turns.get_mut(i % 4).and_then(|turn| turn.get_mut(slot)) {
-                *sums = (sums.0 + 1, sums.1.wrapping_add(references));
+                *sums = (sums.0.wrapping_add(1), sums.1.wrapping_add(references));
             }
         }
         for turn in turns {
             for (sums, (rows, references)) in self.kinds.iter_mut().zip(turn) {
-                *sums = (sums.0 + rows, sums.1.wrapping_add(references));
+                *sums = (sums.0.wrapping_add(rows), sums.1.wrapping_add(references));
                 self.rows = self.rows.saturating_add(rows);
             }
         }
@@ -73,7 +73,8 @@ impl Tally {
     fn add_shares(&mut self, kind: &[u64], tofi: &[u64], size: &[u64], unmanaged: &[u64]) {
         // Types and frames share one vector, and what belongs to neither goes to its last element: the kinds of rows follow
         // no pattern, so that a branch on them would be mispredicted too often.
-        let (types, frames, last) = (self.types as u64, self.frames as u64, self.types as u64 + self.frames as u64);
+        let (types, frames) = (self.types as u64, self.frames as u64);
+        let last = types.saturating_add(frames);
         for (((&kind, &size), &tofi), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(unmanaged) {
             let limit = if kind == OBJECT {
                 types
@@ -83,10 +84,10 @@ impl Tally {
                 0
             };
             let base = if kind == FRAME { types } else { 0 };
-            let index = if tofi < limit { base + tofi } else { last };
+            let index = if tofi < limit { base.wrapping_add(tofi) } else { last };
             if let Some(share) = self.shares.get_mut(index as usize) {
                 share.bytes = share.bytes.wrapping_add(size).wrapping_add(unmanaged);
-                share.count += 1;
+                share.count = share.count.wrapping_add(1);
             }
         }
     }
@@ -98,7 +99,7 @@ impl Tally {
 
     /// Frames by frame index.
     pub(super) fn frames(&self) -> &[Share] {
-        self.shares.get(self.types..self.types + self.frames).unwrap_or_default()
+        self.shares.get(self.types..self.types.saturating_add(self.frames)).unwrap_or_default()
     }
 
     /// Rows of a kind.

@@ -56,7 +56,7 @@ impl Hints {
         // Columns are compressed, so the name hardly occurs by chance; hostile files are not searched for ever.
         for _ in 0..100 {
             let found = memchr::memmem::rfind(searched, b"toc\0\0\0\0\0")?;
-            if let Some((hints, _)) = Self::at(bytes, (from + found) as u64) {
+            if let Some((hints, _)) = Self::at(bytes, from.saturating_add(found) as u64) {
                 return Some(hints);
             }
             searched = searched.get(..found)?;

@@ -69,6 +69,7 @@ impl Values {
 
 /// What one can ask of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
 pub enum Metric {
     /// Wall time.
     Time,

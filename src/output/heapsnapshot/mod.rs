@@ -14,7 +14,7 @@
 //! | an element | an edge `element` |
 //! | a reference that is not called anything | `element` in arrays, otherwise `hidden`, with its number |
 //! | a weak reference | an edge `weak`, which readers do not follow |
-//! | an ephemeron in effect | an edge `internal` from the key to the value |
+//! | an ephemeron in effect | an edge `internal` from the holder to the value |
 //!
 //! The node of the object in row r has the id 2·r + 1; other nodes have even ids.
 //!

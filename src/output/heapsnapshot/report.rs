@@ -6,6 +6,7 @@ use serde::Serialize;
 
 /// What was written, as readers count it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Nodes, those that are no objects included.
     pub nodes: u64,

@@ -66,5 +66,5 @@ impl Groups {
 
 /// Whether an object is one that stands for roots, so that it is a synthetic node.
 pub(super) fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind == crate::model::heap::TypeKind::Synthetic
+    heap.type_of(object).kind.is_made_up()
 }

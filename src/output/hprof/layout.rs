@@ -19,6 +19,15 @@ const LONGEST: u64 = 1 << 30;
 /// The most bytes to fill up to a size with: sizes are numbers in a dump, and a damaged one may have any.
 const FILLING: u64 = 256 << 20;
 
+/// The most bytes to fill all arrays of external memory with: so many, or so many for each object if that is more.
+const EXTERNAL_FILLING: (u64, u64) = (4 << 30, 1 << 10);
+
+/// How many bytes of external memory may be filled with zeros in all. The sizes are numbers in a dump, too: a small file
+/// that is damaged must not fill the disk.
+pub(super) fn external_filling(heap: &Heap<'_>) -> u64 {
+    EXTERNAL_FILLING.0.max(EXTERNAL_FILLING.1 * heap.len() as u64)
+}
+
 impl Layout {
     /// The narrowest layout in which all ids fit.
     pub(super) fn of(heap: &Heap<'_>, ids: IdKind) -> Self {

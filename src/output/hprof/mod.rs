@@ -33,6 +33,7 @@
 mod classes;
 mod fields;
 mod ids;
+mod instances;
 mod labels;
 mod layout;
 mod objects;
@@ -51,8 +52,9 @@ pub use report::{Loss, Report};
 use crate::model::heap::Heap;
 use classes::Classes;
 use ids::IdSpace;
+use instances::Scratch;
 use layout::Layout;
-use objects::{Objects, Scratch};
+use objects::Objects;
 use plan::Plans;
 use records::Out;
 use report::Losses;
@@ -70,6 +72,7 @@ pub struct Options {
 
 /// What objects are called.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum IdKind {
     /// Running numbers in 4 bytes: the sizes that readers compute are exact. Object k is `8 * (k + 1)`.
     #[default]
@@ -108,6 +111,8 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &Options, out: W) -> io::Result
         report: &mut report,
         losses: &mut losses,
         scratch: Scratch::default(),
+        last_array: None,
+        external_filling: layout::external_filling(heap),
     };
     objects.write()?;
     roots.write(heap, &layout, &classes, &threads, &ids, &mut out, &mut report, &mut losses)?;

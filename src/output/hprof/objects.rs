@@ -2,9 +2,10 @@
 
 use super::classes::Classes;
 use super::ids::IdSpace;
+use super::instances::{Instance, Scratch, Surroundings, instances};
 use super::layout::Layout;
-use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
-use super::records::{Basic, Out, TRACE, sub};
+use super::plan::{Form, Plan, Plans, ValueKind, is_weak};
+use super::records::{Basic, Out, TRACE, put_id, sub};
 use super::report::{Losses, Lost, Report};
 use super::strings;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
@@ -21,33 +22,24 @@ pub(super) struct Objects<'o, 'a, W> {
     pub(super) report: &'o mut Report,
     pub(super) losses: &'o mut Losses,
     pub(super) scratch: Scratch,
-}
-
-/// Lists that are used again for each object.
-#[derive(Default)]
-pub(super) struct Scratch {
-    /// References with their keys, sorted.
-    edges: Vec<(Key, ObjectId)>,
-    /// The id for each key of the plan.
-    slots: Vec<u64>,
-    /// `WeakReference`s to write after the object, and what they refer to.
-    weak: Vec<(u64, ObjectId)>,
     /// The last array's id and end, to not look like compressed references.
-    last_array: Option<(u64, u64)>,
+    pub(super) last_array: Option<(u64, u64)>,
+    /// Bytes of external memory that zeros may still stand for.
+    pub(super) external_filling: u64,
 }
 
 impl<W: Write> Objects<'_, '_, W> {
     pub(super) fn write(mut self) -> io::Result<()> {
         let (plans, heap) = (self.plans, self.heap);
+        let mut instances = instances(plans, self.classes, self.ids, self.layout);
         let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
         for object in heap.objects() {
             let external = external.next_if(|(owner, _)| *owner == object).map(|&(_, bytes)| (self.ids.fresh(), bytes));
-            let row = plans.of[object.index()];
-            let plan = &plans.plans[row as usize];
-            let class = self.ids.class(self.classes.of_plan(row));
+            let row = plans.of[object.index()] as usize;
+            let (plan, instance) = (&plans.plans[row], &mut instances[row]);
             match plan.form {
-                Form::Fields | Form::Mixed => self.instance(object, plan, class, external.map(|(id, _)| id))?,
-                Form::Array => self.array(object, plan, class, external.map(|(id, _)| id))?,
+                Form::Fields | Form::Mixed => self.instance(object, plan, instance, external.map(|(id, _)| id))?,
+                Form::Array => self.array(object, plan, instance.class, external.map(|(id, _)| id))?,
                 Form::Bytes => self.bytes(object)?,
                 Form::Numbers(basic) => self.numbers(object, basic)?,
                 Form::Text => self.text(object)?,
@@ -55,119 +47,33 @@ impl<W: Write> Objects<'_, '_, W> {
             if let Some((id, bytes)) = external {
                 self.external(id, bytes)?;
             }
-            self.weak_references()?;
+            if !self.scratch.weak.is_empty() {
+                self.weak_references()?;
+            }
+        }
+        for (plan, instance) in plans.plans.iter().zip(&instances) {
+            instance.account(plan, self.layout, self.report, self.losses);
         }
         Ok(())
     }
 
-    fn instance(&mut self, object: ObjectId, plan: &Plan, class: u64, external: Option<u64>) -> io::Result<()> {
-        let references = self.fill_slots(object, plan);
-        let value = if plan.reads_value() { self.heap.value(object) } else { Value::None };
-        self.out.instance(self.ids.object(object), class, plan.length as u32)?;
-        let (before, after) = (&plan.fields[..plan.pads.start as usize], &plan.fields[plan.pads.end as usize..]);
-        for field in before {
-            match *field {
-                Field::Reference(row) => self.out.id(self.scratch.slots[row as usize]),
-                Field::External => self.out.id(external.unwrap_or(0)),
-                Field::Contents(offset, count, basic) => self.contents(&value, offset as usize, count.into(), basic),
-                Field::Value(basic) => self.number(&value, basic),
-                Field::Pad(..) => {}
-            }
-        }
-        self.out.small_zeros(plan.padding as usize);
-        for field in after {
-            if let Field::Reference(row) = *field {
-                self.out.id(self.scratch.slots[row as usize]);
-            }
-        }
-        self.report.add(plan.size, references + u64::from(external.is_some()));
-        self.losses.add_bytes(Lost::RoundedInstance, self.layout.instance_size(plan.length).saturating_sub(plan.size));
-        self.losses.add_bytes(Lost::Contents, plan.unwritten);
-        self.losses.add(Lost::Value, plan.loses_value().into());
-        Ok(())
-    }
-
-    /// Puts the ids of an object's references where the plan has them. Returns how many references there are.
-    fn fill_slots(&mut self, object: ObjectId, plan: &Plan) -> u64 {
-        let Scratch { edges, slots, weak, .. } = &mut self.scratch;
-        if plan.keys.is_empty() {
-            return 0;
-        }
-        let rows = self.heap.references.range(object);
-        if plan.is_exact(self.heap, rows.clone()) {
-            slots.clear();
-            slots.extend(self.heap.references.target[rows].iter().map(|&target| self.ids.object(target)));
-            return slots.len() as u64;
-        }
-        edges.clear();
-        for reference in self.heap.references.of(object) {
-            let weak = reference.weak && is_weak(self.heap, object, &reference);
-            self.losses.add(Lost::Ephemeron, (reference.weak && !weak).into());
-            edges.push(((reference.label, weak), reference.target));
-        }
-        if !edges.is_sorted_by_key(|(key, _)| *key) {
-            edges.sort_by_key(|(key, _)| *key);
-        }
-        slots.clear();
-        slots.resize(plan.keys.len(), 0);
-        let mut row = 0;
-        for &(key, target) in edges.iter() {
-            while plan.keys.get(row).is_some_and(|&known| known < key) {
-                row += 1;
-            }
-            let Some(slot) = slots.get_mut(row) else { break };
-            *slot = self.ids.object(target);
-            if key.1 && plan.referent == Some(row as u32) {
-                self.losses.add(Lost::WeakLabel, (key.0.kind() != LabelKind::None).into());
-            } else if key.1 {
-                *slot = self.ids.fresh();
-                weak.push((*slot, target));
-            }
-            row += 1;
-        }
-        edges.len() as u64
-    }
-
-    /// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts as 0.
-    fn contents(&mut self, value: &Value<'_>, offset: usize, count: usize, basic: Basic) {
-        let width = basic.width() as usize;
-        let bytes = match value {
-            Value::Bytes(bytes) => bytes.get(offset..).unwrap_or_default(),
-            _ => &[],
+    #[inline]
+    fn instance(&mut self, object: ObjectId, plan: &Plan, instance: &mut Instance, external: Option<u64>) -> io::Result<()> {
+        let fields = self.out.instance(self.ids.object(object), instance.class, instance.length)?;
+        let mut around = Surroundings {
+            heap: self.heap,
+            wide: self.layout.wide,
+            ids: self.ids,
+            losses: self.losses,
+            scratch: &mut self.scratch,
         };
-        let known = &bytes[..bytes.len().min(count * width) / width * width];
-        match (self.heap.big_endian, basic) {
-            (true, _) => self.out.bytes(known),
-            (false, Basic::Long) => self.out.swapped::<8>(known),
-            (false, Basic::Int) => self.out.swapped::<4>(known),
-            (false, Basic::Short) => self.out.swapped::<2>(known),
-            (false, _) => self.out.bytes(known),
+        let references = instance.fill_references(object, plan, fields, &mut around);
+        if instance.reads_value || external.is_some() {
+            let value = if instance.reads_value { self.heap.value(object) } else { Value::None };
+            instance.fill_values(&value, external, fields, &mut around);
         }
-        self.out.small_zeros(count * width - known.len());
-    }
-
-    fn number(&mut self, value: &Value<'_>, basic: Basic) {
-        match (value, basic) {
-            (Value::Integer(value), Basic::Long) => self.out.u8(*value as u64),
-            (Value::Float(value), Basic::Double) => self.out.u8(value.to_bits()),
-            (Value::Boolean(value), Basic::Boolean) => self.out.u1((*value).into()),
-            (Value::Length(value), Basic::Long) => self.out.u8(*value),
-            (Value::Length(value), Basic::Int) => self.out.u4((*value).min(i32::MAX as u64) as u32),
-            _ => {
-                self.losses.add(Lost::Value, 1);
-                self.zero(basic);
-            }
-        }
-    }
-
-    fn zero(&mut self, basic: Basic) {
-        match basic {
-            Basic::Object => self.out.id(0),
-            Basic::Boolean | Basic::Byte => self.out.u1(0),
-            Basic::Char | Basic::Short => self.out.u2(0),
-            Basic::Float | Basic::Int => self.out.u4(0),
-            Basic::Double | Basic::Long => self.out.u8(0),
-        }
+        self.report.references += references + u64::from(external.is_some());
+        Ok(())
     }
 
     fn array(&mut self, object: ObjectId, plan: &Plan, class: u64, external: Option<u64>) -> io::Result<()> {
@@ -182,14 +88,44 @@ impl<W: Write> Objects<'_, '_, W> {
         let length = count.max(fitting);
         let id = self.ids.object(object);
         self.keep_apart(id, length)?;
-        let by_index = kept == edges && self.indexed(object, count, length);
-        self.out.begin(sub::OBJECT_ARRAY, 9 + 2 * self.layout.reference() + length * self.layout.reference())?;
-        self.out.id(id);
-        self.out.u4(TRACE);
-        self.out.u4(length as u32);
-        self.out.id(class);
+        let elements = if kept == edges { self.elements(object, count, length) } else { None };
+        self.out.object_array(id, class, length)?;
+        // Ids for weak references are given in the order of the elements, which is only known at the end.
+        let given_in_order = elements.is_none() || !heap.references.any_weak(heap.references.range(object));
+        let area = if given_in_order { self.out.area(length * self.layout.reference()) } else { None };
+        match area {
+            Some(area) => {
+                let around =
+                    Surroundings { heap, wide: self.layout.wide, ids: self.ids, losses: self.losses, scratch: &mut self.scratch };
+                fill_elements(object, elements, external, area, around);
+            }
+            None => self.stream_elements(object, kept as usize, elements.is_some(), length, external)?,
+        }
+        let shown = self.layout.array_size(length * self.layout.reference());
+        self.report.add(shown, count);
+        self.sized(shown, size);
+        if plan.value == ValueKind::Bytes {
+            self.losses.add_bytes(Lost::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
+        } else {
+            // A number of elements is no loss: an array has one.
+            let is_lost = !matches!(plan.value, ValueKind::None | ValueKind::Length);
+            self.losses.add(Lost::Value, is_lost.into());
+        }
+        Ok(())
+    }
+
+    /// Writes the elements one after the other, in order.
+    fn stream_elements(
+        &mut self,
+        object: ObjectId,
+        kept: usize,
+        by_index: bool,
+        length: u64,
+        external: Option<u64>,
+    ) -> io::Result<()> {
+        let heap = self.heap;
         let mut written = 0;
-        for reference in heap.references.of(object).take(kept as usize) {
+        for reference in heap.references.of(object).take(kept) {
             let weak = is_weak(heap, object, &reference);
             self.losses.add(Lost::Ephemeron, (reference.weak && !weak).into());
             match reference.label.kind() {
@@ -223,34 +159,24 @@ impl<W: Write> Objects<'_, '_, W> {
             self.out.id(external);
             written += 1;
         }
-        self.out.zeros((length - written) * self.layout.reference())?;
-        let shown = self.layout.array_size(length * self.layout.reference());
-        self.report.add(shown, count);
-        self.sized(shown, size);
-        if plan.value == ValueKind::Bytes {
-            self.losses.add_bytes(Lost::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
-        } else {
-            // A number of elements is no loss: an array has one.
-            let is_lost = !matches!(plan.value, ValueKind::None | ValueKind::Length);
-            self.losses.add(Lost::Value, is_lost.into());
-        }
-        Ok(())
+        self.out.zeros((length - written) * self.layout.reference())
     }
 
-    /// Whether the elements of an array can stand at their indexes, with everything else behind them.
-    fn indexed(&self, object: ObjectId, count: u64, length: u64) -> bool {
+    /// Where the elements of an array end if they can stand at their indexes, with everything else behind them.
+    fn elements(&self, object: ObjectId, count: u64, length: u64) -> Option<u64> {
         let mut next = 0;
         let mut elements = 0;
-        for reference in self.heap.references.of(object) {
-            if let LabelKind::Index(index) = reference.label.kind() {
+        let references = &self.heap.references;
+        for label in references.label.get(references.range(object)).unwrap_or_default() {
+            if let LabelKind::Index(index) = label.kind() {
                 if u64::from(index) < next {
-                    return false;
+                    return None;
                 }
                 next = u64::from(index) + 1;
                 elements += 1;
             }
         }
-        elements > 0 && elements <= count && next + (count - elements) <= length
+        (elements > 0 && elements <= count && next + (count - elements) <= length).then_some(next)
     }
 
     /// The id to write for a reference, which may be that of a new `WeakReference`.
@@ -270,16 +196,12 @@ impl<W: Write> Objects<'_, '_, W> {
             return Ok(());
         }
         let end = id + 16 + 8 * length;
-        if self.scratch.last_array.is_some_and(|(start, end)| start < id && id < end) {
+        if self.last_array.is_some_and(|(start, end)| start < id && id < end) {
             let between = self.ids.fresh();
-            self.out.begin(sub::OBJECT_ARRAY, 25)?;
-            self.out.id(between);
-            self.out.u4(TRACE);
-            self.out.u4(0);
-            self.out.id(self.ids.class(self.classes.required.object_array));
+            self.out.object_array(between, self.ids.class(self.classes.required.object_array), 0)?;
             self.report.add(self.layout.array_size(0), 0);
         }
-        self.scratch.last_array = Some((id, end));
+        self.last_array = Some((id, end));
         Ok(())
     }
 
@@ -300,11 +222,13 @@ impl<W: Write> Objects<'_, '_, W> {
     }
 
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
-        let length = self.layout.bytes_length(bytes, 0);
+        let length = self.layout.bytes_length(bytes, 0).min(self.external_filling);
+        self.external_filling -= length;
         self.number_array(id, Basic::Byte, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
-        self.sized(shown, bytes);
+        self.losses.add_bytes(Lost::RoundedArray, shown.saturating_sub(bytes));
+        self.losses.add_bytes(Lost::CutExternal, bytes.saturating_sub(shown));
         Ok(())
     }
 
@@ -360,8 +284,9 @@ impl<W: Write> Objects<'_, '_, W> {
         let id = self.layout.reference();
         for index in 0..self.scratch.weak.len() {
             let (weak, target) = self.scratch.weak[index];
-            self.out.instance(weak, self.ids.class(self.classes.required.weak_reference), id as u32)?;
-            self.out.id(self.ids.object(target));
+            let class = self.ids.class(self.classes.required.weak_reference);
+            let fields = self.out.instance(weak, class, id as usize)?;
+            put_id(fields, 0, self.ids.object(target), self.layout.wide);
             self.report.add(self.layout.instance_size(id), 1);
         }
         self.scratch.weak.clear();
@@ -372,5 +297,43 @@ impl<W: Write> Objects<'_, '_, W> {
     fn sized(&mut self, shown: u64, size: u64) {
         self.losses.add_bytes(Lost::RoundedArray, shown.saturating_sub(size));
         self.losses.add_bytes(Lost::CutSize, size.saturating_sub(shown));
+    }
+}
+
+/// Fills in the elements of an array that is written in one piece.
+fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>, area: &mut [u8], around: Surroundings<'_, '_>) {
+    let heap = around.heap;
+    let width = if around.wide { 8 } else { 4 };
+    // What is no element stands behind them, or everything stands in its order.
+    let mut next = elements.unwrap_or(0);
+    let mut labelled = 0;
+    for reference in heap.references.of(object) {
+        let place = match (reference.label.kind(), elements) {
+            (LabelKind::Index(index), Some(_)) => index.into(),
+            (kind, _) => {
+                match kind {
+                    LabelKind::None => {}
+                    LabelKind::Index(index) => around.losses.add(Lost::ArrayIndex, (u64::from(index) != next).into()),
+                    LabelKind::Field(_) | LabelKind::Offset(_) => labelled += 1,
+                }
+                next += 1;
+                next - 1
+            }
+        };
+        let mut id = around.ids.object(reference.target);
+        if reference.weak {
+            match is_weak(heap, object, &reference) {
+                true => {
+                    id = around.ids.fresh();
+                    around.scratch.weak.push((id, reference.target));
+                }
+                false => around.losses.add(Lost::Ephemeron, 1),
+            }
+        }
+        put_id(area, place as usize * width, id, around.wide);
+    }
+    around.losses.add(Lost::ArrayLabel, labelled);
+    if let Some(external) = external {
+        put_id(area, next as usize * width, external, around.wide);
     }
 }

@@ -42,7 +42,9 @@ pub(super) struct Plan {
     pub(super) external: bool,
     /// References, sorted, as often as they occur in one object.
     pub(super) keys: Vec<Key>,
-    /// Most references of one object.
+    /// The references of every object come in the order of the keys, and none is weak.
+    pub(super) in_order: bool,
+    /// Most references of one object, of those that brought a label.
     most: u32,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
@@ -110,8 +112,6 @@ struct Group {
     size: u64,
     external: bool,
     array: bool,
-    /// The type is one of Java's arrays of numbers.
-    numbers: Option<Basic>,
     /// There are references, where it matters: contents and texts are written as such only if there are none.
     references: bool,
 }
@@ -132,46 +132,58 @@ impl Plans {
     /// Gives all objects of a type and size one plan, with all their labels.
     fn group(&mut self, heap: &Heap<'_>) {
         let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
-        // Objects of a type mostly have the same size as the one before.
         let numbers: Vec<_> = heap.types.iter().map(|kind| elements(heap, kind)).collect();
+        // Objects of a type mostly have the same size as the one before.
         let mut recent: Vec<Option<(Group, u32)>> = vec![None; heap.types.len()];
         let mut external = heap.external.iter().peekable();
+        let mut seen: Vec<Seen> = Vec::new();
         let mut keys = Vec::new();
         for object in heap.objects() {
             let has_external = external.next_if(|(owner, _)| *owner == object).is_some_and(|(_, bytes)| *bytes > 0);
             let type_id = heap.type_of[object.index()];
             let size = heap.shallow.get(object.index());
             let range = heap.references.range(object);
-            let numbers = numbers[type_id.0 as usize];
-            let array = numbers.is_some() || is_array(heap, object, size);
-            // The size of an array is in its length.
+            let array = numbers[type_id.0 as usize].is_some() || is_array(heap, object, size);
             let group = Group {
-                type_id,
+                // The size of an array is in its length.
                 size: if array { 0 } else { size },
+                type_id,
                 external: has_external,
                 array,
-                numbers,
                 references: (array || heap.type_of(object).kind == TypeKind::Text) && !range.is_empty(),
             };
             let recent = &mut recent[type_id.0 as usize];
             let row = match *recent {
                 Some((last, row)) if last == group => row,
                 _ => *groups.entry(group).or_insert_with(|| {
-                    self.plans.push(Plan::new(heap, object, &group));
+                    let plan = Plan::new(heap, object, &group, numbers[type_id.0 as usize]);
+                    seen.push(Seen { fields: plan.form == Form::Fields, ..Seen::default() });
+                    self.plans.push(plan);
                     self.plans.len() as u32 - 1
                 }),
             };
             *recent = Some((group, row));
             self.of.push(row);
+            let seen = &mut seen[row as usize];
+            if !seen.fields || seen.has(heap, range.clone()) {
+                continue;
+            }
             let plan = &mut self.plans[row as usize];
-            if plan.form == Form::Fields && !plan.is_exact(heap, range) {
-                collect_keys(heap, object, &mut keys);
+            let in_order = collect_keys(heap, object, &mut keys);
+            plan.in_order &= in_order;
+            // Objects with all labels that are known so far do not count: what they need is there.
+            if !in_order || keys != plan.keys {
                 plan.most = plan.most.max(keys.len() as u32);
                 plan.merge(&keys);
-                if plan.keys.len() > MOST_FIELDS {
-                    plan.form = Form::Mixed;
-                    plan.keys = Vec::new();
-                }
+            }
+            seen.most = plan.most as usize;
+            seen.set(heap, range);
+            if plan.keys.len() > MOST_FIELDS {
+                plan.form = Form::Mixed;
+                plan.keys = Vec::new();
+                // The objects that come are not looked at.
+                plan.in_order = false;
+                *seen = Seen::default();
             }
         }
     }
@@ -246,11 +258,11 @@ impl Plans {
 }
 
 impl Plan {
-    fn new(heap: &Heap<'_>, first: ObjectId, group: &Group) -> Self {
+    fn new(heap: &Heap<'_>, first: ObjectId, group: &Group, numbers: Option<Basic>) -> Self {
         let value = ValueKind::of(heap, first);
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.form = match group {
-            Group { numbers: Some(basic), references: false, external: false, .. } => Form::Numbers(*basic),
+            Group { references: false, external: false, .. } if let Some(basic) = numbers => Form::Numbers(basic),
             Group { references: false, external: false, .. }
                 if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
             {
@@ -264,7 +276,7 @@ impl Plan {
     }
 
     fn with_keys(&self, keys: Vec<Key>) -> Self {
-        Self::with(self.type_id, self.size, self.value, self.external, keys)
+        Self { in_order: self.in_order, ..Self::with(self.type_id, self.size, self.value, self.external, keys) }
     }
 
     /// A plan for fields, which are to be found yet.
@@ -277,6 +289,7 @@ impl Plan {
             external,
             most: keys.len() as u32,
             keys,
+            in_order: true,
             fields: Vec::new(),
             pads: 0..0,
             padding: 0,
@@ -302,18 +315,6 @@ impl Plan {
         self.value == ValueKind::Bytes && self.keys.is_empty() && !self.external
     }
 
-    /// Whether the references in these rows have exactly the keys of the plan, in their order, and none is weak, which holds
-    /// for most objects.
-    #[inline]
-    pub(super) fn is_exact(&self, heap: &Heap<'_>, rows: Range<usize>) -> bool {
-        let references = &heap.references;
-        if rows.len() != self.keys.len() || references.label.is_empty() {
-            return rows.is_empty() && self.keys.is_empty();
-        }
-        let equal = |(row, key): (usize, &Key)| references.label[row] == key.0 && !key.1;
-        (references.weak.is_empty() || !rows.clone().any(|row| references.is_weak(row))) && rows.zip(&self.keys).all(equal)
-    }
-
     /// Adds the keys of an object. Both lists are sorted, and a key counts as often as it occurs.
     fn merge(&mut self, keys: &[Key]) {
         if self.keys == keys {
@@ -328,6 +329,44 @@ impl Plan {
                 self.keys.insert(own, key);
             }
             own += 1;
+        }
+    }
+}
+
+/// The labels of an object of a group. Most objects of the group have the same, or the first of them, and add nothing.
+#[derive(Default)]
+struct Seen {
+    /// The objects are written with fields, as far as is known.
+    fields: bool,
+    /// [`Plan::most`] of the plan.
+    most: usize,
+    labels: Vec<Label>,
+}
+
+impl Seen {
+    /// Whether the references in these rows have these labels, or the first of them, and none is weak.
+    #[inline]
+    fn has(&self, heap: &Heap<'_>, rows: Range<usize>) -> bool {
+        let references = &heap.references;
+        if rows.is_empty() {
+            return true;
+        }
+        let known = match references.label.get(rows.clone()) {
+            Some(labels) => self.labels.starts_with(labels),
+            // Without labels their number is all that there is.
+            None => rows.len() <= self.labels.len(),
+        };
+        known && (rows.len() == self.labels.len() || rows.len() <= self.most) && !references.any_weak(rows)
+    }
+
+    fn set(&mut self, heap: &Heap<'_>, rows: Range<usize>) {
+        self.labels.clear();
+        if heap.references.any_weak(rows.clone()) {
+            return;
+        }
+        match heap.references.label.get(rows.clone()) {
+            Some(labels) => self.labels.extend_from_slice(labels),
+            None => self.labels.resize(rows.len(), Label::NONE),
         }
     }
 }
@@ -362,13 +401,19 @@ fn is_array(heap: &Heap<'_>, object: ObjectId, size: u64) -> bool {
     indexed * 2 > range.len()
 }
 
-/// Sorted labels of an object's references.
-fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) {
+/// Sorted labels of an object's references. Returns whether they were sorted already and none is weak.
+fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool {
     keys.clear();
-    keys.extend(heap.references.of(object).map(|reference| (reference.label, is_weak(heap, object, &reference))));
-    if !keys.is_sorted() {
+    let mut strong = true;
+    keys.extend(heap.references.of(object).map(|reference| {
+        strong &= !reference.weak;
+        (reference.label, is_weak(heap, object, &reference))
+    }));
+    let sorted = keys.is_sorted();
+    if !sorted {
         keys.sort_unstable();
     }
+    sorted && strong
 }
 
 /// Whether a reference is to be written as weak. The value of an ephemeron is not: nothing else would keep it alive.

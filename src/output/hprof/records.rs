@@ -72,36 +72,47 @@ pub(super) const TRACE: u32 = 1;
 /// Bytes of sub-records in a segment, unless one of them is larger by itself.
 const SEGMENT: usize = 1 << 20;
 
+/// A part of what sizes are filled up with.
+static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
+
+/// Bytes of a record before its body: tag, time, length.
+const ENVELOPE: usize = 9;
+
 /// Writes records and collects sub-records into segments, in one buffer that is used again and again.
+///
+/// The buffer begins with room for the envelope, so that a segment goes out in one piece of about 1 MiB, which buffers below
+/// hand on without copying it.
 pub(super) struct Out<W> {
     out: W,
     wide: bool,
     buffer: Vec<u8>,
-    /// The envelope of the segment is written already: one large sub-record streams through the buffer.
+    /// One large sub-record streams through the buffer, whose envelope was filled in when it began.
     streaming: bool,
 }
 
 impl<W: Write> Out<W> {
     /// `wide`: ids take 8 bytes, not 4.
     pub(super) fn new(out: W, wide: bool) -> Self {
-        Self { out, wide, buffer: Vec::with_capacity(SEGMENT + 4096), streaming: false }
+        let mut buffer = Vec::with_capacity(ENVELOPE + SEGMENT + 4096);
+        buffer.resize(ENVELOPE, 0);
+        Self { out, wide, buffer, streaming: false }
     }
 
     /// Writes a record outside of segments, of the body that was collected since the last one.
     pub(super) fn record(&mut self, tag: u8) -> io::Result<()> {
-        self.envelope(tag, self.buffer.len() as u32)?;
+        self.envelope(tag, (self.buffer.len() - ENVELOPE) as u64);
         self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
+        self.buffer.truncate(ENVELOPE);
         Ok(())
     }
 
     /// Begins a sub-record of `length` bytes, the tag included. It goes into the segment under way if it has room.
     #[inline]
     pub(super) fn begin(&mut self, tag: u8, length: u64) -> io::Result<()> {
-        if self.streaming || self.buffer.len() as u64 + length > SEGMENT as u64 {
+        if self.streaming || self.buffer.len() as u64 + length > (ENVELOPE + SEGMENT) as u64 {
             self.end_segment()?;
             if length > SEGMENT as u64 {
-                self.envelope(tag::HEAP_DUMP_SEGMENT, length as u32)?;
+                self.envelope(tag::HEAP_DUMP_SEGMENT, length);
                 self.streaming = true;
             }
         }
@@ -109,26 +120,51 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Begins an instance with so many bytes of fields.
+    /// Writes the header of an instance, and gives its fields, which are so many zeros, to fill in.
     #[inline]
-    pub(super) fn instance(&mut self, id: u64, class: u64, length: u32) -> io::Result<()> {
-        if self.wide {
-            self.begin(sub::INSTANCE_DUMP, 25 + u64::from(length))?;
-            self.u8(id);
-            self.u4(TRACE);
-            self.u8(class);
-            self.u4(length);
-            return Ok(());
+    pub(super) fn instance(&mut self, id: u64, class: u64, length: usize) -> io::Result<&mut [u8]> {
+        let header = if self.wide { 24 } else { 16 };
+        self.begin(sub::INSTANCE_DUMP, (1 + header + length) as u64)?;
+        let start = self.buffer.len();
+        self.buffer.resize(start + header + length, 0);
+        let (header, fields) = self.buffer[start..].split_at_mut(header);
+        match self.wide {
+            true => {
+                header[..8].copy_from_slice(&id.to_be_bytes());
+                header[8..12].copy_from_slice(&TRACE.to_be_bytes());
+                header[12..20].copy_from_slice(&class.to_be_bytes());
+                header[20..].copy_from_slice(&(length as u32).to_be_bytes());
+            }
+            false => {
+                header[..4].copy_from_slice(&(id as u32).to_be_bytes());
+                header[4..8].copy_from_slice(&TRACE.to_be_bytes());
+                header[8..12].copy_from_slice(&(class as u32).to_be_bytes());
+                header[12..].copy_from_slice(&(length as u32).to_be_bytes());
+            }
         }
-        self.begin(sub::INSTANCE_DUMP, 17 + u64::from(length))?;
-        // One copy: most of a file is made of these.
-        let mut header = [0; 16];
-        header[..4].copy_from_slice(&(id as u32).to_be_bytes());
-        header[4..8].copy_from_slice(&TRACE.to_be_bytes());
-        header[8..12].copy_from_slice(&(class as u32).to_be_bytes());
-        header[12..].copy_from_slice(&length.to_be_bytes());
-        self.buffer.extend_from_slice(&header);
+        Ok(fields)
+    }
+
+    /// Writes the header of an array of references.
+    pub(super) fn object_array(&mut self, id: u64, class: u64, length: u64) -> io::Result<()> {
+        let width = if self.wide { 8 } else { 4 };
+        self.begin(sub::OBJECT_ARRAY, 9 + (2 + length) * width)?;
+        self.id(id);
+        self.u4(TRACE);
+        self.u4(length as u32);
+        self.id(class);
         Ok(())
+    }
+
+    /// So many zeros to fill in, if no large sub-record is under way.
+    #[inline]
+    pub(super) fn area(&mut self, length: u64) -> Option<&mut [u8]> {
+        if self.streaming {
+            return None;
+        }
+        let start = self.buffer.len();
+        self.buffer.resize(start + length as usize, 0);
+        self.buffer.get_mut(start..)
     }
 
     /// Lets a large sub-record flow. To be called now and then while one is written.
@@ -148,25 +184,28 @@ impl<W: Write> Out<W> {
     /// Ends the dump.
     pub(super) fn finish(mut self) -> io::Result<()> {
         self.end_segment()?;
-        self.envelope(tag::HEAP_DUMP_END, 0)?;
+        self.record(tag::HEAP_DUMP_END)?;
         self.out.flush()
     }
 
     fn end_segment(&mut self) -> io::Result<()> {
-        if !self.streaming && !self.buffer.is_empty() {
-            self.envelope(tag::HEAP_DUMP_SEGMENT, self.buffer.len() as u32)?;
+        if self.streaming {
+            self.out.write_all(&self.buffer)?;
+            self.buffer.clear();
+            self.buffer.resize(ENVELOPE, 0);
+            self.streaming = false;
+            return Ok(());
         }
-        self.out.write_all(&self.buffer)?;
-        self.buffer.clear();
-        self.streaming = false;
-        Ok(())
+        match self.buffer.len() {
+            ENVELOPE => Ok(()),
+            _ => self.record(tag::HEAP_DUMP_SEGMENT),
+        }
     }
 
-    fn envelope(&mut self, tag: u8, length: u32) -> io::Result<()> {
-        let mut envelope = [0; 9];
-        envelope[0] = tag;
-        envelope[5..].copy_from_slice(&length.to_be_bytes());
-        self.out.write_all(&envelope)
+    /// Fills in the envelope that the buffer begins with.
+    fn envelope(&mut self, tag: u8, length: u64) {
+        self.buffer[0] = tag;
+        self.buffer[5..ENVELOPE].copy_from_slice(&(length as u32).to_be_bytes());
     }
 
     #[inline]
@@ -202,16 +241,6 @@ impl<W: Write> Out<W> {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// Numbers of `N` bytes whose last byte is the most significant.
-    #[inline]
-    pub(super) fn swapped<const N: usize>(&mut self, bytes: &[u8]) {
-        for number in bytes.as_chunks::<N>().0 {
-            let mut number = *number;
-            number.reverse();
-            self.buffer.extend_from_slice(&number);
-        }
-    }
-
     /// Bytes of a large sub-record.
     pub(super) fn stream(&mut self, bytes: &[u8]) -> io::Result<()> {
         for chunk in bytes.chunks(SEGMENT) {
@@ -221,22 +250,25 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Zeros of a small sub-record.
-    #[inline]
-    pub(super) fn small_zeros(&mut self, count: usize) {
-        self.buffer.resize(self.buffer.len() + count, 0);
-    }
-
     /// Zeros of a sub-record of any size.
     pub(super) fn zeros(&mut self, count: u64) -> io::Result<()> {
         let mut left = count;
         while left > 0 {
-            let step = left.min(SEGMENT as u64);
-            self.buffer.resize(self.buffer.len() + step as usize, 0);
+            let step = left.min(ZEROS.len() as u64);
+            self.buffer.extend_from_slice(&ZEROS[..step as usize]);
             left -= step;
             self.relieve()?;
         }
         Ok(())
+    }
+}
+
+/// Puts an id into fields or elements that were given to fill in.
+#[inline]
+pub(super) fn put_id(fields: &mut [u8], place: usize, id: u64, wide: bool) {
+    match wide {
+        true => fields[place..place + 8].copy_from_slice(&id.to_be_bytes()),
+        false => fields[place..place + 4].copy_from_slice(&(id as u32).to_be_bytes()),
     }
 }
 

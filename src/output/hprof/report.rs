@@ -5,6 +5,7 @@ use serde::Serialize;
 
 /// What was written, as readers count it: what the heap has no object for is included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct Report {
     /// Instances and arrays.
     pub instances: u64,
@@ -28,6 +29,12 @@ impl Report {
         self.bytes += bytes;
         self.references += references;
     }
+
+    /// Adds objects of one size, whose references are counted elsewhere.
+    pub(super) fn add_many(&mut self, count: u64, bytes: u64) {
+        self.instances += count;
+        self.bytes += count * bytes;
+    }
 }
 
 /// Kinds of losses, in the order in which they are listed.
@@ -36,6 +43,7 @@ pub(super) enum Lost {
     RoundedInstance,
     RoundedArray,
     CutSize,
+    CutExternal,
     StringSize,
     Lengthened,
     StringType,
@@ -52,10 +60,15 @@ pub(super) enum Lost {
 }
 
 /// What is said of each kind, and whether bytes are counted.
-const KINDS: [(Lost, &str, bool); 16] = [
+const KINDS: [(Lost, &str, bool); 17] = [
     (Lost::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
     (Lost::RoundedArray, "sizes rounded up", true),
     (Lost::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
+    (
+        Lost::CutExternal,
+        "external memory: zeros stand for at most 256 MiB of an object, and for 4 GiB or 1 KiB an object in all",
+        true,
+    ),
     (Lost::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
     (Lost::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
     (Lost::StringType, "type names of texts, which are java.lang.String", false),
@@ -90,6 +103,15 @@ impl Losses {
             let (count, sum) = &mut self.counts[lost as usize];
             *count += 1;
             *sum = sum.saturating_add(bytes);
+        }
+    }
+
+    /// Counts so many losses of so many bytes each, if it is any.
+    pub(super) fn add_many(&mut self, lost: Lost, count: u64, bytes: u64) {
+        if bytes > 0 {
+            let (known, sum) = &mut self.counts[lost as usize];
+            *known += count;
+            *sum = sum.saturating_add(count.saturating_mul(bytes));
         }
     }
 

@@ -5,7 +5,7 @@ use super::fields::Unique;
 use super::ids::IdSpace;
 use super::labels::field_name;
 use super::layout::Layout;
-use super::records::{Out, TRACE, sub, tag};
+use super::records::{Out, TRACE, put_id, sub, tag};
 use super::report::{Losses, Lost, Report};
 use super::required::OBJECT;
 use super::strings;
@@ -219,9 +219,9 @@ impl Threads {
         let id = layout.reference();
         for (row, thread) in (0..).zip(&heap.threads) {
             let name = ids.fresh();
-            out.instance(self.object(row), ids.class(classes.required.thread), 2 * id as u32)?;
-            out.id(thread.object.map_or(0, |object| ids.object(object)));
-            out.id(name);
+            let fields = out.instance(self.object(row), ids.class(classes.required.thread), 2 * id as usize)?;
+            put_id(fields, 0, thread.object.map_or(0, |object| ids.object(object)), layout.wide);
+            put_id(fields, id as usize, name, layout.wide);
             report.add(layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
             strings::write(heap.names.text(thread.name), name, layout, classes, ids, out, report)?;
         }

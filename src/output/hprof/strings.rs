@@ -3,7 +3,7 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::records::{Basic, Out, TRACE, sub};
+use super::records::{Basic, Out, TRACE, put_id, sub};
 use super::report::Report;
 use std::io::{self, Write};
 
@@ -24,22 +24,26 @@ pub(super) fn write<W: Write>(
     report: &mut Report,
 ) -> io::Result<(u64, bool)> {
     let array = ids.fresh();
-    let latin1 = text.chars().all(|c| u32::from(c) < 256);
-    let count = if latin1 { text.chars().count() } else { text.encode_utf16().count() };
+    let ascii = text.is_ascii();
+    let latin1 = ascii || text.chars().all(|c| u32::from(c) < 256);
+    let count = match (ascii, latin1) {
+        (true, _) => text.len(),
+        (_, true) => text.chars().count(),
+        _ => text.encode_utf16().count(),
+    };
     let (length, width, basic) = if latin1 { (count.min(LONGEST), 1, Basic::Byte) } else { (count.min(LONGEST), 2, Basic::Char) };
     let bytes = length as u64 * width;
     let size = classes.string_size(layout);
-    out.instance(id, ids.class(classes.required.string), layout.reference() as u32 + 5)?;
-    out.id(array);
-    out.u1(0);
-    out.u4(0);
+    let fields = out.instance(id, ids.class(classes.required.string), layout.reference() as usize + 5)?;
+    // The coder and the hash are 0.
+    put_id(fields, 0, array, layout.wide);
     report.add(size, 1);
     out.begin(sub::PRIM_ARRAY, 10 + layout.reference() + bytes)?;
     out.id(array);
     out.u4(TRACE);
     out.u4(length as u32);
     out.u1(basic as u8);
-    match (latin1, text.is_ascii()) {
+    match (latin1, ascii) {
         (_, true) => out.stream(&text.as_bytes()[..length])?,
         (true, _) => {
             for c in text.chars().take(length) {

@@ -10,6 +10,7 @@ use crate::input::histogram::{Counts, Histogram};
 use crate::input::load::{LoadOptions, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::Ids;
+use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load`] gives them.
 ///
@@ -21,11 +22,16 @@ use crate::model::heap::Ids;
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;
-    let mut pass =
-        Pass { classes: Classes::default(), types: HeapBuilder::with_capacity(0, 0), counts: Vec::new(), objects: 0, root: None };
+    let mut pass = Pass {
+        classes: Classes::default(),
+        types: HeapBuilder::with_capacity(0, 0),
+        counts: Vec::new(),
+        objects: Saturating(0),
+        root: None,
+    };
     let mut external = Vec::new();
     let damage = pass.read(&mut records, &mut external, options).err();
-    external.retain(|&(id, size)| size > 0 && (1..=pass.objects).contains(&id));
+    external.retain(|&(id, size)| size > 0 && (1..=pass.objects.0).contains(&id));
     if !external.is_empty() {
         external.sort_unstable();
         pass.add_external(bytes, &external);
@@ -39,7 +45,7 @@ struct Pass {
     types: HeapBuilder<'static>,
     /// By type.
     counts: Vec<Counts>,
-    objects: u64,
+    objects: Saturating<u64>,
     /// The type of a root without a class.
     root: Option<usize>,
 }
@@ -48,13 +54,13 @@ impl Pass {
     fn read(&mut self, records: &mut Records<'_>, external: &mut Vec<(u64, u64)>, options: LoadOptions<'_>) -> Result<()> {
         loop {
             records.for_each_object(|_, offset, head, cursor| {
-                if self.objects.is_multiple_of(65536) {
+                if self.objects.0.is_multiple_of(65536) {
                     (options.progress)(offset);
                 }
                 let count = cursor.uleb128("the reference count of an object")?;
                 cursor.skip_uleb128s(count, "the references of an object")?;
                 self.objects += 1;
-                let row = self.row(head, self.objects);
+                let row = self.row(head, self.objects.0);
                 self.add(row, Counts { objects: 1, shallow: head.shallow_size, external: 0 });
                 Ok(())
             })?;
@@ -81,7 +87,7 @@ impl Pass {
                 }
                 let count = cursor.uleb128("the reference count of an object")?;
                 cursor.skip_uleb128s(count, "the references of an object")?;
-                id += 1;
+                id = u64::saturating_add(id, 1);
                 while let Some((_, size)) = external.next_if(|(owner, _)| *owner == id) {
                     let row = self.row(head, id);
                     self.add(row, Counts { external: *size, ..Counts::default() });
@@ -111,7 +117,7 @@ impl Pass {
     #[inline]
     fn add(&mut self, row: usize, counts: Counts) {
         if row >= self.counts.len() {
-            self.counts.resize(row + 1, Counts::default());
+            self.counts.resize(row.saturating_add(1), Counts::default());
         }
         if let Some(sum) = self.counts.get_mut(row) {
             sum.merge(counts);

@@ -42,7 +42,7 @@ impl<'a> Values<'a> for DartValues<'a> {
             Some(Data::Bool(value)) => Value::Boolean(value != 0),
             Some(Data::Int(value)) => Value::Integer(value),
             Some(Data::Double(value)) => Value::Float(value),
-            Some(Data::Latin1(text)) => Value::Text { text: latin1(text.units).into(), length: text.length },
+            Some(Data::Latin1(text)) => Value::Text { text: latin1(text.units), length: text.length },
             Some(Data::Utf16(text)) => Value::Text { text: utf16(text.units).0.into(), length: text.length },
             Some(Data::Length(length)) => Value::Length(length),
             Some(Data::Name(name)) => {

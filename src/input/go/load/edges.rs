@@ -48,7 +48,7 @@ impl Edges {
         let count = placed.sizes.len();
         let room: Vec<usize> = placed.fields.iter().map(|fields| usize::try_from(*fields).unwrap_or(usize::MAX)).collect();
         let all = room.iter().fold(0usize, |all, room| all.saturating_add(*room));
-        let mut counts = vec![0u32; count + 1];
+        let mut counts = vec![0u32; count.saturating_add(1)];
         let mut shape_of = vec![TypeId(0); count];
         let (mut targets, mut labels) = (vec![0u32; all], vec![0u32; all]);
         let mut work = Vec::with_capacity(room.len());
@@ -60,17 +60,18 @@ impl Edges {
             rest_of_targets = rest;
             let (labels, rest) = std::mem::take(&mut rest_of_labels).split_at_mut(*room);
             rest_of_labels = rest;
-            work.push(Work { first_row: number * CHUNK, counts, shape_of, targets, labels });
+            work.push(Work { first_row: number.saturating_mul(CHUNK), counts, shape_of, targets, labels });
         }
         let chunks: Vec<Chunk> = work.into_par_iter().map(|work| chunk(reader, placed, work)).collect();
 
-        let (mut from, mut to) = (0, 0);
+        let (mut from, mut to) = (0usize, 0usize);
         let mut faults = Faults::default();
         for (chunk, room) in chunks.iter().zip(&room) {
-            targets.copy_within(from..from + chunk.length, to);
-            labels.copy_within(from..from + chunk.length, to);
-            from += room;
-            to += chunk.length;
+            let filled = from..from.saturating_add(chunk.length);
+            targets.copy_within(filled.clone(), to);
+            labels.copy_within(filled, to);
+            from = from.saturating_add(*room);
+            to = to.saturating_add(chunk.length);
             faults.beyond += chunk.faults.beyond;
             faults.unknown_interfaces += chunk.faults.unknown_interfaces;
             faults.unknown_types += chunk.faults.unknown_types;
@@ -102,7 +103,7 @@ fn first_of(mut counts: Vec<u32>, sum: u64) -> Offsets {
     }
     let mut sum = 0u64;
     let sums = counts.into_iter().map(|count| {
-        sum += u64::from(count);
+        sum = sum.wrapping_add(count.into());
         sum
     });
     Offsets::Large(sums.collect())
@@ -112,7 +113,7 @@ fn chunk(reader: &Reader<'_, '_>, placed: &Placed, work: Work<'_>) -> Chunk {
     let mut follow = Follow { reader, work, length: 0, batch: [Open::default(); BATCH], open: 0, faults: Faults::default() };
     let mut shapes = Shapes::default();
     for index in 0..follow.work.counts.len() {
-        let row = follow.work.first_row + index;
+        let row = follow.work.first_row.wrapping_add(index);
         let mut rest = Cursor::at(reader.bytes, placed.positions.get(row));
         let contents = rest.take(placed.sizes.get(row), "an object").unwrap_or_default();
         let layout = placed.layouts.get(row).and_then(|layout| Some((*layout, reader.survey.old.layout(*layout)?)));
@@ -200,7 +201,7 @@ impl Follow<'_, '_, '_> {
             *place = Open { address: pointer.address, before, offset, index: index as u32 };
         }
         // Every fifth pointer or so is nil, in no order that the processor could foresee. So this is no branch.
-        self.open += usize::from(self.reader.is_in_heap(pointer.address));
+        self.open = self.open.wrapping_add(self.reader.is_in_heap(pointer.address).into());
         if self.open == BATCH {
             self.resolve();
         }
@@ -216,9 +217,9 @@ impl Follow<'_, '_, '_> {
             let (Some(target), Some(label)) = places else { continue };
             *target = object.0;
             *label = open.offset;
-            self.length += 1;
+            self.length = self.length.wrapping_add(1);
             if let Some(count) = self.work.counts.get_mut(open.index as usize) {
-                *count += 1;
+                *count = count.wrapping_add(1);
             }
             self.reader.hint(open.before, object, inside);
         }

@@ -1,6 +1,6 @@
 //! Objects by what can be told of their types without following a pointer.
 
-use super::pointers::header;
+use super::pointers::{header, may_have_header};
 use super::shape::{Shape, Signature};
 use super::survey::{Survey, Take};
 use super::typing::{Typed, types_without_hints};
@@ -33,7 +33,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
 struct Shapes {
     found: Typed,
     counts: Vec<Counts>,
-    last: Option<(u64, u32)>,
+    recent: Recent,
     /// Objects of the draft and of 1.3 by layout and size: what a layout is shows when all types are known.
     old: FxHashMap<(u32, u64), Counts>,
 }
@@ -45,8 +45,17 @@ impl<'a> Take<'a> for Shapes {
             self.old.entry((survey.old.number(typed), size)).or_default().add(size, 0);
             return;
         }
-        let shape = object.map_or(Shape::Plain { size }, |object| shape(object, survey));
-        let row = self.row(shape);
+        // Of an object without a record it is known that it has no pointers.
+        let encoded = object.map_or(&[0][..], |object| object.fields.encoded());
+        let place = Place::of(size, encoded).filter(|_| encoded.len() == 1 || !may_have_header(survey, size));
+        let row = match place.and_then(|place| self.recent.row(place)) {
+            Some(row) => row,
+            None => {
+                let row = self.row(object.map_or(Shape::Plain { size }, |object| shape(object, survey)));
+                place.into_iter().for_each(|place| self.recent.set(place, row));
+                row
+            }
+        };
         if let Some(counts) = self.counts.get_mut(row) {
             counts.add(size, 0);
         }
@@ -55,18 +64,11 @@ impl<'a> Take<'a> for Shapes {
 
 impl Shapes {
     /// The row of a shape.
-    #[inline]
     fn row(&mut self, shape: Shape) -> usize {
-        let key = shape.key();
-        let number = match self.last {
-            // Neighbours are of one size, and often of one type.
-            Some((last, number)) if last == key => number,
-            _ => self.found.add(shape),
-        };
-        self.last = Some((key, number));
+        let number = self.found.add(shape);
         let row = number as usize;
         if row >= self.counts.len() {
-            self.counts.resize(row + 1, Counts::default());
+            self.counts.resize(row.saturating_add(1), Counts::default());
         }
         row
     }
@@ -105,4 +107,87 @@ fn shape(object: &Object<'_>, survey: &Survey<'_>) -> Shape {
         (_, Some(address)) => Shape::Type { address },
         (_, None) => signature.shape(),
     }
+}
+
+/// Rows of the layouts that came last: spans hold few layouts, and a list of pointers takes longer to go through than to compare.
+struct Recent(Box<[(Place, usize); 256]>);
+
+/// A size and an encoded list of pointers that is short.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Place {
+    size: u64,
+    /// Filled up with zeros. The first kind that is 0 ends a list, so that no two lists are the same.
+    list: u128,
+}
+
+impl Default for Recent {
+    fn default() -> Self {
+        // No list is empty as this one, which has not even an end mark: a size of no object tells it from those.
+        Self(Box::new([(Place { size: u64::MAX, list: 0 }, 0); 256]))
+    }
+}
+
+impl Recent {
+    #[inline]
+    fn row(&self, place: Place) -> Option<usize> {
+        self.0.get(place.index()).filter(|(known, _)| *known == place).map(|&(_, row)| row)
+    }
+
+    fn set(&mut self, place: Place, row: usize) {
+        if let Some(entry) = self.0.get_mut(place.index()) {
+            *entry = (place, row);
+        }
+    }
+}
+
+impl Place {
+    #[inline]
+    fn of(size: u64, encoded: &[u8]) -> Option<Self> {
+        // Two loads that overlap take less time than a copy of any length.
+        let list = match encoded.len() {
+            1..4 => encoded.iter().rev().fold(0, |list, &byte| list << 8 | u128::from(byte)),
+            length @ 4..8 => {
+                let (first, last) = (encoded.first_chunk()?, encoded.last_chunk()?);
+                u128::from(u32::from_le_bytes(*first)) | shifted(u32::from_le_bytes(*last).into(), length.wrapping_sub(4))
+            }
+            length @ 8..=16 => {
+                let (first, last) = (encoded.first_chunk()?, encoded.last_chunk()?);
+                u128::from(u64::from_le_bytes(*first)) | shifted(u64::from_le_bytes(*last).into(), length.wrapping_sub(8))
+            }
+            _ => return None,
+        };
+        Some(Self { size, list })
+    }
+
+    #[inline]
+    fn index(self) -> usize {
+        let folded = self.size ^ (self.list as u64).rotate_left(20) ^ (self.list >> 64) as u64;
+        (folded.wrapping_mul(0xf135_7aea_2e62_a9c5) >> 56) as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_lists_are_told_apart_and_found_again() {
+        let lists: Vec<Vec<u8>> = (0..8u8).map(|count| (0..count).flat_map(|i| [1, 8 * i]).chain([0]).collect()).collect();
+        let mut recent = Recent::default();
+        assert!(recent.row(Place { size: 8, list: 0 }).is_none());
+        for (row, list) in lists.iter().enumerate() {
+            recent.set(Place::of(64, list).unwrap(), row);
+            assert_eq!(recent.row(Place::of(64, list).unwrap()), Some(row));
+            assert!(recent.row(Place::of(72, list).unwrap()).is_none());
+            let bytes: Vec<u8> = Place::of(64, list).unwrap().list.to_le_bytes().to_vec();
+            assert!(bytes.starts_with(list) && bytes[list.len()..].iter().all(|&byte| byte == 0), "{list:?}");
+        }
+        assert!(Place::of(64, &[1; 17]).is_none() && Place::of(64, &[]).is_none());
+    }
+}
+
+/// Moved up by this many bytes.
+#[inline]
+fn shifted(value: u128, bytes: usize) -> u128 {
+    value.wrapping_shl((bytes as u32).wrapping_mul(8))
 }

@@ -100,7 +100,7 @@ impl Interfaces {
                 Hinted::Same(index) => (index, survey.types.get(index).map_or(0, |record| record.size)),
                 Hinted::Element(index) => (index, 0),
             };
-            let hint = Hint::try_from(index + RUNTIME_TYPES.len()).ok().filter(|hint| *hint != NO_HINT)?;
+            let hint = Hint::try_from(index.saturating_add(RUNTIME_TYPES.len())).ok().filter(|hint| *hint != NO_HINT)?;
             Some((hint, size))
         };
         for record in &survey.types {
@@ -110,7 +110,7 @@ impl Interfaces {
             words.extend(itab.type_addr().and_then(hint).map(|hint| (itab.addr, hint)));
         }
         let low = words.keys().copied().min().unwrap_or(0);
-        let span = words.keys().copied().max().map_or(0, |high| (high - low).saturating_add(1));
+        let span = words.keys().copied().max().map_or(0, |high| high.saturating_sub(low).saturating_add(1));
         let is_pointer = |data| !matches!(data, ItabData::Pointer(false));
         Self {
             itabs: survey.itabs.iter().rev().map(|itab| (itab.addr, is_pointer(itab.data))).collect(),

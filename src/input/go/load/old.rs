@@ -8,6 +8,7 @@ use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::object::Typed;
 use crate::input::go::version::Version;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::num::Saturating;
 
 /// Words before the elements of a channel in the draft, which does not say it: its reader used 88 bytes of 8-byte words.
 const DRAFT_CHANNEL_WORDS: u64 = 11;
@@ -20,7 +21,7 @@ pub(super) struct OldTypes {
     types: FxHashMap<u64, OldType>,
     uses: FxHashMap<(u64, u64), u32>,
     layouts: Vec<OldLayout>,
-    dropped_fields: u64,
+    dropped_fields: Saturating<u64>,
 }
 
 struct OldType {
@@ -92,13 +93,13 @@ impl OldTypes {
             let mut seen = FxHashSet::default();
             record.fields.retain(|field| {
                 let end = field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
-                end <= record.size && seen.insert(field.offset / pointer_size.max(1))
+                end <= record.size && seen.insert(field.offset.checked_div(pointer_size).unwrap_or(field.offset))
             });
             // Then those that lie in a shorter object come first.
             record.fields.sort_by_key(|field| field.offset);
-            self.dropped_fields += (fields - record.fields.len()) as u64;
+            self.dropped_fields += fields.saturating_sub(record.fields.len()) as u64;
         }
-        let channel = hchan_size.unwrap_or(DRAFT_CHANNEL_WORDS * pointer_size);
+        let channel = hchan_size.unwrap_or(pointer_size.saturating_mul(DRAFT_CHANNEL_WORDS));
         for layout in &mut self.layouts {
             let Typed { type_addr, kind } = layout.typed;
             if kind == CONSERVATIVE && version == Version::Go13 {
@@ -123,7 +124,7 @@ impl OldTypes {
 
     /// Fields that reach beyond their type or stand twice.
     pub(super) fn dropped_fields(&self) -> u64 {
-        self.dropped_fields
+        self.dropped_fields.0
     }
 
     /// The number of the layout of an object.
@@ -151,10 +152,11 @@ impl OldLayout {
 
     /// The fields of an object of this size, in order.
     pub(super) fn fields(&self, size: u64, pointer_size: u64) -> impl Iterator<Item = Field> + '_ {
-        let words = if self.conservative { size / pointer_size.max(1) } else { 0 };
+        let all_words = words_in(size, pointer_size);
+        let words = if self.conservative { all_words } else { 0 };
         // An object may be shorter than its type says; what is beyond its end is no field of it.
-        let most = usize::try_from(size / pointer_size.max(1)).unwrap_or(usize::MAX);
-        let every = (0..words).map(move |word| Field { kind: FieldKind::Ptr, offset: word * pointer_size });
+        let most = usize::try_from(all_words).unwrap_or(usize::MAX);
+        let every = (0..words).map(move |word| Field { kind: FieldKind::Ptr, offset: word.wrapping_mul(pointer_size) });
         let repeated = (0..self.elements(size)).flat_map(move |element| {
             let base = self.start.saturating_add(element.saturating_mul(self.stride));
             self.fields.iter().take(most).map(move |field| Field { kind: field.kind, offset: base.saturating_add(field.offset) })
@@ -165,8 +167,8 @@ impl OldLayout {
     /// How many fields an object of this size has.
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
         match self.conservative {
-            true => size / pointer_size.max(1),
-            false => self.elements(size).saturating_mul(self.fields.len() as u64).min(size / pointer_size.max(1)),
+            true => words_in(size, pointer_size),
+            false => self.elements(size).saturating_mul(self.fields.len() as u64).min(words_in(size, pointer_size)),
         }
     }
 
@@ -177,4 +179,9 @@ impl OldLayout {
             (false, true) => size.saturating_sub(self.start).checked_div(self.stride).unwrap_or(0),
         }
     }
+}
+
+/// Whole words in this many bytes.
+fn words_in(size: u64, pointer_size: u64) -> u64 {
+    size.checked_div(pointer_size).unwrap_or(size)
 }

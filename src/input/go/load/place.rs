@@ -8,6 +8,7 @@ use crate::input::go::records::{Rec, Records};
 use crate::input::go::version::Version;
 use crate::model::heap::{Offsets, Sizes};
 use rayon::prelude::*;
+use std::num::Saturating;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The objects in their rows.
@@ -20,7 +21,7 @@ pub(super) struct Placed {
     /// Entries in the field lists of each [`CHUNK`] of rows.
     pub(super) fields: Vec<u64>,
     /// Objects that reach into the next one.
-    pub(super) overlapping: u64,
+    pub(super) overlapping: Saturating<u64>,
 }
 
 impl Placed {
@@ -75,7 +76,7 @@ struct Placing<'s, 'a> {
 /// What there is to say of a part of the file.
 #[derive(Default)]
 struct Done {
-    overlapping: u64,
+    overlapping: Saturating<u64>,
     /// Objects whose size does not fit into 32 bits.
     huge: Vec<(usize, u64)>,
     /// A chunk of rows and the fields found for it, not yet added: neighbours in the file are neighbours in the heap.
@@ -84,11 +85,11 @@ struct Done {
 
 impl<'a> Placing<'_, 'a> {
     fn chunk(&self, number: u64, mut records: Records<'a>) -> Done {
-        let mut left = self.survey.object_records.saturating_sub(number * CHUNK as u64).min(CHUNK as u64);
+        let mut left = self.survey.object_records.0.saturating_sub(number.saturating_mul(CHUNK as u64)).min(CHUNK as u64);
         let mut done = Done::default();
         while left > 0 {
             let taken = records.take_some_objects(left, |_, object| {
-                left -= 1;
+                left = left.wrapping_sub(1);
                 self.object(object, &mut done);
             });
             if taken.is_err() || left == 0 {
@@ -96,7 +97,7 @@ impl<'a> Placing<'_, 'a> {
             }
             match records.next() {
                 Some(Ok((_, Rec::Object(object)))) => {
-                    left -= 1;
+                    left = left.wrapping_sub(1);
                     self.object(&object, &mut done);
                 }
                 Some(Ok(_)) => {}

@@ -7,6 +7,7 @@ use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::phantoms::{Rule, largest};
 use crate::model::addresses::Addresses;
 use crate::model::heap::{ObjectId, Sizes};
+use std::num::Saturating;
 
 /// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object point behind it.
 pub(super) const HEADER: u64 = 8;
@@ -39,15 +40,20 @@ impl Words {
 fn smallest_with_header(survey: &Survey<'_>) -> u64 {
     match survey.rule {
         Rule::None => u64::MAX,
-        Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size) + 1,
+        Rule::AllocHeaders | Rule::GreenTea => largest(survey.words.size).saturating_add(1),
     }
+}
+
+/// Whether an object of this size with pointers may have a malloc header.
+#[inline]
+pub(super) fn may_have_header(survey: &Survey<'_>, size: u64) -> bool {
+    size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER
 }
 
 /// The type in the malloc header of an object whose first pointer stands at an offset, if it has one.
 #[inline]
 pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
-    let size = contents.len() as u64;
-    let may_have = first >= HEADER && size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER;
+    let may_have = first >= HEADER && may_have_header(survey, contents.len() as u64);
     survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
 }
 
@@ -55,13 +61,13 @@ pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     /// Fields beyond the end of the memory.
-    pub(super) beyond: u64,
+    pub(super) beyond: Saturating<u64>,
     /// Interfaces whose itab or type is not in the file.
-    pub(super) unknown_interfaces: u64,
+    pub(super) unknown_interfaces: Saturating<u64>,
     /// Objects whose type is not in the file.
-    pub(super) unknown_types: u64,
+    pub(super) unknown_types: Saturating<u64>,
     /// Frames that belong to no goroutine.
-    pub(super) lost_frames: u64,
+    pub(super) lost_frames: Saturating<u64>,
 }
 
 /// A pointer in some memory.
@@ -117,7 +123,7 @@ impl<'s, 'a> Reader<'s, 'a> {
             return None;
         }
         let (object, start) = self.addresses.floor_with_address(address)?;
-        let inside = address - start;
+        let inside = address.wrapping_sub(start);
         (inside == 0 || inside < self.sizes.get(object.index())).then_some((object, inside))
     }
 

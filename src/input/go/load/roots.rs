@@ -308,7 +308,8 @@ impl<'a> Collector<'_, '_, 'a> {
 
     fn draft_frame(&mut self, function: &[u8]) -> u32 {
         let function = self.names.intern_bytes(function);
+        let number = self.found.frames.len() as u32;
         self.found.frames.push(heap::StackFrame { function, file: Names::EMPTY, line: 0 });
-        self.found.frames.len() as u32 - 1
+        number
     }
 }

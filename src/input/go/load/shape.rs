@@ -41,7 +41,7 @@ impl Signature {
     /// Of an object of this size, without pointers so far.
     #[inline]
     pub(super) fn new(size: u64) -> Self {
-        Self { size, hash: (size + 1).wrapping_mul(MULTIPLIER), pointers: 0 }
+        Self { size, hash: size.wrapping_add(1).wrapping_mul(MULTIPLIER), pointers: 0 }
     }
 
     /// Adds a pointer.
@@ -95,8 +95,9 @@ impl Shapes {
             return TypeId(self.last.1);
         }
         let number = *self.numbers.entry(key).or_insert_with(|| {
+            let number = self.distinct.len() as u32;
             self.distinct.push(shape);
-            self.distinct.len() as u32 - 1
+            number
         });
         self.last = (key, number);
         TypeId(number)

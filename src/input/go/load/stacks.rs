@@ -20,8 +20,10 @@ pub(super) fn conservative(reader: &Reader<'_, '_>, frames: &[StackFrame<'_>], s
 /// All aligned words of a frame that are not zero, with their offsets.
 pub(super) fn words_of<'f>(words: Words, frame: &'f StackFrame<'_>) -> impl Iterator<Item = (u64, u64)> + use<'f> {
     let contents = frame.contents;
-    (0..contents.len() as u64 / words.size)
-        .filter_map(move |word| Some((word * words.size, words.at(contents, word * words.size)?)))
+    let count = (contents.len() as u64).checked_div(words.size).unwrap_or(0);
+    (0..count)
+        .map(move |word| word.wrapping_mul(words.size))
+        .filter_map(move |offset| Some((offset, words.at(contents, offset)?)))
         .filter(|(_, word)| *word != 0)
 }
 
@@ -56,7 +58,7 @@ impl<'m, 's, 'a> Marking<'m, 's, 'a> {
         while let Some(frame) = self.open.pop().and_then(|index| self.frames.get(index)) {
             // A frame ends with the return address and the saved frame pointer, which points into the caller's frame and
             // would mark all frames up to the oldest.
-            let end = (frame.contents.len() as u64).saturating_sub(2 * words.size);
+            let end = (frame.contents.len() as u64).saturating_sub(words.size.saturating_mul(2));
             for (_, word) in words_of(words, frame).take_while(|(offset, _)| *offset < end) {
                 self.mark(word);
             }
@@ -67,7 +69,7 @@ impl<'m, 's, 'a> Marking<'m, 's, 'a> {
     fn mark(&mut self, address: u64) {
         let after = self.sorted.partition_point(|index| self.frames.get(*index).is_some_and(|frame| frame.sp <= address));
         let Some(&index) = after.checked_sub(1).and_then(|before| self.sorted.get(before)) else { return };
-        let inside = self.frames.get(index).is_some_and(|frame| address - frame.sp < frame.contents.len() as u64);
+        let inside = self.frames.get(index).is_some_and(|frame| address.wrapping_sub(frame.sp) < frame.contents.len() as u64);
         if let Some(marked) = self.marked.get_mut(index).filter(|marked| inside && !**marked) {
             *marked = true;
             self.open.push(index);

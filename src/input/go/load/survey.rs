@@ -15,6 +15,7 @@ use crate::input::go::version::Version;
 use crate::model::addresses::{Addresses, AddressesBuilder};
 use crate::model::heap::MAX_OBJECTS;
 use rustc_hash::FxHashMap;
+use std::num::Saturating;
 
 /// What the first pass finds.
 pub(super) struct Survey<'a> {
@@ -25,7 +26,7 @@ pub(super) struct Survey<'a> {
     pub(super) rule: Rule,
     pub(super) addresses: Addresses,
     /// Object records, with phantoms.
-    pub(super) object_records: u64,
+    pub(super) object_records: Saturating<u64>,
     /// Object records at the address of an earlier one.
     pub(super) duplicates: u64,
     /// Readers that stand before every object of a number that is a multiple of [`CHUNK`].
@@ -48,7 +49,7 @@ impl<'a> Survey<'a> {
     pub(super) fn new(bytes: &'a [u8], progress: impl Fn(u64)) -> Result<Self> {
         let (mut survey, rows) = Self::with(bytes, progress, Rows::default)?;
         survey.addresses = rows.builder.finish();
-        survey.duplicates = rows.added.saturating_sub(survey.addresses.len() as u64);
+        survey.duplicates = rows.added.0.saturating_sub(survey.addresses.len() as u64);
         Ok(survey)
     }
 
@@ -78,7 +79,7 @@ pub(super) trait Take<'a> {
 #[derive(Default)]
 struct Rows {
     builder: AddressesBuilder,
-    added: u64,
+    added: Saturating<u64>,
 }
 
 impl<'a> Take<'a> for Rows {
@@ -100,7 +101,7 @@ struct Pass<'a, T> {
     survey: Survey<'a>,
     totals: Totals<'a>,
     taken: T,
-    added: u64,
+    added: Saturating<u64>,
     filter: PhantomFilter,
 }
 
@@ -116,7 +117,7 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             words,
             rule,
             addresses: AddressesBuilder::default().finish(),
-            object_records: 0,
+            object_records: Saturating(0),
             duplicates: 0,
             chunks: Vec::new(),
             tail: None,
@@ -126,7 +127,13 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             old: OldTypes::default(),
             damage: None,
         };
-        let mut pass = Self { survey, totals: Totals::new(version), taken, added: 0, filter: PhantomFilter::new(rule, words.size) };
+        let mut pass = Self {
+            survey,
+            totals: Totals::new(version),
+            taken,
+            added: Saturating(0),
+            filter: PhantomFilter::new(rule, words.size),
+        };
         pass.survey.damage = pass.add_all(&mut records, progress).err();
         pass.finish(bytes)
     }
@@ -134,10 +141,10 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
     fn add_all(&mut self, records: &mut Records<'a>, progress: &impl Fn(u64)) -> Result<()> {
         loop {
             loop {
-                let next_chunk = (self.survey.chunks.len() * CHUNK) as u64;
-                let left = next_chunk - self.survey.object_records;
+                let next_chunk = self.survey.chunks.len().saturating_mul(CHUNK) as u64;
+                let left = next_chunk.saturating_sub(self.survey.object_records.0);
                 records.take_some_objects(left, |_, object| self.object(object))?;
-                if self.survey.object_records < next_chunk {
+                if self.survey.object_records.0 < next_chunk {
                     break;
                 }
                 progress(records.offset());
@@ -201,7 +208,7 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             *added += 1;
             taken.take(address, size, None, survey);
         });
-        if self.added > MAX_OBJECTS {
+        if self.added.0 > MAX_OBJECTS {
             return Err(Error::limit(bytes.len() as u64, format!("the dump has {} objects", self.added))
                 .expected(format!("at most {MAX_OBJECTS}")));
         }

@@ -25,7 +25,7 @@ pub(super) fn number(
     let chunks: Vec<(&mut [TypeId], Typed)> = work
         .into_par_iter()
         .map(|(number, (rows, shapes))| {
-            let typed = typing.chunk(number * CHUNK, rows, &shapes);
+            let typed = typing.chunk(number.saturating_mul(CHUNK), rows, &shapes);
             (rows, typed)
         })
         .collect();
@@ -117,7 +117,7 @@ impl Typed {
         if *layouts == MOST_LAYOUTS {
             return Shape::Layouts { size };
         }
-        *layouts += 1;
+        *layouts = layouts.saturating_add(1);
         shape
     }
 }

@@ -1,5 +1,6 @@
 //! What keys refer to, as frames of the profile. The rules are those of [`Lookup::Robust`](super::super::symbols::Lookup).
 
+use super::super::count_one;
 use super::super::records::FrameDefinition;
 use super::super::symbols::{UNKNOWN, UNRESOLVED};
 use crate::input::frames::kind_of_file;
@@ -43,8 +44,9 @@ impl Frames {
     /// The number of a process.
     pub(super) fn process(&mut self, pid: i128) -> u32 {
         *self.by_pid.entry(pid).or_insert_with(|| {
+            let number = self.processes.len() as u32;
             self.processes.push(Process::default());
-            self.processes.len() as u32 - 1
+            number
         })
     }
 
@@ -81,7 +83,7 @@ impl Frames {
             0 => Names::EMPTY,
             1 => builder.name(UNKNOWN),
             _ => {
-                builder.notes().unresolved += 1;
+                count_one(&mut builder.notes().unresolved);
                 builder.name(UNRESOLVED)
             }
         })
@@ -108,7 +110,7 @@ impl Frames {
         if let Some(&frame) = before_any_stack.or_else(|| self.last_frame.get(&key)) {
             return frame;
         }
-        builder.notes().unresolved += 1;
+        count_one(&mut builder.notes().unresolved);
         let name = builder.name(UNRESOLVED);
         builder.frame(ProfileFrame { function: name, file: name, line: 0, kind: kind_of_file("<unresolved>") })
     }

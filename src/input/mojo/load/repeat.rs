@@ -15,8 +15,9 @@ impl Previous {
     /// The number of a thread: process and name, as austin-python keys them.
     pub(super) fn thread(&mut self, pid: i128, name: &[u8]) -> u32 {
         *self.threads.entry((pid, name.to_owned())).or_insert_with(|| {
+            let number = self.stacks.len() as u32;
             self.stacks.push(StackId::EMPTY);
-            self.stacks.len() as u32 - 1
+            number
         })
     }
 

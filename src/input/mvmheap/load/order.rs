@@ -46,7 +46,7 @@ impl Order {
             if length(row) > 0 {
                 let start = starts.get(row);
                 let at = (start / 64) as usize;
-                let before = begins.get(at)? & ((1 << (start % 64)) - 1);
+                let before = begins.get(at)? & !(u64::MAX << (start % 64));
                 *rows.get_mut(ranks.get(at)?.wrapping_add(before.count_ones()) as usize)? = row as u32;
             }
         }

@@ -78,7 +78,7 @@ fn read_sections(
 fn label(description: u64, strings: &[Label], unnamed: &Cell<u64>) -> u32 {
     let value = description >> 2;
     let string = strings.get(usize::try_from(value).unwrap_or(usize::MAX)).copied();
-    unnamed.set(unnamed.get() + u64::from(description & 3 == 2 && string.is_none()));
+    unnamed.set(unnamed.get().wrapping_add(u64::from(description & 3 == 2 && string.is_none())));
     let labels = [Label::NONE, Label::index(value), string.unwrap_or_default(), Label::NONE];
     labels.get((description & 3) as usize).copied().unwrap_or_default().bits()
 }

@@ -24,11 +24,11 @@ pub(super) fn add(
 ) -> (Vec<TypeId>, u64) {
     let slots = Slots::new(dump, snapshot);
     let mut used = vec![false; slots.count()];
-    let mut untyped = 0;
+    let mut untyped = 0u64;
     let mut rows = tofi;
     for (row, &kind) in rows.iter_mut().zip(kinds) {
         let slot = slots.slot(kind, *row);
-        untyped += u64::from(slot < KINDS && roots::part(kind).is_none());
+        untyped = untyped.wrapping_add(u64::from(slot < KINDS && roots::part(kind).is_none()));
         if let Some(used) = used.get_mut(slot) {
             *used = true;
         }
@@ -68,7 +68,7 @@ impl Slots {
             _ => 0,
         };
         match (tofi as usize) < limit {
-            true => self.types.wrapping_mul(usize::from(kind) - 1).wrapping_add(KINDS).wrapping_add(tofi as usize),
+            true => self.types.wrapping_mul(usize::from(kind).wrapping_sub(1)).wrapping_add(KINDS).wrapping_add(tofi as usize),
             false => usize::from(kind),
         }
     }
@@ -77,7 +77,7 @@ impl Slots {
         let Some(named) = slot.checked_sub(KINDS) else { return add_nameless(slot as u8, builder) };
         match (named.checked_div(self.types).unwrap_or(3).min(3), named) {
             (kind @ 0..3, _) => {
-                let row = dump.tables.types.get(named - kind * self.types);
+                let row = dump.tables.types.get(named.wrapping_sub(kind.wrapping_mul(self.types)));
                 let text = |string: Option<u64>| string.and_then(|string| dump.tables.string(string)).unwrap_or_default();
                 add_type(kind, &text(row.map(|row| row.name)), &text(row.map(|row| row.repr)), builder)
             }
@@ -119,7 +119,7 @@ fn frame_name(dump: &Dump<'_>, frame: usize) -> String {
 
 fn add_nameless(kind: u8, builder: &mut HeapBuilder<'_>) -> TypeId {
     match (u64::from(kind), roots::part(kind)) {
-        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Synthetic),
+        (_, Some((name, _))) => builder.add_type(name, "", TypeKind::Root),
         (OBJECT, _) => builder.add_type("<unknown type>", "", TypeKind::Instance),
         (TYPE_OBJECT, _) => builder.add_type("<unknown type> (type object)", "", TypeKind::Class),
         (STABLE, _) => builder.add_type("STable<<unknown type>>", "", TypeKind::Class),

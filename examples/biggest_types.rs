@@ -1,0 +1,28 @@
+//! The types of a heap that hold the most memory: `cargo run --example biggest_types -- FILE`.
+
+use dumptool::analysis::held::Held;
+use dumptool::analysis::histogram::{By, Histogram, Scope};
+use std::error::Error;
+use std::io::Write;
+
+/// Prints the five largest types of a dump.
+pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
+    let dump = dumptool::open(path)?;
+    let heap = dump.heap()?;
+    // Without roots nothing can be told apart from garbage; then all objects count, and nothing is retained.
+    let held = Held::of(&heap);
+    let histogram = Histogram::of(&heap, held.as_ref(), By::Type, Scope::Live);
+    for row in histogram.rows.iter().take(5) {
+        let retained = row.retained_bytes.unwrap_or(0);
+        writeln!(out, "{retained:>9} {:>9} {:>6}  {}", row.sum.bytes(), row.sum.count, row.name)?;
+    }
+    if let Some(garbage) = histogram.unreachable {
+        writeln!(out, "unreachable: {} objects, {} bytes", garbage.count, garbage.bytes())?;
+    }
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let path = std::env::args().nth(1).ok_or("usage: biggest_types FILE")?;
+    run(&path, &mut std::io::stdout())
+}

@@ -1,0 +1,45 @@
+//! What the documents of several commands on profiles say in the same words.
+
+use crate::analysis::profile::Row;
+use crate::model::profile::{Metric, Values};
+use serde::Serialize;
+
+/// The sum of a metric over all samples that are looked at.
+#[derive(Serialize)]
+pub(in crate::cli) struct Total {
+    value: i64,
+    samples: u64,
+}
+
+/// A function, file, line, thread or process and its cost.
+#[derive(Clone, Default, Serialize)]
+pub(in crate::cli) struct CostRow {
+    pub(in crate::cli) name: String,
+    pub(in crate::cli) namespace: String,
+    pub(in crate::cli) line: Option<u32>,
+    #[serde(rename = "self")]
+    pub(in crate::cli) own: i64,
+    pub(in crate::cli) total: i64,
+    pub(in crate::cli) samples_self: u64,
+    pub(in crate::cli) samples_total: u64,
+}
+
+impl Total {
+    pub(in crate::cli) fn of(values: &Values, metric: Metric) -> Self {
+        Self { value: values.get(metric), samples: values.samples }
+    }
+}
+
+impl CostRow {
+    pub(in crate::cli) fn of(row: &Row, metric: Metric) -> Self {
+        Self {
+            name: row.label.name.clone(),
+            namespace: row.label.namespace.clone(),
+            line: row.label.line,
+            own: row.sums.own.get(metric),
+            total: row.sums.total.get(metric),
+            samples_self: row.sums.own.samples,
+            samples_total: row.sums.total.samples,
+        }
+    }
+}
