@@ -15,7 +15,7 @@ def load(folder):
     database = duckdb.connect()
     for table in TABLES:
         # Everything must be valid: no line is skipped.
-        database.execute(f"create table csv_{table} as from read_csv('{folder}/{table}.csv', header = true, all_varchar = false)")
+        database.execute(f"create table csv_{table} as from read_csv('{folder}/{table}.csv', header = true, quote = '\"', escape = '\"', all_varchar = false)")
         if open(f"{folder}/{table}.jsonl").read(1):
             database.execute(f"create table json_{table} as from read_json('{folder}/{table}.jsonl', format = 'newline_delimited')")
         else:
@@ -47,7 +47,9 @@ def check(folder):
     dangling = one("select count(*) from csv_references where src not in (select object from csv_objects) or dst not in (select object from csv_objects)")
     equal("references to nothing", dangling, (0,))
     equal("ids", one("select count(distinct id) from csv_objects"), one("select count(*) from csv_objects"))
-    equal("the report", json.load(open(f"{folder}/report.json"))["objects"], objects[0])
+    # Rows that only stand for roots are in the table, because references begin there, but are no objects.
+    real = one("select count(*) from csv_objects where kind <> 'root'")
+    equal("the report", json.load(open(f"{folder}/report.json"))["objects"], real[0])
     print(f"{folder}: " + ("DuckDB agrees" if not wrong else "FAIL " + "; ".join(wrong)))
     return not wrong
 
