@@ -28,8 +28,10 @@ const puppeteer = require(path.join(modules, 'puppeteer-core'));
     const rows = () => [...document.querySelectorAll('tr')].map((row) => row.innerText.replace(/\s+/g, ' ').trim());
     await page.waitForFunction(() => document.querySelectorAll('tr').length > 3, { timeout: 20000 }).catch(() => {});
     const table = /speedscope/.test(file) ? await page.evaluate(rows) : [];
+    // Chromium may replace the frame once at its first start; what was opened is known from the rows.
+    const title = await page.title().catch(() => '');
     const wrong = said.filter((line) => /error|unrecogni|failed/i.test(line));
-    console.log(`${path.basename(file)}\t${wrong.length ? wrong.join(' | ') : 'ok'}\t${await page.title()}\t${text.slice(0, 160)}`);
+    console.log(`${path.basename(file)}\t${wrong.length ? wrong.join(' | ') : 'ok'}\t${title}\t${text.slice(0, 160)}`);
     for (const row of table) console.log(`${path.basename(file)}\tprofile\t${row}`);
     if (wrong.length) process.exitCode = 1;
     await page.close();
