@@ -101,6 +101,7 @@ pub mod cli;
 pub mod detect;
 pub mod error;
 pub mod input;
+pub mod java;
 pub mod model;
 mod open;
 pub mod output;

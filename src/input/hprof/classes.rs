@@ -1,8 +1,9 @@
 //! Classes: tag 20 of heap records.
 
-use super::primitives::{FieldType, IdSize, Value, u4};
+use super::primitives::{IdSize, Value, u4};
 use crate::bytes::Cursor;
 use crate::error::Result;
+use crate::java::FieldType;
 use crate::model::fields::FieldSink;
 use byteorder::BE;
 

@@ -2,11 +2,11 @@
 
 use super::load::Types;
 use super::objects::Object;
-use super::primitives::{FieldType, PRIMITIVES};
 use super::scan::Scan;
 use crate::error::Result;
 use crate::input::histogram::{Counts, Histogram};
 use crate::input::load::{LoadOptions, only_snapshot};
+use crate::java::{FieldType, PRIMITIVES};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, TypeId};
 use rustc_hash::FxHashMap;

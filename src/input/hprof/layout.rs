@@ -2,8 +2,9 @@
 
 use super::classes::ClassDump;
 use super::naming::Strings;
-use super::primitives::{FieldType, IdSize};
+use super::primitives::IdSize;
 use super::sizes::Rule;
+use crate::java::FieldType;
 use crate::model::heap::Label;
 use crate::model::names::Names;
 use rustc_hash::FxHashMap;

@@ -14,7 +14,7 @@
 use super::layout::Class;
 use super::naming::class_name;
 use super::objects::Object;
-use super::primitives::{FieldType, PRIMITIVES, Value};
+use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
 use super::sizes::Rule;
@@ -24,6 +24,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::Progress;
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::java::{FieldType, PRIMITIVES};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};

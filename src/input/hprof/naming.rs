@@ -1,7 +1,7 @@
 //! Strings and names of classes.
 
-use super::primitives::{FieldType, PRIMITIVES};
 use super::records::{Body, Rec, Records};
+use crate::java::{FieldType, PRIMITIVES};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 

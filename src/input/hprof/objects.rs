@@ -1,8 +1,9 @@
 //! Objects: tags 21, 22, 23 and c3 of heap records.
 
-use super::primitives::{FieldType, IdSize, u4};
+use super::primitives::{IdSize, u4};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::java::FieldType;
 use crate::model::fields::FieldSink;
 
 /// An object that is no class.

@@ -2,6 +2,7 @@
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::java::FieldType;
 use byteorder::{BE, ByteOrder};
 
 /// How wide ids are in a file.
@@ -49,81 +50,21 @@ impl IdSize {
     }
 }
 
-/// The type of a field or an element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-#[allow(missing_docs, reason = "named as in Java")]
-pub enum FieldType {
-    Object = 2,
-    Boolean = 4,
-    Char = 5,
-    Float = 6,
-    Double = 7,
-    Byte = 8,
-    Short = 9,
-    Int = 10,
-    Long = 11,
-}
-
-/// The types that arrays of primitive values have.
-pub const PRIMITIVES: [FieldType; 8] = [
-    FieldType::Boolean,
-    FieldType::Char,
-    FieldType::Float,
-    FieldType::Double,
-    FieldType::Byte,
-    FieldType::Short,
-    FieldType::Int,
-    FieldType::Long,
-];
-
+/// What the reader does with a type.
 impl FieldType {
     /// Reads the tag of a type.
     #[inline]
     pub(super) fn read(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Self> {
         let offset = cursor.offset();
-        Ok(match cursor.u8(what)? {
-            2 => Self::Object,
-            4 => Self::Boolean,
-            5 => Self::Char,
-            6 => Self::Float,
-            7 => Self::Double,
-            8 => Self::Byte,
-            9 => Self::Short,
-            10 => Self::Int,
-            11 => Self::Long,
-            tag => {
-                let error = Error::corrupt(offset, format!("{what} is unknown"));
-                return Err(error.expected("2 or 4 to 11").found(tag.to_string()));
-            }
-        })
-    }
-
-    /// As in Java: `int`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Object => "object",
-            Self::Boolean => "boolean",
-            Self::Char => "char",
-            Self::Float => "float",
-            Self::Double => "double",
-            Self::Byte => "byte",
-            Self::Short => "short",
-            Self::Int => "int",
-            Self::Long => "long",
-        }
+        let tag = cursor.u8(what)?;
+        Self::of_tag(tag)
+            .ok_or_else(|| Error::corrupt(offset, format!("{what} is unknown")).expected("2 or 4 to 11").found(tag.to_string()))
     }
 
     /// Bytes of a value in the file.
     #[inline]
-    pub fn size(self, ids: IdSize) -> usize {
-        match self {
-            Self::Object => ids.bytes(),
-            Self::Boolean | Self::Byte => 1,
-            Self::Char | Self::Short => 2,
-            Self::Float | Self::Int => 4,
-            Self::Double | Self::Long => 8,
-        }
+    pub(super) fn size(self, ids: IdSize) -> usize {
+        self.width().unwrap_or(ids.bytes())
     }
 
     /// Reads a value.

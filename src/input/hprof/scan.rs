@@ -3,13 +3,14 @@
 use super::layout::{ClassTable, is};
 use super::naming::Strings;
 use super::objects::Object;
-use super::primitives::{FieldType, IdSize};
+use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::Root;
 use super::sizes::{Compression, Rule};
 use super::symbols::{Frame, StartThread, Trace};
 use crate::error::{Error, Result};
 use crate::input::Progress;
+use crate::java::FieldType;
 use crate::model::addresses::AddressesBuilder;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;

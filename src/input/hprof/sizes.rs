@@ -17,7 +17,8 @@
 
 use super::classes::{Fields, Statics};
 use super::objects::Object;
-use super::primitives::{FieldType, IdSize};
+use super::primitives::IdSize;
+use crate::java::FieldType;
 
 /// How sizes are found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

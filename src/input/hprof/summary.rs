@@ -3,7 +3,7 @@
 use super::details::{Details, RootCount, TopClass};
 use super::naming::{Strings, class_name};
 use super::objects::Object;
-use super::primitives::{FieldType, IdSize, PRIMITIVES};
+use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::ROOT_TAGS;
 use crate::error::{Error, Result};
@@ -11,6 +11,7 @@ use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
 use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
 use crate::input::{Format, Kind, Options};
+use crate::java::{FieldType, PRIMITIVES};
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;

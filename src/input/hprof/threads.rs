@@ -1,10 +1,10 @@
 //! Threads with their frames, and the roots that belong to them.
 
 use super::naming::{MAX_NAME, class_name};
-use super::primitives::FieldType;
 use super::scan::Scan;
 use super::symbols::Trace;
 use super::values::Contents;
+use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, Root, RootKind, StackFrame};

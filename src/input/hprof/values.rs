@@ -2,10 +2,11 @@
 
 use super::layout::is;
 use super::objects::{Instance, Object};
-use super::primitives::{FieldType, IdSize, Value as FieldValue};
+use super::primitives::{IdSize, Value as FieldValue};
 use super::records::{HeapRec, read_heap_record};
 use super::scan::Scan;
 use crate::bytes::Cursor;
+use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value, Values};
 use rustc_hash::FxHashMap;

@@ -5,10 +5,11 @@ use super::ids::IdSpace;
 use super::labels::{array_class_name, class_name};
 use super::layout::Layout;
 use super::plan::{Form, Plans};
-use super::records::{Basic, Out, TRACE, sub, tag};
+use super::records::{Out, TRACE, sub, tag};
 use super::report::Report;
 use super::required::{self, OBJECT, Required};
 use super::roots::Roots;
+use crate::java::FieldType;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId};
 use crate::model::names::{NameId, Names};
 use rustc_hash::FxHashMap;
@@ -37,7 +38,7 @@ pub(super) struct Class {
     /// The plan of its objects, which has its fields.
     pub(super) plan: Option<u32>,
     /// Its own fields, if it has no plan.
-    pub(super) fields: Vec<(NameId, Basic)>,
+    pub(super) fields: Vec<(NameId, FieldType)>,
     /// Static fields.
     pub(super) statics: Vec<(NameId, Static)>,
 }
@@ -207,11 +208,11 @@ impl Classes {
                 out.id(ids.name(name));
                 match value {
                     Static::Object(object) => {
-                        out.u1(Basic::Object as u8);
+                        out.u1(FieldType::Object as u8);
                         out.id(ids.object(object));
                     }
                     Static::Long(value) => {
-                        out.u1(Basic::Long as u8);
+                        out.u1(FieldType::Long as u8);
                         out.u8(value);
                     }
                 }

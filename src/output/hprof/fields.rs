@@ -2,7 +2,8 @@
 
 use super::labels::field_name;
 use super::plan::{Field, Plan, ValueKind};
-use super::records::Basic;
+use super::records::width;
+use crate::java::FieldType;
 use crate::model::heap::{Heap, Label};
 use crate::model::names::{NameId, Names};
 use rustc_hash::FxHashMap;
@@ -15,12 +16,12 @@ pub(super) struct FieldNames {
     offsets: Numbered,
     pads: Numbered,
     unique: Unique,
-    fields: Vec<(NameId, Basic)>,
+    fields: Vec<(NameId, FieldType)>,
 }
 
 impl FieldNames {
     /// Names and types of the fields that a class has by itself.
-    pub(super) fn of(&mut self, plan: &Plan, heap: &Heap<'_>, names: &mut Names) -> &[(NameId, Basic)] {
+    pub(super) fn of(&mut self, plan: &Plan, heap: &Heap<'_>, names: &mut Names) -> &[(NameId, FieldType)] {
         self.unique.begin();
         self.fields.clear();
         // The inherited field is the last.
@@ -30,21 +31,20 @@ impl FieldNames {
                 Field::Reference(row) => {
                     let label = plan.keys[row as usize].0;
                     let name = *self.labels.entry(label).or_insert_with(|| names.intern(&field_name(label, &heap.names)));
-                    self.add(name, Basic::Object, names);
+                    self.add(name, FieldType::Object, names);
                 }
-                Field::External => self.add_text("~external", Basic::Object, names),
+                Field::External => self.add_text("~external", FieldType::Object, names),
                 Field::Value(basic) if plan.value == ValueKind::Length => self.add_text("length", basic, names),
                 Field::Value(basic) => self.add_text("value", basic, names),
                 Field::Contents(offset, count, basic) => {
                     for index in 0..u32::from(count) {
-                        let name =
-                            self.offsets.name(offset + index * basic.width(), |offset| names.intern(&format!("{offset:#x}")));
+                        let name = self.offsets.name(offset + index * width(basic), |offset| names.intern(&format!("{offset:#x}")));
                         self.add(name, basic, names);
                     }
                 }
                 Field::Pad(place, count, basic) => {
                     for index in 0..u32::from(count) {
-                        let name = self.pads.name(place + index * basic.width(), |place| names.intern(&format!("~pad{place}")));
+                        let name = self.pads.name(place + index * width(basic), |place| names.intern(&format!("~pad{place}")));
                         self.add(name, basic, names);
                     }
                 }
@@ -53,12 +53,12 @@ impl FieldNames {
         &self.fields
     }
 
-    fn add_text(&mut self, text: &str, basic: Basic, names: &mut Names) {
+    fn add_text(&mut self, text: &str, basic: FieldType, names: &mut Names) {
         let name = names.intern(text);
         self.add(name, basic, names);
     }
 
-    fn add(&mut self, name: NameId, basic: Basic, names: &mut Names) {
+    fn add(&mut self, name: NameId, basic: FieldType, names: &mut Names) {
         let name = self.unique.name(name, names);
         self.fields.push((name, basic));
     }

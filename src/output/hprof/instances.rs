@@ -4,8 +4,9 @@ use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
 use super::plan::{Field, Form, Key, Plan, Plans, is_weak};
-use super::records::{Basic, put_id};
+use super::records::{put_id, width};
 use super::report::{Losses, Lost, Report};
+use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
 use std::ops::Range;
 
@@ -154,13 +155,13 @@ impl Places {
                 }
                 Field::Contents(_, count, basic) => {
                     places.values.push((at, *field));
-                    u32::from(count) * basic.width()
+                    u32::from(count) * width(basic)
                 }
                 Field::Value(basic) => {
                     places.values.push((at, *field));
-                    basic.width()
+                    width(basic)
                 }
-                Field::Pad(_, count, basic) => u32::from(count) * basic.width(),
+                Field::Pad(_, count, basic) => u32::from(count) * width(basic),
             };
             at += width;
         }
@@ -233,8 +234,8 @@ impl Places {
 }
 
 /// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts as 0.
-fn put_contents(place: &mut [u8], value: &Value<'_>, offset: usize, count: usize, basic: Basic, big_endian: bool) {
-    let width = basic.width() as usize;
+fn put_contents(place: &mut [u8], value: &Value<'_>, offset: usize, count: usize, basic: FieldType, big_endian: bool) {
+    let width = width(basic) as usize;
     let bytes = match value {
         Value::Bytes(bytes) => bytes.get(offset..).unwrap_or_default(),
         _ => &[],
@@ -242,9 +243,9 @@ fn put_contents(place: &mut [u8], value: &Value<'_>, offset: usize, count: usize
     let known = &bytes[..bytes.len().min(count * width) / width * width];
     let place = &mut place[..known.len()];
     match (big_endian, basic) {
-        (false, Basic::Long) => put_swapped::<8>(place, known),
-        (false, Basic::Int) => put_swapped::<4>(place, known),
-        (false, Basic::Short) => put_swapped::<2>(place, known),
+        (false, FieldType::Long) => put_swapped::<8>(place, known),
+        (false, FieldType::Int) => put_swapped::<4>(place, known),
+        (false, FieldType::Short) => put_swapped::<2>(place, known),
         _ => place.copy_from_slice(known),
     }
 }
@@ -259,13 +260,13 @@ fn put_swapped<const N: usize>(place: &mut [u8], bytes: &[u8]) {
 }
 
 /// Puts a value that is a number. False: it is none.
-fn put_number(place: &mut [u8], value: &Value<'_>, basic: Basic) -> bool {
+fn put_number(place: &mut [u8], value: &Value<'_>, basic: FieldType) -> bool {
     match (value, basic) {
-        (Value::Integer(value), Basic::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
-        (Value::Float(value), Basic::Double) => place[..8].copy_from_slice(&value.to_bits().to_be_bytes()),
-        (Value::Boolean(value), Basic::Boolean) => place[0] = (*value).into(),
-        (Value::Length(value), Basic::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
-        (Value::Length(value), Basic::Int) => {
+        (Value::Integer(value), FieldType::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
+        (Value::Float(value), FieldType::Double) => place[..8].copy_from_slice(&value.to_bits().to_be_bytes()),
+        (Value::Boolean(value), FieldType::Boolean) => place[0] = (*value).into(),
+        (Value::Length(value), FieldType::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
+        (Value::Length(value), FieldType::Int) => {
             place[..4].copy_from_slice(&((*value).min(i32::MAX as u64) as u32).to_be_bytes());
         }
         _ => return false,

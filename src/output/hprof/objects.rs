@@ -5,9 +5,10 @@ use super::ids::IdSpace;
 use super::instances::{Instance, Scratch, Surroundings, instances};
 use super::layout::Layout;
 use super::plan::{Form, Plan, Plans, ValueKind, is_weak};
-use super::records::{Basic, Out, TRACE, put_id, sub};
+use super::records::{Out, TRACE, put_id, sub, width};
 use super::report::{Losses, Lost, Report};
 use super::strings;
+use crate::java::FieldType;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
 use std::io::{self, Write};
 
@@ -212,7 +213,7 @@ impl<W: Write> Objects<'_, '_, W> {
             _ => &[],
         };
         let length = self.layout.bytes_length(size, contents.len() as u64);
-        self.number_array(self.ids.object(object), Basic::Byte, length, contents)?;
+        self.number_array(self.ids.object(object), FieldType::Byte, length, contents)?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
         self.sized(shown, size);
@@ -224,7 +225,7 @@ impl<W: Write> Objects<'_, '_, W> {
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
         let length = self.layout.bytes_length(bytes, 0).min(self.external_filling);
         self.external_filling -= length;
-        self.number_array(id, Basic::Byte, length, &[])?;
+        self.number_array(id, FieldType::Byte, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
         self.losses.add_bytes(Lost::RoundedArray, shown.saturating_sub(bytes));
@@ -234,8 +235,8 @@ impl<W: Write> Objects<'_, '_, W> {
 
     /// An array of Java's, with the elements that it has. Where headers are smaller here than in the JVM it came from, some more
     /// make its size right.
-    fn numbers(&mut self, object: ObjectId, basic: Basic) -> io::Result<()> {
-        let width = u64::from(basic.width());
+    fn numbers(&mut self, object: ObjectId, basic: FieldType) -> io::Result<()> {
+        let width = u64::from(width(basic));
         let size = self.heap.shallow.get(object.index());
         let value = self.heap.value(object);
         let (contents, known) = match value {
@@ -254,8 +255,8 @@ impl<W: Write> Objects<'_, '_, W> {
         Ok(())
     }
 
-    fn number_array(&mut self, id: u64, basic: Basic, length: u64, contents: &[u8]) -> io::Result<()> {
-        let bytes = length * u64::from(basic.width());
+    fn number_array(&mut self, id: u64, basic: FieldType, length: u64, contents: &[u8]) -> io::Result<()> {
+        let bytes = length * u64::from(width(basic));
         self.out.begin(sub::PRIM_ARRAY, 10 + self.layout.reference() + bytes)?;
         self.out.id(id);
         self.out.u4(TRACE);

@@ -7,7 +7,7 @@
 mod fields;
 
 use super::layout::Layout;
-use super::records::Basic;
+use crate::java::{FieldType, PRIMITIVES};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
 pub(super) use fields::Field;
 use fields::fields;
@@ -72,7 +72,7 @@ pub(super) enum Form {
     /// A byte array with the contents.
     Bytes,
     /// An array of numbers, as which the type is known to Java.
-    Numbers(Basic),
+    Numbers(FieldType),
     /// A `java.lang.String`.
     Text,
 }
@@ -258,7 +258,7 @@ impl Plans {
 }
 
 impl Plan {
-    fn new(heap: &Heap<'_>, first: ObjectId, group: &Group, numbers: Option<Basic>) -> Self {
+    fn new(heap: &Heap<'_>, first: ObjectId, group: &Group, numbers: Option<FieldType>) -> Self {
         let value = ValueKind::of(heap, first);
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.form = match group {
@@ -372,10 +372,10 @@ impl Seen {
 }
 
 /// What the elements are if a type is one of Java's arrays of numbers, such as `byte[]`.
-fn elements(heap: &Heap<'_>, of: &Type) -> Option<Basic> {
+fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
     let is_javas = of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
     let name = heap.names.text(of.name).strip_suffix("[]").filter(|_| is_javas)?;
-    Basic::NUMBERS.into_iter().find_map(|(known, basic)| (known == name).then_some(basic))
+    PRIMITIVES.into_iter().find(|kind| kind.name() == name)
 }
 
 /// Whether an object is too large for fields, or has elements.

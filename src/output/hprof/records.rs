@@ -1,5 +1,6 @@
 //! Records and their parts: tags, big-endian numbers, segments.
 
+use crate::java::FieldType;
 use std::io::{self, Write};
 
 /// Tags of records.
@@ -27,43 +28,9 @@ pub(super) mod sub {
     pub(crate) const ROOT_UNKNOWN: u8 = 0xff;
 }
 
-/// The type of a field or of the elements of an array. The value is its tag.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Basic {
-    Object = 2,
-    Boolean = 4,
-    Char = 5,
-    Float = 6,
-    Double = 7,
-    Byte = 8,
-    Short = 9,
-    Int = 10,
-    Long = 11,
-}
-
-impl Basic {
-    /// Java's types of numbers by name.
-    pub(super) const NUMBERS: [(&str, Self); 8] = [
-        ("boolean", Self::Boolean),
-        ("char", Self::Char),
-        ("float", Self::Float),
-        ("double", Self::Double),
-        ("byte", Self::Byte),
-        ("short", Self::Short),
-        ("int", Self::Int),
-        ("long", Self::Long),
-    ];
-
-    /// Bytes of a number; 0 for references, whose width is that of ids.
-    pub(super) fn width(self) -> u32 {
-        match self {
-            Self::Object => 0,
-            Self::Boolean | Self::Byte => 1,
-            Self::Char | Self::Short => 2,
-            Self::Float | Self::Int => 4,
-            Self::Double | Self::Long => 8,
-        }
-    }
+/// Bytes of a number; 0 for references, whose width is that of ids.
+pub(super) fn width(kind: FieldType) -> u32 {
+    kind.width().map_or(0, |width| width as u32)
 }
 
 /// The trace that everything has which has none of its own.

@@ -5,7 +5,7 @@
 
 use super::classes::{Class, Classes};
 use super::layout::Layout;
-use super::records::Basic;
+use crate::java::FieldType;
 
 /// Rows of the classes that are used.
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,7 @@ pub(super) const OBJECT: u32 = 0;
 
 /// Adds the required classes, `java.lang.Object` first.
 pub(super) fn add(classes: &mut Classes, layout: &Layout) -> Required {
-    let mut add = |name: &str, parent: u32, size: u64, fields: &[(&str, Basic)]| {
+    let mut add = |name: &str, parent: u32, size: u64, fields: &[(&str, FieldType)]| {
         let name = classes.names.intern(name);
         let fields = fields.iter().map(|(name, basic)| (classes.names.intern(name), *basic)).collect();
         classes.add(Class { name, parent, size: size as u32, plan: None, fields, statics: Vec::new() })
@@ -31,13 +31,13 @@ pub(super) fn add(classes: &mut Classes, layout: &Layout) -> Required {
     let object = add("java/lang/Object", OBJECT, header, &[]);
     add("java/lang/Class", object, header, &[]);
     add("java/lang/ClassLoader", object, header, &[]);
-    let fields = [("value", Basic::Object), ("coder", Basic::Byte), ("hash", Basic::Int)];
+    let fields = [("value", FieldType::Object), ("coder", FieldType::Byte), ("hash", FieldType::Int)];
     let string = add("java/lang/String", object, layout.instance_size(reference + 5), &fields);
     let thread_size = layout.instance_size(2 * reference);
-    let java_thread = add("java/lang/Thread", object, layout.instance_size(reference), &[("name", Basic::Object)]);
-    let thread = add("dumptool/Thread", java_thread, thread_size, &[("object", Basic::Object)]);
+    let java_thread = add("java/lang/Thread", object, layout.instance_size(reference), &[("name", FieldType::Object)]);
+    let thread = add("dumptool/Thread", java_thread, thread_size, &[("object", FieldType::Object)]);
     let reference_size = layout.instance_size(reference);
-    let parent = add("java/lang/ref/Reference", object, reference_size, &[("referent", Basic::Object)]);
+    let parent = add("java/lang/ref/Reference", object, reference_size, &[("referent", FieldType::Object)]);
     let weak_reference = add("java/lang/ref/WeakReference", parent, reference_size, &[]);
     for name in ["java/lang/ref/SoftReference", "java/lang/ref/FinalReference", "java/lang/ref/PhantomReference"] {
         add(name, parent, reference_size, &[]);

@@ -3,8 +3,9 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::records::{Basic, Out, TRACE, put_id, sub};
+use super::records::{Out, TRACE, put_id, sub};
 use super::report::Report;
+use crate::java::FieldType;
 use std::io::{self, Write};
 
 /// Longest text in characters. Readers show the beginning of a text anyhow.
@@ -31,7 +32,8 @@ pub(super) fn write<W: Write>(
         (_, true) => text.chars().count(),
         _ => text.encode_utf16().count(),
     };
-    let (length, width, basic) = if latin1 { (count.min(LONGEST), 1, Basic::Byte) } else { (count.min(LONGEST), 2, Basic::Char) };
+    let (length, width, basic) =
+        if latin1 { (count.min(LONGEST), 1, FieldType::Byte) } else { (count.min(LONGEST), 2, FieldType::Char) };
     let bytes = length as u64 * width;
     let size = classes.string_size(layout);
     let fields = out.instance(id, ids.class(classes.required.string), layout.reference() as usize + 5)?;

@@ -1,9 +1,9 @@
 //! The fields of a class: references, then what is known of the contents or the value, then pads up to the size.
 
 use super::{Plan, ValueKind};
+use crate::java::FieldType;
 use crate::model::heap::{Heap, LabelKind};
 use crate::output::hprof::layout::Layout;
-use crate::output::hprof::records::Basic;
 
 /// A field of a class, or several that follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,15 +13,15 @@ pub(in super::super) enum Field {
     /// The array that stands for external bytes.
     External,
     /// Memory from this offset, as so many numbers of a type.
-    Contents(u32, u16, Basic),
+    Contents(u32, u16, FieldType),
     /// The value of the object.
-    Value(Basic),
+    Value(FieldType),
     /// Zeros, from this place in the instance, as so many numbers of a type.
-    Pad(u32, u16, Basic),
+    Pad(u32, u16, FieldType),
 }
 
 /// Number types, the widest first.
-const NUMBERS: [(Basic, u64); 4] = [(Basic::Long, 8), (Basic::Int, 4), (Basic::Short, 2), (Basic::Byte, 1)];
+const NUMBERS: [(FieldType, u64); 4] = [(FieldType::Long, 8), (FieldType::Int, 4), (FieldType::Short, 2), (FieldType::Byte, 1)];
 
 /// Finds the fields of a plan.
 pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
@@ -125,7 +125,7 @@ fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> 
 }
 
 /// Adds a number, to the run of the last field if it goes on.
-fn add_contents(at: u32, basic: Basic, width: u64, fields: &mut Vec<Field>) {
+fn add_contents(at: u32, basic: FieldType, width: u64, fields: &mut Vec<Field>) {
     if let Some(Field::Contents(start, count, last)) = fields.last_mut()
         && *last == basic
         && u64::from(*start) + u64::from(*count) * width == u64::from(at)
@@ -140,11 +140,11 @@ fn add_contents(at: u32, basic: Basic, width: u64, fields: &mut Vec<Field>) {
 /// Dart, get one all the same: no reader shows them as nothing.
 fn value_field(value: ValueKind, size: u64, room: u64) -> Option<(Field, u64)> {
     let (basic, width) = match value {
-        ValueKind::Integer => (Basic::Long, 8),
-        ValueKind::Float => (Basic::Double, 8),
-        ValueKind::Boolean => (Basic::Boolean, 1),
-        ValueKind::Length if room >= 8 => (Basic::Long, 8),
-        ValueKind::Length => (Basic::Int, 4),
+        ValueKind::Integer => (FieldType::Long, 8),
+        ValueKind::Float => (FieldType::Double, 8),
+        ValueKind::Boolean => (FieldType::Boolean, 1),
+        ValueKind::Length if room >= 8 => (FieldType::Long, 8),
+        ValueKind::Length => (FieldType::Int, 4),
         _ => return None,
     };
     (room >= width || size == 0).then_some((Field::Value(basic), width))

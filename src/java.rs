@@ -1,0 +1,75 @@
+//! Java's types of fields and elements, which hprof's reader and its writer number alike.
+
+/// The type of a field or an element. Its value is its tag in hprof (`BasicType` of HotSpot's `heapDumper.cpp`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+#[allow(missing_docs, reason = "named as in Java")]
+pub enum FieldType {
+    Object = 2,
+    Boolean = 4,
+    Char = 5,
+    Float = 6,
+    Double = 7,
+    Byte = 8,
+    Short = 9,
+    Int = 10,
+    Long = 11,
+}
+
+/// The types that arrays of primitive values have.
+pub const PRIMITIVES: [FieldType; 8] = [
+    FieldType::Boolean,
+    FieldType::Char,
+    FieldType::Float,
+    FieldType::Double,
+    FieldType::Byte,
+    FieldType::Short,
+    FieldType::Int,
+    FieldType::Long,
+];
+
+impl FieldType {
+    /// The type with a tag.
+    #[inline]
+    pub fn of_tag(tag: u8) -> Option<Self> {
+        Some(match tag {
+            2 => Self::Object,
+            4 => Self::Boolean,
+            5 => Self::Char,
+            6 => Self::Float,
+            7 => Self::Double,
+            8 => Self::Byte,
+            9 => Self::Short,
+            10 => Self::Int,
+            11 => Self::Long,
+            _ => return None,
+        })
+    }
+
+    /// As in Java: `int`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Object => "object",
+            Self::Boolean => "boolean",
+            Self::Char => "char",
+            Self::Float => "float",
+            Self::Double => "double",
+            Self::Byte => "byte",
+            Self::Short => "short",
+            Self::Int => "int",
+            Self::Long => "long",
+        }
+    }
+
+    /// Bytes of a value; None for references, which are as wide as ids.
+    #[inline]
+    pub fn width(self) -> Option<usize> {
+        match self {
+            Self::Object => None,
+            Self::Boolean | Self::Byte => Some(1),
+            Self::Char | Self::Short => Some(2),
+            Self::Float | Self::Int => Some(4),
+            Self::Double | Self::Long => Some(8),
+        }
+    }
+}
