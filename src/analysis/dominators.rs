@@ -8,6 +8,7 @@
 //! Walking up can take quadratic time, if many objects at the end of a long list are also held at its beginning. Steps are
 //! counted; when there are too many, relative dominators (`relative`) take over, whose time is O(n log n) for any graph.
 
+mod forest;
 mod relative;
 mod search;
 mod semi;

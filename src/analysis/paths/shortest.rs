@@ -36,33 +36,28 @@ trait Row: Copy + PartialEq {
     fn row(self) -> usize;
 }
 
-impl Row for u32 {
-    const UNREACHED: Self = Self::MAX;
-    const ROOT: Self = Self::MAX - 1;
-    const KEY: Self = Self::MAX - 2;
-    #[inline]
-    fn of(row: usize) -> Self {
-        row as Self
-    }
-    #[inline]
-    fn row(self) -> usize {
-        self as usize
-    }
+macro_rules! row {
+    ($width:ty) => {
+        impl Row for $width {
+            const UNREACHED: Self = Self::MAX;
+            const ROOT: Self = Self::MAX - 1;
+            const KEY: Self = Self::MAX - 2;
+
+            #[inline]
+            fn of(row: usize) -> Self {
+                row as Self
+            }
+
+            #[inline]
+            fn row(self) -> usize {
+                self as usize
+            }
+        }
+    };
 }
 
-impl Row for u64 {
-    const UNREACHED: Self = Self::MAX;
-    const ROOT: Self = Self::MAX - 1;
-    const KEY: Self = Self::MAX - 2;
-    #[inline]
-    fn of(row: usize) -> Self {
-        row as Self
-    }
-    #[inline]
-    fn row(self) -> usize {
-        self as usize
-    }
-}
+row!(u32);
+row!(u64);
 
 impl<R: Row> Rows<R> {
     fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
