@@ -1,11 +1,12 @@
 //! Loads a profile from Austin's text.
 
-use super::records::{AustinFrame, AustinLine, AustinSample, Lines, Metric};
+use super::records::{AustinLine, AustinSample, Lines, Metric};
 use crate::error::Result;
 use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
 use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId};
+use crate::model::sample::Frame;
 use rustc_hash::FxHashMap;
 
 /// Loads a profile.
@@ -82,15 +83,15 @@ impl<'a> Loader<'a> {
         let (mut stack, mut gc) = (StackId::EMPTY, false);
         for frame in sample.frames() {
             let (function, file, line, kind) = match frame {
-                AustinFrame::Code { file, function, line } => {
+                Ok(Frame::Code { file, function, line }) => {
                     let file = self.builder.name(file);
                     let kind = kind_of_file(self.builder.text(file));
                     (self.builder.name(function), file, self.builder.line(line), kind)
                 }
-                AustinFrame::Kernel(symbol) => (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel),
-                AustinFrame::Invalid => (Names::EMPTY, Names::EMPTY, 0, FrameKind::Invalid),
-                AustinFrame::Other(text) => (self.builder.name(text), Names::EMPTY, 0, FrameKind::Code),
-                AustinFrame::GarbageCollector => {
+                Ok(Frame::Kernel(symbol)) => (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel),
+                Ok(Frame::Invalid) => (Names::EMPTY, Names::EMPTY, 0, FrameKind::Invalid),
+                Err(text) => (self.builder.name(text), Names::EMPTY, 0, FrameKind::Code),
+                Ok(Frame::GarbageCollector) => {
                     gc = true;
                     continue;
                 }

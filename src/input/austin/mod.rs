@@ -22,7 +22,7 @@ mod summary;
 
 pub use check::check;
 pub use load::load;
-pub use records::{AustinFrame, AustinLine, AustinSample, Lines, Metric, for_each_record};
+pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
 pub use summary::info;
 
 /// The name of the format for people.

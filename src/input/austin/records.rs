@@ -4,6 +4,7 @@ use super::{RECORD_NAMES, is_sample};
 use crate::error::{Error, Result};
 use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
+use crate::model::sample::Frame;
 use memchr::{memchr, memrchr};
 use std::num::Saturating;
 
@@ -56,31 +57,9 @@ pub enum Metric {
     },
 }
 
-/// A frame of a sample.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AustinFrame<'a> {
-    /// `file:function:line`.
-    Code {
-        /// Source file.
-        file: &'a [u8],
-        /// Function name.
-        function: &'a [u8],
-        /// 1-based line; 0 is unknown.
-        line: i128,
-    },
-    /// `kernel:symbol:0`.
-    Kernel(&'a [u8]),
-    /// `:INVALID:`.
-    Invalid,
-    /// `:GC:`.
-    GarbageCollector,
-    /// Text that is no frame.
-    Other(&'a [u8]),
-}
-
 impl<'a> AustinSample<'a> {
-    /// The frames, outermost first.
-    pub fn frames(&self) -> impl Iterator<Item = AustinFrame<'a>> + use<'a> {
+    /// The frames, outermost first; an error is text that is no frame.
+    pub fn frames(&self) -> impl Iterator<Item = Result<Frame<'a>, &'a [u8]>> + use<'a> {
         let mut rest = self.stack.strip_prefix(b";");
         std::iter::from_fn(move || {
             let text = rest?;
@@ -92,38 +71,38 @@ impl<'a> AustinSample<'a> {
 }
 
 /// The first frame of a list, and what follows its `;`. A `;` before which there is no line number belongs to a name.
-fn take_frame(text: &[u8]) -> (AustinFrame<'_>, Option<&[u8]>) {
+fn take_frame(text: &[u8]) -> (Result<Frame<'_>, &[u8]>, Option<&[u8]>) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| memchr(b';', rest)) {
         let at = at.saturating_add(from);
         let (frame, rest) = text.split_at(at);
         if let Some(frame) = parse_frame(frame) {
-            return (frame, rest.get(1..));
+            return (Ok(frame), rest.get(1..));
         }
         from = at.saturating_add(1);
     }
     if let Some(frame) = parse_frame(text) {
-        return (frame, None);
+        return (Ok(frame), None);
     }
     // No line number follows at all, so nothing says where a name ends: it ends at the first `;`.
     match split_at_first(text, b';') {
-        Some((name, rest)) => (AustinFrame::Other(name), Some(rest)),
-        None => (AustinFrame::Other(text), None),
+        Some((name, rest)) => (Err(name), Some(rest)),
+        None => (Err(text), None),
     }
 }
 
-fn parse_frame(text: &[u8]) -> Option<AustinFrame<'_>> {
+fn parse_frame(text: &[u8]) -> Option<Frame<'_>> {
     match text {
-        b":INVALID:" => return Some(AustinFrame::Invalid),
-        b":GC:" => return Some(AustinFrame::GarbageCollector),
+        b":INVALID:" => return Some(Frame::Invalid),
+        b":GC:" => return Some(Frame::GarbageCollector),
         _ => {}
     }
     let (names, line) = split_at_last(text, b':')?;
     let line = number(line)?;
     let (file, function) = split_at_last(names, b':')?;
     Some(match (file, line) {
-        (b"kernel", 0) => AustinFrame::Kernel(function),
-        _ => AustinFrame::Code { file, function, line },
+        (b"kernel", 0) => Frame::Kernel(function),
+        _ => Frame::Code { file, function, line },
     })
 }
 
@@ -301,7 +280,7 @@ mod tests {
         let line = format!("P1;T0:5{stack} 7\n");
         let Some(Ok((0, AustinLine::Sample(sample)))) = Lines::new(line.as_bytes()).next() else { panic!("{line}") };
         let frames = sample.frames().map(|frame| match frame {
-            AustinFrame::Code { file, function, line } => {
+            Ok(Frame::Code { file, function, line }) => {
                 format!("{}|{}|{line}", String::from_utf8_lossy(file), String::from_utf8_lossy(function))
             }
             other => format!("{other:?}"),
@@ -314,8 +293,8 @@ mod tests {
         assert_eq!(frames(""), [""; 0]);
         assert_eq!(frames(";a.py:f:3;b.py:g:-1"), ["a.py|f|3", "b.py|g|-1"]);
         assert_eq!(frames(";C:\\a b;c.py:f:3;::0"), ["C:\\a b;c.py|f|3", "||0"]);
-        assert_eq!(frames(";:INVALID:;:GC:"), ["Invalid", "GarbageCollector"]);
-        assert_eq!(frames(";x;y"), ["Other([120])", "Other([121])"]);
+        assert_eq!(frames(";:INVALID:;:GC:"), ["Ok(Invalid)", "Ok(GarbageCollector)"]);
+        assert_eq!(frames(";x;y"), ["Err([120])", "Err([121])"]);
     }
 
     #[test]
