@@ -22,21 +22,31 @@ pub enum RowFormat {
 pub fn write(stacks: &WeightedStacks, format: RowFormat, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
     let frames: Vec<String> = (0..stacks.frames.len() as u32).map(|id| frame(stacks, FrameId(id), format)).collect();
-    if format == RowFormat::Csv {
-        let times = if stacks.in_order { "start_us,is_idle,is_gc," } else { "" };
-        write!(out, "pid,interpreter,thread,{times}stack")?;
-        stacks.values.iter().try_for_each(|value| write!(out, ",{}", value.name))?;
-        out.write_all(b"\n")?;
-    }
     let mut stack = Vec::new();
-    for entry in stacks.iter() {
-        stacks.stacks.outermost_first(entry.stack, &mut stack);
-        match format {
-            RowFormat::Csv => csv_row(stacks, &entry, &stack, &frames, out)?,
-            RowFormat::Jsonl => json_row(stacks, &entry, &stack, &frames, out)?,
-        }
+    let mut count = |entry: &Entry<'_>, stack: &mut Vec<FrameId>| {
+        stacks.stacks.outermost_first(entry.stack, stack);
         written.stacks += 1;
         written.add(entry.values);
+    };
+    match format {
+        RowFormat::Csv => {
+            let mut csv = csv::Writer::from_writer(out);
+            let times: &[_] = if stacks.in_order { &["start_us", "is_idle", "is_gc"] } else { &[] };
+            let values = stacks.values.iter().map(|value| &*value.name);
+            csv.write_record(["pid", "interpreter", "thread"].iter().chain(times).copied().chain(["stack"]).chain(values))?;
+            let mut field = String::new();
+            for entry in stacks.iter() {
+                count(&entry, &mut stack);
+                csv_row(stacks, &entry, &stack, &frames, &mut field, &mut csv)?;
+            }
+            csv.flush()?;
+        }
+        RowFormat::Jsonl => {
+            for entry in stacks.iter() {
+                count(&entry, &mut stack);
+                json_row(stacks, &entry, &stack, &frames, out)?;
+            }
+        }
     }
     Ok(written)
 }
@@ -65,39 +75,30 @@ fn csv_row(
     entry: &Entry<'_>,
     stack: &[FrameId],
     frames: &[String],
-    out: &mut impl Write,
+    field: &mut String,
+    csv: &mut csv::Writer<impl Write>,
 ) -> io::Result<()> {
     let track = &stacks.tracks[entry.track];
-    let number = |number: Option<i128>| number.map(|number| number.to_string()).unwrap_or_default();
-    write!(out, "{},{},", number(track.pid), number(track.interpreter))?;
-    quoted(out, std::iter::once(track.thread.as_deref().unwrap_or(&track.name)))?;
+    for number in [track.pid, track.interpreter] {
+        csv.write_field(number.map(|number| number.to_string()).unwrap_or_default())?;
+    }
+    csv.write_field(track.thread.as_deref().unwrap_or(&track.name))?;
+    let mut integer = itoa::Buffer::new();
     if let Some(moment) = entry.moment {
-        write!(out, ",{},{},{}", moment.start, moment.idle, moment.gc)?;
+        csv.write_field(integer.format(moment.start))?;
+        csv.write_field(if moment.idle { "true" } else { "false" })?;
+        csv.write_field(if moment.gc { "true" } else { "false" })?;
     }
-    out.write_all(b",")?;
-    quoted(out, stack.iter().map(|frame| frames[frame.index()].as_str()))?;
+    field.clear();
+    for (i, frame) in stack.iter().enumerate() {
+        field.push_str(if i > 0 { ";" } else { "" });
+        field.push_str(&frames[frame.index()]);
+    }
+    csv.write_field(&*field)?;
     for value in entry.values {
-        out.write_all(b",")?;
-        json::integer(out, *value)?;
+        csv.write_field(integer.format(*value))?;
     }
-    out.write_all(b"\n")
-}
-
-/// A field in quotes, of parts with `;` between them.
-fn quoted<'a>(out: &mut impl Write, parts: impl Iterator<Item = &'a str>) -> io::Result<()> {
-    out.write_all(b"\"")?;
-    for (i, part) in parts.enumerate() {
-        if i > 0 {
-            out.write_all(b";")?;
-        }
-        for (i, piece) in part.split('"').enumerate() {
-            if i > 0 {
-                out.write_all(b"\"\"")?;
-            }
-            out.write_all(piece.as_bytes())?;
-        }
-    }
-    out.write_all(b"\"")
+    Ok(csv.write_record(None::<&[u8]>)?)
 }
 
 fn json_row(
