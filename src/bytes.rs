@@ -275,12 +275,13 @@ impl<'a> Cursor<'a> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use byteorder::{BE, LE};
     use proptest::prelude::*;
 
-    fn uleb(mut value: u64) -> Vec<u8> {
+    /// A number as unsigned LEB128.
+    pub(crate) fn uleb(mut value: u64) -> Vec<u8> {
         let mut bytes = Vec::new();
         while value >= 0x80 {
             bytes.push(value as u8 | 0x80);

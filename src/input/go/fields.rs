@@ -264,6 +264,7 @@ fn any_field(cursor: &mut Cursor<'_>, version: Version) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bytes::tests::uleb;
     use proptest::prelude::*;
 
     fn read(bytes: &[u8], version: Version) -> Result<Vec<(&'static str, u64)>> {
@@ -300,14 +301,6 @@ mod tests {
         assert_eq!(list.beyond(0, 8), 3);
     }
 
-    fn uvarint(bytes: &mut Vec<u8>, mut value: u64) {
-        while value >= 0x80 {
-            bytes.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        bytes.push(value as u8);
-    }
-
     proptest! {
         #[test]
         fn lists_of_any_length_come_back_whatever_follows(
@@ -317,8 +310,8 @@ mod tests {
             let mut bytes = Vec::new();
             let fields: Vec<_> = fields.into_iter().map(|(kind, offset, shift)| (kind, if shift > 30 { offset << shift } else { offset })).collect();
             for &(kind, offset) in &fields {
-                uvarint(&mut bytes, kind);
-                uvarint(&mut bytes, offset);
+                bytes.extend(uleb(kind));
+                bytes.extend(uleb(offset));
             }
             bytes.push(0);
             let length = bytes.len() as u64;

@@ -61,16 +61,9 @@ fn split_contents(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 #[cfg(test)]
 mod tests {
+    use crate::bytes::tests::uleb;
     use crate::input::go::records::{Rec, Records};
     use proptest::prelude::*;
-
-    fn uvarint(bytes: &mut Vec<u8>, mut value: u64) {
-        while value >= 0x80 {
-            bytes.push(value as u8 | 0x80);
-            value >>= 7;
-        }
-        bytes.push(value as u8);
-    }
 
     proptest! {
         #[test]
@@ -86,15 +79,15 @@ mod tests {
             let start = bytes.len();
             for (addr, shift, size, fields, step) in objects {
                 bytes.push(1);
-                uvarint(&mut bytes, addr >> shift);
+                bytes.extend(uleb(addr >> shift));
                 if typed {
                     bytes.extend([0, 0]);
                 }
-                uvarint(&mut bytes, size as u64);
+                bytes.extend(uleb(size as u64));
                 bytes.resize(bytes.len() + size, 7);
                 for field in (0..fields).filter(|_| !typed) {
-                    uvarint(&mut bytes, 1);
-                    uvarint(&mut bytes, field * step);
+                    bytes.extend(uleb(1));
+                    bytes.extend(uleb(field * step));
                 }
                 bytes.extend(if typed { &[] } else { &[0][..] });
             }
