@@ -332,13 +332,28 @@ fn quiet_keeps_warnings_out_of_info_too() {
     assert!(!warns(&["-q"]));
 }
 
+/// Neither alive nor dead: `path --type` once called such objects unreachable.
+#[test]
+fn without_roots_there_are_no_paths_and_nothing_is_called_unreachable() {
+    let mut dump = support::hprof::File::new("1.0.2", 8);
+    dump.load(8, "A");
+    let class = dump.class(8, 0, 16, &[], &[]);
+    let mut file = tempfile::Builder::new().suffix(".hprof").tempfile().unwrap();
+    file.write_all(&dump.record(0x0c, &[&class]).bytes).unwrap();
+    let output = dumptool().args(["path", "--type", "*"]).arg(file.path()).assert().code(2).get_output().stderr.clone();
+    let text = String::from_utf8(output).unwrap();
+    assert!(text.contains("has no roots, so there are no paths"), "{text}");
+}
+
 /// A Go dump that is cut before its roots: it is the damage that is told, not wrong usage.
 #[test]
 fn a_dump_that_is_cut_before_its_roots_is_damaged() {
     let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&whole[..whole.len() / 3]).unwrap();
-    for arguments in [&["tree"][..], &["top", "--suspects"], &["top", "--by", "root"], &["find", "--live"]] {
+    for arguments in
+        [&["tree"][..], &["top", "--suspects"], &["top", "--by", "root"], &["find", "--live"], &["path", "--type", "*"]]
+    {
         let output = dumptool().args(arguments).arg(file.path()).assert().code(3).get_output().stderr.clone();
         let text = String::from_utf8(output).unwrap();
         assert!(text.contains("--lenient") && text.contains("no roots were read"), "{arguments:?}: {text}");

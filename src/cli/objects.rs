@@ -3,9 +3,8 @@
 use super::glob::Glob;
 use super::open::Input;
 use super::status::{UsageError, show_path};
-use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
-use crate::analysis::retained::Retained;
+use crate::analysis::held::Held;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 use serde::Serialize;
 
@@ -13,8 +12,7 @@ use serde::Serialize;
 pub(super) struct Analysed<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
     pub(super) graph: Graph<'h>,
-    pub(super) dominators: Dominators,
-    pub(super) retained: Retained,
+    pub(super) held: Held,
 }
 
 /// An object in JSON.
@@ -38,9 +36,8 @@ pub(super) struct RootRow {
 impl<'h, 'a> Analysed<'h, 'a> {
     pub(super) fn of(heap: &'h Heap<'a>) -> Self {
         let graph = Graph::of(heap);
-        let dominators = Dominators::of(&graph);
-        let retained = Retained::of(heap, &dominators);
-        Self { heap, graph, dominators, retained }
+        let held = Held::of_graph(heap, &graph);
+        Self { heap, graph, held }
     }
 
     /// The object that the user named.
@@ -78,11 +75,11 @@ impl<'h, 'a> Analysed<'h, 'a> {
     }
 
     pub(super) fn retained(&self, object: ObjectId) -> u64 {
-        self.retained.get(&self.dominators, object)
+        self.held.retained.get(&self.held.dominators, object)
     }
 
     pub(super) fn is_live(&self, object: ObjectId) -> bool {
-        self.dominators.is_live(object)
+        self.held.dominators.is_live(object)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Rules about the types of a heap.
 
-use super::super::args::{ByArg, CheckArgs, Common, ObjectsArg};
+use super::super::args::{CheckArgs, Common};
 use super::super::glob::Glob;
 use super::super::load::{damage, load_heap, report_loaded};
 use super::super::memory::refuse_too_large;
@@ -10,10 +10,9 @@ use super::super::path;
 use super::super::size::{count, percent, size};
 use super::super::status::{Status, UsageError, show_path};
 use super::super::terminal::Terminal;
-use super::super::top;
 use super::report::{Outcome, print};
 use super::rules::{Limit, Rule, RuleKind, Unit, parse};
-use crate::analysis::histogram::{Histogram, Sum};
+use crate::analysis::histogram::{By, Histogram, Scope, Sum};
 use crate::analysis::paths::shortest::Shortest;
 use crate::input::Kind;
 use crate::input::check::Finding;
@@ -35,34 +34,47 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
             // --snapshot is one of the newer file.
             let loaded = load_heap(&older, None, args.heap.roots.choice(), terminal)?;
             let status = report_loaded(&older, &loaded, terminal);
-            Some((histogram(&loaded.heap, &rules, &older)?, status))
+            refuse_without_roots(&loaded.heap, &rules, &older)?;
+            Some((histogram(&loaded.heap, analysed(&loaded.heap).as_ref()), status))
         }
         None => None,
     };
     refuse_too_large("check", input, common)?;
     let loaded = load_heap(input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
-    let newer = histogram(&loaded.heap, &rules, input)?;
+    refuse_without_roots(&loaded.heap, &rules, input)?;
+    let analysed = analysed(&loaded.heap);
+    let newer = histogram(&loaded.heap, analysed.as_ref());
     let old = older.as_ref().map(|(histogram, _)| histogram);
     let mut outcomes: Vec<Outcome> =
         rules.iter().map(|rule| Outcome { finding: finding(rule, old, &newer, common), note: None }).collect();
-    explain(&rules, &mut outcomes, &loaded.heap, common);
+    if let Some(analysed) = &analysed {
+        explain(&rules, &mut outcomes, analysed, common);
+    }
     let broken = print(&outcomes, input, damage(input, &loaded), common, terminal)?;
     let status = report_loaded(input, &loaded, terminal).max(older.map_or(Status::Done, |(_, status)| status));
     Ok(status.max(broken))
 }
 
+/// What the graph says of a heap. None if it has no roots: then nothing can be called alive or dead.
+fn analysed<'h, 'a>(heap: &'h Heap<'a>) -> Option<Analysed<'h, 'a>> {
+    (!heap.roots.is_empty()).then(|| Analysed::of(heap))
+}
+
 /// Counts live objects by type.
-///
+fn histogram(heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Histogram {
+    Histogram::of(heap, analysed.map(|analysed| &analysed.held), By::Type, Scope::Live)
+}
+
 /// # Errors
 /// When a rule is about retained bytes, and there are no roots.
-fn histogram(heap: &Heap<'_>, rules: &[Rule], input: &Input) -> anyhow::Result<Histogram> {
-    if heap.roots.is_empty()
-        && let Some(rule) = rules.iter().find(|rule| rule.column == "retained")
-    {
-        let message = format!("{} has no roots, so nothing is retained: {:?} cannot be checked", show_path(&input.path), rule.text);
-        return Err(UsageError::new(message).into());
+fn refuse_without_roots(heap: &Heap<'_>, rules: &[Rule], input: &Input) -> Result<(), UsageError> {
+    match rules.iter().find(|rule| rule.column == "retained") {
+        Some(rule) if heap.roots.is_empty() => {
+            let file = show_path(&input.path);
+            Err(UsageError::new(format!("{file} has no roots, so nothing is retained: {:?} cannot be checked", rule.text)))
+        }
+        _ => Ok(()),
     }
-    Ok(top::heap::histogram(heap, ByArg::Type, ObjectsArg::Live, input)?.0)
 }
 
 /// The number that a rule is about, and how many types there are that it is about.
@@ -119,12 +131,12 @@ fn finding(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Commo
 }
 
 /// Says of types that break a rule what holds the largest of their objects.
-fn explain(rules: &[Rule], outcomes: &mut [Outcome], heap: &Heap<'_>, common: &Common) {
+fn explain(rules: &[Rule], outcomes: &mut [Outcome], analysed: &Analysed<'_, '_>, common: &Common) {
     let broken = |rule: &Rule, outcome: &Outcome| !outcome.finding.ok && rule.subject != "total";
-    if heap.roots.is_empty() || !rules.iter().zip(outcomes.iter()).any(|(rule, outcome)| broken(rule, outcome)) {
+    if !rules.iter().zip(outcomes.iter()).any(|(rule, outcome)| broken(rule, outcome)) {
         return;
     }
-    let analysed = Analysed::of(heap);
+    let heap = analysed.heap;
     let shortest = Shortest::of(heap, &analysed.graph);
     for (rule, outcome) in rules.iter().zip(outcomes) {
         if !broken(rule, outcome) {
@@ -136,7 +148,7 @@ fn explain(rules: &[Rule], outcomes: &mut [Outcome], heap: &Heap<'_>, common: &C
         let path = largest.and_then(|object| Some((object, shortest.path(object)?)));
         outcome.note = path.map(|(object, path)| {
             let retained = size(analysed.retained(object), common.bytes);
-            format!("largest: {}, {retained}, held by {}", heap.id(object), path::one_line(&analysed, &path))
+            format!("largest: {}, {retained}, held by {}", heap.id(object), path::one_line(analysed, &path))
         });
     }
 }

@@ -1,20 +1,17 @@
 //! A heap as a heap snapshot of V8.
 
-use super::super::args::{Common, ConvertArgs, Target, WhichArg};
-use super::super::destination::Destination;
-use super::super::load::{load_heap, report_loaded};
-use super::super::open::Input;
+use super::super::args::WhichArg;
+use super::super::load::report_loaded;
 use super::super::size::plural;
-use super::super::status::{OutputError, Status, UsageError};
-use super::super::terminal::Terminal;
-use super::Report;
+use super::super::status::Status;
+use super::{Conversion, Converted, Report};
 use crate::analysis::graph::Graph;
 use crate::analysis::live::live;
 use crate::output::heapsnapshot::{self, Options, Which};
-use std::io;
 
-pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let loaded = load_heap(input, args.snapshot, args.roots, terminal)?;
+pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
+    let Conversion { args, input, terminal, .. } = *conversion;
+    let loaded = conversion.load_heap()?;
     let graph = Graph::of(&loaded.heap);
     let live = live(&graph);
     let options = Options {
@@ -23,30 +20,13 @@ pub(super) fn run(args: &ConvertArgs, input: &Input, common: &Common, terminal: 
             WhichArg::All => Which::All,
         },
     };
-    let mut destination = Destination::create(&args.output, &args.input, false)?;
-    let written = match heapsnapshot::write(&loaded.heap, &graph, &live, &options, &mut destination) {
-        Err(error) if error.kind() == io::ErrorKind::FileTooLarge => {
-            return Err(UsageError::new(error.to_string()).hint("hprof has room for it").into());
-        }
-        written => written.map_err(|error| OutputError::new(&args.output, error))?,
-    };
-    let bytes = destination.commit()?;
-    let objects = loaded.heap.object_count();
-    let report = Report {
-        args,
-        to: Target::Heapsnapshot,
+    let (written, bytes) = conversion.write(|out| heapsnapshot::write(&loaded.heap, &graph, &live, &options, out))?;
+    conversion.report(&Report {
+        converted: Converted::Objects(loaded.heap.object_count()),
         bytes,
-        objects: Some(objects),
-        samples: None,
-        written: &written,
-        summary: format!(
-            "{} as {} and {}",
-            plural(objects, "object", "objects"),
-            plural(written.nodes, "node", "nodes"),
-            plural(written.edges, "edge", "edges")
-        ),
+        summary: format!("{} and {}", plural(written.nodes, "node", "nodes"), plural(written.edges, "edge", "edges")),
         lost: written.lost.clone(),
-    };
-    report.print(common)?;
+        written: &written,
+    })?;
     Ok(report_loaded(input, &loaded, terminal))
 }

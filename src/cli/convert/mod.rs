@@ -9,14 +9,19 @@ mod stacks;
 mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
-use super::destination::format_extension;
+use super::destination::{Destination, format_extension};
+use super::load::load_heap;
 use super::open::Input;
-use super::size::{count, size};
-use super::status::{Status, UsageError, show_path};
+use super::size::{count, plural, size};
+use super::status::{OutputError, Status, UsageError, show_path};
 use super::terminal::Terminal;
+use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
 use crate::output::loss::Loss;
 use serde::Serialize;
+use std::ffi::OsStr;
+use std::fmt;
+use std::io;
 use std::path::Path;
 
 #[derive(Serialize)]
@@ -50,14 +55,15 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
     }
     let input = Input::open(&args.input, common)?;
     let target = target(args, input.format, input.kind)?;
+    let conversion = Conversion { target, args, input: &input, common, terminal };
     match target {
         // A recording streams; a text is a profile like others.
-        Target::Austin if input.format == Format::Mojo => austin::run(args, &input, common, terminal),
-        Target::Hprof if input.kind == Kind::Heap => hprof::run(args, &input, common, terminal),
-        Target::Heapsnapshot => heapsnapshot::run(args, &input, common, terminal),
-        Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(target, args, &input, common, terminal),
-        target if input.kind == Kind::Heap => dominators::run(target, args, &input, common, terminal),
-        target => profile::run(target, args, &input, common, terminal),
+        Target::Austin if input.format == Format::Mojo => austin::run(&conversion),
+        Target::Hprof if input.kind == Kind::Heap => hprof::run(&conversion),
+        Target::Heapsnapshot => heapsnapshot::run(&conversion),
+        Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(&conversion),
+        _ if input.kind == Kind::Heap => dominators::run(&conversion),
+        _ => profile::run(&conversion),
     }
 }
 
@@ -85,33 +91,62 @@ fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageE
     }
 }
 
-/// What a conversion did.
-struct Report<'a, W> {
+/// One input on its way to one output.
+#[derive(Clone, Copy)]
+struct Conversion<'a> {
+    target: Target,
     args: &'a ConvertArgs,
-    to: Target,
-    bytes: Option<u64>,
-    objects: Option<u64>,
-    samples: Option<u64>,
-    written: &'a W,
-    /// The same for people: `4 samples as Austin's text`.
-    summary: String,
-    lost: Vec<Loss>,
+    input: &'a Input,
+    common: &'a Common,
+    terminal: &'a Terminal,
 }
 
-impl<W: Serialize> Report<'_, W> {
+impl<'a> Conversion<'a> {
+    fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
+        load_heap(self.input, self.args.snapshot, self.args.roots, self.terminal)
+    }
+
+    /// What the output is called in its viewer.
+    fn title(&self) -> &'a str {
+        self.args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input")
+    }
+
+    fn create(&self) -> anyhow::Result<Destination> {
+        let binary = matches!(self.target, Target::Pprof | Target::Mojo | Target::Hprof);
+        Destination::create(&self.args.output, &self.args.input, binary)
+    }
+
+    /// Writes the output, which gets its name when it is complete. Returns what was written, and the bytes of a plain file.
+    fn write<W>(&self, write: impl FnOnce(&mut Destination) -> io::Result<W>) -> anyhow::Result<(W, Option<u64>)> {
+        let mut destination = self.create()?;
+        match write(&mut destination) {
+            Ok(written) => Ok((written, destination.commit()?)),
+            // Not the disk's limit or the shell's, but the format's.
+            Err(error) if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_none() => {
+                Err(UsageError::new(error.to_string()).hint("hprof has room for it").into())
+            }
+            Err(error) => Err(OutputError::new(&self.args.output, error).into()),
+        }
+    }
+
     /// The document on standard output when asked for, otherwise one line on standard error and one for each loss.
-    fn print(&self, common: &Common) -> anyhow::Result<()> {
+    fn report<W: Serialize>(&self, report: &Report<'_, W>) -> anyhow::Result<()> {
+        let Self { args, common, .. } = self;
         if common.format == OutputFormat::Json {
+            let (objects, samples) = match report.converted {
+                Converted::Objects(objects) => (Some(objects), None),
+                Converted::Samples(samples) => (None, Some(samples)),
+            };
             let document = Document {
                 schema: "dumptool/convert/1",
-                file: self.args.input.display().to_string(),
-                output: self.args.output.display().to_string(),
-                to: self.to.name(),
-                bytes: self.bytes,
-                objects: self.objects,
-                samples: self.samples,
-                written: self.written,
-                lost: &self.lost,
+                file: args.input.display().to_string(),
+                output: args.output.display().to_string(),
+                to: self.target.name(),
+                bytes: report.bytes,
+                objects,
+                samples,
+                written: report.written,
+                lost: &report.lost,
             };
             super::print((serde_json::to_string_pretty(&document)? + "\n").as_bytes())?;
             return Ok(());
@@ -119,16 +154,47 @@ impl<W: Serialize> Report<'_, W> {
         if common.quiet {
             return Ok(());
         }
-        let bytes = self.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
-        let output = match self.args.output.to_str() {
+        let bytes = report.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
+        let output = match args.output.to_str() {
             Some("-") => "standard output".to_owned(),
-            _ => self.args.output.display().to_string(),
+            _ => args.output.display().to_string(),
         };
-        eprintln!("{} -> {output}: {}{bytes}", show_path(&self.args.input), self.summary);
-        for loss in &self.lost {
+        eprintln!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary);
+        for loss in &report.lost {
             let bytes = loss.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
             eprintln!("  not in the output: {} ({}{bytes})", loss.what, count(loss.count));
         }
         Ok(())
     }
+}
+
+/// What a conversion did.
+struct Report<'a, W> {
+    converted: Converted,
+    bytes: Option<u64>,
+    written: &'a W,
+    /// The same for people: `4 stacks of folded`.
+    summary: String,
+    lost: Vec<Loss>,
+}
+
+/// How much of the input was converted.
+#[derive(Clone, Copy)]
+enum Converted {
+    Objects(u64),
+    Samples(u64),
+}
+
+impl fmt::Display for Converted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&match *self {
+            Self::Objects(objects) => plural(objects, "object", "objects"),
+            Self::Samples(samples) => plural(samples, "sample", "samples"),
+        })
+    }
+}
+
+/// The losses that there are.
+fn losses(all: impl IntoIterator<Item = (&'static str, u64)>) -> impl Iterator<Item = Loss> {
+    all.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Loss { what, count, bytes: None })
 }

@@ -1,31 +1,22 @@
 //! A profile as anything but what streams.
 
-use super::super::args::{Common, ConvertArgs, DialectArg, Target};
+use super::super::args::{ConvertArgs, DialectArg, Target};
 use super::super::destination::Destination;
-use super::super::open::Input;
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
-use super::super::status::{self, OutputError, Status, UsageError};
-use super::super::terminal::Terminal;
-use super::{Report, stacks};
+use super::super::status::{self, Status, UsageError};
+use super::{Conversion, Converted, Report, losses, stacks};
 use crate::input;
 use crate::input::load::ProfileOptions;
 use crate::model::profile::{Metric, Profile, ProfileNotes};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output;
 use crate::output::austin::Dialect;
-use crate::output::loss::Loss;
 use crate::output::written::Written;
-use std::ffi::OsStr;
 use std::io;
 
-pub(super) fn run(
-    target: Target,
-    args: &ConvertArgs,
-    input: &Input,
-    common: &Common,
-    terminal: &Terminal,
-) -> anyhow::Result<Status> {
+pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
+    let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let in_order = keeps_samples(target, args);
     let options = ProfileOptions { keep_samples: in_order, progress: &|offset| progress.reached(offset) };
@@ -42,27 +33,15 @@ pub(super) fn run(
         return Err(UsageError::new("there is no such thread").hint(threads(&profile)).into());
     }
     let (notes, samples) = (profile.notes, profile.total.samples);
-    let mut destination = Destination::create(&args.output, &args.input, stacks::is_binary(target))?;
-    let written =
-        write(target, args, profile, &selection, &mut destination).map_err(|error| OutputError::new(&args.output, error))?;
-    let bytes = destination.commit()?;
-    let lost = written.lost.iter().map(|lost| (lost.what, lost.count)).chain(losses(target, &notes));
-    let report = Report {
-        args,
-        to: target,
+    let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
+    let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
+    conversion.report(&Report {
+        converted: Converted::Samples(samples),
         bytes,
-        objects: None,
-        samples: Some(samples),
         written: &written,
-        summary: format!(
-            "{} as {} of {}",
-            plural(samples, "sample", "samples"),
-            plural(written.stacks, "stack", "stacks"),
-            target.name()
-        ),
-        lost: lost.map(|(what, count)| Loss { what, count, bytes: None }).collect(),
-    };
-    report.print(common)?;
+        summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
+        lost: lost.chain(losses(lost_in_model(target, &notes))).collect(),
+    })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
         terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
@@ -103,13 +82,8 @@ fn threads(profile: &Profile) -> String {
     format!("the threads are {}{}", labels.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
 }
 
-fn write(
-    target: Target,
-    args: &ConvertArgs,
-    profile: Profile,
-    selection: &Selection,
-    out: &mut Destination,
-) -> io::Result<Written> {
+fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, out: &mut Destination) -> io::Result<Written> {
+    let Conversion { target, args, .. } = *conversion;
     let wanted = |thread: usize| selection.has(&profile, &profile.threads[thread]);
     match target {
         Target::Mojo => return output::mojo::write(&profile, &wanted, args.merge, out),
@@ -122,20 +96,18 @@ fn write(
         }
         _ => {}
     }
-    let title = args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input");
-    stacks::write(target, &of_profile(profile, title, selection), out)
+    stacks::write(target, &of_profile(profile, conversion.title(), selection), out)
 }
 
 /// What was lost by the model already.
-fn losses(target: Target, notes: &ProfileNotes) -> Vec<(&'static str, u64)> {
+fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(&'static str, u64); 6] {
     let says_itself = target == Target::Mojo;
-    let losses = [
+    [
         ("columns and last lines of frames", if says_itself { 0 } else { notes.ranges }),
         ("asyncio task events", if says_itself { 0 } else { notes.task_events }),
         ("samples without a metric", notes.without_metric),
         ("frames and metrics outside of samples", notes.strays),
         ("names that are not UTF-8, written with U+FFFD", notes.replaced),
         ("numbers of more than 64 bits, cut to the largest", notes.clamped),
-    ];
-    losses.into_iter().filter(|(_, count)| *count > 0).collect()
+    ]
 }

@@ -8,11 +8,6 @@ use crate::output::rows::{self, RowFormat};
 use crate::output::written::Written;
 use std::io::{self, Write};
 
-/// Whether a format is nothing for a terminal.
-pub(super) fn is_binary(target: Target) -> bool {
-    matches!(target, Target::Pprof | Target::Mojo | Target::Hprof)
-}
-
 /// Writes stacks; the first value only where there is room for one.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ pub(super) use text::{one_line, root_text};
 
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;
-use super::load::{load_heap, report_loaded};
+use super::load::{load_heap, report_loaded, without_roots};
 use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::size::{plural, size};
@@ -32,6 +32,9 @@ pub(super) fn run(args: &PathArgs, common: &Common, terminal: &Terminal) -> anyh
                 true => drawing::text(&analysed, object, &paths, common)?,
                 false => of_object(&analysed, object, &paths, args, loaded.snapshot, common, terminal)?,
             }
+        }
+        None if loaded.heap.roots.is_empty() => {
+            return without_roots(&input, &loaded, "there are no paths", None, terminal);
         }
         None => merged::text(&loaded.heap, args, loaded.snapshot, common, terminal)?,
     };

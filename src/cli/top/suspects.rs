@@ -31,17 +31,18 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     }
     let analysed = Analysed::of(heap);
     let shortest = Shortest::of(heap, &analysed.graph);
-    let found = suspects::find(heap, &analysed.dominators, &analysed.retained);
+    let found = suspects::find(heap, &analysed.held.dominators, &analysed.held.retained);
     let shown = common.rows(args.limit, SHOWN).min(found.len());
     let report = Report { analysed: &analysed, shortest, exact: common.bytes, terminal };
     let text = match common.format {
         OutputFormat::Table => report.text(&found, shown),
         OutputFormat::Json => {
             let document = Document {
-                schema: "dumptool/suspects/1",
+                schema: "dumptool/top/1",
                 file: args.file.display().to_string(),
                 snapshot: loaded.snapshot,
-                total_bytes: analysed.retained.total(),
+                by: "suspects",
+                total_bytes: analysed.held.retained.total(),
                 suspects: found[..shown].iter().map(|suspect| report.row(suspect)).collect(),
                 omitted: (found.len() - shown) as u64,
             };
@@ -71,6 +72,7 @@ struct Document {
     schema: &'static str,
     file: String,
     snapshot: u64,
+    by: &'static str,
     total_bytes: u64,
     suspects: Vec<Row>,
     omitted: u64,
@@ -130,7 +132,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn text(&self, found: &[Suspect], shown: usize) -> String {
-        let live = size(self.analysed.retained.total(), self.exact);
+        let live = size(self.analysed.held.retained.total(), self.exact);
         if found.is_empty() {
             return format!("nothing stands out in {live} of live objects\n");
         }
@@ -161,7 +163,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn share(&self, bytes: u64) -> f64 {
-        let share = bytes as f64 / self.analysed.retained.total().max(1) as f64;
+        let share = bytes as f64 / self.analysed.held.retained.total().max(1) as f64;
         (share * 1e4).round() / 1e4
     }
 
