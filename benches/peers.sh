@@ -2,7 +2,7 @@
 # Measures dumptool beside the programs that do the same, in one run on the same files: CPU seconds, most memory, and how many
 # times dumptool's that is.
 #
-#   benches/peers.sh                       a generated profile, and a heap as hprof and as heap snapshot
+#   benches/peers.sh                       a generated profile, a heap as hprof and as heap snapshot, and the bare floors
 #   benches/peers.sh RECORDING.mojo...     these recordings instead
 #
 # austin-python is installed from PyPI. hprof-slurp, VisualVM's walker and memlab are measured where tests/consumers/run and
@@ -105,8 +105,13 @@ if [ $# -gt 0 ]; then
   for file in "$@"; do profile "$file"; done
   exit
 fi
-# The inputs of the benchmarks, a tenth of them for the heap: peers take long.
-DUMPTOOL_BENCH_SCALE=0.1 cargo bench --quiet --bench readers -- mojo-info dart-info > "$cache/bench" 2>&1
-for file in target/bench-data/mojo-*.dump; do profile "$file"; break; done
-for file in target/bench-data/dart-*.dump; do heap "$file"; break; done
-rm -f "$cache"/ours.* "$cache"/peer.* "$cache"/heap.*
+# The inputs of the benchmarks, a tenth of them for the heap: peers take long. Both are written by the benchmarks themselves.
+cargo bench --quiet --bench readers -- mojo-info > "$cache/bench" 2>&1
+DUMPTOOL_BENCH_SCALE=0.1 cargo bench --quiet --bench readers -- dart-info >> "$cache/bench" 2>&1
+profile "$(echo target/bench-data/mojo-250000-*.dump)"
+heap "$(echo target/bench-data/dart-1000000-*.dump)"
+rm -rf "$cache"/ours.* "$cache"/peer.* "$cache"/heap.*
+
+# The floors: a plain reading, a bare pass over the varints (walk), and bare zstd of the columns.
+printf '\nBeside the least work that could be done with the same file:\n'
+cargo bench --quiet --bench readers -- -info -load

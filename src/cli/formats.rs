@@ -40,7 +40,7 @@ pub(super) fn run(common: &Common, terminal: &Terminal) -> anyhow::Result<Status
         OutputFormat::Jsonl => super::export::lines(&rows)?,
         OutputFormat::Csv => return Err(UsageError::new("formats writes a table, json or jsonl").into()),
     };
-    super::print(text.as_bytes())
+    super::print_text(&text, common)
 }
 
 impl Target {

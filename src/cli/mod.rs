@@ -30,7 +30,7 @@ mod terminal;
 mod top;
 mod tree;
 
-use args::{Cli, Command};
+use args::{Cli, Command, Common, OutputFormat};
 use clap::{CommandFactory, Parser};
 use status::Status;
 use std::io::{self, Write};
@@ -96,7 +96,16 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {
     }
 }
 
-/// Writes a whole result to standard output.
+/// Writes a whole result in the format that was asked for. What is meant for people is wrapped to the width of the terminal;
+/// tables fit already.
+fn print_text(text: &str, common: &Common) -> anyhow::Result<Status> {
+    match terminal::columns() {
+        Some(columns) if common.format == OutputFormat::Table => print(terminal::wrapped(text, columns).as_bytes()),
+        _ => print(text.as_bytes()),
+    }
+}
+
+/// Writes to standard output.
 fn print(bytes: &[u8]) -> anyhow::Result<Status> {
     let mut out = io::stdout().lock();
     out.write_all(bytes).and_then(|()| out.flush()).map_err(status::OutputError::stdout)?;

@@ -55,12 +55,12 @@ pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {
     }
 }
 
-/// A length of time: `850 µs`, `12.4 ms`, `33.4 s`, `12 min 5 s`.
+/// A length of time, with one decimal where there are some: `850 µs`, `12.0 ms`, `33.4 s`, `12 min 5 s`.
 pub(super) fn duration(microseconds: u64) -> String {
     match microseconds {
         0..1_000 => format!("{microseconds} µs"),
-        1_000..1_000_000 => trim(format!("{:.1}", microseconds as f64 / 1e3)) + " ms",
-        1_000_000..600_000_000 => trim(format!("{:.1}", microseconds as f64 / 1e6)) + " s",
+        1_000..1_000_000 => format!("{:.1} ms", microseconds as f64 / 1e3),
+        1_000_000..600_000_000 => format!("{:.1} s", microseconds as f64 / 1e6),
         _ => {
             let seconds = microseconds / 1_000_000;
             match seconds {
@@ -71,8 +71,9 @@ pub(super) fn duration(microseconds: u64) -> String {
     }
 }
 
-fn trim(text: String) -> String {
-    text.strip_suffix(".0").map(str::to_owned).unwrap_or(text)
+/// The length of an interval, which mostly is a whole number of its unit: `100 µs`, `10 ms`.
+pub(super) fn interval(microseconds: u64) -> String {
+    duration(microseconds).replace(".0 ", " ")
 }
 
 /// A share in percent with one decimal.
@@ -123,7 +124,8 @@ mod tests {
     fn times_take_the_unit_that_reads_best() {
         assert_eq!(duration(100), "100 µs");
         assert_eq!(duration(12_400), "12.4 ms");
-        assert_eq!(duration(5_000), "5 ms");
+        assert_eq!(duration(5_000), "5.0 ms");
+        assert_eq!(interval(5_000), "5 ms");
         assert_eq!(duration(33_400_000), "33.4 s");
         assert_eq!(duration(725_000_000), "12 min 5 s");
         assert_eq!(duration(7_200_000_000), "2 h 0 min");

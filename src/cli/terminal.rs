@@ -2,6 +2,7 @@
 
 use super::args::{Color, Common};
 use std::io::IsTerminal;
+use textwrap::{WordSeparator, WordSplitter};
 
 /// Decided once, at the start.
 #[derive(Clone, Copy, Debug)]
@@ -79,6 +80,27 @@ pub(super) fn columns() -> Option<u16> {
         .filter(|columns| *columns > 0)
 }
 
+/// Lines that are longer than a terminal is wide, broken at words. What follows of a line stands under it, a little to the right.
+pub(super) fn wrapped(text: &str, columns: u16) -> String {
+    let columns = usize::from(columns);
+    let mut out = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let (line, end) = line.strip_suffix('\n').map_or((line, ""), |line| (line, "\n"));
+        if textwrap::core::display_width(line) <= columns {
+            out.push_str(line);
+        } else {
+            let words = line.trim_start_matches(' ');
+            let indent = (line.len() - words.len()).min(columns / 2);
+            let (first, under) = (" ".repeat(indent), " ".repeat(indent + 2));
+            let options = textwrap::Options::new(columns).initial_indent(&first).subsequent_indent(&under).break_words(false);
+            let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+            out.push_str(&textwrap::fill(words, options));
+        }
+        out.push_str(end);
+    }
+    out
+}
+
 const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 
@@ -86,5 +108,24 @@ fn paint(text: &str, style: anstyle::Style, color: bool) -> String {
     match color {
         true => format!("{style}{text}{style:#}"),
         false => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_go_on_under_themselves_and_others_stay() {
+        let text = "  held by one list\n\n  most of it in a map of\u{1b}[1m very\u{1b}[0m large things\nend";
+        let expected = "  held by one list\n\n  most of it in a map\n    of\u{1b}[1m very\u{1b}[0m large\n    things\nend";
+        assert_eq!(wrapped(text, 21), expected);
+        assert_eq!(wrapped(text, 80), text);
+    }
+
+    #[test]
+    fn words_are_not_broken() {
+        assert_eq!(wrapped("0x4413d46b5f0", 5), "0x4413d46b5f0");
+        assert_eq!(wrapped("        a b", 4), "  a\n    b");
     }
 }

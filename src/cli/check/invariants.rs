@@ -51,7 +51,7 @@ pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow
             String::from_utf8(writer.into_inner()?)?
         }
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     if let Some(damage) = damage {
         status::report_input(&input.path, damage, terminal);
         return Ok(Status::Damaged);

@@ -64,7 +64,7 @@ pub(super) fn print(
         OutputFormat::Jsonl => export::lines(&rows().collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(rows())?,
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     Ok(if ok { Status::Done } else { Status::Broken })
 }
 

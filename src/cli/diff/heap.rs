@@ -83,7 +83,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         OutputFormat::Jsonl => export::lines(&shown.iter().map(row_json).collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(shown.iter().map(csv_row))?,
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     Ok(old_counted.status.max(new_counted.status))
 }
 

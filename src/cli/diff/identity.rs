@@ -92,7 +92,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         OutputFormat::Jsonl => export::lines(&shown.iter().map(|row| json_row(row, &analysed)).collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(shown.iter().cloned())?,
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     Ok(report_loaded(old, &loaded_old, terminal).max(report_loaded(new, &loaded_new, terminal)))
 }
 

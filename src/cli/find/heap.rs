@@ -34,7 +34,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     }
     let shown = common.rows(args.limit, 20).min(found.len());
     let text = text(&analysed, &found, shown, args, loaded.snapshot, common)?;
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     Ok(report_loaded(input, &loaded, terminal))
 }
 

@@ -51,7 +51,7 @@ pub(super) fn run(args: &InfoArgs, common: &Common, terminal: &Terminal) -> anyh
             OutputFormat::Table => {
                 let separator = if i > 0 { "\n" } else { "" };
                 let text = View::of(&document, common).render(args.records, terminal);
-                super::print((separator.to_owned() + &text).as_bytes())?;
+                super::print_text(&(separator.to_owned() + &text), common)?;
             }
             OutputFormat::Jsonl => {
                 super::print((serde_json::to_string(&document)? + "\n").as_bytes())?;

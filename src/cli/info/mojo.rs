@@ -1,7 +1,7 @@
 //! A MOJO profile as a person sees it.
 
 use super::super::args::Common;
-use super::super::size::{count, duration, percent, plural, signed_size};
+use super::super::size::{count, duration, interval, percent, plural, signed_size};
 use super::view::View;
 use crate::input::info::{Info, ProfileInfo};
 
@@ -17,7 +17,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, common: 
         Some("full") => "wall time, CPU time and memory",
         _ => "samples",
     };
-    let every = profile.interval_us.map(|interval| format!(" every {}", duration(interval))).unwrap_or_default();
+    let every = profile.interval_us.map(|every| format!(" every {}", interval(every))).unwrap_or_default();
     view.headline.push(format!("{measured}{every}"));
 
     let who = format!("{} in {}", plural(profile.threads, "thread", "threads"), plural(profile.processes, "process", "processes"));

@@ -38,7 +38,7 @@ pub(super) fn run(args: &PathArgs, common: &Common, terminal: &Terminal) -> anyh
         }
         None => merged::text(&loaded.heap, args, loaded.snapshot, common, terminal)?,
     };
-    super::print(text.as_bytes())?;
+    super::print_text(&text, common)?;
     Ok(report_loaded(&input, &loaded, terminal))
 }
 

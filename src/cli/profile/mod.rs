@@ -32,6 +32,6 @@ pub(super) fn print<R: Serialize, C: Serialize + Default>(
         OutputFormat::Jsonl => export::lines(rows)?,
         OutputFormat::Csv => export::csv(csv())?,
     };
-    super::print(text.as_bytes())?;
+    super::print_text(&text, common)?;
     Ok(())
 }

@@ -34,7 +34,7 @@ pub(super) fn run(args: &ShowArgs, common: &Common, terminal: &Terminal) -> anyh
         OutputFormat::Jsonl => super::export::lines(&neighbours.rows(&analysed))?,
         OutputFormat::Csv => super::export::csv(neighbours.rows(&analysed))?,
     };
-    super::print(text.as_bytes())?;
+    super::print_text(&text, common)?;
     Ok(report_loaded(&input, &loaded, terminal))
 }
 

@@ -68,7 +68,7 @@ impl Document<'_> {
             OutputFormat::Jsonl => export::lines(&rows.take(limit).collect::<Vec<_>>())?,
             OutputFormat::Csv => export::csv(rows.take(limit))?,
         };
-        super::super::print(text.as_bytes())?;
+        super::super::print_text(&text, common)?;
         Ok(())
     }
 

@@ -92,7 +92,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         OutputFormat::Jsonl => export::lines(&shown.iter().map(row_json).collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(shown.iter().flat_map(|series| csv_rows(series, &numbers)))?,
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     if let Some(damage) = input.source.damage().or(damage.as_ref()) {
         status::report_input(&input.path, damage, terminal);
         return Ok(Status::Damaged);

@@ -53,7 +53,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         }
         OutputFormat::Csv => super::super::export::csv(found[..shown].iter().map(|suspect| report.csv(suspect)))?,
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     Ok(report_loaded(input, &loaded, terminal))
 }
 

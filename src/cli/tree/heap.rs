@@ -84,7 +84,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
         OutputFormat::Jsonl => export::lines(&nodes().collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(nodes())?,
     };
-    super::super::print(text.as_bytes())?;
+    super::super::print_text(&text, common)?;
     Ok(report_loaded(input, &loaded, terminal))
 }
 
