@@ -4,7 +4,7 @@ use super::folded::each_line;
 use super::written::Written;
 use crate::model::profile::Unit;
 use crate::model::stacks::WeightedStacks;
-use inferno::flamegraph::{Options, from_lines};
+use inferno::flamegraph::{Options, TextTruncateDirection, from_lines};
 use std::io::{self, Write};
 
 /// Draws the sums of one value.
@@ -32,6 +32,8 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
     let kind = &stacks.values[value];
     let mut options = Options::default();
     options.deterministic = true;
+    // Where there is no room for all of a name, its beginning says most.
+    options.text_truncate_direction = TextTruncateDirection::Right;
     options.title = stacks.title.clone();
     options.subtitle = Some(kind.name.clone());
     options.count_name = match kind.unit {
