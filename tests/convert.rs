@@ -2,6 +2,7 @@
 
 mod support;
 
+use dumptool::analysis::held::Held;
 use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
 use dumptool::model::heap::{Heap, TypeKind, Value};
@@ -69,6 +70,29 @@ fn heaps_come_back_from_hprof() {
         }
     }
     assert!(count > 20);
+}
+
+/// What the ten objects retain that retain most, the largest first.
+fn most_retained(heap: &Heap<'_>) -> Vec<u64> {
+    let held = Held::of(heap).expect("there are roots");
+    let retained = heap.objects().filter(|&object| heap.type_of(object).kind != TypeKind::Class);
+    let mut retained: Vec<_> = retained.map(|object| held.retained.get(&held.dominators, object)).collect();
+    retained.sort_unstable_by(|a, b| b.cmp(a));
+    retained.truncate(10);
+    retained
+}
+
+/// Sizes of Go's objects are exact in hprof, so that what they retain is, too.
+#[test]
+fn what_objects_of_go_retain_comes_back_from_hprof() {
+    let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
+    let heap = input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap;
+    let mut out = Vec::new();
+    hprof::write(&heap, &Options::default(), &mut out).unwrap();
+    let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap().heap;
+    let retained = most_retained(&heap);
+    assert_eq!(retained, most_retained(&reread));
+    assert_eq!(retained[..2], [33_088, 16_512]);
 }
 
 #[test]
