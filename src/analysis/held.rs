@@ -4,7 +4,7 @@ use super::dominators::Dominators;
 use super::graph::Graph;
 use super::retained::Retained;
 use super::root_groups::RootGroups;
-use crate::model::heap::{Heap, ObjectId};
+use crate::model::heap::Heap;
 
 /// The dominators of the live objects of a heap, and their retained bytes.
 #[derive(Clone, Debug)]
@@ -35,10 +35,4 @@ impl Held {
     pub fn and_roots(heap: &Heap<'_>, graph: &Graph<'_>) -> (Self, RootGroups) {
         rayon::join(|| Self::of_graph(heap, graph), || RootGroups::of(heap, graph))
     }
-}
-
-/// Whether the writer of the dump made an object up, so that it is none of the program's.
-#[inline]
-pub fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind.is_made_up()
 }

@@ -189,7 +189,7 @@ fn retained(heap: &Heap<'_>, held: &Held, groups: &Groups) -> Vec<u64> {
         {
             prefetch(&heap.type_of, soon.index());
         }
-        if heap.type_of(object).kind.is_made_up() {
+        if heap.is_made_up(object) {
             continue;
         }
         let Some(group) = groups.group(heap, object) else { continue };

@@ -79,11 +79,7 @@ fn label(heap: &Heap<'_>, row: usize) -> Label {
     heap.references.label.get(row).copied().unwrap_or(Label::NONE)
 }
 
-fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind.is_made_up()
-}
-
 /// Whether paths should not pass an object.
 fn is_immediate(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.shallow.get(object.index()) == 0 && !is_synthetic(heap, object)
+    heap.shallow.get(object.index()) == 0 && !heap.is_made_up(object)
 }

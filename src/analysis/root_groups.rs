@@ -2,7 +2,6 @@
 
 use super::frontier::Frontier;
 use super::graph::Graph;
-use super::held::is_synthetic;
 use super::live::Objects;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, Thread};
 use rustc_hash::FxHashMap;
@@ -115,7 +114,7 @@ impl MadeUp {
             done += 1;
             for target in graph.targets(object) {
                 targets.insert(target);
-                if is_synthetic(heap, target) && objects.insert(target) {
+                if heap.is_made_up(target) && objects.insert(target) {
                     list.push(target);
                 }
             }

@@ -119,7 +119,7 @@ impl<'s, 'a> Held<'s, 'a> {
 
     /// Whether a number stands for roots and not for an object of the program.
     fn is_made_up(&self, number: u32) -> bool {
-        self.dominators.object(number).is_none_or(|object| self.heap.type_of(object).kind.is_made_up())
+        self.dominators.object(number).is_none_or(|object| self.heap.is_made_up(object))
     }
 
     /// The children of a number by type, those with most bytes first.

@@ -2,7 +2,7 @@
 
 mod expand;
 
-use super::held::{Held, is_synthetic};
+use super::held::Held;
 use super::preorder::Preorder;
 use super::root_groups::{Holder, RootGroups};
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
@@ -145,7 +145,7 @@ fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -
     while let Some(position) = open.pop() {
         for child in preorder.children(position) {
             let Some(object) = held.dominators.object(preorder.number(child)) else { continue };
-            if is_synthetic(heap, object) {
+            if heap.is_made_up(object) {
                 open.push(child);
                 continue;
             }

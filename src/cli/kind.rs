@@ -2,7 +2,8 @@
 
 use super::args::{ByArg, HeapOptions, ProfileOptions};
 use super::open::Input;
-use super::status::{UsageError, show_path};
+use super::status::UsageError;
+use super::terminal::show_path;
 use crate::input::Kind;
 
 /// The options of a command that only one kind of input has, and whether they were given.

@@ -4,7 +4,7 @@ use super::args::{RootsArg, Snapshot};
 use super::open::Input;
 use super::progress::Progress;
 use super::status::{self, Status, UsageError};
-use super::terminal::Terminal;
+use super::terminal::{Terminal, show_path};
 use crate::error::{Error, ErrorKind};
 use crate::input;
 use crate::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
@@ -68,7 +68,7 @@ pub(super) fn without_roots(
         terminal.warn(&input.path, &format!("no roots were read, so {so}"));
         return Ok(damaged);
     }
-    let error = UsageError::new(format!("{} has no roots, so {so}", status::show_path(&input.path)));
+    let error = UsageError::new(format!("{} has no roots, so {so}", show_path(&input.path)));
     Err(hint.into_iter().fold(error, UsageError::hint).into())
 }
 

@@ -3,7 +3,8 @@
 use super::args::Common;
 use super::open::Input;
 use super::size::{count, size};
-use super::status::{UsageError, show_path};
+use super::status::UsageError;
+use super::terminal::show_path;
 use crate::analysis::memory_estimate;
 use crate::input::{self, Format, Options};
 

@@ -2,7 +2,8 @@
 
 use super::glob::Glob;
 use super::open::Input;
-use super::status::{UsageError, show_path};
+use super::status::UsageError;
+use super::terminal::show_path;
 use crate::analysis::graph::Graph;
 use crate::analysis::held::Held;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};

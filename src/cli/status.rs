@@ -1,6 +1,6 @@
 //! Exit statuses, and errors as a person sees them.
 
-use super::terminal::Terminal;
+use super::terminal::{Terminal, show_path};
 use crate::error::Error;
 use std::fmt;
 use std::io;
@@ -132,13 +132,5 @@ pub(super) fn report_input(path: &Path, error: &Error, terminal: &Terminal) {
     }
     if let Some(hint) = error.advice() {
         eprintln!("  hint: {hint}");
-    }
-}
-
-/// A path as messages show it.
-pub(super) fn show_path(path: &Path) -> String {
-    match path.to_str() {
-        Some("-") => "standard input".to_owned(),
-        _ => path.display().to_string(),
     }
 }

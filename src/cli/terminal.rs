@@ -1,4 +1,4 @@
-//! What the terminal can show: colours on standard output and error, and whether there is one at all.
+//! What the terminal can show: colours on standard output and error, whether there is one at all, and how wide it is.
 
 use super::args::{Color, Common};
 use std::io::IsTerminal;
@@ -38,7 +38,7 @@ impl Terminal {
     /// Prints a warning about a file to standard error.
     pub(super) fn warn(&self, path: &std::path::Path, message: &str) {
         if self.warnings {
-            eprintln!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), super::status::show_path(path));
+            eprintln!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), show_path(path));
         }
     }
 
@@ -70,6 +70,14 @@ impl Terminal {
 
     pub(super) fn caution(&self, text: &str) -> String {
         paint(text, YELLOW, self.color)
+    }
+}
+
+/// A path as messages show it.
+pub(super) fn show_path(path: &std::path::Path) -> String {
+    match path.to_str() {
+        Some("-") => "standard input".to_owned(),
+        _ => path.display().to_string(),
     }
 }
 

@@ -267,6 +267,12 @@ impl<'a> Heap<'a> {
         self.type_of.len()
     }
 
+    /// Whether the writer of the dump made an object up, so that it is none of the program's.
+    #[inline]
+    pub fn is_made_up(&self, object: ObjectId) -> bool {
+        self.type_of(object).kind.is_made_up()
+    }
+
     /// Whether there are no objects.
     pub fn is_empty(&self) -> bool {
         self.type_of.is_empty()

@@ -3,7 +3,7 @@
 //! over one label is one step however long it is.
 
 use super::shortest::Shortest;
-use super::{By, Origin, is_synthetic, label};
+use super::{By, Origin, label};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -111,7 +111,7 @@ impl Signatures<'_, '_, '_> {
             }
             pending.push((object, by));
             match self.shortest.before(object, by) {
-                Some(before) if is_synthetic(self.heap, before) => break self.number(Signature::Root(self.made_up(before))),
+                Some(before) if self.heap.is_made_up(before) => break self.number(Signature::Root(self.made_up(before))),
                 Some(before) => (by, object) = (self.shortest.by(before)?, before),
                 None => {
                     let root = self.root_of(self.shortest.origin(object));

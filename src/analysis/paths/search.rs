@@ -1,6 +1,6 @@
 //! The breadth-first search from the roots.
 
-use super::{is_immediate, is_synthetic};
+use super::is_immediate;
 use crate::analysis::frontier::Frontier;
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
@@ -41,11 +41,11 @@ pub(super) fn preferred_roots(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<usize> 
 fn made_up(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<ObjectId> {
     let mut seen: FxHashSet<ObjectId> = FxHashSet::default();
     let mut found: Vec<ObjectId> = graph.starts().to_vec();
-    found.retain(|object| is_synthetic(heap, *object) && seen.insert(*object));
+    found.retain(|object| heap.is_made_up(*object) && seen.insert(*object));
     let mut done = 0;
     while let Some(&object) = found.get(done) {
         done += 1;
-        found.extend(graph.targets(object).filter(|target| is_synthetic(heap, *target) && seen.insert(*target)));
+        found.extend(graph.targets(object).filter(|target| heap.is_made_up(*target) && seen.insert(*target)));
     }
     found
 }

@@ -5,7 +5,7 @@
 
 use super::search::{self, Marks, preferred_roots};
 use super::shortest::Shortest;
-use super::{By, Origin, Path, Step, is_immediate, is_synthetic};
+use super::{By, Origin, Path, Step, is_immediate};
 use crate::analysis::graph::Graph;
 use crate::analysis::referrers::Referrers;
 use crate::model::heap::{Heap, ObjectId};
@@ -151,7 +151,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
         let mut wanted = k.saturating_mul(4).saturating_add(16);
         for referrer in before {
             let Some(by) = self.link(referrer, object) else { continue };
-            if is_synthetic(self.heap, referrer) {
+            if self.heap.is_made_up(referrer) {
                 // The roots name what these hold, apart from a few.
                 if !self.roots.contains_key(&object) {
                     self.push(Partial { object, next, length, origin: Some((Origin::Synthetic(referrer), by)) });

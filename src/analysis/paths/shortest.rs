@@ -1,7 +1,7 @@
 //! One shortest path to every live object.
 
 use super::search::{self, Marks, preferred_roots};
-use super::{By, Origin, Path, Step, is_synthetic};
+use super::{By, Origin, Path, Step};
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
 use rustc_hash::FxHashMap;
@@ -144,7 +144,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         let mut steps = Vec::new();
         let origin = loop {
             match self.before(object, by) {
-                Some(before) if is_synthetic(self.heap, before) => {
+                Some(before) if self.heap.is_made_up(before) => {
                     steps.push(Step { by, object });
                     break Origin::Synthetic(before);
                 }

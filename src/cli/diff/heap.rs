@@ -16,9 +16,6 @@ use crate::analysis::diff::{Change, changes};
 use crate::analysis::histogram::Histogram;
 use crate::input::load::Loaded;
 
-/// Rows that are shown unless others are asked for.
-pub(super) const ROWS: usize = 20;
-
 /// One of the two heaps.
 struct Counted<'a> {
     histogram: Histogram,
@@ -43,7 +40,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let has_retained = old_counted.has_roots && new_counted.has_roots;
     let sort = args.heap.sort.unwrap_or(if has_retained { SortArg::Retained } else { SortArg::Shallow });
     rows.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()));
-    let shown = &rows[..rows.len().min(common.rows(args.limit, ROWS))];
+    let shown = &rows[..rows.len().min(common.rows(args.limit, super::ROWS))];
     let unchanged = unchanged(&old_counted.histogram, &rows);
     let objects = match (args.heap.objects, has_retained) {
         (_, false) | (Some(DiffObjectsArg::All), _) => ObjectsArg::All,

@@ -7,10 +7,9 @@ use super::super::memory::refuse_too_large;
 use super::super::objects::{Analysed, ObjectRow};
 use super::super::open::Input;
 use super::super::size::{count, size};
-use super::super::status::{Status, UsageError, show_path};
+use super::super::status::{Status, UsageError};
 use super::super::table::{Align, Table};
-use super::super::terminal::Terminal;
-use super::heap::ROWS;
+use super::super::terminal::{Terminal, show_path};
 use crate::analysis::identity::{Fate, Hashed, fates};
 use crate::input;
 use crate::model::heap::{Heap, ObjectId};
@@ -71,7 +70,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let mut rows: Vec<RowJson<'_>> =
         all.iter().map(|fate| row(fate, &loaded_old.heap, &analysed)).filter(|row| row.new + row.gone > 0).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.new_shallow_bytes.max(row.gone_shallow_bytes), row.new + row.gone)));
-    let shown = &rows[..rows.len().min(common.rows(args.limit, ROWS))];
+    let shown = &rows[..rows.len().min(common.rows(args.limit, super::ROWS))];
     let text = match common.format {
         OutputFormat::Table => text(&all, &rows, shown, &analysed, common, terminal),
         OutputFormat::Json => {

@@ -9,9 +9,12 @@ mod text;
 use super::args::{ByArg, Common, DiffArgs};
 use super::kind::refuse_options_of;
 use super::open::Input;
-use super::status::{Status, UsageError, show_path};
-use super::terminal::Terminal;
+use super::status::{Status, UsageError};
+use super::terminal::{Terminal, show_path};
 use crate::input::Kind;
+
+/// Rows that are shown unless others are asked for.
+const ROWS: usize = 20;
 
 pub(super) fn run(args: &DiffArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let range = args.heap.snapshot.is_some_and(|snapshot| snapshot.range);

@@ -68,7 +68,7 @@ pub(in crate::cli) fn histogram(
     let histogram = match (by, &held) {
         (ByArg::Root, Some(held)) => Histogram::by_root(heap, held, &RootGroups::of(heap, &graph)),
         (ByArg::Root, None) => {
-            let file = super::super::status::show_path(&input.path);
+            let file = super::super::terminal::show_path(&input.path);
             return Err(UsageError::new(format!("{file} has no roots to group by")));
         }
         (ByArg::Namespace, held) => Histogram::of(heap, held.as_ref(), By::Namespace, scope),

@@ -3,7 +3,7 @@
 use super::Which;
 use super::labels::TypeNames;
 use super::numbering::Numbering;
-use super::roots::{self, Groups};
+use super::roots::Groups;
 use super::unreachable;
 use crate::analysis::graph::Graph;
 use crate::analysis::live::Objects;
@@ -82,6 +82,6 @@ impl<'p, 'a> Plan<'p, 'a> {
 
     /// Whether the object is a synthetic node.
     pub(super) fn is_synthetic(&self, object: ObjectId) -> bool {
-        roots::is_synthetic(self.heap, object)
+        self.heap.is_made_up(object)
     }
 }

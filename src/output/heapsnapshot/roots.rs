@@ -1,6 +1,6 @@
 //! The roots in groups: what is below `(GC roots)`.
 
-use crate::model::heap::{Heap, ObjectId, Root, RootKind};
+use crate::model::heap::{Heap, Root, RootKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -62,9 +62,4 @@ impl Groups {
     fn range(&self, group: usize) -> Range<usize> {
         self.first[group] as usize..self.first[group + 1] as usize
     }
-}
-
-/// Whether an object is one that stands for roots, so that it is a synthetic node.
-pub(super) fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.type_of(object).kind.is_made_up()
 }
