@@ -57,6 +57,12 @@ impl Index {
         }
     }
 
+    /// Forgets all rows, and keeps its room.
+    pub(crate) fn clear(&mut self) {
+        self.slots.fill(0);
+        self.rows = 0;
+    }
+
     #[cold]
     fn grow(&mut self, hash_of: impl Fn(usize) -> u64) {
         let size = (self.slots.len() * 2).max(SMALLEST);

@@ -14,68 +14,119 @@ use std::io::{self, Write};
 /// # Errors
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
-    let mut line = Vec::new();
-    each_line(stacks, value, |prefix, frames, number| {
-        line.clear();
-        line.extend_from_slice(prefix.as_bytes());
-        for frame in frames.iter().rev() {
-            line.push(b';');
-            line.extend_from_slice(frame.as_bytes());
-        }
-        line.push(b' ');
-        line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-        line.push(b'\n');
-        out.write_all(&line)
-    })
+    let mut writer = Writer::new(stacks, value);
+    writer.part(stacks, out)?;
+    Ok(writer.finish(stacks))
 }
 
-/// Gives each line: the frames of the track, the frames innermost first, and the sum.
-pub(super) fn each_line(
-    stacks: &WeightedStacks,
-    value: usize,
-    mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
-) -> io::Result<Written> {
-    let mut written = Written::new(stacks);
-    written.sums = vec![written.sums.swap_remove(value)];
-    let tree = Tree::new(stacks);
-    let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
-    let mut track_order: Vec<usize> = (0..tracks.len()).collect();
-    track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
-    let mut track_rank = vec![0u32; tracks.len()];
-    track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
+/// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
+/// tracks. Lines are in order, and stacks there once, in each part by itself.
+pub struct Writer {
+    lines: Lines,
+    line: Vec<u8>,
+}
 
-    let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
-    let (mut nothing, mut negative) = (0, 0);
-    for entry in stacks.iter() {
-        let node = tree.node[entry.stack.index()];
-        sums.push((track_rank[entry.track], tree.rank[node as usize], entry.values[value]));
+impl Writer {
+    /// For the sums of one value in all parts, of which these stacks are the first.
+    pub fn new(stacks: &WeightedStacks, value: usize) -> Self {
+        Self { lines: Lines::new(stacks, value), line: Vec::new() }
     }
-    sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
-    let mut frames = Vec::new();
-    for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-        let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
-        match sum {
-            ..0 => negative += 1,
-            0 => nothing += 1,
-            _ => {
-                frames.clear();
-                let mut node = tree.by_rank[sums[0].1 as usize];
-                while node != 0 {
-                    frames.push(tree.labels[tree.label[node as usize] as usize].as_str());
-                    node = tree.parent[node as usize];
+
+    /// Writes the lines of a part.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn part(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+        let line = &mut self.line;
+        self.lines.part(stacks, |prefix, frames, number| {
+            line.clear();
+            line.extend_from_slice(prefix.as_bytes());
+            for frame in frames.iter().rev() {
+                line.push(b';');
+                line.extend_from_slice(frame.as_bytes());
+            }
+            line.push(b' ');
+            line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+            line.push(b'\n');
+            out.write_all(line)
+        })
+    }
+
+    /// What was written; the stacks are those of the last part.
+    pub fn finish(self, stacks: &WeightedStacks) -> Written {
+        self.lines.finish(stacks)
+    }
+}
+
+/// The lines of stacks, and what they do not say.
+pub(super) struct Lines {
+    value: usize,
+    written: Written,
+    /// Functions of the last part, which are those of all, whose names had to be changed.
+    replaced: u64,
+    nothing: u64,
+    negative: u64,
+}
+
+impl Lines {
+    pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
+        let mut written = Written::of_values(stacks);
+        written.sums = vec![written.sums.swap_remove(value)];
+        Self { value, written, replaced: 0, nothing: 0, negative: 0 }
+    }
+
+    /// Gives each line of a part: the frames of the track, the frames innermost first, and the sum.
+    pub(super) fn part(
+        &mut self,
+        stacks: &WeightedStacks,
+        mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.written.lose_depth(stacks);
+        let tree = Tree::new(stacks);
+        self.replaced = tree.replaced;
+        let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
+        let mut track_order: Vec<usize> = (0..tracks.len()).collect();
+        track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
+        let mut track_rank = vec![0u32; tracks.len()];
+        track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
+
+        let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
+        for entry in stacks.iter() {
+            let node = tree.node[entry.stack.index()];
+            sums.push((track_rank[entry.track], tree.rank[node as usize], entry.values[self.value]));
+        }
+        sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
+        let mut frames = Vec::new();
+        for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
+            match sum {
+                ..0 => self.negative += 1,
+                0 => self.nothing += 1,
+                _ => {
+                    frames.clear();
+                    let mut node = tree.by_rank[sums[0].1 as usize];
+                    while node != 0 {
+                        frames.push(tree.labels[tree.label[node as usize] as usize].as_str());
+                        node = tree.parent[node as usize];
+                    }
+                    each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
+                    self.written.stacks += 1;
+                    self.written.add_one(0, sum);
                 }
-                each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
-                written.stacks += 1;
-                written.add_one(0, sum);
             }
         }
+        Ok(())
     }
-    let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
-    written.lose("line numbers of frames", lines as u64);
-    written.lose("names with semicolons or line breaks, which were replaced", tree.replaced + replaced_tracks(stacks));
-    written.lose("stacks whose sum is 0", nothing);
-    written.lose("stacks whose sum is negative", negative);
-    Ok(written)
+
+    pub(super) fn finish(self, stacks: &WeightedStacks) -> Written {
+        let mut written = self.written;
+        let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
+        written.lose("line numbers of frames", lines as u64);
+        written.lose("names with semicolons or line breaks, which were replaced", self.replaced + replaced_tracks(stacks));
+        written.lose("stacks whose sum is 0", self.nothing);
+        written.lose("stacks whose sum is negative", self.negative);
+        written
+    }
 }
 
 /// `P12;T0:34`, or the name of a heap.
