@@ -93,7 +93,7 @@ pub struct Parts<'p> {
 
 impl Parts<'_> {
     /// The size of parts that costs the least: their stacks, and what is made of them, stay in the processor's caches.
-    pub const SIZE: usize = 1 << 20;
+    pub const SIZE: usize = 1 << 17;
 }
 
 /// The error for a snapshot that a file does not have: `no snapshot 7; the file has 0–3`.

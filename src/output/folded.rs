@@ -4,7 +4,7 @@
 //! of a walk over the tree whose branches are sorted by name, so that two files can be compared.
 
 use super::written::{Written, label};
-use crate::model::profile::{FrameKind, StackId};
+use crate::model::profile::{FrameId, FrameKind, StackId, StackIndex, StackTree};
 use crate::model::stacks::{Track, WeightedStacks};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
@@ -93,7 +93,7 @@ impl Lines {
         let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
         for entry in stacks.iter() {
             let node = tree.node[entry.stack.index()];
-            sums.push((track_rank[entry.track], tree.rank[node as usize], entry.values[self.value]));
+            sums.push((track_rank[entry.track], tree.rank[node.index()], entry.values[self.value]));
         }
         sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
         let mut frames = Vec::new();
@@ -104,11 +104,8 @@ impl Lines {
                 0 => self.nothing += 1,
                 _ => {
                     frames.clear();
-                    let mut node = tree.by_rank[sums[0].1 as usize];
-                    while node != 0 {
-                        frames.push(tree.labels[tree.label[node as usize] as usize].as_str());
-                        node = tree.parent[node as usize];
-                    }
+                    let node = tree.by_rank[sums[0].1 as usize];
+                    frames.extend(tree.nodes.frames(node).map(|label| tree.labels[label.index()].as_str()));
                     each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
                     self.written.stacks += 1;
                     self.written.add_one(0, sum);
@@ -159,14 +156,13 @@ fn clean(name: &str) -> String {
 /// Stacks by the functions' names: lines of one function are one.
 struct Tree {
     labels: Vec<String>,
-    /// By node; node 0 is the empty stack.
-    parent: Vec<u32>,
-    label: Vec<u32>,
+    /// Stacks whose frames are numbers of labels.
+    nodes: StackTree,
     /// The place of each node in a walk whose branches are sorted by name, and the node of each place.
     rank: Vec<u32>,
-    by_rank: Vec<u32>,
+    by_rank: Vec<StackId>,
     /// The node of each stack.
-    node: Vec<u32>,
+    node: Vec<StackId>,
     replaced: u64,
 }
 
@@ -188,55 +184,49 @@ impl Tree {
                 })
             })
             .collect();
-        let mut tree = Self {
-            labels,
-            parent: vec![0],
-            label: vec![u32::MAX],
-            rank: Vec::new(),
-            by_rank: Vec::new(),
-            node: vec![0; stacks.stacks.len()],
-            replaced,
-        };
-        let mut children = FxHashMap::<u64, u32>::default();
+        let (mut nodes, mut index) = (StackTree::default(), StackIndex::default());
+        let mut node = vec![StackId::EMPTY; stacks.stacks.len()];
         for stack in stacks.stacks.ids() {
-            tree.add(stack, stacks, &label_of, &mut children);
+            let Some(frame) = stacks.stacks.leaf(stack) else { continue };
+            let parent = node[stacks.stacks.parent(stack).index()];
+            node[stack.index()] = nodes.child(&mut index, parent, FrameId(label_of[frame.index()])).0;
         }
+        let mut tree = Self { labels, nodes, rank: Vec::new(), by_rank: Vec::new(), node, replaced };
         tree.walk();
         tree
-    }
-
-    fn add(&mut self, stack: StackId, stacks: &WeightedStacks, label_of: &[u32], children: &mut FxHashMap<u64, u32>) {
-        let Some(frame) = stacks.stacks.leaf(stack) else { return };
-        let parent = self.node[stacks.stacks.parent(stack).index()];
-        let label = label_of[frame.index()];
-        let node = *children.entry(u64::from(parent) << 32 | u64::from(label)).or_insert_with(|| {
-            self.parent.push(parent);
-            self.label.push(label);
-            self.parent.len() as u32 - 1
-        });
-        self.node[stack.index()] = node;
     }
 
     fn walk(&mut self) {
         let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
         order.sort_by(|a, b| self.labels[*a as usize].cmp(&self.labels[*b as usize]));
-        let mut label_rank = vec![0u32; order.len()];
-        order.iter().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank as u32);
-        let count = self.parent.len();
-        // Children of a node stand together, the last by name first, as a stack gives them back in reverse.
-        let mut nodes: Vec<u32> = (1..count as u32).collect();
-        nodes.sort_unstable_by_key(|&node| {
-            (self.parent[node as usize], std::cmp::Reverse(label_rank[self.label[node as usize] as usize]))
-        });
-        let mut first = vec![0u32; count + 1];
-        nodes.iter().for_each(|&node| first[self.parent[node as usize] as usize + 1] += 1);
-        (0..count).for_each(|node| first[node + 1] += first[node]);
-        self.rank = vec![0; count];
-        let mut open = vec![0u32];
+        // The last by name comes first, as a stack gives branches back in reverse.
+        let mut label_rank = vec![0; order.len()];
+        order.iter().rev().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank);
+        let rank_of = |node: StackId| self.nodes.leaf(node).map_or(0, |label| label_rank[label.index()]);
+        let all: Vec<StackId> = self.nodes.ids().collect();
+        let (by_name, _) = in_buckets(&all, order.len(), rank_of);
+        let (nodes, first) = in_buckets(&by_name, self.nodes.len(), |node| self.nodes.parent(node).index());
+        self.rank = vec![0; self.nodes.len()];
+        let mut open = vec![StackId::EMPTY];
         while let Some(node) = open.pop() {
-            self.rank[node as usize] = self.by_rank.len() as u32;
+            self.rank[node.index()] = self.by_rank.len() as u32;
             self.by_rank.push(node);
-            open.extend(&nodes[first[node as usize] as usize..first[node as usize + 1] as usize]);
+            open.extend(&nodes[first[node.index()] as usize..first[node.index() + 1] as usize]);
         }
     }
+}
+
+/// Nodes by their keys, which are below `count`, those with the same key in the order that they had; and where those of each key
+/// begin.
+fn in_buckets(nodes: &[StackId], count: usize, key: impl Fn(StackId) -> usize) -> (Vec<StackId>, Vec<u32>) {
+    let mut first = vec![0u32; count + 1];
+    nodes.iter().for_each(|&node| first[key(node) + 1] += 1);
+    (0..count).for_each(|key| first[key + 1] += first[key]);
+    let (mut next, mut sorted) = (first.clone(), vec![StackId::EMPTY; nodes.len()]);
+    for &node in nodes {
+        let place = &mut next[key(node)];
+        sorted[*place as usize] = node;
+        *place += 1;
+    }
+    (sorted, first)
 }

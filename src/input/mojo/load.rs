@@ -140,7 +140,7 @@ impl<'a, 'p> Loader<'a, 'p> {
         let previous = self.previous.frames(self.builder.stacks());
         (self.parts.take)(self.builder.profile())?;
         self.builder.forget_stacks();
-        self.runs.forget();
+        self.runs = Runs::few();
         self.previous.restore(&previous, &mut self.builder);
         // What is done for each part anew must not be more than what is new in it: the time would grow with the square of the
         // file.
