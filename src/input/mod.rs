@@ -274,12 +274,7 @@ pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -
 ///
 /// # Errors
 /// As [`load_profile()`].
-pub fn load_profile_in_parts(
-    format: Format,
-    bytes: &[u8],
-    options: ProfileOptions<'_>,
-    parts: Parts<'_>,
-) -> Result<LoadedProfile> {
+pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
     let options = ProfileOptions { keep_samples: false, ..options };
     match format {
         Format::Mojo => mojo::load_in_parts(bytes, options, parts),

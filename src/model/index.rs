@@ -57,9 +57,10 @@ impl Index {
         }
     }
 
-    /// Forgets all rows, and keeps its room.
-    pub(crate) fn clear(&mut self) {
-        self.slots.fill(0);
+    /// Forgets all rows, and has room for this many.
+    pub(crate) fn clear(&mut self, room: usize) {
+        self.slots.clear();
+        self.slots.resize(room.saturating_add(room / 3).next_power_of_two().max(SMALLEST), 0);
         self.rows = 0;
     }
 

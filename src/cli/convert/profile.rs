@@ -19,8 +19,7 @@ use std::io;
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let options =
-        ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
+    let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
     let Converted { notes, samples, damage, parts, written, bytes } = match target {
         Target::Folded | Target::Pprof => parts::convert(conversion, options)?,
         _ => whole(conversion, options)?,

@@ -139,14 +139,16 @@ impl<'a, 'p> Loader<'a, 'p> {
     fn end_part(&mut self) -> ControlFlow<()> {
         let previous = self.previous.frames(self.builder.stacks());
         (self.parts.take)(self.builder.profile())?;
-        self.builder.forget_stacks();
+        // Stacks hardly come again, so that it is of no use to know many of them, and they are found faster among few.
+        let size = self.parts.size / 4;
+        self.builder.forget_stacks(size);
         self.runs = Runs::few();
         self.previous.restore(&previous, &mut self.builder);
         // What is done for each part anew must not be more than what is new in it: the time would grow with the square of the
         // file.
         let Profile { stacks, threads, frames, .. } = self.builder.profile();
         let anew = stacks.len().saturating_add(threads.len()).saturating_add(frames.len());
-        self.full = stacks.len().saturating_add(anew.max(self.parts.size));
+        self.full = stacks.len().saturating_add(anew.max(size));
         ControlFlow::Continue(())
     }
 

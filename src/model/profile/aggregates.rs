@@ -83,7 +83,7 @@ impl Aggregates {
         self.thread.clear();
         self.stack.clear();
         self.sums.iter_mut().for_each(|sums| sums.0.clear());
-        index.0.clear();
+        index.0.clear(0);
     }
 
     /// Adds to the sums of a thread in a stack. The index must have been used with this only, from its beginning on.

@@ -116,9 +116,9 @@ impl ProfileBuilder {
     }
 
     /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and the sums of all stay, and
-    /// keep their numbers.
-    pub fn forget_stacks(&mut self) {
-        self.profile.stacks.clear(&mut self.children);
+    /// keep their numbers. There will be about as many stacks as there is `room` for.
+    pub fn forget_stacks(&mut self, room: usize) {
+        self.profile.stacks.clear(&mut self.children, room);
         self.profile.aggregate.clear(&mut self.rows);
         self.kinds.truncate(1);
     }

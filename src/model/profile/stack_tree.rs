@@ -98,10 +98,10 @@ impl StackTree {
         }
     }
 
-    /// Forgets all stacks but the empty one, in the index too, and keeps the room that they had.
-    pub(crate) fn clear(&mut self, index: &mut StackIndex) {
+    /// Forgets all stacks but the empty one, in the index too, which then has room for this many.
+    pub(crate) fn clear(&mut self, index: &mut StackIndex, room: usize) {
         self.nodes.truncate(1);
-        index.0.clear();
+        index.0.clear(room);
     }
 
     /// Adds a stack without looking whether there is one that is equal.
