@@ -11,8 +11,8 @@ pub(super) struct Runs<'a> {
     entries: Vec<Entry<'a>>,
     /// Entries of earlier times mean nothing any more.
     now: u32,
-    /// How many places there are. A power of two.
-    places: usize,
+    /// The last place. All of its bits are set, up to the highest.
+    last: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -40,26 +40,26 @@ const FEW_PLACES: usize = 1 << 10;
 
 impl<'a> Runs<'a> {
     pub(super) fn new() -> Self {
-        Self { entries: Vec::new(), now: 1, places: PLACES }
+        Self { entries: Vec::new(), now: 1, last: PLACES - 1 }
     }
 
     /// For a recording in which so many stacks are new that most runs are looked up in vain.
     pub(super) fn few() -> Self {
-        Self { places: FEW_PLACES, ..Self::new() }
+        Self { last: FEW_PLACES - 1, ..Self::new() }
     }
 
     /// Nothing that is known now counts any more.
     pub(super) fn forget(&mut self) {
         match self.now.checked_add(1) {
             Some(now) => self.now = now,
-            None => *self = Self { places: self.places, ..Self::new() },
+            None => *self = Self { last: self.last, ..Self::new() },
         }
     }
 
     /// The stack of a run, if it is known, and where it is or belongs.
     #[inline]
     pub(super) fn get(&self, key: &RunKey<'a>) -> (usize, Option<StackId>) {
-        let place = place(key) % self.places;
+        let place = place(key) & self.last;
         let is_meant = |entry: &&Entry<'a>| entry.since == self.now && entry.key == *key;
         let stack = |place: usize| self.entries.get(place).filter(is_meant).map(|entry| entry.stack);
         (place, stack(place).or_else(|| stack(place ^ 1)))
@@ -68,7 +68,7 @@ impl<'a> Runs<'a> {
     /// Remembers a run in its place.
     pub(super) fn put(&mut self, place: usize, key: RunKey<'a>, stack: StackId) {
         if self.entries.is_empty() {
-            self.entries = vec![Entry::default(); self.places];
+            self.entries = vec![Entry::default(); self.last.saturating_add(1)];
         }
         let entry = Entry { key, since: self.now, stack };
         let other = self.entries.get_mut(place).map(|known| std::mem::replace(known, entry));
