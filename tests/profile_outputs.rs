@@ -12,6 +12,7 @@ use dumptool::output::{firefox, folded, hprof, mojo, pprof, rows, speedscope};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use support::mojo::Mojo;
+use support::pprof::{fields, packed};
 use support::{files, fixture, read};
 
 fn load(bytes: &[u8], keep_samples: bool) -> Profile {
@@ -124,52 +125,6 @@ fn speedscope_profiles_add_up_and_keep_time() {
             }
         }
     }
-}
-
-/// The fields of a message: number, value of a varint, bytes.
-fn fields(mut bytes: &[u8]) -> Vec<(u64, u64, &[u8])> {
-    fn varint(bytes: &mut &[u8]) -> u64 {
-        let mut value = 0;
-        for shift in (0..).step_by(7) {
-            let byte = bytes[0];
-            *bytes = &bytes[1..];
-            value |= u64::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return value;
-            }
-        }
-        unreachable!()
-    }
-    let mut fields = Vec::new();
-    while !bytes.is_empty() {
-        let key = varint(&mut bytes);
-        let number = varint(&mut bytes);
-        match key & 7 {
-            0 => fields.push((key >> 3, number, &[][..])),
-            2 => {
-                let (message, rest) = bytes.split_at(number as usize);
-                fields.push((key >> 3, 0, message));
-                bytes = rest;
-            }
-            other => panic!("wire type {other}"),
-        }
-    }
-    fields
-}
-
-/// The numbers of a packed field.
-fn packed(bytes: &[u8]) -> Vec<i64> {
-    let mut numbers = Vec::new();
-    let (mut value, mut shift) = (0u64, 0);
-    for byte in bytes {
-        value |= u64::from(byte & 0x7f) << shift;
-        shift += 7;
-        if *byte < 0x80 {
-            numbers.push(value as i64);
-            (value, shift) = (0, 0);
-        }
-    }
-    numbers
 }
 
 #[test]

@@ -54,9 +54,17 @@ impl Destination {
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }
 
-    /// Whether what is written is compressed because of the output's name.
-    pub(super) fn compresses(&self) -> bool {
-        !matches!(self.writer, Encoder::Plain(_))
+    /// Gzips what is written, as fast as possible, unless its name says already how to compress it.
+    pub(super) fn gzipped(mut self) -> Self {
+        if let Encoder::Plain(out) = self.writer {
+            self.writer = Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(out, flate2::Compression::fast())));
+        }
+        self
+    }
+
+    /// Whether nobody sees what is written before it is complete.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.temporary.is_some()
     }
 
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.

@@ -28,7 +28,7 @@ use crate::model::fields::Record;
 use check::Findings;
 use histogram::Histogram;
 use info::Info;
-use load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
+use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 use std::ops::ControlFlow;
 
 /// A format that is read.
@@ -266,6 +266,19 @@ pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -
         Format::Austin => austin::load(bytes, options),
         Format::Hprof => hprof::load_profile(bytes, options),
         Format::Mvmheap | Format::Dart | Format::Go => Err(Error::unsupported(0, "a heap has no samples")),
+    }
+}
+
+/// As [`load_profile()`], in parts. What it returns is the last one, which may have no samples. A profile that is not larger than a
+/// part, or not of MOJO, is one part. Samples cannot be kept.
+///
+/// # Errors
+/// As [`load_profile()`].
+pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
+    let options = ProfileOptions { keep_samples: false, ..options };
+    match format {
+        Format::Mojo => mojo::load_in_parts(bytes, options, parts),
+        _ => load_profile(format, bytes, options),
     }
 }
 

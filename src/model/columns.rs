@@ -53,6 +53,12 @@ impl Sizes {
         self.low.resize(count.max(self.low.len()), 0);
     }
 
+    /// Removes all.
+    pub fn clear(&mut self) {
+        self.low.clear();
+        self.large.clear();
+    }
+
     /// The size of an object.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {

@@ -10,7 +10,7 @@ pub mod builder;
 pub mod of_profile;
 
 pub use builder::WeightedStacksBuilder;
-pub use of_profile::{Selection, of_profile};
+pub use of_profile::{Selection, lend, of_profile};
 
 use super::names::{NameId, Names};
 use super::profile::{FrameId, ProfileFrame, StackId, StackTree, Unit, display_name};

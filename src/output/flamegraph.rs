@@ -1,6 +1,6 @@
 //! A flame graph as one SVG file, drawn by inferno.
 
-use super::folded::each_line;
+use super::folded::Lines;
 use super::written::Written;
 use crate::model::profile::Unit;
 use crate::model::stacks::WeightedStacks;
@@ -13,7 +13,8 @@ use std::io::{self, Write};
 /// When the output cannot be written, or there is nothing to draw.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
     let mut lines = Vec::new();
-    let written = each_line(stacks, value, |track, frames, number| {
+    let mut all = Lines::new(stacks, value);
+    all.part(stacks, |track, frames, number| {
         let mut line = track.to_owned();
         for frame in frames.iter().rev() {
             line.push(';');
@@ -24,6 +25,7 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
         lines.push(line);
         Ok(())
     })?;
+    let written = all.finish(stacks);
     if lines.is_empty() {
         // inferno takes no input for an error; a viewer wants a picture.
         out.write_all(EMPTY.as_bytes())?;

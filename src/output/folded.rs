@@ -4,7 +4,7 @@
 //! of a walk over the tree whose branches are sorted by name, so that two files can be compared.
 
 use super::written::{Written, label};
-use crate::model::profile::{FrameKind, StackId};
+use crate::model::profile::{FrameId, FrameKind, StackId, StackIndex, StackTree};
 use crate::model::stacks::{Track, WeightedStacks};
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
@@ -14,68 +14,116 @@ use std::io::{self, Write};
 /// # Errors
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
-    let mut line = Vec::new();
-    each_line(stacks, value, |prefix, frames, number| {
-        line.clear();
-        line.extend_from_slice(prefix.as_bytes());
-        for frame in frames.iter().rev() {
-            line.push(b';');
-            line.extend_from_slice(frame.as_bytes());
-        }
-        line.push(b' ');
-        line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-        line.push(b'\n');
-        out.write_all(&line)
-    })
+    let mut writer = Writer::new(stacks, value);
+    writer.part(stacks, out)?;
+    Ok(writer.finish(stacks))
 }
 
-/// Gives each line: the frames of the track, the frames innermost first, and the sum.
-pub(super) fn each_line(
-    stacks: &WeightedStacks,
-    value: usize,
-    mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
-) -> io::Result<Written> {
-    let mut written = Written::new(stacks);
-    written.sums = vec![written.sums.swap_remove(value)];
-    let tree = Tree::new(stacks);
-    let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
-    let mut track_order: Vec<usize> = (0..tracks.len()).collect();
-    track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
-    let mut track_rank = vec![0u32; tracks.len()];
-    track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
+/// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
+/// tracks. Lines are in order, and stacks there once, in each part by itself.
+pub struct Writer {
+    lines: Lines,
+    line: Vec<u8>,
+}
 
-    let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
-    let (mut nothing, mut negative) = (0, 0);
-    for entry in stacks.iter() {
-        let node = tree.node[entry.stack.index()];
-        sums.push((track_rank[entry.track], tree.rank[node as usize], entry.values[value]));
+impl Writer {
+    /// For the sums of one value in all parts, of which these stacks are the first.
+    pub fn new(stacks: &WeightedStacks, value: usize) -> Self {
+        Self { lines: Lines::new(stacks, value), line: Vec::new() }
     }
-    sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
-    let mut frames = Vec::new();
-    for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
-        let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
-        match sum {
-            ..0 => negative += 1,
-            0 => nothing += 1,
-            _ => {
-                frames.clear();
-                let mut node = tree.by_rank[sums[0].1 as usize];
-                while node != 0 {
-                    frames.push(tree.labels[tree.label[node as usize] as usize].as_str());
-                    node = tree.parent[node as usize];
+
+    /// Writes the lines of a part.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn part(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+        let line = &mut self.line;
+        self.lines.part(stacks, |prefix, frames, number| {
+            line.clear();
+            line.extend_from_slice(prefix.as_bytes());
+            for frame in frames.iter().rev() {
+                line.push(b';');
+                line.extend_from_slice(frame.as_bytes());
+            }
+            line.push(b' ');
+            line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+            line.push(b'\n');
+            out.write_all(line)
+        })
+    }
+
+    /// What was written; the stacks are those of the last part.
+    pub fn finish(self, stacks: &WeightedStacks) -> Written {
+        self.lines.finish(stacks)
+    }
+}
+
+/// The lines of stacks, and what they do not say.
+pub(super) struct Lines {
+    value: usize,
+    written: Written,
+    /// Functions of the last part, which are those of all, whose names had to be changed.
+    replaced: u64,
+    nothing: u64,
+    negative: u64,
+}
+
+impl Lines {
+    pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
+        let mut written = Written::of_values(stacks);
+        written.sums = vec![written.sums.swap_remove(value)];
+        Self { value, written, replaced: 0, nothing: 0, negative: 0 }
+    }
+
+    /// Gives each line of a part: the frames of the track, the frames innermost first, and the sum.
+    pub(super) fn part(
+        &mut self,
+        stacks: &WeightedStacks,
+        mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        self.written.lose_depth(stacks);
+        let tree = Tree::new(stacks);
+        self.replaced = tree.replaced;
+        let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
+        let mut track_order: Vec<usize> = (0..tracks.len()).collect();
+        track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
+        let mut track_rank = vec![0u32; tracks.len()];
+        track_order.iter().enumerate().for_each(|(rank, track)| track_rank[*track] = rank as u32);
+
+        let mut sums: Vec<(u32, u32, i64)> = Vec::with_capacity(stacks.len());
+        for entry in stacks.iter() {
+            let node = tree.node[entry.stack.index()];
+            sums.push((track_rank[entry.track], tree.rank[node.index()], entry.values[self.value]));
+        }
+        sums.sort_unstable_by_key(|(track, rank, _)| (*track, *rank));
+        let mut frames = Vec::new();
+        for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
+            let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
+            match sum {
+                ..0 => self.negative += 1,
+                0 => self.nothing += 1,
+                _ => {
+                    frames.clear();
+                    let node = tree.by_rank[sums[0].1 as usize];
+                    frames.extend(tree.nodes.frames(node).map(|label| tree.labels[label.index()].as_str()));
+                    each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
+                    self.written.stacks += 1;
+                    self.written.add_one(0, sum);
                 }
-                each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
-                written.stacks += 1;
-                written.add_one(0, sum);
             }
         }
+        Ok(())
     }
-    let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
-    written.lose("line numbers of frames", lines as u64);
-    written.lose("names with semicolons or line breaks, which were replaced", tree.replaced + replaced_tracks(stacks));
-    written.lose("stacks whose sum is 0", nothing);
-    written.lose("stacks whose sum is negative", negative);
-    Ok(written)
+
+    pub(super) fn finish(self, stacks: &WeightedStacks) -> Written {
+        let mut written = self.written;
+        let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
+        written.lose("line numbers of frames", lines as u64);
+        written.lose("names with semicolons or line breaks, which were replaced", self.replaced + replaced_tracks(stacks));
+        written.lose("stacks whose sum is 0", self.nothing);
+        written.lose("stacks whose sum is negative", self.negative);
+        written
+    }
 }
 
 /// `P12;T0:34`, or the name of a heap.
@@ -108,14 +156,13 @@ fn clean(name: &str) -> String {
 /// Stacks by the functions' names: lines of one function are one.
 struct Tree {
     labels: Vec<String>,
-    /// By node; node 0 is the empty stack.
-    parent: Vec<u32>,
-    label: Vec<u32>,
+    /// Stacks whose frames are numbers of labels.
+    nodes: StackTree,
     /// The place of each node in a walk whose branches are sorted by name, and the node of each place.
     rank: Vec<u32>,
-    by_rank: Vec<u32>,
+    by_rank: Vec<StackId>,
     /// The node of each stack.
-    node: Vec<u32>,
+    node: Vec<StackId>,
     replaced: u64,
 }
 
@@ -137,55 +184,49 @@ impl Tree {
                 })
             })
             .collect();
-        let mut tree = Self {
-            labels,
-            parent: vec![0],
-            label: vec![u32::MAX],
-            rank: Vec::new(),
-            by_rank: Vec::new(),
-            node: vec![0; stacks.stacks.len()],
-            replaced,
-        };
-        let mut children = FxHashMap::<u64, u32>::default();
+        let (mut nodes, mut index) = (StackTree::default(), StackIndex::default());
+        let mut node = vec![StackId::EMPTY; stacks.stacks.len()];
         for stack in stacks.stacks.ids() {
-            tree.add(stack, stacks, &label_of, &mut children);
+            let Some(frame) = stacks.stacks.leaf(stack) else { continue };
+            let parent = node[stacks.stacks.parent(stack).index()];
+            node[stack.index()] = nodes.child(&mut index, parent, FrameId(label_of[frame.index()])).0;
         }
+        let mut tree = Self { labels, nodes, rank: Vec::new(), by_rank: Vec::new(), node, replaced };
         tree.walk();
         tree
-    }
-
-    fn add(&mut self, stack: StackId, stacks: &WeightedStacks, label_of: &[u32], children: &mut FxHashMap<u64, u32>) {
-        let Some(frame) = stacks.stacks.leaf(stack) else { return };
-        let parent = self.node[stacks.stacks.parent(stack).index()];
-        let label = label_of[frame.index()];
-        let node = *children.entry(u64::from(parent) << 32 | u64::from(label)).or_insert_with(|| {
-            self.parent.push(parent);
-            self.label.push(label);
-            self.parent.len() as u32 - 1
-        });
-        self.node[stack.index()] = node;
     }
 
     fn walk(&mut self) {
         let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
         order.sort_by(|a, b| self.labels[*a as usize].cmp(&self.labels[*b as usize]));
-        let mut label_rank = vec![0u32; order.len()];
-        order.iter().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank as u32);
-        let count = self.parent.len();
-        // Children of a node stand together, the last by name first, as a stack gives them back in reverse.
-        let mut nodes: Vec<u32> = (1..count as u32).collect();
-        nodes.sort_unstable_by_key(|&node| {
-            (self.parent[node as usize], std::cmp::Reverse(label_rank[self.label[node as usize] as usize]))
-        });
-        let mut first = vec![0u32; count + 1];
-        nodes.iter().for_each(|&node| first[self.parent[node as usize] as usize + 1] += 1);
-        (0..count).for_each(|node| first[node + 1] += first[node]);
-        self.rank = vec![0; count];
-        let mut open = vec![0u32];
+        // The last by name comes first, as a stack gives branches back in reverse.
+        let mut label_rank = vec![0; order.len()];
+        order.iter().rev().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank);
+        let rank_of = |node: StackId| self.nodes.leaf(node).map_or(0, |label| label_rank[label.index()]);
+        let all: Vec<StackId> = self.nodes.ids().collect();
+        let (by_name, _) = in_buckets(&all, order.len(), rank_of);
+        let (nodes, first) = in_buckets(&by_name, self.nodes.len(), |node| self.nodes.parent(node).index());
+        self.rank = vec![0; self.nodes.len()];
+        let mut open = vec![StackId::EMPTY];
         while let Some(node) = open.pop() {
-            self.rank[node as usize] = self.by_rank.len() as u32;
+            self.rank[node.index()] = self.by_rank.len() as u32;
             self.by_rank.push(node);
-            open.extend(&nodes[first[node as usize] as usize..first[node as usize + 1] as usize]);
+            open.extend(&nodes[first[node.index()] as usize..first[node.index() + 1] as usize]);
         }
     }
+}
+
+/// Nodes by their keys, which are below `count`, those with the same key in the order that they had; and where those of each key
+/// begin.
+fn in_buckets(nodes: &[StackId], count: usize, key: impl Fn(StackId) -> usize) -> (Vec<StackId>, Vec<u32>) {
+    let mut first = vec![0u32; count + 1];
+    nodes.iter().for_each(|&node| first[key(node) + 1] += 1);
+    (0..count).for_each(|key| first[key + 1] += first[key]);
+    let (mut next, mut sorted) = (first.clone(), vec![StackId::EMPTY; nodes.len()]);
+    for &node in nodes {
+        let place = &mut next[key(node)];
+        sorted[*place as usize] = node;
+        *place += 1;
+    }
+    (sorted, first)
 }

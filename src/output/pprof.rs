@@ -1,10 +1,11 @@
 //! pprof's `profile.proto`, for `go tool pprof` and everything that reads what that does. Written by hand, as its own
 //! library does: varints and messages with a length are all there is.
 //!
-//! The message is written without compression; on disk it must be gzipped, which is up to the caller.
+//! The message is written without compression; on disk it must be gzipped, which is up to the caller. Samples may come in parts:
+//! what they refer to comes after them.
 
 use super::written::{Written, empty_entries};
-use crate::model::profile::{StackId, Unit};
+use crate::model::profile::{FrameId, StackId, Unit};
 use crate::model::stacks::WeightedStacks;
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
@@ -14,70 +15,120 @@ use std::io::{self, Write};
 /// # Errors
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
-    let mut writer = Writer { out, message: Message::default(), strings: Strings::default() };
-    let mut written = Written::new(stacks);
-    let order = value_order(stacks);
-    for &value in &order {
-        let value = &stacks.values[value];
-        let (name, unit) = (writer.strings.number(&value.name), writer.strings.number(value.unit.name()));
-        writer.message.number(1, name).number(2, unit);
-        writer.field(1)?;
-    }
-    writer.samples(stacks, &order, &mut written)?;
-    writer.places(stacks)?;
-    writer.rest(stacks)?;
-    written.lose("empty stacks, shown as <no frames>", empty_entries(stacks));
-    Ok(written)
+    let mut writer = Writer::new(stacks);
+    writer.part(stacks, out)?;
+    writer.finish(stacks, out)
 }
 
-/// Readers take the last value for the main one, unless told otherwise, and expect counts before it.
-fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..stacks.values.len()).collect();
-    order.sort_by_key(|&value| stacks.values[value].unit != Unit::Count);
-    order
-}
-
-struct Writer<'a, W> {
-    out: &'a mut W,
-    message: Message,
+/// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
+/// tracks, with the same numbers.
+pub struct Writer {
+    written: Written,
+    /// The value types in the order in which they are written.
+    order: Vec<usize>,
+    /// By track: the fields of a sample that say which.
+    labels: Vec<Vec<u8>>,
+    /// The location of empty stacks. Frames that were not known when it was chosen come after it.
+    no_frames: u64,
     strings: Strings,
+    message: Message,
+    /// What is to be written next.
+    pending: Message,
 }
 
-impl<W: Write> Writer<'_, W> {
+/// Bytes that are written together.
+const BLOCK: usize = 64 << 10;
+
+impl Writer {
+    /// For all parts, of which these stacks are the first.
+    pub fn new(stacks: &WeightedStacks) -> Self {
+        let mut writer = Self {
+            written: Written::of_values(stacks),
+            order: value_order(stacks),
+            labels: Vec::new(),
+            no_frames: stacks.frames.len() as u64 + 1,
+            strings: Strings::default(),
+            message: Message::default(),
+            pending: Message::default(),
+        };
+        for value in writer.order.clone() {
+            let value = &stacks.values[value];
+            let (name, unit) = (writer.strings.number(&value.name), writer.strings.number(value.unit.name()));
+            writer.message.number(1, name).number(2, unit);
+            writer.put_field(1);
+        }
+        writer
+    }
+
+    /// Writes the samples of a part.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn part(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+        self.written.lose_depth(stacks);
+        self.written.lose("empty stacks, shown as <no frames>", empty_entries(stacks));
+        for track in self.labels.len()..stacks.tracks.len() {
+            let labels = self.labels(stacks, track);
+            self.labels.push(labels);
+        }
+        self.samples(stacks, out)
+    }
+
+    /// Writes what all samples refer to; the stacks are those of the last part.
+    ///
+    /// # Errors
+    /// When the output cannot be written.
+    pub fn finish(mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
+        self.places(stacks, out)?;
+        self.rest(stacks, out)?;
+        out.write_all(&self.pending.0)?;
+        Ok(self.written)
+    }
+
     /// Writes the message that was put together as a field of the profile.
-    fn field(&mut self, number: u64) -> io::Result<()> {
-        let mut head = Message::default();
-        head.varint(number << 3 | 2).varint(self.message.0.len() as u64);
-        self.out.write_all(&head.0)?;
-        self.out.write_all(&self.message.0)?;
-        self.message.0.clear();
+    fn field(&mut self, number: u64, out: &mut impl Write) -> io::Result<()> {
+        self.put_field(number);
+        if self.pending.0.len() >= BLOCK {
+            out.write_all(&self.pending.0)?;
+            self.pending.0.clear();
+        }
         Ok(())
     }
 
-    fn samples(&mut self, stacks: &WeightedStacks, order: &[usize], written: &mut Written) -> io::Result<()> {
-        let labels: Vec<Vec<u8>> = (0..stacks.tracks.len()).map(|track| self.labels(stacks, track)).collect();
+    fn put_field(&mut self, number: u64) {
+        self.pending.bytes(number, &self.message.0);
+        self.message.0.clear();
+    }
+
+    fn samples(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         let (mut locations, mut values) = (Message::default(), Message::default());
-        let unknown = stacks.frames.len() as u64 + 1;
         for entry in stacks.iter() {
             if entry.values.iter().all(|value| *value == 0) {
                 continue;
             }
             locations.0.clear();
             for frame in stacks.stacks.frames(entry.stack) {
-                locations.varint(u64::from(frame.0) + 1);
+                locations.varint(self.location(frame));
             }
             if entry.stack == StackId::EMPTY {
-                locations.varint(unknown);
+                locations.varint(self.no_frames);
             }
             values.0.clear();
-            order.iter().for_each(|&value| _ = values.varint(entry.values[value] as u64));
+            self.order.iter().for_each(|&value| _ = values.varint(entry.values[value] as u64));
             self.message.bytes(1, &locations.0).bytes(2, &values.0);
-            self.message.0.extend_from_slice(&labels[entry.track]);
-            self.field(2)?;
-            written.stacks += 1;
-            written.add(entry.values);
+            self.message.0.extend_from_slice(&self.labels[entry.track]);
+            self.field(2, out)?;
+            self.written.stacks += 1;
+            self.written.add(entry.values);
         }
         Ok(())
+    }
+
+    /// The number of a frame's location: a location is a frame.
+    #[inline]
+    fn location(&self, frame: FrameId) -> u64 {
+        let number = u64::from(frame.0) + 1;
+        number + u64::from(number >= self.no_frames)
     }
 
     /// The labels of a thread's samples, as fields of a sample.
@@ -101,45 +152,44 @@ impl<W: Write> Writer<'_, W> {
     }
 
     /// Mapping, locations and functions. A location is a frame; lines of one function share it.
-    fn places(&mut self, stacks: &WeightedStacks) -> io::Result<()> {
+    fn places(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         // The flags say that there is nothing left to be looked up in binaries.
         let title = self.strings.number(&stacks.title);
         self.message.number(1, 1).number(5, title).number(7, 1).number(8, 1).number(9, 1);
-        self.field(3)?;
+        self.field(3, out)?;
         let mut functions = FxHashMap::default();
         let mut line = Message::default();
         for index in 0..=stacks.frames.len() {
             let frame = stacks.frames.get(index).copied();
+            let id = FrameId(index as u32);
             let key = frame.map(|frame| (frame.function, frame.file, frame.kind));
             let next = functions.len() as u64 + 1;
             let function = *functions.entry(key).or_insert(next);
             if function == next {
                 let (name, file) = match frame {
-                    Some(frame) => {
-                        let id = crate::model::profile::FrameId(index as u32);
-                        (self.strings.number(stacks.function_name(id)), self.strings.number(stacks.text(frame.file)))
-                    }
+                    Some(frame) => (self.strings.number(stacks.function_name(id)), self.strings.number(stacks.text(frame.file))),
                     None => (self.strings.number("<no frames>"), 0),
                 };
                 // Without a system name: where the two are equal, pprof takes `<module>` for C++ and cuts what is in `<>`.
                 self.message.number(1, function).number(2, name).number(4, file);
-                self.field(5)?;
+                self.field(5, out)?;
             }
             line.0.clear();
             line.number(1, function).number(2, frame.map_or(0, |frame| frame.line.into()));
-            self.message.number(1, index as u64 + 1).number(2, 1).bytes(4, &line.0);
-            self.field(4)?;
+            let location = if frame.is_some() { self.location(id) } else { self.no_frames };
+            self.message.number(1, location).number(2, 1).bytes(4, &line.0);
+            self.field(4, out)?;
         }
         Ok(())
     }
 
-    fn rest(&mut self, stacks: &WeightedStacks) -> io::Result<()> {
+    fn rest(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         let main = stacks.values.first();
         let mut tail = Message::default();
         if let Some(interval) = stacks.interval_us {
             let (name, unit) = (self.strings.number("time"), self.strings.number("microseconds"));
             self.message.number(1, name).number(2, unit);
-            self.field(11)?;
+            self.field(11, out)?;
             tail.number(12, interval);
         }
         if let Some(duration) = stacks.duration_us {
@@ -150,13 +200,20 @@ impl<W: Write> Writer<'_, W> {
         if let Some(main) = main {
             tail.number(14, self.strings.number(&main.name));
         }
-        self.out.write_all(&tail.0)?;
+        self.pending.0.extend_from_slice(&tail.0);
         for text in std::mem::take(&mut self.strings.texts) {
             self.message.0.extend_from_slice(text.as_bytes());
-            self.field(6)?;
+            self.field(6, out)?;
         }
         Ok(())
     }
+}
+
+/// Readers take the last value for the main one, unless told otherwise, and expect counts before it.
+fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..stacks.values.len()).collect();
+    order.sort_by_key(|&value| stacks.values[value].unit != Unit::Count);
+    order
 }
 
 /// The string table; the empty string is number 0.

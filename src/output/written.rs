@@ -39,10 +39,20 @@ pub struct Lost {
 
 impl Written {
     pub(super) fn new(stacks: &WeightedStacks) -> Self {
-        let sums = stacks.values.iter().map(|value| Sum { value: value.name.clone(), unit: value.unit.name(), sum: 0 });
-        let mut written = Self { sums: sums.collect(), ..Self::default() };
-        written.lose("stacks deeper than 500 frames, which were cut", stacks.cut_entries);
+        let mut written = Self::of_values(stacks);
+        written.lose_depth(stacks);
         written
+    }
+
+    /// Nothing yet, of stacks that will come in parts.
+    pub(super) fn of_values(stacks: &WeightedStacks) -> Self {
+        let sums = stacks.values.iter().map(|value| Sum { value: value.name.clone(), unit: value.unit.name(), sum: 0 });
+        Self { sums: sums.collect(), ..Self::default() }
+    }
+
+    /// What was lost before these stacks were to be written.
+    pub(super) fn lose_depth(&mut self, stacks: &WeightedStacks) {
+        self.lose("stacks deeper than 500 frames, which were cut", stacks.cut_entries);
     }
 
     #[inline]
@@ -56,8 +66,10 @@ impl Written {
     }
 
     pub(super) fn lose(&mut self, what: &'static str, count: u64) {
-        if count > 0 {
-            self.lost.push(Lost { what, count });
+        match self.lost.iter_mut().find(|lost| lost.what == what) {
+            Some(lost) => lost.count += count,
+            None if count > 0 => self.lost.push(Lost { what, count }),
+            None => {}
         }
     }
 }

@@ -6,6 +6,7 @@ pub mod heap;
 pub mod hprof;
 pub mod mojo;
 pub mod mvmheap;
+pub mod pprof;
 pub mod small;
 
 use dumptool::error::Error;

@@ -25,4 +25,4 @@ pub use groups::{FrameBy, Groups, Label};
 pub use places::{Place, places};
 pub use pruned::{Limits, PrunedNode, prune};
 pub use selected::{Selected, Sums, share_base};
-pub use top::{By, Row, Top, top};
+pub use top::{By, Row, Top, TopSums, top};

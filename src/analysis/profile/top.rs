@@ -2,7 +2,8 @@
 
 use super::{FrameBy, Groups, Label, Selected, Sums};
 use crate::analysis::buckets::Buckets;
-use crate::model::profile::{Metric, StackId, StackTree};
+use crate::model::names::Names;
+use crate::model::profile::{Metric, ProfileThread, StackId, StackTree, Values};
 use std::collections::HashMap;
 
 /// What a row stands for.
@@ -45,48 +46,87 @@ impl Top {
 
 /// What everything costs, recursion counted once for each stack.
 pub fn top(selected: &Selected<'_>, by: By) -> Top {
-    match by {
-        By::Frames(by) => of_frames(selected, &Groups::of(selected.profile, by)),
-        By::Thread => of_threads(selected, |thread, names| Label { name: thread.label(names), ..Label::default() }),
-        By::Process => of_threads(selected, |thread, _| Label { name: format!("P{}", thread.pid), ..Label::default() }),
-    }
+    let mut sums = TopSums::new(by);
+    sums.add(selected);
+    sums.finish()
 }
 
-fn of_threads(
-    selected: &Selected<'_>,
-    label: impl Fn(&crate::model::profile::ProfileThread, &crate::model::names::Names) -> Label,
-) -> Top {
-    let profile = selected.profile;
-    let mut numbers = HashMap::new();
-    let mut rows = Vec::new();
-    let mut of_thread = vec![0; profile.threads.len()];
-    for thread in selected.threads() {
-        let label = label(profile.thread(thread), &profile.names);
-        of_thread[thread.index()] = *numbers.entry(label.clone()).or_insert_with(|| {
-            rows.push(Row { label, sums: Sums::default() });
-            rows.len() - 1
-        });
-    }
-    for row in selected.rows() {
-        let sums = &mut rows[of_thread[row.thread.index()]].sums;
-        sums.own.add(&row.values);
-        sums.total.add(&row.values);
-    }
-    Top { rows }
+/// What everything costs in the parts of a profile together. Frames and threads must have the same numbers in all of them.
+#[derive(Clone, Debug)]
+pub struct TopSums {
+    by: By,
+    /// Those of the last part, which are those of all.
+    labels: Vec<Label>,
+    /// By label.
+    sums: Vec<Sums>,
+    /// The sums of the samples that are looked at.
+    pub total: Values,
+    /// The sums of those that have no frames.
+    pub without_frames: Values,
 }
 
-fn of_frames(selected: &Selected<'_>, groups: &Groups) -> Top {
-    let stacks = &selected.profile.stacks;
-    let mut sums = vec![Sums::default(); groups.labels().len()];
-    for row in selected.rows() {
-        if let Some(frame) = stacks.leaf(row.stack) {
-            sums[groups.of_frame(frame) as usize].own.add(&row.values);
+impl TopSums {
+    /// Nothing yet.
+    pub fn new(by: By) -> Self {
+        Self { by, labels: Vec::new(), sums: Vec::new(), total: Values::default(), without_frames: Values::default() }
+    }
+
+    /// Adds a part.
+    pub fn add(&mut self, selected: &Selected<'_>) {
+        self.total.add(&selected.total);
+        self.without_frames.add(&selected.without_frames);
+        match self.by {
+            By::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
+            By::Thread => {
+                self.add_threads(selected, |thread, names| Label { name: thread.label(names), ..Label::default() });
+            }
+            By::Process => {
+                self.add_threads(selected, |thread, _| Label { name: format!("P{}", thread.pid), ..Label::default() });
+            }
         }
     }
-    let under = selected.under();
-    outermost(stacks, groups, |stack, group| sums[group as usize].total.add(&under[stack.index()]));
-    let rows = groups.labels().iter().zip(sums).filter(|(_, sums)| sums.total.samples > 0);
-    Top { rows: rows.map(|(label, sums)| Row { label: label.clone(), sums }).collect() }
+
+    /// The rows of all.
+    pub fn finish(self) -> Top {
+        let all = self.labels.into_iter().zip(self.sums).map(|(label, sums)| Row { label, sums });
+        match self.by {
+            By::Frames(_) => Top { rows: all.filter(|row| row.sums.total.samples > 0).collect() },
+            By::Thread | By::Process => Top { rows: all.collect() },
+        }
+    }
+
+    fn add_threads(&mut self, selected: &Selected<'_>, label: impl Fn(&ProfileThread, &Names) -> Label) {
+        let profile = selected.profile;
+        let mut numbers = HashMap::new();
+        let mut of_thread = vec![0; profile.threads.len()];
+        self.labels.clear();
+        for thread in selected.threads() {
+            let label = label(profile.thread(thread), &profile.names);
+            of_thread[thread.index()] = *numbers.entry(label.clone()).or_insert_with(|| {
+                self.labels.push(label);
+                self.labels.len() - 1
+            });
+        }
+        self.sums.resize(self.labels.len(), Sums::default());
+        for row in selected.rows() {
+            let sums = &mut self.sums[of_thread[row.thread.index()]];
+            sums.own.add(&row.values);
+            sums.total.add(&row.values);
+        }
+    }
+
+    fn add_frames(&mut self, selected: &Selected<'_>, groups: &Groups) {
+        let stacks = &selected.profile.stacks;
+        self.labels = groups.labels().to_vec();
+        self.sums.resize(self.labels.len(), Sums::default());
+        for row in selected.rows() {
+            if let Some(frame) = stacks.leaf(row.stack) {
+                self.sums[groups.of_frame(frame) as usize].own.add(&row.values);
+            }
+        }
+        let under = selected.under();
+        outermost(stacks, groups, |stack, group| self.sums[group as usize].total.add(&under[stack.index()]));
+    }
 }
 
 /// Visits every stack whose innermost frame is the only one of its group.

@@ -4,6 +4,7 @@ mod austin;
 mod dominators;
 mod heapsnapshot;
 mod hprof;
+mod parts;
 mod profile;
 mod stacks;
 mod tables;
@@ -113,7 +114,9 @@ impl<'a> Conversion<'a> {
 
     fn create(&self) -> anyhow::Result<Destination> {
         let binary = matches!(self.target, Target::Pprof | Target::Mojo | Target::Hprof);
-        Destination::create(&self.args.output, &self.args.input, binary)
+        let destination = Destination::create(&self.args.output, &self.args.input, binary)?;
+        // pprof files are gzipped by definition; packing harder takes longer than all the rest.
+        Ok(if self.target == Target::Pprof { destination.gzipped() } else { destination })
     }
 
     /// Writes the output, which gets its name when it is complete. Returns what was written, and the bytes of a plain file.

@@ -5,9 +5,10 @@ use super::super::destination::Destination;
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
 use super::super::status::{self, Status, UsageError};
-use super::{Conversion, Converted, Report, losses, stacks};
+use super::{Conversion, Report, losses, parts, stacks};
+use crate::error::Error;
 use crate::input;
-use crate::input::load::ProfileOptions;
+use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::profile::{Metric, Profile, ProfileNotes};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output;
@@ -18,39 +19,68 @@ use std::io;
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let in_order = keeps_samples(target, args);
-    let options = ProfileOptions { keep_samples: in_order, progress: &|offset| progress.reached(offset) };
-    let loaded = input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
-    drop(progress);
-    let profile = loaded.profile;
-    let selection = Selection {
-        metrics: metrics(target, args, &profile),
-        pid: args.profile.pid.map(i128::from),
-        thread: args.profile.thread.clone(),
-        in_order,
+    let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
+    let Converted { notes, samples, damage, parts, written, bytes } = match target {
+        Target::Folded | Target::Pprof => parts::convert(conversion, options)?,
+        _ => whole(conversion, options)?,
     };
-    if !profile.threads.is_empty() && !profile.threads.iter().any(|thread| selection.has(&profile, thread)) {
-        return Err(UsageError::new("there is no such thread").hint(threads(&profile)).into());
-    }
-    let (notes, samples) = (profile.notes, profile.total.samples);
-    let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
+    drop(progress);
     let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
+    let apart = ("sums across the parts of the profile, in each of which a stack may stand again", parts);
     conversion.report(&Report {
-        converted: Converted::Samples(samples),
+        converted: super::Converted::Samples(samples),
         bytes,
         written: &written,
         summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
-        lost: lost.chain(losses(lost_in_model(target, &notes))).collect(),
+        lost: lost.chain(losses((parts > 1).then_some(apart))).chain(losses(lost_in_model(target, &notes))).collect(),
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
         terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
     }
-    if let Some(damage) = input.source.damage().or(loaded.damage.as_ref()) {
+    if let Some(damage) = input.source.damage().or(damage.as_ref()) {
         status::report_input(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
     Ok(Status::Done)
+}
+
+/// A profile that was converted.
+pub(super) struct Converted {
+    pub(super) notes: ProfileNotes,
+    pub(super) samples: u64,
+    pub(super) damage: Option<Error>,
+    pub(super) parts: u64,
+    pub(super) written: Written,
+    /// Of the output, if it is a file.
+    pub(super) bytes: Option<u64>,
+}
+
+fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<Converted> {
+    let Conversion { input, .. } = *conversion;
+    let LoadedProfile { profile, damage, .. } =
+        input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+    let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
+    require_thread(&profile, &selection)?;
+    let (notes, samples) = (profile.notes, profile.total.samples);
+    let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
+    Ok(Converted { notes, samples, damage, parts: 1, written, bytes })
+}
+
+pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
+    let options = &conversion.args.profile;
+    Selection { metrics, pid: options.pid.map(i128::from), thread: options.thread.clone(), in_order }
+}
+
+/// Refuses to select what is not there.
+///
+/// # Errors
+/// A [`UsageError`].
+pub(super) fn require_thread(profile: &Profile, selection: &Selection) -> Result<(), UsageError> {
+    if !profile.threads.is_empty() && !profile.threads.iter().any(|thread| selection.has(profile, thread)) {
+        return Err(UsageError::new("there is no such thread").hint(threads(profile)));
+    }
+    Ok(())
 }
 
 /// Whether samples are written one by one.
@@ -64,13 +94,13 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
 
 /// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of frames cannot be negative, so
 /// that the net change of memory is written as what came into use.
-fn metrics(target: Target, args: &ConvertArgs, profile: &Profile) -> Vec<Metric> {
-    match args.profile.metric.map(Metric::from) {
+pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Vec<Metric> {
+    match conversion.args.profile.metric.map(Metric::from) {
         Some(Metric::Memory) => return vec![Metric::MemoryGained],
         Some(metric) => return vec![metric],
         None => {}
     }
-    match target {
+    match conversion.target {
         Target::Folded | Target::Svg => vec![profile.default_metric()],
         _ => profile.metrics(),
     }

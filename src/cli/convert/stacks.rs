@@ -6,7 +6,7 @@ use crate::model::stacks::WeightedStacks;
 use crate::output;
 use crate::output::rows::{self, RowFormat};
 use crate::output::written::Written;
-use std::io::{self, Write};
+use std::io;
 
 /// Writes stacks; the first value only where there is room for one.
 ///
@@ -21,15 +21,7 @@ pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destinati
         Target::Firefox => output::firefox::write(stacks, out),
         Target::Jsonl => rows::write(stacks, RowFormat::Jsonl, out),
         Target::Csv => rows::write(stacks, RowFormat::Csv, out),
-        // pprof files are gzipped by definition, and the name may say so already.
-        Target::Pprof if out.compresses() => output::pprof::write(stacks, out),
-        Target::Pprof => {
-            // As fast as possible, which is how Go writes its own: packing harder takes longer than all the rest.
-            let mut gzip = flate2::write::GzEncoder::new(out, flate2::Compression::fast());
-            let written = output::pprof::write(stacks, &mut gzip)?;
-            gzip.finish()?.flush()?;
-            Ok(written)
-        }
+        Target::Pprof => output::pprof::write(stacks, out),
         #[cfg(not(feature = "flamegraph"))]
         Target::Svg => Err(io::ErrorKind::Unsupported.into()),
         Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => Err(io::ErrorKind::Unsupported.into()),

@@ -7,10 +7,13 @@ use super::super::size::plural;
 use super::super::status::{self, Status, UsageError};
 use super::super::terminal::{Terminal, show_path};
 use super::ShortFiles;
+use crate::analysis::profile::Selected;
 use crate::error::Error;
 use crate::input;
+use crate::input::load::{LoadedProfile, Parts};
 use crate::model::profile::{Metric, Mode, Profile};
 use crate::model::stacks::Selection;
+use std::ops::ControlFlow;
 
 /// A profile, and which of its samples are looked at.
 pub(in crate::cli) struct ProfileInput<'a> {
@@ -30,10 +33,38 @@ pub(in crate::cli) fn load_profile<'a>(
     options: &ProfileOptions,
     terminal: &Terminal,
 ) -> anyhow::Result<ProfileInput<'a>> {
+    load(input, options, terminal, |how, _| input::load_profile(input.format, input.bytes(), how))
+}
+
+/// As [`load_profile`], in parts: all but the last one, which is returned, are given to `add`.
+///
+/// # Errors
+/// As [`load_profile`], but `add` was called before that.
+pub(in crate::cli) fn load_profile_in_parts<'a>(
+    input: &'a Input,
+    options: &ProfileOptions,
+    terminal: &Terminal,
+    mut add: impl FnMut(&Selected<'_>),
+) -> anyhow::Result<ProfileInput<'a>> {
+    load(input, options, terminal, |how, selection| {
+        let mut take = |part: &mut Profile| {
+            add(&Selected::of(part, selection));
+            ControlFlow::Continue(())
+        };
+        input::load_profile_in_parts(input.format, input.bytes(), how, Parts { size: Parts::SIZE, take: &mut take })
+    })
+}
+
+fn load<'a>(
+    input: &'a Input,
+    options: &ProfileOptions,
+    terminal: &Terminal,
+    load: impl FnOnce(input::load::ProfileOptions<'_>, &Selection) -> Result<LoadedProfile, Error>,
+) -> anyhow::Result<ProfileInput<'a>> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let how = input::load::ProfileOptions { keep_samples: false, progress: &|offset| progress.reached(offset) };
-    let loaded = input::load_profile(input.format, input.bytes(), how).map_err(|error| input.error(error))?;
     let selection = Selection { pid: options.pid.map(i128::from), thread: options.thread.clone(), ..Selection::default() };
+    let loaded = load(how, &selection).map_err(|error| input.error(error))?;
     let profile = loaded.profile;
     let asked = selection.pid.is_some() || selection.thread.is_some();
     if asked && !profile.threads.iter().any(|thread| selection.has(&profile, thread)) {

@@ -2,12 +2,12 @@
 
 use super::super::args::{ByArg, Common, TopArgs};
 use super::super::open::Input;
-use super::super::profile::{Amount, CostRow, ShortFiles, Total, load_profile, print, unit_name, whole};
+use super::super::profile::{Amount, CostRow, ShortFiles, Total, load_profile_in_parts, print, unit_name, whole};
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
-use crate::analysis::profile::{By, FrameBy, Row, Selected, share_base, top};
+use crate::analysis::profile::{By, FrameBy, Row, Selected, TopSums, share_base};
 use crate::model::profile::Metric;
 use serde::Serialize;
 
@@ -34,11 +34,14 @@ struct Omitted {
 }
 
 pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let loaded = load_profile(input, &args.profile, terminal)?;
-    let metric = loaded.metric(&args.profile)?;
     let (by, by_name) = by_of(args.by);
-    let selected = Selected::of(&loaded.profile, &loaded.selection);
-    let mut all = top(&selected, by);
+    let mut sums = TopSums::new(by);
+    let loaded = load_profile_in_parts(input, &args.profile, terminal, |part| sums.add(part))?;
+    let metric = loaded.metric(&args.profile)?;
+    let mut selected = Selected::of(&loaded.profile, &loaded.selection);
+    sums.add(&selected);
+    (selected.total, selected.without_frames) = (sums.total, sums.without_frames);
+    let mut all = sums.finish();
     all.sort(metric, args.cum);
     let (shown, rest) = all.rows.split_at(common.rows(args.limit, 20).min(all.rows.len()));
     let document = Document {

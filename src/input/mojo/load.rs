@@ -3,6 +3,9 @@
 //! Nearly all of a file are references to frames, and the same run of them comes again and again. So a run is looked up as
 //! bytes, and only runs that were not met lately are taken apart. What a run means changes when one of its keys is defined
 //! again, which is rare: then all are forgotten.
+//!
+//! Where stacks are to be forgotten now and then, those that the file can still refer to are put into the new tree: the last
+//! ones of all threads. Those of tasks are not, as only profiles with all samples keep them.
 
 mod frames;
 mod repeat;
@@ -11,22 +14,31 @@ mod runs;
 use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
 use crate::error::Result;
-use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
 use crate::model::names::Names;
-use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId};
+use crate::model::profile::{FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId};
 use frames::Frames;
 use repeat::Previous;
 use runs::{RunKey, Runs};
 use rustc_hash::FxHashMap;
+use std::ops::ControlFlow;
 
 /// Loads a profile.
 ///
 /// # Errors
 /// When the header cannot be read.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    load_in_parts(bytes, options, Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) })
+}
+
+/// Loads a profile in parts, which end where a sample does.
+///
+/// # Errors
+/// As [`load()`].
+pub fn load_in_parts(bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
-    let mut loader = Loader::new(options.keep_samples);
+    let mut loader = Loader::new(options.keep_samples, parts);
     let damage = loader.read(&mut records, options).err();
     match &damage {
         // The sample that the damage is in is not complete: its frames and metrics may be missing.
@@ -36,8 +48,11 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
     Ok(LoadedProfile { profile: loader.builder.finish(), damage: damage.or(version_error) })
 }
 
-struct Loader<'a> {
+struct Loader<'a, 'p> {
     builder: ProfileBuilder,
+    parts: Parts<'p>,
+    /// The part ends with the sample in which its stacks and their sums become more than this.
+    full: usize,
     frames: Frames,
     threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
     runs: Runs<'a>,
@@ -75,10 +90,12 @@ struct Task {
     stack: StackId,
 }
 
-impl<'a> Loader<'a> {
-    fn new(keep_samples: bool) -> Self {
+impl<'a, 'p> Loader<'a, 'p> {
+    fn new(keep_samples: bool, parts: Parts<'p>) -> Self {
         Self {
             builder: ProfileBuilder::new(keep_samples),
+            full: parts.size,
+            parts,
             frames: Frames::default(),
             threads: FxHashMap::default(),
             runs: Runs::new(),
@@ -100,14 +117,39 @@ impl<'a> Loader<'a> {
             }
             let Some(record) = records.next() else { return Ok(()) };
             let (offset, event) = record?;
+            self.event(event);
             if matches!(event, Event::Stack { .. }) {
                 samples = samples.wrapping_add(1);
                 if samples.is_multiple_of(4096) {
                     (options.progress)(offset);
                 }
+                if self.is_full() && self.end_part().is_break() {
+                    return Ok(());
+                }
             }
-            self.event(event);
         }
+    }
+
+    fn is_full(&mut self) -> bool {
+        let profile = self.builder.profile();
+        profile.stacks.len().saturating_add(profile.aggregate.len()) > self.full
+    }
+
+    /// Gives away what came before the sample that has just begun, and forgets its stacks.
+    fn end_part(&mut self) -> ControlFlow<()> {
+        let previous = self.previous.frames(self.builder.stacks());
+        (self.parts.take)(self.builder.profile())?;
+        // Stacks hardly come again, so that it is of no use to know many of them, and they are found faster among few.
+        let size = self.parts.size / 4;
+        self.builder.forget_stacks(size);
+        self.runs = Runs::few();
+        self.previous.restore(&previous, &mut self.builder);
+        // What is done for each part anew must not be more than what is new in it: the time would grow with the square of the
+        // file.
+        let Profile { stacks, threads, frames, .. } = self.builder.profile();
+        let anew = stacks.len().saturating_add(threads.len()).saturating_add(frames.len());
+        self.full = stacks.len().saturating_add(anew.max(size));
+        ControlFlow::Continue(())
     }
 
     #[inline]

@@ -40,7 +40,7 @@ pub mod summary;
 pub mod symbols;
 
 pub use invariants::check;
-pub use load::load;
+pub use load::{load, load_in_parts};
 pub use records::{Records, for_each_record};
 pub use summary::info;
 

@@ -78,6 +78,14 @@ impl Aggregates {
         Aggregate { thread: self.thread[row], stack: self.stack[row], values }
     }
 
+    /// Forgets all rows, in the index too.
+    pub(super) fn clear(&mut self, index: &mut AggregateIndex) {
+        self.thread.clear();
+        self.stack.clear();
+        self.sums.iter_mut().for_each(|sums| sums.0.clear());
+        index.0.clear(0);
+    }
+
     /// Adds to the sums of a thread in a stack. The index must have been used with this only, from its beginning on.
     #[inline]
     pub(super) fn add(&mut self, index: &mut AggregateIndex, thread: ThreadId, stack: StackId, values: &Values) {

@@ -110,6 +110,19 @@ impl ProfileBuilder {
         child
     }
 
+    /// The profile as far as it is.
+    pub fn profile(&mut self) -> &mut Profile {
+        &mut self.profile
+    }
+
+    /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and the sums of all stay, and
+    /// keep their numbers. There will be about as many stacks as there is `room` for.
+    pub fn forget_stacks(&mut self, room: usize) {
+        self.profile.stacks.clear(&mut self.children, room);
+        self.profile.aggregate.clear(&mut self.rows);
+        self.kinds.truncate(1);
+    }
+
     /// The stacks so far.
     pub fn stacks(&self) -> &super::StackTree {
         &self.profile.stacks

@@ -98,6 +98,12 @@ impl StackTree {
         }
     }
 
+    /// Forgets all stacks but the empty one, in the index too, which then has room for this many.
+    pub(crate) fn clear(&mut self, index: &mut StackIndex, room: usize) {
+        self.nodes.truncate(1);
+        index.0.clear(room);
+    }
+
     /// Adds a stack without looking whether there is one that is equal.
     pub fn add(&mut self, parent: StackId, frame: FrameId) -> StackId {
         let stack = StackId(self.nodes.len() as u32);

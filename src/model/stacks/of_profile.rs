@@ -25,11 +25,25 @@ impl Selection {
 }
 
 /// The stacks of a profile with the sums, or the samples, of each. They are the profile's own, which may be large.
-pub fn of_profile(profile: Profile, title: &str, selection: &Selection) -> WeightedStacks {
+pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> WeightedStacks {
+    take(&mut profile, title, selection)
+}
+
+/// As [`of_profile()`], for as long as `read` takes: names and frames are the profile's again afterwards. Its stacks are only good for
+/// being forgotten, as those that were too deep are cut.
+pub fn lend<R>(profile: &mut Profile, title: &str, selection: &Selection, read: impl FnOnce(&WeightedStacks) -> R) -> R {
+    let stacks = take(profile, title, selection);
+    let result = read(&stacks);
+    let WeightedStacks { names, frames, stacks, .. } = stacks;
+    (profile.names, profile.frames, profile.stacks) = (names, frames, stacks);
+    result
+}
+
+fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedStacks {
     let metrics = if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
     let mut tracks = Vec::new();
     let mut numbers = vec![None; profile.threads.len()];
-    for (row, thread) in profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(&profile, thread)) {
+    for (row, thread) in profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(profile, thread)) {
         numbers[row] = Some(tracks.len());
         tracks.push(Track {
             name: thread.label(&profile.names),
@@ -44,9 +58,9 @@ pub fn of_profile(profile: Profile, title: &str, selection: &Selection) -> Weigh
         tracks,
         interval_us: profile.interval_us(),
         duration_us: profile.duration_us(),
-        names: profile.names,
-        frames: profile.frames,
-        stacks: profile.stacks,
+        names: std::mem::take(&mut profile.names),
+        frames: std::mem::take(&mut profile.frames),
+        stacks: std::mem::take(&mut profile.stacks),
         ..WeightedStacks::default()
     };
     let mut builder = WeightedStacksBuilder::with(stacks);

@@ -11,6 +11,8 @@ pub(super) struct Runs<'a> {
     entries: Vec<Entry<'a>>,
     /// Entries of earlier times mean nothing any more.
     now: u32,
+    /// The last place. All of its bits are set, up to the highest.
+    last: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -33,23 +35,31 @@ pub(super) struct RunKey<'a> {
 /// 2 MiB, of which only what is used is ever there.
 const PLACES: usize = 1 << 16;
 
+/// Few enough to stay in the processor's caches.
+const FEW_PLACES: usize = 1 << 10;
+
 impl<'a> Runs<'a> {
     pub(super) fn new() -> Self {
-        Self { entries: Vec::new(), now: 1 }
+        Self { entries: Vec::new(), now: 1, last: PLACES - 1 }
+    }
+
+    /// For a recording in which so many stacks are new that most runs are looked up in vain.
+    pub(super) fn few() -> Self {
+        Self { last: FEW_PLACES - 1, ..Self::new() }
     }
 
     /// Nothing that is known now counts any more.
     pub(super) fn forget(&mut self) {
         match self.now.checked_add(1) {
             Some(now) => self.now = now,
-            None => *self = Self::new(),
+            None => *self = Self { last: self.last, ..Self::new() },
         }
     }
 
     /// The stack of a run, if it is known, and where it is or belongs.
     #[inline]
     pub(super) fn get(&self, key: &RunKey<'a>) -> (usize, Option<StackId>) {
-        let place = place(key);
+        let place = place(key) & self.last;
         let is_meant = |entry: &&Entry<'a>| entry.since == self.now && entry.key == *key;
         let stack = |place: usize| self.entries.get(place).filter(is_meant).map(|entry| entry.stack);
         (place, stack(place).or_else(|| stack(place ^ 1)))
@@ -58,7 +68,7 @@ impl<'a> Runs<'a> {
     /// Remembers a run in its place.
     pub(super) fn put(&mut self, place: usize, key: RunKey<'a>, stack: StackId) {
         if self.entries.is_empty() {
-            self.entries = vec![Entry::default(); PLACES];
+            self.entries = vec![Entry::default(); self.last.saturating_add(1)];
         }
         let entry = Entry { key, since: self.now, stack };
         let other = self.entries.get_mut(place).map(|known| std::mem::replace(known, entry));
@@ -73,5 +83,5 @@ fn place(key: &RunKey<'_>) -> usize {
     let mut hasher = FxHasher::default();
     hasher.write_u64(u64::from(key.process) << 32 | u64::from(key.below.0));
     hasher.write(key.bytes);
-    (hasher.finish() >> 7) as usize % PLACES
+    (hasher.finish() >> 7) as usize
 }

@@ -1,0 +1,141 @@
+//! A profile in a format whose readers add up stacks that stand in it several times: stacks need not be kept to the end.
+
+use super::super::args::Target;
+use super::super::destination::Destination;
+use super::super::status::{OutputError, UsageError};
+use super::Conversion;
+use super::profile::{Converted, metrics, require_thread, selection};
+use crate::input;
+use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
+use crate::model::profile::{Metric, Profile};
+use crate::model::stacks::{WeightedStacks, lend};
+use crate::output::written::Written;
+use crate::output::{folded, pprof};
+use std::io;
+use std::ops::ControlFlow;
+
+/// Loads and writes by turns.
+pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<Converted> {
+    let input = conversion.input;
+    let mut known = None;
+    loop {
+        let mut output = Output { conversion, metrics: known, open: None, parts: 0, failed: None };
+        let parts = Parts { size: Parts::SIZE, take: &mut |part| output.take(part) };
+        let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
+        match output.finish(loaded.map_err(|error| input.error(error))?)? {
+            Finished::Converted(converted) => return Ok(converted),
+            Finished::Otherwise(metrics) => known = Some(metrics),
+        }
+    }
+}
+
+enum Finished {
+    Converted(Converted),
+    /// The values ought to have been those of these metrics.
+    Otherwise(Vec<Metric>),
+}
+
+/// What is being written.
+struct Output<'a> {
+    conversion: &'a Conversion<'a>,
+    /// Of all parts; those that the first one has, unless they are known.
+    metrics: Option<Vec<Metric>>,
+    /// None before the first part.
+    open: Option<(Destination, Writer)>,
+    parts: u64,
+    failed: Option<anyhow::Error>,
+}
+
+impl Output<'_> {
+    fn take(&mut self, part: &mut Profile) -> ControlFlow<()> {
+        match self.write(part) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                self.failed = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+
+    fn write(&mut self, part: &mut Profile) -> anyhow::Result<()> {
+        self.parts += 1;
+        let metrics = self.metrics.get_or_insert_with(|| metrics(self.conversion, part)).clone();
+        lend(part, self.conversion.title(), &selection(self.conversion, metrics, false), |stacks| {
+            let (mut out, mut writer) = self.open(stacks)?;
+            writer.part(stacks, &mut out).map_err(|error| self.fail(error))?;
+            self.open = Some((out, writer));
+            Ok(())
+        })
+    }
+
+    /// What is being written; with the first part it begins.
+    fn open(&mut self, stacks: &WeightedStacks) -> anyhow::Result<(Destination, Writer)> {
+        match self.open.take() {
+            Some(open) => Ok(open),
+            None => Ok((self.conversion.create()?, Writer::new(self.conversion.target, stacks))),
+        }
+    }
+
+    fn fail(&self, error: io::Error) -> OutputError {
+        OutputError::new(&self.conversion.args.output, error)
+    }
+
+    /// Writes the last part. What the profile measures may be said, and its first garbage collection be, where parts were written
+    /// already: then all has to be written anew.
+    fn finish(mut self, loaded: LoadedProfile) -> anyhow::Result<Finished> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let LoadedProfile { mut profile, damage } = loaded;
+        let conversion = self.conversion;
+        let metrics = metrics(conversion, &profile);
+        let selection = selection(conversion, metrics.clone(), false);
+        require_thread(&profile, &selection)?;
+        if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
+            return match &self.open {
+                Some((out, _)) if !out.is_hidden() => {
+                    Err(UsageError::new("what the profile measures changes after the first of it was written")
+                        .hint("write to a file, which can be begun again")
+                        .into())
+                }
+                _ => Ok(Finished::Otherwise(metrics)),
+            };
+        }
+        let (notes, samples, parts) = (profile.notes, profile.total.samples, self.parts + 1);
+        lend(&mut profile, conversion.title(), &selection, |stacks| {
+            let (mut out, mut writer) = self.open(stacks)?;
+            writer.part(stacks, &mut out).map_err(|error| self.fail(error))?;
+            let written = writer.finish(stacks, &mut out).map_err(|error| self.fail(error))?;
+            let bytes = out.commit()?;
+            Ok(Finished::Converted(Converted { notes, samples, damage, parts, written, bytes }))
+        })
+    }
+}
+
+enum Writer {
+    Folded(folded::Writer),
+    Pprof(pprof::Writer),
+}
+
+impl Writer {
+    fn new(target: Target, stacks: &WeightedStacks) -> Self {
+        match target {
+            Target::Pprof => Self::Pprof(pprof::Writer::new(stacks)),
+            _ => Self::Folded(folded::Writer::new(stacks, 0)),
+        }
+    }
+
+    fn part(&mut self, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<()> {
+        match self {
+            Self::Folded(writer) => writer.part(stacks, out),
+            Self::Pprof(writer) => writer.part(stacks, out),
+        }
+    }
+
+    fn finish(self, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
+        match self {
+            Self::Folded(writer) => Ok(writer.finish(stacks)),
+            Self::Pprof(writer) => writer.finish(stacks, out),
+        }
+    }
+}

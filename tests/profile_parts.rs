@@ -1,0 +1,235 @@
+//! Profiles that are loaded in parts say the same as whole ones.
+
+mod support;
+
+use dumptool::analysis::profile::{By, FrameBy, Selected, Top, TopSums};
+use dumptool::input::load::{Parts, ProfileOptions};
+use dumptool::input::{self, Format};
+use dumptool::model::profile::{Metric, Profile, ProfileNotes, Values};
+use dumptool::model::stacks::{Selection, lend};
+use dumptool::output::{folded, pprof};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::ops::ControlFlow;
+use std::process::{Command, Output};
+use support::mojo::Mojo;
+
+const WHOLE: usize = usize::MAX;
+
+/// Loads a profile, and gives its parts to `each`, which is told the last one. Returns how many there were.
+fn load(bytes: &[u8], size: usize, mut each: impl FnMut(&mut Profile, bool)) -> usize {
+    let mut count = 1;
+    let mut take = |part: &mut Profile| {
+        count += 1;
+        each(part, false);
+        ControlFlow::Continue(())
+    };
+    let parts = Parts { size, take: &mut take };
+    let mut last = input::load_profile_in_parts(Format::Mojo, bytes, ProfileOptions::default(), parts).unwrap().profile;
+    each(&mut last, true);
+    count
+}
+
+/// What a profile says of itself in whichever parts it is loaded.
+#[derive(Debug, PartialEq)]
+struct Facts {
+    total: Values,
+    notes: ProfileNotes,
+    threads: Vec<String>,
+    metadata: Vec<(String, u64)>,
+    metrics: Vec<Metric>,
+}
+
+fn facts(bytes: &[u8], size: usize) -> Facts {
+    let mut facts = None;
+    load(bytes, size, |part, _| {
+        facts = Some(Facts {
+            total: part.total,
+            notes: part.notes,
+            threads: part.threads.iter().map(|thread| thread.label(&part.names)).collect(),
+            metadata: part.metadata.iter().map(|metadatum| (metadatum.key.clone(), metadatum.before)).collect(),
+            metrics: part.metrics(),
+        });
+    });
+    facts.unwrap()
+}
+
+/// The sum of each folded stack, and what is said of them.
+fn folded_sums(bytes: &[u8], size: usize, selection: &Selection) -> (BTreeMap<String, i64>, i64, Vec<&'static str>) {
+    let (mut out, mut writer, mut written) = (Vec::new(), None, None);
+    load(bytes, size, |part, is_last| {
+        lend(part, "", selection, |stacks| {
+            writer.get_or_insert_with(|| folded::Writer::new(stacks, 0)).part(stacks, &mut out).unwrap();
+            written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks));
+        });
+    });
+    let (text, written) = (String::from_utf8(out).unwrap(), written.unwrap());
+    assert_eq!(text.lines().count() as u64, written.stacks);
+    let mut sums = BTreeMap::new();
+    for line in text.lines() {
+        let (stack, number) = line.rsplit_once(' ').unwrap();
+        *sums.entry(stack.to_owned()).or_default() += number.parse::<i64>().unwrap();
+    }
+    // Stacks without a sum are counted in each part.
+    let lost = written.lost.iter().map(|lost| lost.what).filter(|what| !what.starts_with("stacks whose sum")).collect();
+    (sums, written.sums[0].sum, lost)
+}
+
+type PprofSums = BTreeMap<(String, Vec<String>), BTreeMap<String, i64>>;
+
+fn pprof_sums(bytes: &[u8], size: usize, selection: &Selection) -> (PprofSums, Vec<i64>) {
+    let (mut out, mut writer, mut written) = (Vec::new(), None, None);
+    load(bytes, size, |part, is_last| {
+        lend(part, "", selection, |stacks| {
+            writer.get_or_insert_with(|| pprof::Writer::new(stacks)).part(stacks, &mut out).unwrap();
+            written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
+        });
+    });
+    (support::pprof::sums(&out), written.unwrap().sums.iter().map(|sum| sum.sum).collect())
+}
+
+fn top(bytes: &[u8], size: usize, selection: &Selection, by: By) -> (Top, Values, Values) {
+    let mut sums = TopSums::new(by);
+    load(bytes, size, |part, _| sums.add(&Selected::of(part, selection)));
+    let (total, without_frames) = (sums.total, sums.without_frames);
+    (sums.finish(), total, without_frames)
+}
+
+/// A recording of what numbers say: an event each.
+fn recording(mode: &str, events: &[(u8, u8)]) -> Vec<u8> {
+    let mut file = Mojo::new(4);
+    file.metadata("mode", mode);
+    file.string(5, "a.py").string(6, "f").string(7, "g").string(8, "lib.so").string(9, "h;i");
+    for key in 0..6 {
+        file.frame(10 + key, if key == 4 { 8 } else { 5 }, 6 + key % 4, 1 + key / 4);
+    }
+    for &(event, number) in events {
+        let number = i128::from(number);
+        match event {
+            0..=3 => file.stack(1 + number % 2, 0, ["a", "b", "c"][number as usize % 3]),
+            4..=11 => file.frame_ref(10 + number % 7),
+            12 | 13 => file.time(number),
+            14 => file.memory(number - 100),
+            15 | 16 => file.id(13),
+            17 => file.id(7),
+            18 => file.id(8),
+            19 => file.id(4),
+            20 => file.id(6).text("sys"),
+            21 => file.frame(10 + number % 7, 5, 6 + number % 4, number),
+            22 => file.id(14).varint(1 + number % 2).varint(0).varint(number % 3),
+            _ => file.metadata("key", "value"),
+        };
+    }
+    file.0
+}
+
+proptest! {
+    #[test]
+    fn parts_add_up_to_the_whole(
+        mode in prop::sample::select(vec!["wall", "cpu", "memory", "full"]),
+        events in prop::collection::vec((0u8..24, any::<u8>()), 0..300),
+        size in 0usize..60,
+        pid in prop::option::of(1i128..3),
+        kept in 0.5f64..1.5,
+    ) {
+        let mut bytes = recording(mode, &events);
+        // Many recordings end in the middle of an event.
+        bytes.truncate(((bytes.len() as f64 * kept) as usize).max(4));
+        let (whole, parts) = (facts(&bytes, WHOLE), facts(&bytes, size));
+        prop_assert_eq!(&parts, &whole);
+        for metric in [Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed, Metric::Samples, Metric::Gc] {
+            let selection = Selection { metrics: vec![metric], pid, ..Selection::default() };
+            prop_assert_eq!(folded_sums(&bytes, size, &selection), folded_sums(&bytes, WHOLE, &selection));
+        }
+        let selection = Selection { metrics: whole.metrics, pid, ..Selection::default() };
+        prop_assert_eq!(pprof_sums(&bytes, size, &selection), pprof_sums(&bytes, WHOLE, &selection));
+        for by in [FrameBy::Function, FrameBy::File, FrameBy::Line].map(By::Frames).into_iter().chain([By::Thread, By::Process]) {
+            prop_assert_eq!(top(&bytes, size, &selection, by), top(&bytes, WHOLE, &selection, by));
+        }
+    }
+}
+
+#[test]
+fn a_stack_is_repeated_across_parts() {
+    let mut file = Mojo::new(4);
+    file.stack(1, 0, "a").string(5, "a.py").string(6, "f").frame(1, 5, 6, 1).frame_ref(1).frame_ref(1).time(1);
+    file.stack(1, 0, "b").time(2).stack(1, 0, "a").id(13).frame_ref(1).time(4);
+    let (sums, ..) = folded_sums(&file.0, 0, &Selection { metrics: vec![Metric::Time], ..Selection::default() });
+    let expected = [("P1;T0:10;f (a.py);f (a.py)", 1), ("P1;T0:11", 2), ("P1;T0:10;f (a.py);f (a.py);f (a.py)", 4)];
+    assert_eq!(sums, expected.map(|(stack, sum)| (stack.to_owned(), sum)).into());
+    assert!(load(&file.0, 0, |_, _| {}) > 2);
+}
+
+#[test]
+fn stacks_that_are_too_deep_are_cut_in_each_part() {
+    let mut file = Mojo::new(3);
+    file.string(5, "a.py").string(6, "f").frame(1, 5, 6, 1).frame(2, 5, 6, 2);
+    for time in [1, 2] {
+        file.stack(1, 0, "a");
+        (0..600).for_each(|_| _ = file.frame_ref(1));
+        file.time(time).stack(1, 0, "a").frame_ref(2).time(4).stack(1, 0, "a").time(8);
+        file.frame(3, 5, 6, 3).stack(1, 0, "a").frame_ref(3).time(16);
+    }
+    let selection = Selection::default();
+    assert_eq!(pprof_sums(&file.0, 0, &selection), pprof_sums(&file.0, WHOLE, &selection));
+    assert_eq!(folded_sums(&file.0, 0, &selection), folded_sums(&file.0, WHOLE, &selection));
+}
+
+#[test]
+fn a_part_is_larger_than_what_is_done_anew_for_it() {
+    let mut file = Mojo::new(3);
+    file.string(5, "a.py").string(6, "f");
+    for number in 0..4096 {
+        file.frame(number, 5, 6, number).stack(1, 0, &format!("t{number}")).frame_ref(number).time(1);
+    }
+    assert!(load(&file.0, 16, |_, _| {}) < 20);
+}
+
+/// More stacks than a part of the command line has, the last of them met by the garbage collector.
+fn large() -> Vec<u8> {
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "wall").string(5, "a.py").string(6, "f");
+    (0..600).for_each(|key| _ = file.frame(key, 5, 6, key));
+    for sample in 0..12_000 {
+        file.stack(1, 0, "a").frame_ref(sample % 600).frame_ref(sample / 600);
+        (0..18).for_each(|_| _ = file.frame_ref(1));
+        file.time(1);
+    }
+    file.stack(1, 0, "b").id(7).time(5);
+    file.0
+}
+
+fn dumptool(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dumptool")).args(arguments).output().unwrap()
+}
+
+#[test]
+fn a_conversion_begins_again_when_a_value_appears_late() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (input, output) = (path("large.mojo"), path("large.pb.gz"));
+    std::fs::write(&input, large()).unwrap();
+
+    let converted = dumptool(&["convert", &input, &output]);
+    let report = String::from_utf8(converted.stderr).unwrap();
+    assert!(report.contains("12 001 samples") && report.contains("the parts of the profile"), "{report}");
+    let mut message = Vec::new();
+    flate2::read::GzDecoder::new(std::fs::File::open(&output).unwrap()).read_to_end(&mut message).unwrap();
+    assert_eq!(support::pprof::sums(&message), pprof_sums(&large(), WHOLE, &Selection::default()).0);
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
+
+    let refused = dumptool(&["convert", &input, "-", "--to", "pprof"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let folded = dumptool(&["convert", &input, "-", "--to", "folded"]);
+    assert!(folded.status.success(), "folded stacks have no garbage collections");
+    let sum: i64 = String::from_utf8(folded.stdout)
+        .unwrap()
+        .lines()
+        .map(|line| line.rsplit_once(' ').unwrap().1.parse::<i64>().unwrap())
+        .sum();
+    assert_eq!(sum, 12_005);
+    assert_eq!(dumptool(&["convert", &input, "-", "--to", "folded", "--thread", "c"]).status.code(), Some(2));
+    let top = String::from_utf8(dumptool(&["top", &input]).stdout).unwrap();
+    assert!(top.contains("12 001 samples in 2 threads, 1 without frames (5 µs)"), "{top}");
+}
