@@ -85,15 +85,15 @@ pub struct LoadedProfile {
 /// A part is a profile of which stacks and [`Profile::aggregate`] are those of the samples since the part before, and all else
 /// is that of the samples so far. Names, frames and threads keep their numbers from part to part; stacks do not.
 pub struct Parts<'p> {
-    /// The first part ends when its stacks and their sums are more than this together; the others are about a quarter of that.
+    /// The first part ends when its stacks and their sums are more than this together; the others are about a sixteenth of that.
     pub size: usize,
     /// Takes a part. `Break` ends the loading.
     pub take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>,
 }
 
 impl Parts<'_> {
-    /// A recording has seldom more stacks than that. A quarter of it, and what is made of them, stays in the processor's caches.
-    pub const SIZE: usize = 3 << 16;
+    /// Hardly a recording has more stacks than that. A sixteenth of it, and what is made of them, stays in the processor's caches.
+    pub const SIZE: usize = 1 << 20;
 }
 
 /// The error for a snapshot that a file does not have: `no snapshot 7; the file has 0–3`.

@@ -2,7 +2,7 @@
 
 use super::super::args::Target;
 use super::super::destination::Destination;
-use super::super::status::{OutputError, UsageError};
+use super::super::status::OutputError;
 use super::Conversion;
 use super::profile::{Converted, metrics, require_thread, selection};
 use crate::input;
@@ -19,8 +19,11 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
     let input = conversion.input;
     let mut known = None;
     loop {
-        let mut output = Output { conversion, metrics: known, open: None, parts: 0, failed: None };
-        let parts = Parts { size: Parts::SIZE, take: &mut |part| output.take(part) };
+        let out = conversion.create()?;
+        // What is seen as it is written cannot be begun again.
+        let size = if out.is_hidden() { Parts::SIZE } else { usize::MAX };
+        let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, failed: None };
+        let parts = Parts { size, take: &mut |part| output.take(part) };
         let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
         match output.finish(loaded.map_err(|error| input.error(error))?)? {
             Finished::Converted(converted) => return Ok(converted),
@@ -40,8 +43,9 @@ struct Output<'a> {
     conversion: &'a Conversion<'a>,
     /// Of all parts; those that the first one has, unless they are known.
     metrics: Option<Vec<Metric>>,
+    out: Destination,
     /// None before the first part.
-    open: Option<(Destination, Writer)>,
+    writer: Option<Writer>,
     parts: u64,
     failed: Option<anyhow::Error>,
 }
@@ -59,25 +63,12 @@ impl Output<'_> {
 
     fn write(&mut self, part: &mut Profile) -> anyhow::Result<()> {
         self.parts += 1;
-        let metrics = self.metrics.get_or_insert_with(|| metrics(self.conversion, part)).clone();
-        lend(part, self.conversion.title(), &selection(self.conversion, metrics, false), |stacks| {
-            let (mut out, mut writer) = self.open(stacks)?;
-            writer.part(stacks, &mut out).map_err(|error| self.fail(error))?;
-            self.open = Some((out, writer));
-            Ok(())
+        let conversion = self.conversion;
+        let metrics = self.metrics.get_or_insert_with(|| metrics(conversion, part)).clone();
+        lend(part, conversion.title(), &selection(conversion, metrics, false), |stacks| {
+            let writer = self.writer.get_or_insert_with(|| Writer::new(conversion.target, stacks));
+            writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error).into())
         })
-    }
-
-    /// What is being written; with the first part it begins.
-    fn open(&mut self, stacks: &WeightedStacks) -> anyhow::Result<(Destination, Writer)> {
-        match self.open.take() {
-            Some(open) => Ok(open),
-            None => Ok((self.conversion.create()?, Writer::new(self.conversion.target, stacks))),
-        }
-    }
-
-    fn fail(&self, error: io::Error) -> OutputError {
-        OutputError::new(&self.conversion.args.output, error)
     }
 
     /// Writes the last part. What the profile measures may be said, and its first garbage collection be, where parts were written
@@ -92,24 +83,21 @@ impl Output<'_> {
         let selection = selection(conversion, metrics.clone(), false);
         require_thread(&profile, &selection)?;
         if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
-            return match &self.open {
-                Some((out, _)) if !out.is_hidden() => {
-                    Err(UsageError::new("what the profile measures changes after the first of it was written")
-                        .hint("write to a file, which can be begun again")
-                        .into())
-                }
-                _ => Ok(Finished::Otherwise(metrics)),
-            };
+            return Ok(Finished::Otherwise(metrics));
         }
         let (notes, samples, parts) = (profile.notes, profile.total.samples, self.parts + 1);
         lend(&mut profile, conversion.title(), &selection, |stacks| {
-            let (mut out, mut writer) = self.open(stacks)?;
-            writer.part(stacks, &mut out).map_err(|error| self.fail(error))?;
-            let written = writer.finish(stacks, &mut out).map_err(|error| self.fail(error))?;
-            let bytes = out.commit()?;
+            let mut writer = self.writer.take().unwrap_or_else(|| Writer::new(conversion.target, stacks));
+            writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error))?;
+            let written = writer.finish(stacks, &mut self.out).map_err(|error| fail(conversion, error))?;
+            let bytes = self.out.commit()?;
             Ok(Finished::Converted(Converted { notes, samples, damage, parts, written, bytes }))
         })
     }
+}
+
+fn fail(conversion: &Conversion<'_>, error: io::Error) -> OutputError {
+    OutputError::new(&conversion.args.output, error)
 }
 
 enum Writer {

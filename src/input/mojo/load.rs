@@ -140,7 +140,7 @@ impl<'a, 'p> Loader<'a, 'p> {
         let previous = self.previous.frames(self.builder.stacks());
         (self.parts.take)(self.builder.profile())?;
         // Stacks hardly come again, so that it is of no use to know many of them, and they are found faster among few.
-        let size = self.parts.size / 4;
+        let size = self.parts.size / 16;
         self.builder.forget_stacks(size);
         self.runs = Runs::few();
         self.previous.restore(&previous, &mut self.builder);
