@@ -2,9 +2,9 @@
 
 use super::classes::Classes;
 use super::ids::IdSpace;
-use super::instances::{Instance, Scratch, Surroundings, instances};
+use super::instances::{Instances, Scratch, Surroundings};
 use super::layout::Layout;
-use super::plan::{Form, Plan, Plans, ValueKind, is_weak};
+use super::plan::{Form, Plans, ValueKind, is_weak};
 use super::records::{Out, TRACE, put_id, sub, width};
 use super::report::{Losses, Lost, Report};
 use super::strings;
@@ -32,15 +32,15 @@ pub(super) struct Objects<'o, 'a, W> {
 impl<W: Write> Objects<'_, '_, W> {
     pub(super) fn write(mut self) -> io::Result<()> {
         let (plans, heap) = (self.plans, self.heap);
-        let mut instances = instances(plans, self.classes, self.ids, self.layout);
+        let mut instances = Instances::of(plans, self.classes, self.ids, self.layout);
         let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
         for object in heap.objects() {
             let external = external.next_if(|(owner, _)| *owner == object).map(|&(_, bytes)| (self.ids.fresh(), bytes));
+            instances.expect(&plans.of, object);
             let row = plans.of[object.index()] as usize;
-            let (plan, instance) = (&plans.plans[row], &mut instances[row]);
-            match plan.form {
-                Form::Fields | Form::Mixed => self.instance(object, plan, instance, external.map(|(id, _)| id))?,
-                Form::Array => self.array(object, plan, instance.class, external.map(|(id, _)| id))?,
+            match instances.get(row).form {
+                Form::Fields | Form::Mixed => self.instance(object, row, &mut instances, external.map(|(id, _)| id))?,
+                Form::Array => self.array(object, row, instances.get(row).class, external.map(|(id, _)| id))?,
                 Form::Bytes => self.bytes(object)?,
                 Form::Numbers(basic) => self.numbers(object, basic)?,
                 Form::Text => self.text(object)?,
@@ -52,15 +52,15 @@ impl<W: Write> Objects<'_, '_, W> {
                 self.weak_references()?;
             }
         }
-        for (plan, instance) in plans.plans.iter().zip(&instances) {
-            instance.account(plan, self.layout, self.report, self.losses);
-        }
+        instances.account(plans, self.layout, self.report, self.losses);
         Ok(())
     }
 
     #[inline]
-    fn instance(&mut self, object: ObjectId, plan: &Plan, instance: &mut Instance, external: Option<u64>) -> io::Result<()> {
-        let fields = self.out.instance(self.ids.object(object), instance.class, instance.length)?;
+    fn instance(&mut self, object: ObjectId, row: usize, instances: &mut Instances, external: Option<u64>) -> io::Result<()> {
+        let instance = instances.get(row);
+        let reads_value = instance.reads_value;
+        let fields = self.out.instance(self.ids.object(object), instance.class, instance.length as usize)?;
         let mut around = Surroundings {
             heap: self.heap,
             wide: self.layout.wide,
@@ -68,17 +68,17 @@ impl<W: Write> Objects<'_, '_, W> {
             losses: self.losses,
             scratch: &mut self.scratch,
         };
-        let references = instance.fill_references(object, plan, fields, &mut around);
-        if instance.reads_value || external.is_some() {
-            let value = if instance.reads_value { self.heap.value(object) } else { Value::None };
-            instance.fill_values(&value, external, fields, &mut around);
+        let references = instances.fill_references(object, row, &self.plans.plans[row], fields, &mut around);
+        if reads_value || external.is_some() {
+            let value = if reads_value { self.heap.value(object) } else { Value::None };
+            instances.fill_values(row, &value, external, fields, &mut around);
         }
         self.report.references += references + u64::from(external.is_some());
         Ok(())
     }
 
-    fn array(&mut self, object: ObjectId, plan: &Plan, class: u64, external: Option<u64>) -> io::Result<()> {
-        let heap = self.heap;
+    fn array(&mut self, object: ObjectId, row: usize, class: u64, external: Option<u64>) -> io::Result<()> {
+        let (heap, plan) = (self.heap, &self.plans.plans[row]);
         let size = heap.shallow.get(object.index());
         let fitting = self.layout.array_length(size);
         let longest = (1 << 30) / self.layout.reference() * 3;
