@@ -3,7 +3,7 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::plan::{Field, Form, Key, Plan, Plans, is_weak};
+use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{put_id, width};
 use super::report::{Losses, Lost, Report};
 use crate::analysis::prefetch::prefetch;
@@ -14,7 +14,7 @@ use std::ops::Range;
 /// How all objects with fields are written. What an object needs lies in few places, which are asked for before its turn comes:
 /// objects come in no order of plans, and waiting for memory would take most of the time.
 pub(super) struct Instances {
-    /// For each plan; those of other forms have their class only.
+    /// For each plan.
     list: Vec<Instance>,
     /// For each plan as many as it has keys.
     slots: Vec<Slot>,
@@ -32,8 +32,11 @@ pub(super) struct Instance {
     /// Bytes of the fields.
     pub(super) length: u32,
     pub(super) form: Form,
+    pub(super) value: ValueKind,
     pub(super) reads_value: bool,
-    order: Order,
+    /// References come in the order of the keys, which is that of the slots then. Otherwise the slots are those of an object that
+    /// came before, as the next one mostly has the same labels or the first of them.
+    in_order: bool,
     /// Where the slots are.
     first: usize,
     keys: u32,
@@ -45,18 +48,6 @@ pub(super) struct Instance {
     external: u32,
     /// Objects so far.
     count: u32,
-}
-
-/// How the references of the objects of a plan come.
-#[derive(Clone, Copy)]
-enum Order {
-    /// In the order of the keys, whose fields follow each other from this place on.
-    Run(u32),
-    /// In the order of the keys, which is that of the slots.
-    Keys,
-    /// In any order. The slots are those of an object that came before, as the next one mostly has the same labels or the first
-    /// of them.
-    Any,
 }
 
 /// Where a reference stands in the fields, in bytes.
@@ -84,8 +75,10 @@ pub(super) struct Surroundings<'o, 'a> {
     pub(super) scratch: &'o mut Scratch,
 }
 
-/// How many objects ahead instances and slots are asked for.
+/// How many objects ahead instances and slots are asked for, if there are so many that the processor's cache does not hold them
+/// anyway.
 const AHEAD: (usize, usize) = (16, 8);
+const MANY: usize = 4096;
 
 impl Instances {
     pub(super) fn of(plans: &Plans, classes: &Classes, ids: &IdSpace, layout: &Layout) -> Self {
@@ -122,18 +115,14 @@ impl Instances {
                 Field::Contents(_, count, basic) | Field::Pad(_, count, basic) => u32::from(count) * width(basic),
             };
         }
-        let follow = places.windows(2).all(|pair| pair[1] == pair[0] + layout.reference() as u32);
         self.slots.extend(keys.iter().zip(&*places).map(|(&(label, _), &place)| Slot { label, place }));
         self.list.push(Instance {
             class,
             length: plan.length as u32,
             form: plan.form,
+            value: plan.value,
             reads_value: plan.reads_value(),
-            order: match plan.in_order {
-                true if follow => Order::Run(places.first().copied().unwrap_or(0)),
-                true => Order::Keys,
-                false => Order::Any,
-            },
+            in_order: plan.in_order,
             first,
             keys: keys.len() as u32,
             known: if plan.in_order { keys.len() as u32 } else { 0 },
@@ -152,6 +141,9 @@ impl Instances {
     /// Asks for what the objects after this one need.
     #[inline]
     pub(super) fn expect(&self, of: &[u32], object: ObjectId) {
+        if self.list.len() < MANY {
+            return;
+        }
         if let Some(&row) = of.get(object.index() + AHEAD.0) {
             prefetch(&self.list, row as usize);
         }
@@ -181,29 +173,14 @@ impl Instances {
         let targets = &references.target[rows.clone()];
         let labels = references.label.get(rows.clone()).unwrap_or_default();
         let slots = &self.slots[instance.first..][..known];
-        match instance.order {
-            Order::Run(first) if count == known => {
-                let width = if around.wide { 8 } else { 4 };
-                let places = fields[first as usize..][..count * width].chunks_exact_mut(width);
-                for (place, &target) in places.zip(targets) {
-                    put_id(place, 0, around.ids.object(target), around.wide);
-                }
+        if instance.in_order && !labels.is_empty() {
+            fill_in_order(labels, targets, slots, fields, around);
+        } else if instance.in_order || starts_with(slots, labels) && !references.any_weak(rows) {
+            for (slot, &target) in slots.iter().zip(targets) {
+                put_id(fields, slot.place as usize, around.ids.object(target), around.wide);
             }
-            Order::Run(_) | Order::Keys => {
-                // Some are null.
-                let mut slots = slots.iter();
-                for (index, &target) in targets.iter().enumerate() {
-                    let label = labels.get(index).copied().unwrap_or(Label::NONE);
-                    let Some(slot) = slots.find(|slot| slot.label >= label) else { break };
-                    put_id(fields, slot.place as usize, around.ids.object(target), around.wide);
-                }
-            }
-            Order::Any if starts_with(slots, labels) && !references.any_weak(rows) => {
-                for (slot, &target) in slots.iter().zip(targets) {
-                    put_id(fields, slot.place as usize, around.ids.object(target), around.wide);
-                }
-            }
-            Order::Any => self.fill_in_any_order(object, row, plan, fields, around),
+        } else {
+            self.fill_in_any_order(object, row, plan, fields, around);
         }
         count as u64
     }
@@ -292,6 +269,20 @@ impl Instances {
             losses.add_many(Lost::Contents, count, plan.unwritten);
             losses.add(Lost::Value, if plan.loses_value() { count } else { 0 });
         }
+    }
+}
+
+/// References that come in the order of the slots, of which some are null. There is nothing to branch on but the number of slots:
+/// which ones are null is in no order that the processor could foresee.
+#[inline]
+fn fill_in_order(labels: &[Label], targets: &[ObjectId], slots: &[Slot], fields: &mut [u8], around: &Surroundings<'_, '_>) {
+    let Some(last) = labels.len().min(targets.len()).checked_sub(1) else { return };
+    let mut next = 0;
+    for slot in slots {
+        let row = next.min(last);
+        let is_there = (next <= last) & (labels[row] == slot.label);
+        put_id(fields, slot.place as usize, around.ids.object(targets[row]) * u64::from(is_there), around.wide);
+        next += usize::from(is_there);
     }
 }
 
