@@ -31,7 +31,7 @@ pub mod histogram;
 pub mod identity;
 pub mod live;
 pub mod paths;
-mod prefetch;
+pub(crate) mod prefetch;
 pub mod preorder;
 pub mod profile;
 pub mod referrers;

@@ -6,7 +6,7 @@
 
 /// Asks for an element. Nothing happens if there is none, or if the processor cannot be asked.
 #[inline(always)]
-pub(super) fn prefetch<T>(items: &[T], index: usize) {
+pub(crate) fn prefetch<T>(items: &[T], index: usize) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -148,8 +148,16 @@ impl References {
 
     /// Whether any reference in these rows is weak.
     #[inline]
-    pub fn any_weak(&self, mut rows: Range<usize>) -> bool {
-        !self.weak.is_empty() && rows.any(|row| self.is_weak(row))
+    pub fn any_weak(&self, rows: Range<usize>) -> bool {
+        if self.weak.is_empty() || rows.is_empty() {
+            return false;
+        }
+        let (first, last) = (rows.start / 64, (rows.end - 1) / 64);
+        let words = self.weak.get(first..).unwrap_or_default().iter().take(last - first + 1);
+        // The bits of the first word that lie before the rows do not count, nor those of the last that lie behind them.
+        let before = |word: usize| if word == first { !(u64::MAX << (rows.start % 64)) } else { 0 };
+        let behind = |word: usize| if word == last { !(u64::MAX >> (63 - (rows.end - 1) % 64)) } else { 0 };
+        (first..).zip(words).any(|(word, bits)| bits & !before(word) & !behind(word) != 0)
     }
 
     /// The references of an object.
@@ -391,6 +399,26 @@ impl<'a> Heap<'a> {
         match &self.ids {
             Ids::Rows(_) => Ok(()),
             Ids::Addresses(addresses) => holds(addresses.len() == objects, "an address for each object"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_weak_looks_at_the_bits_of_the_rows_only() {
+        for weak in [0, 1, 63, 64, 100, 127, 128, 191] {
+            let mut references =
+                References { first: Offsets::zeros(1, 0), target: Vec::new(), label: Vec::new(), weak: vec![0; 3] };
+            references.weak[weak / 64] |= 1 << (weak % 64);
+            for start in 0..200 {
+                for end in start..200 {
+                    let expected = (start..end).any(|row| references.is_weak(row));
+                    assert_eq!(references.any_weak(start..end), expected, "{weak} in {start}..{end}");
+                }
+            }
         }
     }
 }

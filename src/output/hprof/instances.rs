@@ -3,38 +3,58 @@
 use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
-use super::plan::{Field, Form, Key, Plan, Plans, is_weak};
+use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{put_id, width};
 use super::report::{Losses, Lost, Report};
+use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
 use std::ops::Range;
 
-/// How the objects of one plan are written, in little memory: they come in no order of plans.
+/// How all objects with fields are written. What an object needs lies in few places, which are asked for before its turn comes:
+/// objects come in no order of plans, and waiting for memory would take most of the time.
+pub(super) struct Instances {
+    /// For each plan.
+    list: Vec<Instance>,
+    /// For each plan as many as it has keys.
+    slots: Vec<Slot>,
+    /// Where the reference of each key stands, in bytes; beside `slots`.
+    places: Vec<u32>,
+    /// Fields that are no references, and where they stand.
+    values: Vec<(u32, Field)>,
+}
+
+/// How the objects of one plan are written, in one line of the processor's cache.
+#[repr(align(64))]
 pub(super) struct Instance {
     /// Id of the class.
     pub(super) class: u64,
     /// Bytes of the fields.
-    pub(super) length: usize,
+    pub(super) length: u32,
+    pub(super) form: Form,
+    pub(super) value: ValueKind,
     pub(super) reads_value: bool,
-    /// Where the references begin, if they come in the order of the keys and follow each other.
-    run: Option<u32>,
+    /// References come in the order of the keys, which is that of the slots then. Otherwise the slots are those of an object that
+    /// came before, as the next one mostly has the same labels or the first of them.
+    in_order: bool,
+    /// Where the slots are.
+    first: usize,
     keys: u32,
+    /// Slots that say something, which are the first of them.
+    known: u32,
+    /// Rows of `values`.
+    values: Range<u32>,
+    /// Where the array of external bytes stands, in bytes.
+    external: u32,
     /// Objects so far.
-    count: u64,
-    places: Box<Places>,
+    count: u32,
 }
 
-/// Where fields stand, in bytes.
-#[derive(Default)]
-struct Places {
-    /// Of the reference of each key.
-    references: Vec<u32>,
-    values: Vec<(u32, Field)>,
-    external: u32,
-    /// The last labels that came in another order than the keys, and the rows of their keys.
-    labels: Vec<Label>,
-    rows: Vec<u32>,
+/// Where a reference stands in the fields, in bytes.
+#[derive(Clone, Copy)]
+struct Slot {
+    label: Label,
+    place: u32,
 }
 
 /// Lists that are used again for each object.
@@ -55,69 +75,179 @@ pub(super) struct Surroundings<'o, 'a> {
     pub(super) scratch: &'o mut Scratch,
 }
 
-/// One for each plan; those of other forms have their class only.
-pub(super) fn instances(plans: &Plans, classes: &Classes, ids: &IdSpace, layout: &Layout) -> Vec<Instance> {
-    let instance = |(row, plan): (u32, &Plan)| {
-        let places = if plan.form == Form::Fields { Places::of(plan, layout) } else { Places::default() };
-        let width = layout.reference() as u32;
-        let follow = places.references.windows(2).all(|pair| pair[1] == pair[0] + width);
-        let first = places.references.first().copied().unwrap_or(0);
-        Instance {
-            class: ids.class(classes.of_plan(row)),
-            length: plan.length as usize,
-            reads_value: plan.reads_value(),
-            run: (plan.in_order && follow).then_some(first),
-            keys: plan.keys.len() as u32,
-            count: 0,
-            places: Box::new(places),
-        }
-    };
-    (0..).zip(&plans.plans).map(instance).collect()
-}
+/// How many objects ahead instances and slots are asked for, if there are so many that the processor's cache does not hold them
+/// anyway.
+const AHEAD: (usize, usize) = (16, 8);
+const MANY: usize = 4096;
 
-impl Instance {
-    /// Puts the ids of an object's references where the plan has them. Returns how many references there are.
+impl Instances {
+    pub(super) fn of(plans: &Plans, classes: &Classes, ids: &IdSpace, layout: &Layout) -> Self {
+        let keys = plans.plans.iter().map(|plan| keys(plan).len()).sum();
+        let mut instances = Self {
+            list: Vec::with_capacity(plans.plans.len()),
+            slots: Vec::with_capacity(keys),
+            places: Vec::with_capacity(keys),
+            values: Vec::new(),
+        };
+        for (row, plan) in (0..).zip(&plans.plans) {
+            instances.add(plan, ids.class(classes.of_plan(row)), layout);
+        }
+        instances
+    }
+
+    fn add(&mut self, plan: &Plan, class: u64, layout: &Layout) {
+        let keys = keys(plan);
+        let (first, first_value) = (self.places.len(), self.values.len() as u32);
+        self.places.resize(first + keys.len(), 0);
+        let places = &mut self.places[first..];
+        let mut external = 0;
+        let mut at = 0;
+        for field in &plan.fields {
+            match *field {
+                Field::Reference(row) => places[row as usize] = at,
+                Field::External => external = at,
+                Field::Contents(..) | Field::Value(_) => self.values.push((at, *field)),
+                Field::Pad(..) => {}
+            }
+            at += match *field {
+                Field::Reference(_) | Field::External => layout.reference() as u32,
+                Field::Value(basic) => width(basic),
+                Field::Contents(_, count, basic) | Field::Pad(_, count, basic) => u32::from(count) * width(basic),
+            };
+        }
+        self.slots.extend(keys.iter().zip(&*places).map(|(&(label, _), &place)| Slot { label, place }));
+        self.list.push(Instance {
+            class,
+            length: plan.length as u32,
+            form: plan.form,
+            value: plan.value,
+            reads_value: plan.reads_value(),
+            in_order: plan.in_order,
+            first,
+            keys: keys.len() as u32,
+            known: if plan.in_order { keys.len() as u32 } else { 0 },
+            values: first_value..self.values.len() as u32,
+            external,
+            count: 0,
+        });
+    }
+
+    /// How objects of the plan in this row are written.
+    #[inline]
+    pub(super) fn get(&self, row: usize) -> &Instance {
+        &self.list[row]
+    }
+
+    /// Asks for what the objects after this one need.
+    #[inline]
+    pub(super) fn expect(&self, of: &[u32], object: ObjectId) {
+        if self.list.len() < MANY {
+            return;
+        }
+        if let Some(&row) = of.get(object.index() + AHEAD.0) {
+            prefetch(&self.list, row as usize);
+        }
+        if let Some(&row) = of.get(object.index() + AHEAD.1) {
+            prefetch(&self.slots, self.list[row as usize].first);
+        }
+    }
+
+    /// Puts the ids of an object's references where its plan, that in this row, has them. Returns how many references there are.
     #[inline]
     pub(super) fn fill_references(
         &mut self,
         object: ObjectId,
+        row: usize,
         plan: &Plan,
         fields: &mut [u8],
         around: &mut Surroundings<'_, '_>,
     ) -> u64 {
-        self.count += 1;
-        if self.keys == 0 {
+        let instance = &mut self.list[row];
+        instance.count += 1;
+        if instance.keys == 0 {
             return 0;
         }
-        let rows = around.heap.references.range(object);
-        let count = rows.len();
-        match self.run {
-            Some(first) if count == self.keys as usize => {
-                let width = if around.wide { 8 } else { 4 };
-                let slots = fields[first as usize..][..count * width].chunks_exact_mut(width);
-                for (slot, &target) in slots.zip(&around.heap.references.target[rows]) {
-                    put_id(slot, 0, around.ids.object(target), around.wide);
-                }
+        let references = &around.heap.references;
+        let rows = references.range(object);
+        let (count, known) = (rows.len(), instance.known as usize);
+        let targets = &references.target[rows.clone()];
+        let labels = references.label.get(rows.clone()).unwrap_or_default();
+        let slots = &self.slots[instance.first..][..known];
+        if instance.in_order && !labels.is_empty() {
+            fill_in_order(labels, targets, slots, fields, around);
+        } else if instance.in_order || starts_with(slots, labels) && !references.any_weak(rows) {
+            for (slot, &target) in slots.iter().zip(targets) {
+                put_id(fields, slot.place as usize, around.ids.object(target), around.wide);
             }
-            _ if plan.in_order => self.places.fill_in_order(rows, plan, fields, around),
-            _ => self.places.fill(object, plan, fields, around),
+        } else {
+            self.fill_in_any_order(object, row, plan, fields, around);
         }
         count as u64
     }
 
-    /// Puts the number or the memory of an object into its fields, and the array of its external bytes.
+    /// Finds the place of each reference by its key, and learns from it.
+    fn fill_in_any_order(
+        &mut self,
+        object: ObjectId,
+        row: usize,
+        plan: &Plan,
+        fields: &mut [u8],
+        around: &mut Surroundings<'_, '_>,
+    ) {
+        let references = &around.heap.references;
+        let rows = references.range(object);
+        let any_weak = references.any_weak(rows.clone());
+        let labels = references.label.get(rows.clone()).unwrap_or_default();
+        let edges = &mut around.scratch.edges;
+        edges.clear();
+        for (index, reference) in (0..).zip(references.of(object)) {
+            let weak = reference.weak && is_weak(around.heap, object, &reference);
+            around.losses.add(Lost::Ephemeron, (reference.weak && !weak).into());
+            edges.push(((reference.label, weak), index));
+        }
+        // By the place in the object, too: equal keys stay in their order.
+        edges.sort_unstable();
+        let instance = &mut self.list[row];
+        let keys = instance.first..instance.first + instance.keys as usize;
+        let (slots, places) = (&mut self.slots[keys.clone()], &self.places[keys]);
+        instance.known = if any_weak { 0 } else { instance.keys.min(labels.len() as u32) };
+        let mut key_row = 0;
+        for &(key, index) in edges.iter() {
+            while plan.keys.get(key_row).is_some_and(|&known| known < key) {
+                key_row += 1;
+            }
+            let Some(&place) = places.get(key_row) else { break };
+            if let Some(slot) = slots.get_mut(index as usize) {
+                *slot = Slot { label: key.0, place };
+            }
+            let target = references.target[rows.start + index as usize];
+            let mut id = around.ids.object(target);
+            if key.1 && plan.referent == Some(key_row as u32) {
+                around.losses.add(Lost::WeakLabel, (key.0.kind() != LabelKind::None).into());
+            } else if key.1 {
+                id = around.ids.fresh();
+                around.scratch.weak.push((id, target));
+            }
+            put_id(fields, place as usize, id, around.wide);
+            key_row += 1;
+        }
+    }
+
+    /// Puts the number or the memory of an object of the plan in this row into its fields, and the array of its external bytes.
     #[inline]
     pub(super) fn fill_values(
         &self,
+        row: usize,
         value: &Value<'_>,
         external: Option<u64>,
         fields: &mut [u8],
         around: &mut Surroundings<'_, '_>,
     ) {
+        let instance = &self.list[row];
         if let Some(id) = external {
-            put_id(fields, self.places.external as usize, id, around.wide);
+            put_id(fields, instance.external as usize, id, around.wide);
         }
-        for &(place, field) in &self.places.values {
+        for &(place, field) in &self.values[instance.values.start as usize..instance.values.end as usize] {
             let place = &mut fields[place as usize..];
             match field {
                 Field::Contents(offset, count, basic) => {
@@ -130,107 +260,42 @@ impl Instance {
         }
     }
 
-    /// Counts the objects that were written, of which all have one size.
-    pub(super) fn account(&self, plan: &Plan, layout: &Layout, report: &mut Report, losses: &mut Losses) {
-        report.add_many(self.count, plan.size);
-        losses.add_many(Lost::RoundedInstance, self.count, layout.instance_size(plan.length).saturating_sub(plan.size));
-        losses.add_many(Lost::Contents, self.count, plan.unwritten);
-        losses.add(Lost::Value, if plan.loses_value() { self.count } else { 0 });
+    /// Counts the objects that were written, of which those of a plan have one size.
+    pub(super) fn account(&self, plans: &Plans, layout: &Layout, report: &mut Report, losses: &mut Losses) {
+        for (plan, instance) in plans.plans.iter().zip(&self.list) {
+            let count = u64::from(instance.count);
+            report.add_many(count, plan.size);
+            losses.add_many(Lost::RoundedInstance, count, layout.instance_size(plan.length).saturating_sub(plan.size));
+            losses.add_many(Lost::Contents, count, plan.unwritten);
+            losses.add(Lost::Value, if plan.loses_value() { count } else { 0 });
+        }
     }
 }
 
-impl Places {
-    fn of(plan: &Plan, layout: &Layout) -> Self {
-        let mut places = Self { references: vec![0; plan.keys.len()], ..Self::default() };
-        let mut at = 0;
-        for field in &plan.fields {
-            let width = match *field {
-                Field::Reference(row) => {
-                    places.references[row as usize] = at;
-                    layout.reference() as u32
-                }
-                Field::External => {
-                    places.external = at;
-                    layout.reference() as u32
-                }
-                Field::Contents(_, count, basic) => {
-                    places.values.push((at, *field));
-                    u32::from(count) * width(basic)
-                }
-                Field::Value(basic) => {
-                    places.values.push((at, *field));
-                    width(basic)
-                }
-                Field::Pad(_, count, basic) => u32::from(count) * width(basic),
-            };
-            at += width;
-        }
-        places.references.shrink_to_fit();
-        places
+/// References that come in the order of the slots, of which some are null. There is nothing to branch on but the number of slots:
+/// which ones are null is in no order that the processor could foresee.
+#[inline]
+fn fill_in_order(labels: &[Label], targets: &[ObjectId], slots: &[Slot], fields: &mut [u8], around: &Surroundings<'_, '_>) {
+    let Some(last) = labels.len().min(targets.len()).checked_sub(1) else { return };
+    let mut next = 0;
+    for slot in slots {
+        let row = next.min(last);
+        let is_there = (next <= last) & (labels[row] == slot.label);
+        put_id(fields, slot.place as usize, around.ids.object(targets[row]) * u64::from(is_there), around.wide);
+        next += usize::from(is_there);
     }
+}
 
-    /// References that come in the order of the keys, of which some are null.
-    fn fill_in_order(&self, rows: Range<usize>, plan: &Plan, fields: &mut [u8], around: &Surroundings<'_, '_>) {
-        let references = &around.heap.references;
-        let mut key = 0;
-        for row in rows {
-            let label = references.label.get(row).copied().unwrap_or(Label::NONE);
-            while plan.keys.get(key).is_some_and(|&(known, _)| known < label) {
-                key += 1;
-            }
-            let Some(&place) = self.references.get(key) else { break };
-            put_id(fields, place as usize, around.ids.object(references.target[row]), around.wide);
-            key += 1;
-        }
-    }
+/// The references that have fields.
+fn keys(plan: &Plan) -> &[Key] {
+    if plan.form == Form::Fields { &plan.keys } else { &[] }
+}
 
-    fn fill(&mut self, object: ObjectId, plan: &Plan, fields: &mut [u8], around: &mut Surroundings<'_, '_>) {
-        let references = &around.heap.references;
-        let rows = references.range(object);
-        let any_weak = references.any_weak(rows.clone());
-        let labels = references.label.get(rows.clone()).unwrap_or_default();
-        if !any_weak && !labels.is_empty() && self.labels.starts_with(labels) {
-            for (&key, &target) in self.rows.iter().zip(&references.target[rows]) {
-                put_id(fields, self.references[key as usize] as usize, around.ids.object(target), around.wide);
-            }
-            return;
-        }
-        let edges = &mut around.scratch.edges;
-        edges.clear();
-        for (index, reference) in (0..).zip(references.of(object)) {
-            let weak = reference.weak && is_weak(around.heap, object, &reference);
-            around.losses.add(Lost::Ephemeron, (reference.weak && !weak).into());
-            edges.push(((reference.label, weak), index));
-        }
-        // By the place in the object, too: equal keys stay in their order.
-        edges.sort_unstable();
-        self.labels.clear();
-        self.rows.clear();
-        if !any_weak {
-            self.labels.extend_from_slice(labels);
-            self.rows.resize(labels.len(), 0);
-        }
-        let mut row = 0;
-        for &(key, index) in edges.iter() {
-            while plan.keys.get(row).is_some_and(|&known| known < key) {
-                row += 1;
-            }
-            let Some(&place) = self.references.get(row) else { break };
-            if let Some(known) = self.rows.get_mut(index as usize) {
-                *known = row as u32;
-            }
-            let target = references.target[rows.start + index as usize];
-            let mut id = around.ids.object(target);
-            if key.1 && plan.referent == Some(row as u32) {
-                around.losses.add(Lost::WeakLabel, (key.0.kind() != LabelKind::None).into());
-            } else if key.1 {
-                id = around.ids.fresh();
-                around.scratch.weak.push((id, target));
-            }
-            put_id(fields, place as usize, id, around.wide);
-            row += 1;
-        }
-    }
+/// Whether slots begin with these labels, of which there are some.
+#[inline]
+fn starts_with(slots: &[Slot], labels: &[Label]) -> bool {
+    let same = || slots.iter().zip(labels).all(|(slot, label)| slot.label == *label);
+    !labels.is_empty() && labels.len() <= slots.len() && same()
 }
 
 /// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts as 0.

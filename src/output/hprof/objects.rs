@@ -2,14 +2,14 @@
 
 use super::classes::Classes;
 use super::ids::IdSpace;
-use super::instances::{Instance, Scratch, Surroundings, instances};
+use super::instances::{Instance, Instances, Scratch, Surroundings};
 use super::layout::Layout;
-use super::plan::{Form, Plan, Plans, ValueKind, is_weak};
+use super::plan::{Form, Plans, ValueKind, is_weak};
 use super::records::{Out, TRACE, put_id, sub, width};
 use super::report::{Losses, Lost, Report};
 use super::strings;
 use crate::java::FieldType;
-use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
+use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Value};
 use std::io::{self, Write};
 
 /// Everything that writing objects needs.
@@ -32,15 +32,16 @@ pub(super) struct Objects<'o, 'a, W> {
 impl<W: Write> Objects<'_, '_, W> {
     pub(super) fn write(mut self) -> io::Result<()> {
         let (plans, heap) = (self.plans, self.heap);
-        let mut instances = instances(plans, self.classes, self.ids, self.layout);
+        let mut instances = Instances::of(plans, self.classes, self.ids, self.layout);
         let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
         for object in heap.objects() {
             let external = external.next_if(|(owner, _)| *owner == object).map(|&(_, bytes)| (self.ids.fresh(), bytes));
+            instances.expect(&plans.of, object);
             let row = plans.of[object.index()] as usize;
-            let (plan, instance) = (&plans.plans[row], &mut instances[row]);
-            match plan.form {
-                Form::Fields | Form::Mixed => self.instance(object, plan, instance, external.map(|(id, _)| id))?,
-                Form::Array => self.array(object, plan, instance.class, external.map(|(id, _)| id))?,
+            let instance = instances.get(row);
+            match instance.form {
+                Form::Fields | Form::Mixed => self.instance(object, row, &mut instances, external.map(|(id, _)| id))?,
+                Form::Array => self.array(object, instance, external.map(|(id, _)| id))?,
                 Form::Bytes => self.bytes(object)?,
                 Form::Numbers(basic) => self.numbers(object, basic)?,
                 Form::Text => self.text(object)?,
@@ -52,15 +53,15 @@ impl<W: Write> Objects<'_, '_, W> {
                 self.weak_references()?;
             }
         }
-        for (plan, instance) in plans.plans.iter().zip(&instances) {
-            instance.account(plan, self.layout, self.report, self.losses);
-        }
+        instances.account(plans, self.layout, self.report, self.losses);
         Ok(())
     }
 
     #[inline]
-    fn instance(&mut self, object: ObjectId, plan: &Plan, instance: &mut Instance, external: Option<u64>) -> io::Result<()> {
-        let fields = self.out.instance(self.ids.object(object), instance.class, instance.length)?;
+    fn instance(&mut self, object: ObjectId, row: usize, instances: &mut Instances, external: Option<u64>) -> io::Result<()> {
+        let instance = instances.get(row);
+        let reads_value = instance.reads_value;
+        let fields = self.out.instance(self.ids.object(object), instance.class, instance.length as usize)?;
         let mut around = Surroundings {
             heap: self.heap,
             wide: self.layout.wide,
@@ -68,16 +69,16 @@ impl<W: Write> Objects<'_, '_, W> {
             losses: self.losses,
             scratch: &mut self.scratch,
         };
-        let references = instance.fill_references(object, plan, fields, &mut around);
-        if instance.reads_value || external.is_some() {
-            let value = if instance.reads_value { self.heap.value(object) } else { Value::None };
-            instance.fill_values(&value, external, fields, &mut around);
+        let references = instances.fill_references(object, row, &self.plans.plans[row], fields, &mut around);
+        if reads_value || external.is_some() {
+            let value = if reads_value { self.heap.value(object) } else { Value::None };
+            instances.fill_values(row, &value, external, fields, &mut around);
         }
         self.report.references += references + u64::from(external.is_some());
         Ok(())
     }
 
-    fn array(&mut self, object: ObjectId, plan: &Plan, class: u64, external: Option<u64>) -> io::Result<()> {
+    fn array(&mut self, object: ObjectId, instance: &Instance, external: Option<u64>) -> io::Result<()> {
         let heap = self.heap;
         let size = heap.shallow.get(object.index());
         let fitting = self.layout.array_length(size);
@@ -90,7 +91,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let id = self.ids.object(object);
         self.keep_apart(id, length)?;
         let elements = if kept == edges { self.elements(object, count, length) } else { None };
-        self.out.object_array(id, class, length)?;
+        self.out.object_array(id, instance.class, length)?;
         // Ids for weak references are given in the order of the elements, which is only known at the end.
         let given_in_order = elements.is_none() || !heap.references.any_weak(heap.references.range(object));
         let area = if given_in_order { self.out.area(length * self.layout.reference()) } else { None };
@@ -105,11 +106,11 @@ impl<W: Write> Objects<'_, '_, W> {
         let shown = self.layout.array_size(length * self.layout.reference());
         self.report.add(shown, count);
         self.sized(shown, size);
-        if plan.value == ValueKind::Bytes {
+        if instance.value == ValueKind::Bytes {
             self.losses.add_bytes(Lost::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
         } else {
             // A number of elements is no loss: an array has one.
-            let is_lost = !matches!(plan.value, ValueKind::None | ValueKind::Length);
+            let is_lost = !matches!(instance.value, ValueKind::None | ValueKind::Length);
             self.losses.add(Lost::Value, is_lost.into());
         }
         Ok(())
@@ -303,13 +304,17 @@ impl<W: Write> Objects<'_, '_, W> {
 
 /// Fills in the elements of an array that is written in one piece.
 fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>, area: &mut [u8], around: Surroundings<'_, '_>) {
-    let heap = around.heap;
+    let references = &around.heap.references;
+    let rows = references.range(object);
+    let labels = references.label.get(rows.clone()).unwrap_or_default();
+    let any_weak = references.any_weak(rows.clone());
     let width = if around.wide { 8 } else { 4 };
     // What is no element stands behind them, or everything stands in its order.
     let mut next = elements.unwrap_or(0);
     let mut labelled = 0;
-    for reference in heap.references.of(object) {
-        let place = match (reference.label.kind(), elements) {
+    for (row, &target) in rows.clone().zip(&references.target[rows.clone()]) {
+        let label = labels.get(row - rows.start).copied().unwrap_or(Label::NONE);
+        let place = match (label.kind(), elements) {
             (LabelKind::Index(index), Some(_)) => index.into(),
             (kind, _) => {
                 match kind {
@@ -321,12 +326,12 @@ fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>,
                 next - 1
             }
         };
-        let mut id = around.ids.object(reference.target);
-        if reference.weak {
-            match is_weak(heap, object, &reference) {
+        let mut id = around.ids.object(target);
+        if any_weak && references.is_weak(row) {
+            match is_weak(around.heap, object, &Reference { target, label, weak: true }) {
                 true => {
                     id = around.ids.fresh();
-                    around.scratch.weak.push((id, reference.target));
+                    around.scratch.weak.push((id, target));
                 }
                 false => around.losses.add(Lost::Ephemeron, 1),
             }

@@ -5,12 +5,14 @@
 //! sequence of labels gets a class; and where those, or the sizes, are too many, the type is written as arrays.
 
 mod fields;
+mod group;
 
 use super::layout::Layout;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
 pub(super) use fields::Field;
 use fields::fields;
+use group::{Group, group};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -105,21 +107,9 @@ impl ValueKind {
     }
 }
 
-/// Objects that have the same plan unless it turns out to be [`Form::Mixed`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Group {
-    type_id: TypeId,
-    size: u64,
-    external: bool,
-    array: bool,
-    /// There are references, where it matters: contents and texts are written as such only if there are none.
-    references: bool,
-}
-
 impl Plans {
     pub(super) fn of(heap: &Heap<'_>, layout: &Layout) -> Self {
-        let mut plans = Self { of: Vec::with_capacity(heap.len()), plans: Vec::new() };
-        plans.group(heap);
+        let mut plans = group(heap);
         plans.judge(layout);
         plans.split_mixed(heap);
         plans.limit_classes();
@@ -127,65 +117,6 @@ impl Plans {
             fields(plan, heap, layout);
         }
         plans
-    }
-
-    /// Gives all objects of a type and size one plan, with all their labels.
-    fn group(&mut self, heap: &Heap<'_>) {
-        let mut groups: FxHashMap<Group, u32> = FxHashMap::default();
-        let numbers: Vec<_> = heap.types.iter().map(|kind| elements(heap, kind)).collect();
-        // Objects of a type mostly have the same size as the one before.
-        let mut recent: Vec<Option<(Group, u32)>> = vec![None; heap.types.len()];
-        let mut external = heap.external.iter().peekable();
-        let mut seen: Vec<Seen> = Vec::new();
-        let mut keys = Vec::new();
-        for object in heap.objects() {
-            let has_external = external.next_if(|(owner, _)| *owner == object).is_some_and(|(_, bytes)| *bytes > 0);
-            let type_id = heap.type_of[object.index()];
-            let size = heap.shallow.get(object.index());
-            let range = heap.references.range(object);
-            let array = numbers[type_id.0 as usize].is_some() || is_array(heap, object, size);
-            let group = Group {
-                // The size of an array is in its length.
-                size: if array { 0 } else { size },
-                type_id,
-                external: has_external,
-                array,
-                references: (array || heap.type_of(object).kind == TypeKind::Text) && !range.is_empty(),
-            };
-            let recent = &mut recent[type_id.0 as usize];
-            let row = match *recent {
-                Some((last, row)) if last == group => row,
-                _ => *groups.entry(group).or_insert_with(|| {
-                    let plan = Plan::new(heap, object, &group, numbers[type_id.0 as usize]);
-                    seen.push(Seen { fields: plan.form == Form::Fields, ..Seen::default() });
-                    self.plans.push(plan);
-                    self.plans.len() as u32 - 1
-                }),
-            };
-            *recent = Some((group, row));
-            self.of.push(row);
-            let seen = &mut seen[row as usize];
-            if !seen.fields || seen.has(heap, range.clone()) {
-                continue;
-            }
-            let plan = &mut self.plans[row as usize];
-            let in_order = collect_keys(heap, object, &mut keys);
-            plan.in_order &= in_order;
-            // Objects with all labels that are known so far do not count: what they need is there.
-            if !in_order || keys != plan.keys {
-                plan.most = plan.most.max(keys.len() as u32);
-                plan.merge(&keys);
-            }
-            seen.most = plan.most as usize;
-            seen.set(heap, range);
-            if plan.keys.len() > MOST_FIELDS {
-                plan.form = Form::Mixed;
-                plan.keys = Vec::new();
-                // The objects that come are not looked at.
-                plan.in_order = false;
-                *seen = Seen::default();
-            }
-        }
     }
 
     /// Tells plans whose labels together take more room than the objects have.
@@ -333,44 +264,6 @@ impl Plan {
     }
 }
 
-/// The labels of an object of a group. Most objects of the group have the same, or the first of them, and add nothing.
-#[derive(Default)]
-struct Seen {
-    /// The objects are written with fields, as far as is known.
-    fields: bool,
-    /// [`Plan::most`] of the plan.
-    most: usize,
-    labels: Vec<Label>,
-}
-
-impl Seen {
-    /// Whether the references in these rows have these labels, or the first of them, and none is weak.
-    #[inline]
-    fn has(&self, heap: &Heap<'_>, rows: Range<usize>) -> bool {
-        let references = &heap.references;
-        if rows.is_empty() {
-            return true;
-        }
-        let known = match references.label.get(rows.clone()) {
-            Some(labels) => self.labels.starts_with(labels),
-            // Without labels their number is all that there is.
-            None => rows.len() <= self.labels.len(),
-        };
-        known && (rows.len() == self.labels.len() || rows.len() <= self.most) && !references.any_weak(rows)
-    }
-
-    fn set(&mut self, heap: &Heap<'_>, rows: Range<usize>) {
-        self.labels.clear();
-        if heap.references.any_weak(rows.clone()) {
-            return;
-        }
-        match heap.references.label.get(rows.clone()) {
-            Some(labels) => self.labels.extend_from_slice(labels),
-            None => self.labels.resize(rows.len(), Label::NONE),
-        }
-    }
-}
-
 /// What the elements are if a type is one of Java's arrays of numbers, such as `byte[]`.
 fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
     let is_javas = of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
@@ -378,14 +271,13 @@ fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
     PRIMITIVES.into_iter().find(|kind| kind.name() == name)
 }
 
-/// Whether an object is too large for fields, or has elements.
-fn is_array(heap: &Heap<'_>, object: ObjectId, size: u64) -> bool {
+/// Whether an object of a kind, with its references in these rows, is too large for fields, or has elements.
+#[inline]
+fn is_array(heap: &Heap<'_>, kind: TypeKind, object: ObjectId, size: u64, range: Range<usize>) -> bool {
     let references = &heap.references;
-    let range = references.range(object);
     if size > LARGEST || range.len() > MOST_FIELDS {
         return true;
     }
-    let kind = heap.types[heap.type_of[object.index()].0 as usize].kind;
     if kind == TypeKind::Array && size >= 16 {
         // Contents keep the name of their type as long as they are small.
         return !range.is_empty() || heap.values.is_none() || !matches!(heap.value(object), Value::Bytes(_));

@@ -76,6 +76,13 @@ impl<W: Write> Out<W> {
     /// Begins a sub-record of `length` bytes, the tag included. It goes into the segment under way if it has room.
     #[inline]
     pub(super) fn begin(&mut self, tag: u8, length: u64) -> io::Result<()> {
+        self.make_room(length)?;
+        self.buffer.push(tag);
+        Ok(())
+    }
+
+    #[inline]
+    fn make_room(&mut self, length: u64) -> io::Result<()> {
         if self.streaming || self.buffer.len() as u64 + length > (ENVELOPE + SEGMENT) as u64 {
             self.end_segment()?;
             if length > SEGMENT as u64 {
@@ -83,7 +90,6 @@ impl<W: Write> Out<W> {
                 self.streaming = true;
             }
         }
-        self.buffer.push(tag);
         Ok(())
     }
 
@@ -91,10 +97,11 @@ impl<W: Write> Out<W> {
     #[inline]
     pub(super) fn instance(&mut self, id: u64, class: u64, length: usize) -> io::Result<&mut [u8]> {
         let header = if self.wide { 24 } else { 16 };
-        self.begin(sub::INSTANCE_DUMP, (1 + header + length) as u64)?;
+        self.make_room((1 + header + length) as u64)?;
         let start = self.buffer.len();
-        self.buffer.resize(start + header + length, 0);
-        let (header, fields) = self.buffer[start..].split_at_mut(header);
+        self.buffer.resize(start + 1 + header + length, 0);
+        self.buffer[start] = sub::INSTANCE_DUMP;
+        let (header, fields) = self.buffer[start + 1..].split_at_mut(header);
         match self.wide {
             true => {
                 header[..8].copy_from_slice(&id.to_be_bytes());

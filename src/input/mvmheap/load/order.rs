@@ -71,6 +71,7 @@ pub(super) struct Placement<'a> {
     at: usize,
     left: usize,
     placed: u64,
+    unknown: u64,
 }
 
 impl<'a> Placement<'a> {
@@ -82,11 +83,11 @@ impl<'a> Placement<'a> {
             None => (&[], references),
             Some(rows) => (rows, 0),
         };
-        Self { order: rows.iter(), first, column: vec![0; references], at: 0, left, placed: 0 }
+        Self { order: rows.iter(), first, column: vec![0; references], at: 0, left, placed: 0, unknown: 0 }
     }
 
     /// Places the next numbers of a column, which nearly always has entries of 8 bytes.
-    pub(super) fn put_stored(&mut self, numbers: &Numbers<'_>, narrow: impl Fn(u64) -> u32) {
+    pub(super) fn put_stored(&mut self, numbers: &Numbers<'_>, narrow: impl Fn(u64) -> (u32, bool)) {
         if let Numbers::U64(numbers) = numbers {
             return self.put(numbers, |number| narrow(u64::from_le_bytes(number)));
         }
@@ -95,9 +96,10 @@ impl<'a> Placement<'a> {
         self.put(&values, narrow);
     }
 
-    /// Places the next numbers. What is more than the rows have room for is only counted.
+    /// Places the next numbers. What is more than the rows have room for is only counted. `narrow` says, too, whether a number
+    /// is none that the file knows.
     #[inline]
-    pub(super) fn put<N: Copy>(&mut self, values: &[N], narrow: impl Fn(N) -> u32) {
+    pub(super) fn put<N: Copy>(&mut self, values: &[N], narrow: impl Fn(N) -> (u32, bool)) {
         self.placed = self.placed.saturating_add(values.len() as u64);
         let mut values = values;
         while !values.is_empty() {
@@ -108,13 +110,23 @@ impl<'a> Placement<'a> {
             }
             let (now, later) = values.split_at(self.left.min(values.len()));
             let places = self.column.get_mut(self.at..).unwrap_or_default();
+            // In a register: in `self` it would be written with every number.
+            let mut unknown = 0u64;
             for (place, &value) in places.iter_mut().zip(now) {
-                *place = narrow(value);
+                let (narrowed, is_unknown) = narrow(value);
+                *place = narrowed;
+                unknown = unknown.wrapping_add(is_unknown.into());
             }
+            self.unknown = self.unknown.wrapping_add(unknown);
             self.at = self.at.wrapping_add(now.len());
             self.left = self.left.wrapping_sub(now.len());
             values = later;
         }
+    }
+
+    /// Numbers of those placed that the file does not know.
+    pub(super) fn unknown(&self) -> u64 {
+        self.unknown
     }
 
     /// The column, and how many numbers there were for it.
@@ -124,8 +136,8 @@ impl<'a> Placement<'a> {
 }
 
 /// A target that no row has stays one that no object has.
-pub(super) fn target(row: u64) -> u32 {
-    row.min(u32::MAX.into()) as u32
+pub(super) fn target(row: u64) -> (u32, bool) {
+    (row.min(u32::MAX.into()) as u32, false)
 }
 
 /// Numbers as objects, in the same memory.

@@ -7,7 +7,6 @@ use crate::error::{Error, Result};
 use crate::input::mvmheap::dump::{Data, Dump, Snapshot};
 use crate::input::mvmheap::rows::{ReferenceChunk, ReferenceReader};
 use crate::model::heap::{Label, Offsets, References};
-use std::cell::Cell;
 
 /// Decodes all references. The number is that of labels that are in no table of strings.
 pub(super) fn read(
@@ -20,22 +19,21 @@ pub(super) fn read(
 ) -> Result<(References, u64)> {
     let mut targets = Placement::new(order, &first);
     let mut descriptions = Placement::new(order, &first);
-    let unnamed = match &snapshot.data {
+    match &snapshot.data {
         Data::Blocks(_) => {
-            let (read, unnamed) = rayon::join(
+            let (read, described) = rayon::join(
                 || decode_stored(dump, snapshot, "reftrget", steps, &mut |numbers| targets.put_stored(numbers, target)),
                 || {
-                    let unnamed = Cell::new(0);
                     decode_stored(dump, snapshot, "refdescr", steps, &mut |numbers| {
-                        descriptions.put_stored(numbers, |description| label(description, labels, &unnamed));
+                        descriptions.put_stored(numbers, |description| label(description, labels));
                     })
-                    .map(|_| unnamed.get())
                 },
             );
-            read.and(unnamed)?
+            read.and(described)?;
         }
         Data::Sections { .. } => read_sections(dump, snapshot, &mut targets, &mut descriptions, labels)?,
-    };
+    }
+    let unnamed = descriptions.unknown();
     let (target, targets) = targets.finish();
     let (label, descriptions) = descriptions.finish();
     for (name, found) in [("reftrget", targets), ("refdescr", descriptions)] {
@@ -56,9 +54,8 @@ fn read_sections(
     targets: &mut Placement<'_>,
     descriptions: &mut Placement<'_>,
     labels: &[Label],
-) -> Result<u64> {
-    let unnamed = Cell::new(0);
-    let Some(reader) = ReferenceReader::new(snapshot, &dump.decoders) else { return Ok(0) };
+) -> Result<()> {
+    let Some(reader) = ReferenceReader::new(snapshot, &dump.decoders) else { return Ok(()) };
     let (mut reader, mut chunk) = (reader?, ReferenceChunk::default());
     let (mut rows, mut values) = (Vec::new(), Vec::new());
     while reader.next(&mut chunk)? {
@@ -67,18 +64,20 @@ fn read_sections(
         targets.put(&rows, target);
         values.clear();
         values.extend(chunk.references.iter().map(|reference| reference.value << 2 | reference.kind & 3));
-        descriptions.put(&values, |description| label(description, labels, &unnamed));
+        descriptions.put(&values, |description| label(description, labels));
     }
-    Ok(unnamed.get())
+    Ok(())
 }
 
-/// Two bits of kind and a value. All labels that it may be are made, because the kind changes with every other row in no
-/// order that the processor could foresee.
+/// The label of a description, which is two bits of kind and a value, and whether it is a string that is in no table. Nearly all
+/// are in the table of [`super::types::labels`]: the kind changes with every other row in no order that the processor could
+/// foresee, so that it is not to be branched on.
 #[inline]
-fn label(description: u64, strings: &[Label], unnamed: &Cell<u64>) -> u32 {
-    let value = description >> 2;
-    let string = strings.get(usize::try_from(value).unwrap_or(usize::MAX)).copied();
-    unnamed.set(unnamed.get().wrapping_add(u64::from(description & 3 == 2 && string.is_none())));
-    let labels = [Label::NONE, Label::index(value), string.unwrap_or_default(), Label::NONE];
-    labels.get((description & 3) as usize).copied().unwrap_or_default().bits()
+fn label(description: u64, known: &[Label]) -> (u32, bool) {
+    let row = usize::try_from(description).unwrap_or(usize::MAX);
+    match (known.get(row), description & 3) {
+        (Some(label), _) => (label.bits(), false),
+        (None, 1) => (Label::index(description >> 2).bits(), false),
+        (None, kind) => (Label::NONE.bits(), kind == 2),
+    }
 }

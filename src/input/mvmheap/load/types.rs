@@ -7,10 +7,14 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, TypeId, TypeKind};
 use crate::model::names::Names;
 
-/// The label of each string that the snapshot may use.
+/// The label of each description whose value is that of a string which the snapshot may use: of what has no name, an element, the
+/// string, and a kind that is not known.
 pub(super) fn labels(dump: &Dump<'_>, snapshot: &Snapshot<'_>, names: &mut Names) -> Vec<Label> {
     let strings = (0..snapshot.sizes.strings.unwrap_or(0)).map_while(|index| dump.tables.string(index));
-    strings.map(|string| Label::field(names.intern(&string))).collect()
+    let labels = (0..)
+        .zip(strings)
+        .flat_map(|(value, string)| [Label::NONE, Label::index(value), Label::field(names.intern(&string)), Label::NONE]);
+    labels.collect()
 }
 
 /// Makes types of the kinds of rows with their types and frames. The number is that of rows whose type or frame is not in the

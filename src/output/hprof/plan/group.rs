@@ -1,0 +1,245 @@
+//! Puts the objects of a type and size together, with all their labels.
+
+use super::{Form, MOST_FIELDS, Plan, Plans, collect_keys, elements, is_array};
+use crate::analysis::prefetch::prefetch;
+use crate::java::FieldType;
+use crate::model::heap::{Heap, Label, ObjectId, References, TypeId, TypeKind};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Objects that have the same plan unless it turns out to be [`Form::Mixed`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Group {
+    pub(super) type_id: TypeId,
+    pub(super) size: u64,
+    pub(super) external: bool,
+    pub(super) array: bool,
+    /// There are references, where it matters: contents and texts are written as such only if there are none.
+    pub(super) references: bool,
+}
+
+/// What is known of a type.
+struct Known {
+    kind: TypeKind,
+    /// What its objects are as arrays of Java's.
+    elements: Option<FieldType>,
+    /// Plans of the last objects, by what [`slot`] says.
+    recent: [u32; 4],
+}
+
+/// Objects of a type mostly have the size of one before, or one of few sizes in turn.
+#[inline]
+fn slot(size: u64, external: bool) -> usize {
+    ((size / 16 + u64::from(external)) % 4) as usize
+}
+
+/// Labels of a group that most of its objects have, or some of them, so that they add nothing to the plan: all that are known
+/// as long as they come in order in every object, and otherwise those of an object that came before.
+struct Seen {
+    group: Group,
+    /// The objects are written with fields, as far as is known.
+    fields: bool,
+    /// [`Plan::in_order`] of the plan.
+    in_order: bool,
+    /// Most references of an object that adds nothing, unless it has all of the labels: [`Plan::most`] of the plan.
+    most: u16,
+    /// How many labels there are, for how many there is room, and where they begin in [`Grouping::labels`].
+    count: u16,
+    room: u16,
+    first: usize,
+}
+
+/// How many objects ahead groups and labels are asked for, if there are so many groups that the processor's cache does not hold
+/// them anyway.
+const AHEAD: (usize, usize) = (16, 8);
+const MANY: usize = 4096;
+
+/// Gives all objects of a type and size one plan, with all their labels.
+pub(super) fn group(heap: &Heap<'_>) -> Plans {
+    let mut grouping = Grouping::new(heap);
+    let mut of = Vec::with_capacity(heap.len());
+    let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
+    for object in heap.objects() {
+        grouping.expect(object);
+        let has_external = external.next_if(|(owner, _)| *owner == object).is_some();
+        of.push(grouping.add(object, has_external));
+    }
+    Plans { of, plans: grouping.plans }
+}
+
+struct Grouping<'h, 'a> {
+    heap: &'h Heap<'a>,
+    types: Vec<Known>,
+    groups: FxHashMap<Group, u32>,
+    /// By plan.
+    seen: Vec<Seen>,
+    labels: Vec<Label>,
+    plans: Vec<Plan>,
+    /// Used again for each object.
+    keys: Vec<super::Key>,
+}
+
+impl<'h, 'a> Grouping<'h, 'a> {
+    fn new(heap: &'h Heap<'a>) -> Self {
+        let types = heap.types.iter().map(|of| Known { kind: of.kind, elements: elements(heap, of), recent: [u32::MAX; 4] });
+        Self {
+            heap,
+            types: types.collect(),
+            groups: FxHashMap::default(),
+            seen: Vec::new(),
+            labels: Vec::new(),
+            plans: Vec::new(),
+            keys: Vec::new(),
+        }
+    }
+
+    /// Asks for what the objects after this one need, as they come in no order of types.
+    #[inline]
+    fn expect(&self, object: ObjectId) {
+        if self.seen.len() < MANY {
+            return;
+        }
+        let recent = |ahead: usize| {
+            let soon = object.index() + ahead;
+            let of_type = &self.types[self.heap.type_of.get(soon)?.0 as usize];
+            Some(of_type.recent[slot(self.heap.shallow.get(soon), false)])
+        };
+        if let Some(row) = recent(AHEAD.0) {
+            prefetch(&self.seen, row as usize);
+        }
+        if let Some(seen) = recent(AHEAD.1).and_then(|row| self.seen.get(row as usize)) {
+            prefetch(&self.labels, seen.first);
+        }
+    }
+
+    /// Gives an object its plan, to which it adds its labels.
+    #[inline]
+    fn add(&mut self, object: ObjectId, external: bool) -> u32 {
+        let heap = self.heap;
+        let type_id = heap.type_of[object.index()];
+        let size = heap.shallow.get(object.index());
+        let rows = heap.references.range(object);
+        let known = &self.types[type_id.0 as usize];
+        let array = known.elements.is_some() || is_array(heap, known.kind, object, size, rows.clone());
+        let group = Group {
+            // The size of an array is in its length.
+            size: if array { 0 } else { size },
+            type_id,
+            external,
+            array,
+            references: (array || known.kind == TypeKind::Text) && !rows.is_empty(),
+        };
+        let recent = known.recent[slot(group.size, external)];
+        let row = match self.seen.get(recent as usize) {
+            Some(seen) if seen.group == group => recent,
+            _ => self.find(object, group),
+        };
+        let seen = &self.seen[row as usize];
+        if seen.fields && !seen.has(&self.labels, &heap.references, rows) {
+            self.learn(object, row);
+        }
+        row
+    }
+
+    /// Finds or makes the plan of a group.
+    fn find(&mut self, object: ObjectId, group: Group) -> u32 {
+        let of_type = &mut self.types[group.type_id.0 as usize];
+        let row = *self.groups.entry(group).or_insert_with(|| {
+            let plan = Plan::new(self.heap, object, &group, of_type.elements);
+            let fields = plan.form == Form::Fields;
+            self.seen.push(Seen { group, fields, in_order: true, most: 0, count: 0, room: 0, first: 0 });
+            self.plans.push(plan);
+            self.plans.len() as u32 - 1
+        });
+        of_type.recent[slot(group.size, group.external)] = row;
+        row
+    }
+
+    /// Adds the labels of an object to its plan.
+    fn learn(&mut self, object: ObjectId, row: u32) {
+        let (plan, seen) = (&mut self.plans[row as usize], &mut self.seen[row as usize]);
+        let in_order = collect_keys(self.heap, object, &mut self.keys);
+        plan.in_order &= in_order;
+        // Objects with all labels that are known so far do not count: what they need is there.
+        if !in_order || self.keys != plan.keys {
+            plan.most = plan.most.max(self.keys.len() as u32);
+            plan.merge(&self.keys);
+        }
+        if plan.keys.len() > MOST_FIELDS {
+            plan.form = Form::Mixed;
+            plan.keys = Vec::new();
+            // The objects that come are not looked at.
+            plan.in_order = false;
+            seen.fields = false;
+            return;
+        }
+        (seen.most, seen.in_order) = (plan.most as u16, plan.in_order);
+        let references = &self.heap.references;
+        let rows = references.range(object);
+        match plan.in_order {
+            true => seen.set(&mut self.labels, plan.keys.iter().map(|&(label, _)| label)),
+            false if references.any_weak(rows.clone()) => seen.count = 0,
+            false => seen.set(&mut self.labels, references.of(object).map(|reference| reference.label)),
+        }
+    }
+}
+
+impl Seen {
+    /// Whether these labels of an object are there, and none of its references in these rows is weak. Where labels have no
+    /// order they have to be the first.
+    #[inline]
+    fn has(&self, labels: &[Label], references: &References, rows: Range<usize>) -> bool {
+        let (count, known) = (rows.len(), usize::from(self.count));
+        if count == 0 {
+            return true;
+        }
+        if count > known || (count < known && count > usize::from(self.most)) {
+            return false;
+        }
+        let known = &labels[self.first..][..known];
+        let same = match references.label.get(rows.clone()) {
+            Some(own) if self.in_order => is_part(own, known),
+            Some(own) => own == &known[..count],
+            // Without labels their number is all that there is.
+            None => true,
+        };
+        same && !references.any_weak(rows)
+    }
+
+    fn set(&mut self, labels: &mut Vec<Label>, own: impl ExactSizeIterator<Item = Label>) {
+        let count = own.len();
+        if count > usize::from(self.room) {
+            let room = count.next_power_of_two();
+            (self.first, self.room) = (labels.len(), room as u16);
+            labels.resize(labels.len() + room, Label::NONE);
+        }
+        self.count = count as u16;
+        labels[self.first..][..count].iter_mut().zip(own).for_each(|(place, label)| *place = label);
+    }
+}
+
+/// Whether all labels are in a list, as often as they are there, in the same order. There is nothing to branch on but the length
+/// of the list: which fields are null is in no order that the processor could foresee.
+#[inline]
+fn is_part(labels: &[Label], list: &[Label]) -> bool {
+    let Some(last) = labels.len().checked_sub(1) else { return true };
+    let found = list.iter().fold(0, |found, known| found + usize::from((found <= last) & (labels[found.min(last)] == *known)));
+    found > last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_part_has_each_label_as_often_as_it_is_there() {
+        let labels = |offsets: &[u64]| offsets.iter().map(|&offset| Label::offset(offset)).collect::<Vec<_>>();
+        let list = labels(&[0, 8, 8, 16]);
+        for part in [&[][..], &[0], &[16], &[0, 16], &[8, 8], &[0, 8, 8, 16]] {
+            assert!(is_part(&labels(part), &list), "{part:?}");
+        }
+        for other in [&[4][..], &[24], &[0, 0], &[8, 8, 8], &[16, 8], &[0, 8, 8, 16, 16]] {
+            assert!(!is_part(&labels(other), &list), "{other:?}");
+        }
+    }
+}
