@@ -72,7 +72,7 @@ impl Graph {
             Kind::BothWays => run(&list(objects, true)),
             Kind::Broom => run(&broom(objects)),
             Kind::Dart => {
-                match Source::open(&Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data/dart-10000000-v1.dump")) {
+                match Source::open(&Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data/dart-10000000-v2.dump")) {
                     Ok(source) => run(&dart::load(source.bytes(), LoadOptions::default()).expect("the input is intact").heap),
                     Err(error) => eprintln!("left out, `cargo bench --bench readers -- dart` writes its input: {error}"),
                 }

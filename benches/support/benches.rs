@@ -4,7 +4,7 @@ use super::floors::{
     decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns, load_and_write, load_on_one_thread,
     read_in_blocks, walk_dart, walk_go,
 };
-use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, converted};
+use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, open_converted};
 use dumptool::analysis::profile::Selected;
 use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
@@ -17,9 +17,8 @@ use dumptool::output::austin::{AustinWriter, Dialect};
 use dumptool::output::records::RecordFormat;
 use dumptool::output::{folded, hprof, pprof, speedscope};
 use dumptool::source::Source;
-use std::fs::File;
 use std::hint::black_box;
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Seek, Write};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -297,10 +296,10 @@ pub(crate) static CONVERTED: AtomicU64 = AtomicU64::new(0);
 fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
     let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    let mut file = BufWriter::with_capacity(64 << 10, File::create(converted()).expect("the output opens"));
+    let mut file = BufWriter::with_capacity(64 << 10, open_converted());
     black_box(hprof::write(&loaded.heap, &hprof::Options::default(), &mut file).expect("the output is written"));
     file.flush().expect("the output is written");
-    let length = file.get_ref().metadata().expect("the output is there").len();
+    let length = file.stream_position().expect("a file has a position");
     CONVERTED.store(length, Ordering::Relaxed);
     Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 }
 }

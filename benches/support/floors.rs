@@ -1,7 +1,7 @@
 //! What a reader is compared with: the least work that could give its answer.
 
 use super::benches::{CONVERTED, load};
-use super::inputs::converted;
+use super::inputs::open_converted;
 use dumptool::input::Format;
 use dumptool::source::Source;
 use rayon::ThreadPoolBuilder;
@@ -88,13 +88,13 @@ pub(crate) fn load_on_one_thread(format: Format, path: &Path) {
     pool.install(|| load(format, source.bytes()));
 }
 
-/// Loads a heap and writes as many bytes as its conversion has just written, to a new file of the same name and in blocks of 1 MiB.
+/// Loads a heap and writes as many bytes as its conversion has just written, over that file and in blocks of 1 MiB.
 pub(crate) fn load_and_write(format: Format, path: &Path) {
     let source = Source::open(path).expect("the input opens");
     load(format, source.bytes());
     let mut left = CONVERTED.load(Ordering::Relaxed) as usize;
     assert!(left > 0, "a conversion came before");
-    let mut file = File::create(converted()).expect("the output opens");
+    let mut file = open_converted();
     let block = vec![0x55; 1 << 20];
     while left > 0 {
         let length = left.min(block.len());

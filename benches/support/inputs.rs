@@ -1,7 +1,7 @@
 //! The files that are read: written once, and kept in `target/bench-data`.
 
 use crate::generate::{dart, go, hprof, mojo, mvmheap};
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +61,12 @@ fn folder() -> PathBuf {
 /// Where this process writes conversions to.
 pub(crate) fn converted() -> PathBuf {
     folder().join(format!("converted-{}.part", std::process::id()))
+}
+
+/// That file, to be written over from its beginning: memory for the pages of a new one costs more or less from moment to moment,
+/// many times as much as writing where the host of a virtual machine has taken it back.
+pub(crate) fn open_converted() -> File {
+    OpenOptions::new().write(true).create(true).truncate(false).open(converted()).expect("the output opens")
 }
 
 /// Removes it.

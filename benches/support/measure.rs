@@ -50,8 +50,6 @@ pub(crate) fn child(bench: &Bench, path: &Path) {
     let (mut cpu, mut wall, mut floors) = (Vec::new(), Vec::new(), vec![Vec::new(); bench.floors.len()]);
     let (mut memory, mut found) = (None, Found::default());
     for round in 0..ROUNDS {
-        // Where a file is there already, letting go of its pages would be a part of the time.
-        remove_converted();
         let (cpu_start, wall_start) = (ProcessTime::now(), Instant::now());
         // Mapping the file is a part of the work.
         let source = Source::open(path).expect("the input opens");
@@ -64,7 +62,6 @@ pub(crate) fn child(bench: &Bench, path: &Path) {
         }
         drop(source);
         for (floor, times) in bench.floors.iter().zip(&mut floors) {
-            remove_converted();
             let (cpu_start, wall_start) = (ProcessTime::now(), Instant::now());
             pool.install(|| (floor.run)(path));
             times.push(match floor.clock {
