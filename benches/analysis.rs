@@ -10,6 +10,8 @@
 
 #[path = "analysis/allocator.rs"]
 mod allocator;
+#[path = "generate/generation.rs"]
+mod generation;
 #[path = "analysis/graphs.rs"]
 mod graphs;
 #[path = "analysis/lengauer_tarjan.rs"]

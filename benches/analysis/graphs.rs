@@ -1,5 +1,6 @@
 //! Graphs to analyse. All are the same in every run.
 
+use crate::generation::GENERATION;
 use dumptool::input::dart;
 use dumptool::input::load::LoadOptions;
 use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, Type, TypeId, TypeKind};
@@ -72,7 +73,8 @@ impl Graph {
             Kind::BothWays => run(&list(objects, true)),
             Kind::Broom => run(&broom(objects)),
             Kind::Dart => {
-                match Source::open(&Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("bench-data/dart-10000000-v2.dump")) {
+                let name = format!("bench-data/dart-10000000-v{GENERATION}.dump");
+                match Source::open(&Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(name)) {
                     Ok(source) => run(&dart::load(source.bytes(), LoadOptions::default()).expect("the input is intact").heap),
                     Err(error) => eprintln!("left out, `cargo bench --bench readers -- dart` writes its input: {error}"),
                 }

@@ -4,6 +4,7 @@
 //! Every generator is deterministic, so that figures of two days are about the same bytes.
 
 pub(crate) mod dart;
+pub(crate) mod generation;
 pub(crate) mod go;
 pub(crate) mod hprof;
 pub(crate) mod mojo;

@@ -1,12 +1,10 @@
 //! The files that are read: written once, and kept in `target/bench-data`.
 
+use crate::generate::generation::GENERATION;
 use crate::generate::{dart, go, hprof, mojo, mvmheap};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-
-/// Part of the names of the files; to be raised when a generator changes.
-const GENERATION: u32 = 2;
 
 /// A synthetic dump.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use super::super::args::Target;
 use super::super::destination::Destination;
 use super::super::status::OutputError;
 use super::Conversion;
-use super::profile::{Converted, metrics, require_thread, selection};
+use super::profile::{ConvertedProfile, metrics, require_thread, selection};
 use crate::input;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
 use crate::model::profile::{Metric, Profile};
@@ -15,7 +15,7 @@ use std::io;
 use std::ops::ControlFlow;
 
 /// Loads and writes by turns.
-pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<Converted> {
+pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
     let input = conversion.input;
     let mut known = None;
     loop {
@@ -33,7 +33,7 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
 }
 
 enum Finished {
-    Converted(Converted),
+    Converted(ConvertedProfile),
     /// The values ought to have been those of these metrics.
     Otherwise(Vec<Metric>),
 }
@@ -91,7 +91,7 @@ impl Output<'_> {
             writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error))?;
             let written = writer.finish(stacks, &mut self.out).map_err(|error| fail(conversion, error))?;
             let bytes = self.out.commit()?;
-            Ok(Finished::Converted(Converted { notes, samples, damage, parts, written, bytes }))
+            Ok(Finished::Converted(ConvertedProfile { notes, samples, damage, parts, written, bytes }))
         })
     }
 }

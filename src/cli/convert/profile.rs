@@ -5,7 +5,7 @@ use super::super::destination::Destination;
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
 use super::super::status::{self, Status, UsageError};
-use super::{Conversion, Report, losses, parts, stacks};
+use super::{Conversion, Converted, Report, losses, parts, stacks};
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -20,7 +20,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
-    let Converted { notes, samples, damage, parts, written, bytes } = match target {
+    let ConvertedProfile { notes, samples, damage, parts, written, bytes } = match target {
         Target::Folded | Target::Pprof => parts::convert(conversion, options)?,
         _ => whole(conversion, options)?,
     };
@@ -28,7 +28,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
     let apart = ("sums across the parts of the profile, in each of which a stack may stand again", parts);
     conversion.report(&Report {
-        converted: super::Converted::Samples(samples),
+        converted: Converted::Samples(samples),
         bytes,
         written: &written,
         summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
@@ -46,7 +46,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
 }
 
 /// A profile that was converted.
-pub(super) struct Converted {
+pub(super) struct ConvertedProfile {
     pub(super) notes: ProfileNotes,
     pub(super) samples: u64,
     pub(super) damage: Option<Error>,
@@ -56,7 +56,7 @@ pub(super) struct Converted {
     pub(super) bytes: Option<u64>,
 }
 
-fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<Converted> {
+fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
     let Conversion { input, .. } = *conversion;
     let LoadedProfile { profile, damage, .. } =
         input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
@@ -64,7 +64,7 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
     require_thread(&profile, &selection)?;
     let (notes, samples) = (profile.notes, profile.total.samples);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
-    Ok(Converted { notes, samples, damage, parts: 1, written, bytes })
+    Ok(ConvertedProfile { notes, samples, damage, parts: 1, written, bytes })
 }
 
 pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
