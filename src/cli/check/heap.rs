@@ -2,8 +2,7 @@
 
 use super::super::args::{CheckArgs, Common};
 use super::super::glob::Glob;
-use super::super::load::{damage, load_heap, report_loaded};
-use super::super::memory::refuse_too_large;
+use super::super::load::{HeapLoader, damage, report_loaded};
 use super::super::objects::{Analysed, matching_types};
 use super::super::open::Input;
 use super::super::path;
@@ -24,23 +23,22 @@ const COLUMNS: [(&str, Unit); 4] =
 
 pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
+    let loader = HeapLoader::analysed("check", common, terminal);
     let older = match &args.rules.against {
         Some(path) => {
             let older = Input::open(path, common)?;
             if older.kind != Kind::Heap {
                 return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
             }
-            refuse_too_large("check", &older, common)?;
             // --snapshot is one of the newer file.
-            let loaded = load_heap(&older, None, args.heap.roots.choice(), terminal)?;
+            let loaded = loader.load(&older, None, args.heap.roots.choice())?;
             let status = report_loaded(&older, &loaded, terminal);
             refuse_without_roots(&loaded.heap, &rules, &older)?;
             Some((histogram(&loaded.heap, analysed(&loaded.heap).as_ref()), status))
         }
         None => None,
     };
-    refuse_too_large("check", input, common)?;
-    let loaded = load_heap(input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = loader.load(input, args.heap.snapshot, args.heap.roots.choice())?;
     refuse_without_roots(&loaded.heap, &rules, input)?;
     let analysed = analysed(&loaded.heap);
     let newer = histogram(&loaded.heap, analysed.as_ref());
