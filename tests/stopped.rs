@@ -116,7 +116,8 @@ fn a_closed_pipe_is_no_error_for_any_target() {
     let heap = fixture("go/tiny_go127.heapdump.zst");
     let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
     let profile_targets = ["csv", "jsonl", "speedscope", "firefox", "mojo", "austin"];
-    let conversions = heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.map(|target| (&profile, target)));
+    let conversions =
+        heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.map(|target| (&profile, target)));
     for (input, target) in conversions {
         let mut child = dumptool();
         child.arg("convert").arg(input).args(["-", "--quiet", "--to", target]).stdout(Stdio::piped()).stderr(Stdio::piped());

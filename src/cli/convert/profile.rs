@@ -118,7 +118,7 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
     match target {
         Target::Mojo => return output::mojo::write(&profile, &wanted, args.merge, out),
         Target::Austin => {
-            let dialect = if args.dialect == DialectArg::Peer { Dialect::Peer } else { Dialect::Full };
+            let dialect = if args.dialect == Some(DialectArg::Peer) { Dialect::Peer } else { Dialect::Full };
             return output::austin::write_profile(&profile, &wanted, dialect, out);
         }
         Target::Hprof => {
