@@ -17,7 +17,6 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
     all.part(stacks, |track, frames, number| {
         let mut line = track.to_owned();
         for frame in frames.iter().rev() {
-            line.push(';');
             line.push_str(frame);
         }
         line.push(' ');

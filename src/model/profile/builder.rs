@@ -17,10 +17,24 @@ pub struct ProfileBuilder {
     keep_samples: bool,
     frames: FxHashMap<ProfileFrame, FrameId>,
     children: StackIndex,
+    /// Stacks are appended, not looked up.
+    appends: bool,
     threads: FxHashMap<ProfileThread, ThreadId>,
     rows: AggregateIndex,
     /// By stack: which kinds of frames it has.
     kinds: Vec<u8>,
+}
+
+/// What becomes of stacks that are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EqualStacks {
+    /// They are one: each costs as many lookups as it has frames. There will be about as many stacks as there is `room` for.
+    AreOne {
+        /// In stacks.
+        room: usize,
+    },
+    /// They have different numbers, without any lookup. For recordings in which a stack hardly comes again.
+    MayRepeat,
 }
 
 const CODE: u8 = 1;
@@ -43,6 +57,7 @@ impl ProfileBuilder {
             keep_samples,
             frames: FxHashMap::default(),
             children: StackIndex::default(),
+            appends: false,
             threads: FxHashMap::default(),
             rows: AggregateIndex::default(),
             kinds: vec![0],
@@ -103,8 +118,12 @@ impl ProfileBuilder {
     /// The stack of a frame that is called from another stack.
     #[inline]
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
-        let (child, is_new) = self.profile.stacks.child(&mut self.children, stack, frame);
-        if is_new {
+        let stacks = &mut self.profile.stacks;
+        let child = match self.appends {
+            true => stacks.append(stack, frame),
+            false => stacks.child(&mut self.children, stack, frame).0,
+        };
+        if child.index() == self.kinds.len() {
             self.kinds.push(self.kinds[stack.index()] | mark(self.profile.frames[frame.index()].kind));
         }
         child
@@ -116,8 +135,13 @@ impl ProfileBuilder {
     }
 
     /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and the sums of all stay, and
-    /// keep their numbers. There will be about as many stacks as there is `room` for.
-    pub fn forget_stacks(&mut self, room: usize) {
+    /// keep their numbers.
+    pub fn forget_stacks(&mut self, equal: EqualStacks) {
+        self.appends = equal == EqualStacks::MayRepeat;
+        let room = match equal {
+            EqualStacks::AreOne { room } => room,
+            EqualStacks::MayRepeat => 0,
+        };
         self.profile.stacks.clear(&mut self.children, room);
         self.profile.aggregate.clear(&mut self.rows);
         self.kinds.truncate(1);
