@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
 use crate::model::names::Names;
 use crate::model::profile::{
-    EqualStacks, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId,
+    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId,
 };
 use frames::Frames;
 use repeat::Previous;
@@ -63,6 +63,8 @@ struct Loader<'a, 'p> {
     frames: Frames,
     threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
     runs: Runs<'a>,
+    /// The frames of a run, for as long as it is taken apart.
+    run_frames: Vec<FrameId>,
     previous: Previous,
     open: Option<Open>,
     /// The task whose frames follow, and how many of them.
@@ -107,6 +109,7 @@ impl<'a, 'p> Loader<'a, 'p> {
             frames: Frames::default(),
             threads: FxHashMap::default(),
             runs: Runs::new(),
+            run_frames: Vec::new(),
             previous: Previous::default(),
             open: None,
             task: None,
@@ -257,10 +260,11 @@ impl<'a, 'p> Loader<'a, 'p> {
             open.stack = stack;
             return;
         }
+        self.run_frames.clear();
         for key in keys_of_run(run) {
-            let frame = self.frames.frame(key, &mut self.builder);
-            open.stack = self.builder.push(open.stack, frame);
+            self.run_frames.push(self.frames.frame(key, &mut self.builder));
         }
+        open.stack = self.builder.push_all(open.stack, &self.run_frames);
         // What is defined nowhere may be defined later, and is counted each time.
         if !self.frames.take_guess() {
             self.runs.put(place, key, open.stack);

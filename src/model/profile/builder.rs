@@ -16,6 +16,8 @@ pub struct ProfileBuilder {
     profile: Profile,
     keep_samples: bool,
     frames: FxHashMap<ProfileFrame, FrameId>,
+    /// By frame: what kind it is, as a mark.
+    marks: Vec<u8>,
     children: StackIndex,
     /// Stacks are appended, not looked up.
     appends: bool,
@@ -56,6 +58,7 @@ impl ProfileBuilder {
             profile: Profile { samples: keep_samples.then(Default::default), ..Profile::default() },
             keep_samples,
             frames: FxHashMap::default(),
+            marks: Vec::new(),
             children: StackIndex::default(),
             appends: false,
             threads: FxHashMap::default(),
@@ -82,8 +85,11 @@ impl ProfileBuilder {
 
     /// The number of a frame, which is new if the frame is.
     pub fn frame(&mut self, frame: ProfileFrame) -> FrameId {
-        let frames = &mut self.profile.frames;
+        let (frames, marks) = (&mut self.profile.frames, &mut self.marks);
         *self.frames.entry(frame).or_insert_with(|| {
+            // Those that were added since by who had the profile are no frames of samples.
+            marks.resize(frames.len(), 0);
+            marks.push(mark(frame.kind));
             frames.push(frame);
             FrameId(frames.len() as u32 - 1)
         })
@@ -124,9 +130,26 @@ impl ProfileBuilder {
             false => stacks.child(&mut self.children, stack, frame).0,
         };
         if child.index() == self.kinds.len() {
-            self.kinds.push(self.kinds[stack.index()] | mark(self.profile.frames[frame.index()].kind));
+            self.kinds.push(self.kinds[stack.index()] | self.marks[frame.index()]);
         }
         child
+    }
+
+    /// As [`ProfileBuilder::push`] of one frame after the other, outermost first.
+    #[inline]
+    pub fn push_all(&mut self, stack: StackId, frames: &[FrameId]) -> StackId {
+        if !self.appends {
+            return frames.iter().fold(stack, |stack, &frame| self.push(stack, frame));
+        }
+        let all = self.profile.stacks.append_all(stack, frames);
+        let mut kinds = self.kinds[stack.index()];
+        self.kinds.extend(frames.iter().map(|frame| {
+            kinds |= self.marks[frame.index()];
+            kinds
+        }));
+        // Where there was no room for all, the last ones are not there.
+        self.kinds.truncate(self.profile.stacks.len());
+        all
     }
 
     /// The profile as far as it is.

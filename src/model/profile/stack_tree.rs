@@ -105,6 +105,19 @@ impl StackTree {
         }
     }
 
+    /// As [`StackTree::append`] of one frame after the other, outermost first.
+    #[inline]
+    pub(crate) fn append_all(&mut self, parent: StackId, frames: &[FrameId]) -> StackId {
+        let first = self.nodes.len();
+        let (Some(&outermost), true) = (frames.first(), first + frames.len() <= MAX_ROWS) else {
+            return frames.iter().fold(parent, |stack, &frame| self.append(stack, frame));
+        };
+        self.may_repeat = true;
+        self.nodes.push((parent, outermost));
+        self.nodes.extend((first as u32..).map(StackId).zip(frames[1..].iter().copied()));
+        StackId(self.nodes.len() as u32 - 1)
+    }
+
     /// Forgets all stacks but the empty one, in the index too, which then has room for this many.
     pub(crate) fn clear(&mut self, index: &mut StackIndex, room: usize) {
         self.nodes.truncate(1);
