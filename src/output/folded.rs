@@ -4,11 +4,10 @@
 //! of a walk over the tree whose branches are sorted by name, so that two files can be compared; only those of parts of a
 //! profile whose stacks hardly come again are in the order of the recording.
 
-use super::written::{Written, label};
-use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind, StackId, StackIndex, StackTree};
-use crate::model::stacks::{Track, WeightedStacks};
-use rustc_hash::FxHashMap;
+use super::lines::{Counts, Labels, track_frames};
+use super::written::Written;
+use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
+use crate::model::stacks::WeightedStacks;
 use std::io::{self, Write};
 
 /// Writes the sums of one value.
@@ -67,33 +66,9 @@ pub(super) struct Lines {
     counts: Counts,
 }
 
-struct Counts {
-    written: Written,
-    nothing: u64,
-    negative: u64,
-}
-
-impl Counts {
-    /// Counts a line, or what keeps a sum from being one.
-    #[inline]
-    fn is_line(&mut self, sum: i64) -> bool {
-        match sum {
-            ..0 => self.negative += 1,
-            0 => self.nothing += 1,
-            _ => {
-                self.written.stacks += 1;
-                self.written.add_one(0, sum);
-            }
-        }
-        sum > 0
-    }
-}
-
 impl Lines {
     pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
-        let mut written = Written::of_values(stacks);
-        written.sums = vec![written.sums.swap_remove(value)];
-        Self { value, labels: Labels::default(), counts: Counts { written, nothing: 0, negative: 0 } }
+        Self { value, labels: Labels::default(), counts: Counts::new(stacks, value) }
     }
 
     /// Gives each line of a part: the frames of the track; `;` and name of the other frames, innermost first; and the sum.
@@ -102,7 +77,7 @@ impl Lines {
         stacks: &WeightedStacks,
         mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.counts.written.lose_depth(stacks);
+        self.counts.begin_part(stacks);
         self.labels.extend(stacks);
         let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
         match stacks.stacks.may_repeat() {
@@ -161,76 +136,7 @@ impl Lines {
     }
 
     pub(super) fn finish(self, stacks: &WeightedStacks) -> Written {
-        let Counts { mut written, nothing, negative } = self.counts;
-        let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
-        written.lose("line numbers of frames", lines as u64);
-        written.lose("names with semicolons or line breaks, which were replaced", self.labels.replaced + replaced_tracks(stacks));
-        written.lose("stacks whose sum is 0", nothing);
-        written.lose("stacks whose sum is negative", negative);
-        written
-    }
-}
-
-/// `P12;T0:34`, or the name of a heap.
-fn track_frames(track: &Track) -> String {
-    match (&track.pid, &track.thread) {
-        (Some(pid), Some(thread)) => {
-            let interpreter = track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
-            format!("P{pid};T{interpreter}{}", clean(thread))
-        }
-        _ => clean(&track.name),
-    }
-}
-
-fn replaced_tracks(stacks: &WeightedStacks) -> u64 {
-    let names = stacks.tracks.iter().map(|track| track.thread.as_ref().unwrap_or(&track.name));
-    names.filter(|name| clean(name) != **name).count() as u64
-}
-
-/// Without what would end a frame or a line.
-fn clean(name: &str) -> String {
-    name.chars()
-        .map(|c| match c {
-            ';' => ':',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .collect()
-}
-
-/// What frames are called in lines. Frames that are called the same are one here.
-#[derive(Default)]
-struct Labels {
-    /// Names with the `;` before them.
-    texts: Vec<String>,
-    numbers: FxHashMap<String, u32>,
-    functions: FxHashMap<(NameId, NameId, FrameKind), u32>,
-    of_frame: Vec<u32>,
-    /// Functions whose names had to be changed.
-    replaced: u64,
-}
-
-impl Labels {
-    /// Names the frames that are new in a part.
-    fn extend(&mut self, stacks: &WeightedStacks) {
-        let Self { texts, numbers, functions, of_frame, replaced } = self;
-        let known = of_frame.len();
-        of_frame.extend(stacks.frames[known..].iter().map(|&frame| {
-            *functions.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
-                let text = label(stacks, frame);
-                let name = clean(&text);
-                *replaced += u64::from(name != text);
-                *numbers.entry(name).or_insert_with_key(|name| {
-                    texts.push(format!(";{name}"));
-                    texts.len() as u32 - 1
-                })
-            })
-        }));
-    }
-
-    #[inline]
-    fn of_frame(&self, frame: FrameId) -> &str {
-        &self.texts[self.of_frame[frame.index()] as usize]
+        self.counts.finish(&self.labels, stacks)
     }
 }
 

@@ -1,6 +1,7 @@
 //! speedscope's own JSON (`https://www.speedscope.app/file-format-schema.json`): one profile for each thread and value.
 
 use super::json;
+use super::spool::Spool;
 use super::written::{Written, empty_entries, rows_by_track};
 use crate::model::profile::{FrameId, FrameKind, Unit};
 use crate::model::stacks::WeightedStacks;
@@ -27,22 +28,8 @@ fn is_zero(line: &u32) -> bool {
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
-    out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")?;
-    json::value(out, ",\"exporter\":", &concat!("dumptool@", env!("CARGO_PKG_VERSION")))?;
-    json::value(out, ",\"name\":", &stacks.title)?;
-    out.write_all(b",\"activeProfileIndex\":0")?;
-    // speedscope takes what has no frames for idle and leaves it out of its sums, so an empty stack has one more frame.
-    let no_frames = stacks.frames.len() as u32;
     let empty = empty_entries(stacks);
-    json::array(out, ",\"shared\":{\"frames\":", 0..no_frames + u32::from(empty > 0), |out, id| {
-        if id == no_frames {
-            return json::value(out, "", &Frame { name: "<no frames>".into(), file: "", line: 0 });
-        }
-        let frame = stacks.frame(FrameId(id));
-        let name = stacks.function_name(FrameId(id));
-        let name = if frame.kind == FrameKind::Kernel { format!("{name} [kernel]").into() } else { name.into() };
-        json::value(out, "", &Frame { name, file: stacks.text(frame.file), line: frame.line })
-    })?;
+    head(stacks, (empty > 0).then_some(stacks.frames.len() as u32), out)?;
     let rows = rows_by_track(stacks);
     let mut profiles = Vec::new();
     let mut negative = 0;
@@ -56,9 +43,7 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
             }
         }
     }
-    json::array(out, "},\"profiles\":", profiles, |out, (track, value)| {
-        profile(stacks, track, value, &rows[track], out, &mut written)
-    })?;
+    json::array(out, "", profiles, |out, (track, value)| profile(stacks, track, value, &rows[track], out, &mut written))?;
     out.write_all(b"}\n")?;
     written.lose("negative numbers", negative);
     written.lose("empty stacks, shown as <no frames>", empty);
@@ -87,15 +72,7 @@ fn profile(
         }
     }
     let total = samples.iter().fold(0i64, |total, (_, number)| total.saturating_add(*number));
-    let kind = &stacks.values[value];
-    let unit = match kind.unit {
-        Unit::Microseconds => "microseconds",
-        Unit::Bytes => "bytes",
-        Unit::Count => "none",
-    };
-    json::value(out, "{\"type\":\"sampled\",\"name\":", &format!("{} ({})", stacks.tracks[track].name, kind.name))?;
-    json::value(out, ",\"unit\":", &unit)?;
-    json::value(out, ",\"startValue\":0,\"endValue\":", &total)?;
+    profile_head(stacks, track, value, total, out)?;
     let mut frames = Vec::new();
     json::array(out, ",\"samples\":", &samples, |out, (row, _)| {
         stacks.stacks.outermost_first(stacks.entry(*row as usize).stack, &mut frames);
@@ -108,4 +85,151 @@ fn profile(
     written.stacks += samples.len() as u64;
     written.add_one(value, total);
     out.write_all(b"}")
+}
+
+/// Writes all up to the array of profiles. `no_frames` is the number of the frame that stands for empty stacks, if there is one;
+/// it takes its place among the others.
+fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -> io::Result<()> {
+    out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")?;
+    json::value(out, ",\"exporter\":", &concat!("dumptool@", env!("CARGO_PKG_VERSION")))?;
+    json::value(out, ",\"name\":", &stacks.title)?;
+    out.write_all(b",\"activeProfileIndex\":0")?;
+    let count = stacks.frames.len() as u32 + u32::from(no_frames.is_some());
+    json::array(out, ",\"shared\":{\"frames\":", 0..count, |out, number| {
+        // speedscope takes what has no frames for idle and leaves it out of its sums, so an empty stack has one more frame.
+        if Some(number) == no_frames {
+            return json::value(out, "", &Frame { name: "<no frames>".into(), file: "", line: 0 });
+        }
+        let id = FrameId(number - u32::from(no_frames.is_some_and(|no_frames| no_frames < number)));
+        let frame = stacks.frame(id);
+        let name = stacks.function_name(id);
+        let name = if frame.kind == FrameKind::Kernel { format!("{name} [kernel]").into() } else { name.into() };
+        json::value(out, "", &Frame { name, file: stacks.text(frame.file), line: frame.line })
+    })?;
+    out.write_all(b"},\"profiles\":")
+}
+
+/// Writes a profile up to its samples.
+fn profile_head(stacks: &WeightedStacks, track: usize, value: usize, total: i64, out: &mut impl Write) -> io::Result<()> {
+    let kind = &stacks.values[value];
+    let unit = match kind.unit {
+        Unit::Microseconds => "microseconds",
+        Unit::Bytes => "bytes",
+        Unit::Count => "none",
+    };
+    json::value(out, "{\"type\":\"sampled\",\"name\":", &format!("{} ({})", stacks.tracks[track].name, kind.name))?;
+    json::value(out, ",\"unit\":", &unit)?;
+    json::value(out, ",\"startValue\":0,\"endValue\":", &total)
+}
+
+/// Writes sums of stacks that come in parts: each has the values of the first, and all that the ones before it had of names,
+/// frames and tracks, with the same numbers. One part gives what [`write()`] gives.
+pub struct Writer {
+    written: Written,
+    values: usize,
+    /// The samples of each profile, and the weights; those of all values of a track, track by track.
+    spool: Spool,
+    profiles: Vec<Sums>,
+    /// The number of the frame of empty stacks. Frames that were not known when it was chosen come after it.
+    no_frames: Option<u32>,
+    empty: u64,
+    negative: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Sums {
+    samples: u64,
+    total: i64,
+}
+
+impl Writer {
+    /// For all parts, of which these stacks are the first. What has been read waits in the spool for what comes before it.
+    pub fn new(stacks: &WeightedStacks, spool: Spool) -> Self {
+        let (written, values) = (Written::of_values(stacks), stacks.values.len());
+        Self { written, values, spool, profiles: Vec::new(), no_frames: None, empty: 0, negative: 0 }
+    }
+
+    /// Takes a part, whose entries are sums and not in the order of time.
+    ///
+    /// # Errors
+    /// When the spool cannot be written.
+    pub fn part(&mut self, stacks: &WeightedStacks) -> io::Result<()> {
+        self.written.lose_depth(stacks);
+        let empty = empty_entries(stacks);
+        if empty > 0 {
+            self.no_frames.get_or_insert(stacks.frames.len() as u32);
+        }
+        self.empty += empty;
+        self.profiles.resize(stacks.tracks.len() * self.values, Sums::default());
+        let (mut frames, mut sample, mut weight) = (Vec::new(), Vec::new(), Vec::new());
+        for entry in stacks.iter() {
+            sample.clear();
+            for (value, &number) in entry.values.iter().enumerate() {
+                self.negative += u64::from(number < 0);
+                if number <= 0 {
+                    continue;
+                }
+                if sample.is_empty() {
+                    stacks.stacks.outermost_first(entry.stack, &mut frames);
+                    self.put_sample(&frames, &mut sample);
+                }
+                weight.clear();
+                weight.push(b',');
+                weight.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
+                let profile = entry.track * self.values + value;
+                let sums = &mut self.profiles[profile];
+                let comma = usize::from(sums.samples == 0);
+                sums.samples += 1;
+                sums.total = sums.total.saturating_add(number);
+                self.spool.append(2 * profile, &sample[comma..])?;
+                self.spool.append(2 * profile + 1, &weight[comma..])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes all; the stacks are those of the last part.
+    ///
+    /// # Errors
+    /// When the spool cannot be read, or the output not be written.
+    pub fn finish(mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
+        head(stacks, self.no_frames, out)?;
+        let profiles: Vec<_> = (self.profiles.iter().copied().enumerate())
+            .map(|(number, sums)| (number / self.values, number % self.values, sums))
+            // As in the other writer: every thread has its main value.
+            .filter(|(_, value, sums)| *value == 0 || sums.samples > 0)
+            .collect();
+        json::array(out, "", profiles, |out, (track, value, sums)| {
+            profile_head(stacks, track, value, sums.total, out)?;
+            let text = 2 * (track * self.values + value);
+            out.write_all(b",\"samples\":[")?;
+            self.spool.copy(text, out)?;
+            out.write_all(b"],\"weights\":[")?;
+            self.spool.copy(text + 1, out)?;
+            self.written.stacks += sums.samples;
+            self.written.add_one(value, sums.total);
+            out.write_all(b"]}")
+        })?;
+        out.write_all(b"}\n")?;
+        self.written.lose("negative numbers", self.negative);
+        self.written.lose("empty stacks, shown as <no frames>", self.empty);
+        Ok(self.written)
+    }
+
+    /// Appends a stack to a text, with a comma before it.
+    fn put_sample(&self, frames: &[FrameId], text: &mut Vec<u8>) {
+        text.extend_from_slice(b",[");
+        let mut digits = itoa::Buffer::new();
+        for (place, frame) in frames.iter().enumerate() {
+            if place > 0 {
+                text.push(b',');
+            }
+            let moved = self.no_frames.is_some_and(|no_frames| no_frames <= frame.0);
+            text.extend_from_slice(digits.format(frame.0 + u32::from(moved)).as_bytes());
+        }
+        if let (true, Some(no_frames)) = (frames.is_empty(), self.no_frames) {
+            text.extend_from_slice(digits.format(no_frames).as_bytes());
+        }
+        text.push(b']');
+    }
 }
