@@ -1,6 +1,6 @@
 //! A flame graph as one SVG file, drawn by inferno.
 
-use super::flame_tree::{FlameTree, MOST};
+use super::flame_tree::{FlameTree, MOST, NamedStacks};
 use super::folded::Lines;
 use super::lines::{Counts, Labels, track_frames};
 use super::written::Written;
@@ -51,12 +51,15 @@ impl Writer {
     pub fn part(&mut self, stacks: &WeightedStacks) {
         self.counts.begin_part(stacks);
         self.labels.extend(stacks);
-        let mut names = Vec::new();
+        let mut some = NamedStacks::default();
         for entry in stacks.iter() {
-            names.clear();
-            names.extend(stacks.stacks.frames(entry.stack).map(|frame| self.labels.of_frame[frame.index()]));
-            self.tree.add(entry.track, names.iter().rev().copied(), entry.values[self.value]);
+            let names = stacks.stacks.frames(entry.stack).map(|frame| self.labels.of_frame[frame.index()]);
+            some.push(entry.track, names, entry.values[self.value]);
+            if some.is_full() {
+                self.tree.add(&mut some);
+            }
         }
+        self.tree.add(&mut some);
     }
 
     /// Draws all; the stacks are those of the last part.

@@ -130,11 +130,16 @@ pub struct Writer {
     /// The samples of each profile, and the weights; those of all values of a track, track by track.
     spool: Spool,
     profiles: Vec<Sums>,
+    /// By frame: its number with a comma before it, in so many of the bytes.
+    numbers: Vec<([u8; NUMBER], u8)>,
     /// The number of the frame of empty stacks. Frames that were not known when it was chosen come after it.
     no_frames: Option<u32>,
     empty: u64,
     negative: u64,
 }
+
+/// The longest number with a comma, and one more byte for the sake of copying.
+const NUMBER: usize = 12;
 
 #[derive(Clone, Copy, Default)]
 struct Sums {
@@ -146,7 +151,7 @@ impl Writer {
     /// For all parts, of which these stacks are the first. What has been read waits in the spool for what comes before it.
     pub fn new(stacks: &WeightedStacks, spool: Spool) -> Self {
         let (written, values) = (Written::of_values(stacks), stacks.values.len());
-        Self { written, values, spool, profiles: Vec::new(), no_frames: None, empty: 0, negative: 0 }
+        Self { written, values, spool, profiles: Vec::new(), numbers: Vec::new(), no_frames: None, empty: 0, negative: 0 }
     }
 
     /// Takes a part, whose entries are sums and not in the order of time.
@@ -160,6 +165,10 @@ impl Writer {
             self.no_frames.get_or_insert(stacks.frames.len() as u32);
         }
         self.empty += empty;
+        for frame in self.numbers.len()..stacks.frames.len() {
+            let moved = self.no_frames.is_some_and(|no_frames| no_frames <= frame as u32);
+            self.numbers.push(number(frame as u32 + u32::from(moved)));
+        }
         self.profiles.resize(stacks.tracks.len() * self.values, Sums::default());
         let (mut frames, mut sample, mut weight) = (Vec::new(), Vec::new(), Vec::new());
         for entry in stacks.iter() {
@@ -218,18 +227,31 @@ impl Writer {
 
     /// Appends a stack to a text, with a comma before it.
     fn put_sample(&self, frames: &[FrameId], text: &mut Vec<u8>) {
-        text.extend_from_slice(b",[");
-        let mut digits = itoa::Buffer::new();
-        for (place, frame) in frames.iter().enumerate() {
-            if place > 0 {
-                text.push(b',');
-            }
-            let moved = self.no_frames.is_some_and(|no_frames| no_frames <= frame.0);
-            text.extend_from_slice(digits.format(frame.0 + u32::from(moved)).as_bytes());
+        text.push(b',');
+        let begin = text.len();
+        for frame in frames {
+            let (number, length) = &self.numbers[frame.index()];
+            // So many bytes as are known here are copied without a call.
+            text.extend_from_slice(number);
+            text.truncate(text.len() - NUMBER + usize::from(*length));
         }
-        if let (true, Some(no_frames)) = (frames.is_empty(), self.no_frames) {
-            text.extend_from_slice(digits.format(no_frames).as_bytes());
+        match (text.get_mut(begin), self.no_frames) {
+            (Some(comma), _) => *comma = b'[',
+            (None, Some(no_frames)) => {
+                text.push(b'[');
+                text.extend_from_slice(itoa::Buffer::new().format(no_frames).as_bytes());
+            }
+            (None, None) => text.push(b'['),
         }
         text.push(b']');
     }
+}
+
+/// A number with a comma before it, and how many bytes that is.
+fn number(number: u32) -> ([u8; NUMBER], u8) {
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(number).as_bytes();
+    let mut text = [b','; NUMBER];
+    text[1..=digits.len()].copy_from_slice(digits);
+    (text, digits.len() as u8 + 1)
 }
