@@ -127,8 +127,10 @@ fn profile_head(stacks: &WeightedStacks, track: usize, value: usize, total: i64,
 pub struct Writer {
     written: Written,
     values: usize,
-    /// The samples of each profile, and the weights; those of all values of a track, track by track.
+    /// For each track the stacks that have any number, and for each of its values the weights, and those stacks that are not the
+    /// first ones of the track.
     spool: Spool,
+    /// By track and value.
     profiles: Vec<Sums>,
     /// By frame: its number with a comma before it, in so many of the bytes.
     numbers: Vec<([u8; NUMBER], u8)>,
@@ -145,6 +147,8 @@ const NUMBER: usize = 12;
 struct Sums {
     samples: u64,
     total: i64,
+    /// How many bytes of the track's stacks are those of this profile, if it was not all so far.
+    shared: Option<u64>,
 }
 
 impl Writer {
@@ -172,27 +176,34 @@ impl Writer {
         self.profiles.resize(stacks.tracks.len() * self.values, Sums::default());
         let (mut frames, mut sample, mut weight) = (Vec::new(), Vec::new(), Vec::new());
         for entry in stacks.iter() {
+            self.negative += entry.values.iter().filter(|number| **number < 0).count() as u64;
+            if entry.values.iter().all(|number| *number <= 0) {
+                continue;
+            }
             sample.clear();
+            stacks.stacks.outermost_first(entry.stack, &mut frames);
+            self.put_sample(&frames, &mut sample);
+            let track = self.text(entry.track);
             for (value, &number) in entry.values.iter().enumerate() {
-                self.negative += u64::from(number < 0);
+                let sums = &mut self.profiles[entry.track * self.values + value];
                 if number <= 0 {
+                    // Another value has this stack: from here on the two are not the same.
+                    sums.shared.get_or_insert_with(|| self.spool.len(track));
                     continue;
-                }
-                if sample.is_empty() {
-                    stacks.stacks.outermost_first(entry.stack, &mut frames);
-                    self.put_sample(&frames, &mut sample);
                 }
                 weight.clear();
                 weight.push(b',');
                 weight.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
-                let profile = entry.track * self.values + value;
-                let sums = &mut self.profiles[profile];
                 let comma = usize::from(sums.samples == 0);
                 sums.samples += 1;
                 sums.total = sums.total.saturating_add(number);
-                self.spool.append(2 * profile, &sample[comma..])?;
-                self.spool.append(2 * profile + 1, &weight[comma..])?;
+                self.spool.append(track + 1 + 2 * value, &weight[comma..])?;
+                if sums.shared.is_some() {
+                    self.spool.append(track + 2 + 2 * value, &sample[comma..])?;
+                }
             }
+            let comma = usize::from(self.spool.len(track) == 0);
+            self.spool.append(track, &sample[comma..])?;
         }
         Ok(())
     }
@@ -210,11 +221,12 @@ impl Writer {
             .collect();
         json::array(out, "", profiles, |out, (track, value, sums)| {
             profile_head(stacks, track, value, sums.total, out)?;
-            let text = 2 * (track * self.values + value);
+            let text = self.text(track);
             out.write_all(b",\"samples\":[")?;
-            self.spool.copy(text, out)?;
+            self.spool.copy(text, sums.shared.unwrap_or(u64::MAX), out)?;
+            self.spool.copy(text + 2 + 2 * value, u64::MAX, out)?;
             out.write_all(b"],\"weights\":[")?;
-            self.spool.copy(text + 1, out)?;
+            self.spool.copy(text + 1 + 2 * value, u64::MAX, out)?;
             self.written.stacks += sums.samples;
             self.written.add_one(value, sums.total);
             out.write_all(b"]}")
@@ -223,6 +235,11 @@ impl Writer {
         self.written.lose("negative numbers", self.negative);
         self.written.lose("empty stacks, shown as <no frames>", self.empty);
         Ok(self.written)
+    }
+
+    /// The text of a track's stacks. The weights and the stacks of each of its values come after it.
+    fn text(&self, track: usize) -> usize {
+        track * (1 + 2 * self.values)
     }
 
     /// Appends a stack to a text, with a comma before it.
