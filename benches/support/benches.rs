@@ -4,7 +4,7 @@ use super::floors::{
     decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns, load_and_write, load_on_one_thread,
     read_in_blocks, walk_dart, walk_go,
 };
-use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, open_converted};
+use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, create_converted};
 use dumptool::analysis::profile::Selected;
 use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
@@ -296,7 +296,7 @@ pub(crate) static CONVERTED: AtomicU64 = AtomicU64::new(0);
 fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
     let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    let mut file = BufWriter::with_capacity(64 << 10, open_converted());
+    let mut file = BufWriter::with_capacity(64 << 10, create_converted());
     black_box(hprof::write(&loaded.heap, &hprof::Options::default(), &mut file).expect("the output is written"));
     file.flush().expect("the output is written");
     let length = file.stream_position().expect("a file has a position");

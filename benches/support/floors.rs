@@ -1,7 +1,7 @@
 //! What a reader is compared with: the least work that could give its answer.
 
 use super::benches::{CONVERTED, load};
-use super::inputs::open_converted;
+use super::inputs::create_converted;
 use dumptool::input::Format;
 use dumptool::source::Source;
 use rayon::ThreadPoolBuilder;
@@ -94,7 +94,7 @@ pub(crate) fn load_and_write(format: Format, path: &Path) {
     load(format, source.bytes());
     let mut left = CONVERTED.load(Ordering::Relaxed) as usize;
     assert!(left > 0, "a conversion came before");
-    let mut file = open_converted();
+    let mut file = create_converted();
     let block = vec![0x55; 1 << 20];
     while left > 0 {
         let length = left.min(block.len());

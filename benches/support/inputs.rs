@@ -2,7 +2,7 @@
 
 use crate::generate::generation::GENERATION;
 use crate::generate::{dart, go, hprof, mojo, mvmheap};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -61,14 +61,12 @@ pub(crate) fn converted() -> PathBuf {
     folder().join(format!("converted-{}.part", std::process::id()))
 }
 
-/// That file, to be written over from its beginning: memory for the pages of a new one costs more or less from moment to moment,
-/// many times as much as writing where the host of a virtual machine has taken it back.
-pub(crate) fn open_converted() -> File {
-    OpenOptions::new().write(true).create(true).truncate(false).open(converted()).expect("the output opens")
+/// Makes that file.
+pub(crate) fn create_converted() -> File {
+    File::create(converted()).expect("the output opens")
 }
 
-/// Removes it.
-pub(crate) fn remove_converted() {
-    // Most benchmarks convert nothing.
-    let _ = fs::remove_file(converted());
+/// Removes it. Most benchmarks convert nothing: then there is none.
+pub(crate) fn remove_converted() -> bool {
+    fs::remove_file(converted()).is_ok()
 }

@@ -33,7 +33,9 @@ impl Sizes {
 
     /// Appends sizes.
     pub fn extend_from_slice(&mut self, sizes: &[u64]) {
-        match sizes.iter().all(|&size| size < u32::MAX.into()) {
+        // All bits of all sizes: the processor computes several at once, so that this takes less time than to compare each.
+        let bits = sizes.iter().fold(0, |bits, size| bits | size);
+        match bits < u32::MAX.into() {
             true => self.low.extend(sizes.iter().map(|&size| size as u32)),
             false => sizes.iter().for_each(|&size| self.push(size)),
         }

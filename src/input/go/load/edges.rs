@@ -1,14 +1,14 @@
 //! The third pass: the references of each object, and the shape by which it is typed.
 //!
-//! How many pointers hit an object is known only when they have been followed, which is to be done once. So each chunk of
-//! rows gets room for all of its fields and fills the beginning; then the parts are moved together. Room that was not
-//! needed is memory that was never touched.
+//! How many pointers hit an object is known only when they have been followed, which is to be done once. So some chunks of
+//! rows are worked on at a time, each with a buffer of its own, and what they found is then appended to columns that have
+//! room for all fields. Room that is not needed is memory that is never touched.
 
-use super::CHUNK;
 use super::old::OldLayout;
 use super::place::Placed;
 use super::pointers::{Faults, HEADER, Reader};
 use super::shape::{Shape, Shapes, Signature};
+use super::{CHUNK, chunks_at_a_time};
 use crate::bytes::Cursor;
 use crate::input::go::fields::{Field, Fields};
 use crate::model::heap::{Label, ObjectId, Offsets, References, TypeId};
@@ -29,65 +29,48 @@ struct Work<'w> {
     /// References of each row.
     counts: &'w mut [u32],
     shape_of: &'w mut [TypeId],
-    targets: &'w mut [u32],
-    /// Offsets in the object.
-    labels: &'w mut [u32],
+    found: &'w mut Found,
 }
 
 /// What comes of a chunk of rows.
-struct Chunk {
+#[derive(Default)]
+struct Found {
+    targets: Vec<ObjectId>,
+    labels: Vec<Label>,
     shapes: Vec<Shape>,
     faults: Faults,
-    /// References in all.
-    length: usize,
 }
 
 impl Edges {
     /// Follows all pointers of all objects.
     pub(super) fn new(reader: &Reader<'_, '_>, placed: &Placed) -> Self {
         let count = placed.sizes.len();
-        let room: Vec<usize> = placed.fields.iter().map(|fields| usize::try_from(*fields).unwrap_or(usize::MAX)).collect();
-        let all = room.iter().fold(0usize, |all, room| all.saturating_add(*room));
+        let fields = usize::try_from(placed.fields).unwrap_or(usize::MAX);
         let mut counts = vec![0u32; count.saturating_add(1)];
         let mut shape_of = vec![TypeId(0); count];
-        let (mut targets, mut labels) = (vec![0u32; all], vec![0u32; all]);
-        let mut work = Vec::with_capacity(room.len());
-        let (mut rest_of_targets, mut rest_of_labels) = (&mut targets[..], &mut labels[..]);
-        let counts_of_chunks = counts.get_mut(1..).unwrap_or_default().chunks_mut(CHUNK);
-        let columns = counts_of_chunks.zip(shape_of.chunks_mut(CHUNK)).zip(&room).enumerate();
-        for (number, ((counts, shape_of), room)) in columns {
-            let (targets, rest) = std::mem::take(&mut rest_of_targets).split_at_mut(*room);
-            rest_of_targets = rest;
-            let (labels, rest) = std::mem::take(&mut rest_of_labels).split_at_mut(*room);
-            rest_of_labels = rest;
-            work.push(Work { first_row: number.saturating_mul(CHUNK), counts, shape_of, targets, labels });
-        }
-        let chunks: Vec<Chunk> = work.into_par_iter().map(|work| chunk(reader, placed, work)).collect();
+        let (mut target, mut label) = (Vec::with_capacity(fields), Vec::with_capacity(fields));
+        let mut shapes = Vec::with_capacity(count.div_ceil(CHUNK));
 
-        let (mut from, mut to) = (0usize, 0usize);
-        let mut faults = Faults::default();
-        for (chunk, room) in chunks.iter().zip(&room) {
-            let filled = from..from.saturating_add(chunk.length);
-            targets.copy_within(filled.clone(), to);
-            labels.copy_within(filled, to);
-            from = from.saturating_add(*room);
-            to = to.saturating_add(chunk.length);
-            faults.beyond += chunk.faults.beyond;
-            faults.unknown_interfaces += chunk.faults.unknown_interfaces;
-            faults.unknown_types += chunk.faults.unknown_types;
+        let mut found: Vec<Found> = Vec::new();
+        found.resize_with(chunks_at_a_time(), Found::default);
+        let rows_at_a_time = CHUNK.saturating_mul(found.len());
+        let columns = counts.get_mut(1..).unwrap_or_default().chunks_mut(rows_at_a_time).zip(shape_of.chunks_mut(rows_at_a_time));
+        for (first_row, (counts, shape_of)) in (0..).step_by(rows_at_a_time).zip(columns) {
+            let chunks = counts.chunks_mut(CHUNK).zip(shape_of.chunks_mut(CHUNK)).zip(&mut found);
+            let work = (first_row..).step_by(CHUNK).zip(chunks);
+            let work = work.map(|(first_row, ((counts, shape_of), found))| Work { first_row, counts, shape_of, found });
+            let done: Vec<_> = work.collect::<Vec<_>>().into_par_iter().map(|work| chunk(reader, placed, work)).collect();
+            for found in done {
+                target.append(&mut found.targets);
+                label.append(&mut found.labels);
+                shapes.push(std::mem::take(&mut found.shapes));
+            }
         }
-        for column in [&mut targets, &mut labels] {
-            column.truncate(to);
-            column.shrink_to_fit();
-        }
-        // Collecting into elements of the same size leaves the memory where it is.
-        let references = References {
-            first: first_of(counts, to as u64),
-            target: targets.into_iter().map(ObjectId).collect(),
-            label: labels.into_iter().map(|offset| Label::offset(offset.into())).collect(),
-            weak: Vec::new(),
-        };
-        Self { references, shape_of, shapes: chunks.into_iter().map(|chunk| chunk.shapes).collect(), faults }
+        let faults = found.iter().map(|found| found.faults).sum();
+        target.shrink_to_fit();
+        label.shrink_to_fit();
+        let references = References { first: first_of(counts, target.len() as u64), target, label, weak: Vec::new() };
+        Self { references, shape_of, shapes, faults }
     }
 }
 
@@ -109,8 +92,9 @@ fn first_of(mut counts: Vec<u32>, sum: u64) -> Offsets {
     Offsets::Large(sums.collect())
 }
 
-fn chunk(reader: &Reader<'_, '_>, placed: &Placed, work: Work<'_>) -> Chunk {
-    let mut follow = Follow { reader, work, length: 0, batch: [Open::default(); BATCH], open: 0, faults: Faults::default() };
+/// Works on a chunk of rows, and gives the place where its results are.
+fn chunk<'w>(reader: &'w Reader<'_, '_>, placed: &Placed, work: Work<'w>) -> &'w mut Found {
+    let mut follow = Follow { reader, work, batch: [Open::default(); BATCH], open: 0 };
     let mut shapes = Shapes::default();
     for index in 0..follow.work.counts.len() {
         let row = follow.work.first_row.wrapping_add(index);
@@ -126,7 +110,9 @@ fn chunk(reader: &Reader<'_, '_>, placed: &Placed, work: Work<'_>) -> Chunk {
         }
     }
     follow.resolve();
-    Chunk { shapes: shapes.into_distinct(), faults: follow.faults, length: follow.length }
+    let found = follow.work.found;
+    found.shapes = shapes.into_distinct();
+    found
 }
 
 /// Pointers that are resolved together: the processor then waits for several places in memory at once.
@@ -148,12 +134,9 @@ struct Open {
 struct Follow<'w, 's, 'a> {
     reader: &'w Reader<'s, 'a>,
     work: Work<'w>,
-    /// References so far.
-    length: usize,
     batch: [Open; BATCH],
     /// Pointers in the batch.
     open: usize,
-    faults: Faults,
 }
 
 impl Follow<'_, '_, '_> {
@@ -184,7 +167,7 @@ impl Follow<'_, '_, '_> {
         for field in layout.fields(size, self.reader.words.size) {
             self.field(index, contents, field, false);
         }
-        self.faults.unknown_types += u64::from(layout.unknown);
+        self.work.found.faults.unknown_types += u64::from(layout.unknown);
         match (layout.is_typed(), layout.conservative) {
             (true, _) => Shape::Old { number },
             (false, true) => Shape::Conservative { size },
@@ -194,7 +177,7 @@ impl Follow<'_, '_, '_> {
 
     #[inline]
     fn field(&mut self, index: usize, contents: &[u8], field: Field, hints: bool) {
-        let Some(pointer) = self.reader.pointer(contents, field, &mut self.faults) else { return };
+        let Some(pointer) = self.reader.pointer(contents, field, &mut self.work.found.faults) else { return };
         let before = if hints { self.reader.word_before(contents, pointer.offset) } else { 0 };
         let offset = u32::try_from(pointer.offset).unwrap_or(u32::MAX);
         if let Some(place) = self.batch.get_mut(self.open) {
@@ -213,11 +196,8 @@ impl Follow<'_, '_, '_> {
         self.reader.addresses.warm(batch.iter().map(|open| open.address));
         for open in batch {
             let Some((object, inside)) = self.reader.object_at(open.address) else { continue };
-            let places = (self.work.targets.get_mut(self.length), self.work.labels.get_mut(self.length));
-            let (Some(target), Some(label)) = places else { continue };
-            *target = object.0;
-            *label = open.offset;
-            self.length = self.length.wrapping_add(1);
+            self.work.found.targets.push(object);
+            self.work.found.labels.push(Label::offset(open.offset.into()));
             if let Some(count) = self.work.counts.get_mut(open.index as usize) {
                 *count = count.wrapping_add(1);
             }

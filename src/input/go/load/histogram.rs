@@ -110,7 +110,7 @@ fn shape(object: &Object<'_>, survey: &Survey<'_>) -> Shape {
 }
 
 /// Rows of the layouts that came last: spans hold few layouts, and a list of pointers takes longer to go through than to compare.
-struct Recent(Box<[(Place, usize); 256]>);
+struct Recent(Box<[(Place, usize); 1024]>);
 
 /// A size and an encoded list of pointers that is short.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -123,7 +123,7 @@ struct Place {
 impl Default for Recent {
     fn default() -> Self {
         // No list is empty as this one, which has not even an end mark: a size of no object tells it from those.
-        Self(Box::new([(Place { size: u64::MAX, list: 0 }, 0); 256]))
+        Self(Box::new([(Place { size: u64::MAX, list: 0 }, 0); 1024]))
     }
 }
 
@@ -162,7 +162,7 @@ impl Place {
     #[inline]
     fn index(self) -> usize {
         let folded = self.size ^ (self.list as u64).rotate_left(20) ^ (self.list >> 64) as u64;
-        (folded.wrapping_mul(0xf135_7aea_2e62_a9c5) >> 56) as usize
+        (folded.wrapping_mul(0xf135_7aea_2e62_a9c5) >> 54) as usize
     }
 }
 

@@ -9,7 +9,6 @@ use crate::input::go::version::Version;
 use crate::model::heap::{Offsets, Sizes};
 use rayon::prelude::*;
 use std::num::Saturating;
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// The objects in their rows.
 pub(super) struct Placed {
@@ -18,8 +17,8 @@ pub(super) struct Placed {
     pub(super) positions: Offsets,
     /// Number of the layout (the draft and 1.3, otherwise empty).
     pub(super) layouts: Vec<u32>,
-    /// Entries in the field lists of each [`CHUNK`] of rows.
-    pub(super) fields: Vec<u64>,
+    /// Entries in the field lists of all objects.
+    pub(super) fields: u64,
     /// Objects that reach into the next one.
     pub(super) overlapping: Saturating<u64>,
 }
@@ -36,7 +35,6 @@ impl Placed {
             sizes: Scatter::new(count, u32::MAX.into()),
             positions: Scatter::new(count, end),
             layouts: Scatter::new(if typed { count } else { 0 }, u32::MAX.into()),
-            fields: (0..count.div_ceil(CHUNK)).map(|_| AtomicU64::new(0)).collect(),
         };
         let chunks = (0u64..).zip(&survey.chunks).collect::<Vec<_>>();
         // The first of several records at one address counts; that is known only in the order of the file.
@@ -58,7 +56,7 @@ impl Placed {
                 Offsets::Small(layouts) => layouts,
                 Offsets::Large(_) => Vec::new(),
             },
-            fields: placing.fields.into_iter().map(AtomicU64::into_inner).collect(),
+            fields: done.iter().fold(0, |all, done| all.saturating_add(done.fields)),
             overlapping: done.iter().map(|done| done.overlapping).sum(),
         }
     }
@@ -70,7 +68,6 @@ struct Placing<'s, 'a> {
     sizes: Scatter,
     positions: Scatter,
     layouts: Scatter,
-    fields: Vec<AtomicU64>,
 }
 
 /// What there is to say of a part of the file.
@@ -79,8 +76,8 @@ struct Done {
     overlapping: Saturating<u64>,
     /// Objects whose size does not fit into 32 bits.
     huge: Vec<(usize, u64)>,
-    /// A chunk of rows and the fields found for it, not yet added: neighbours in the file are neighbours in the heap.
-    run: (usize, u64),
+    /// Entries in the field lists.
+    fields: u64,
 }
 
 impl<'a> Placing<'_, 'a> {
@@ -104,7 +101,6 @@ impl<'a> Placing<'_, 'a> {
                 _ => break,
             }
         }
-        self.add_fields(done.run);
         done
     }
 
@@ -132,22 +128,12 @@ impl<'a> Placing<'_, 'a> {
                 self.survey.old.layout(number).map_or(0, |layout| layout.count(size, self.survey.words.size))
             }
         };
-        if done.run.0 != row / CHUNK {
-            self.add_fields(done.run);
-            done.run = (row / CHUNK, 0);
-        }
-        done.run.1 = done.run.1.saturating_add(fields);
+        done.fields = done.fields.saturating_add(fields);
     }
 
     /// Offset of a part of the file, which knows its place in memory.
     #[inline]
     fn position(&self, part: &[u8]) -> u64 {
         part.as_ptr().addr().wrapping_sub(self.bytes.as_ptr().addr()) as u64
-    }
-
-    fn add_fields(&self, (chunk, fields): (usize, u64)) {
-        if let Some(sum) = self.fields.get(chunk) {
-            sum.fetch_add(fields, Relaxed);
-        }
     }
 }

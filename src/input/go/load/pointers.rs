@@ -7,6 +7,7 @@ use crate::input::go::fields::{Field, FieldKind};
 use crate::input::go::phantoms::{Rule, largest};
 use crate::model::addresses::Addresses;
 use crate::model::heap::{ObjectId, Sizes};
+use std::iter::Sum;
 use std::num::Saturating;
 
 /// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object point behind it.
@@ -68,6 +69,17 @@ pub(super) struct Faults {
     pub(super) unknown_types: Saturating<u64>,
     /// Frames that belong to no goroutine.
     pub(super) lost_frames: Saturating<u64>,
+}
+
+impl Sum for Faults {
+    fn sum<I: Iterator<Item = Self>>(faults: I) -> Self {
+        faults.fold(Self::default(), |sum, faults| Self {
+            beyond: sum.beyond + faults.beyond,
+            unknown_interfaces: sum.unknown_interfaces + faults.unknown_interfaces,
+            unknown_types: sum.unknown_types + faults.unknown_types,
+            lost_frames: sum.lost_frames + faults.lost_frames,
+        })
+    }
 }
 
 /// A pointer in some memory.

@@ -3,10 +3,10 @@
 //! What is known of an object, best first: the type record that 1.3 gives it; its malloc header; a hint from an interface
 //! or from the records of goroutines that point to it; its size and where its pointers are.
 
-use super::CHUNK;
 use super::interfaces::{Hint, Hinted, Hints, RUNTIME_TYPES, hinted};
 use super::shape::Shape;
 use super::survey::Survey;
+use super::{CHUNK, chunks_at_a_time};
 use crate::model::heap::{Type, TypeId, TypeKind};
 use crate::model::names::Names;
 use rayon::prelude::*;
@@ -21,23 +21,25 @@ pub(super) fn number(
     names: &mut Names,
 ) -> (Vec<Type>, Vec<TypeId>) {
     let typing = Typing { survey, hints, hinted: hinted(survey) };
-    let work: Vec<_> = type_of.chunks_mut(CHUNK).zip(shapes).enumerate().collect();
-    let chunks: Vec<(&mut [TypeId], Typed)> = work
-        .into_par_iter()
-        .map(|(number, (rows, shapes))| {
-            let typed = typing.chunk(number.saturating_mul(CHUNK), rows, &shapes);
-            (rows, typed)
-        })
-        .collect();
-
     let mut found = Found::default();
-    let renumbered: Vec<(&mut [TypeId], Vec<TypeId>)> =
-        chunks.into_iter().map(|(rows, typed)| (rows, found.merge(typed))).collect();
-    renumbered.into_par_iter().for_each(|(rows, numbers)| {
-        for row in rows {
-            *row = numbers.get(row.0 as usize).copied().unwrap_or(TypeId(0));
-        }
-    });
+    let mut shapes = shapes.into_iter();
+    let rows_at_a_time = CHUNK.saturating_mul(chunks_at_a_time());
+    for (first_row, rows) in (0..).step_by(rows_at_a_time).zip(type_of.chunks_mut(rows_at_a_time)) {
+        let chunks: Vec<_> = (first_row..).step_by(CHUNK).zip(rows.chunks_mut(CHUNK)).zip(shapes.by_ref()).collect();
+        let typed: Vec<_> = chunks
+            .into_par_iter()
+            .map(|((first_row, rows), shapes)| {
+                let typed = typing.chunk(first_row, rows, &shapes);
+                (rows, typed)
+            })
+            .collect();
+        let numbers: Vec<_> = typed.into_iter().map(|(rows, typed)| (rows, found.merge(typed))).collect();
+        numbers.into_par_iter().for_each(|(rows, numbers)| {
+            for row in rows {
+                *row = numbers.get(row.0 as usize).copied().unwrap_or(TypeId(0));
+            }
+        });
+    }
     let types = typing.types(&found, names);
     (types, type_of)
 }

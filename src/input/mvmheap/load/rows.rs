@@ -11,6 +11,8 @@ use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets, Sizes};
 
 /// Numbers that are decoded at a time.
 const CHUNK: usize = 4096;
+/// Rows for which there is room before they are decoded, for each byte of a snapshot. Real ones take 20 bytes a row.
+const ROWS_PER_BYTE: u64 = 4;
 
 /// The rows of a snapshot.
 pub(super) struct Rows {
@@ -27,25 +29,41 @@ pub(super) struct Rows {
     references: u64,
 }
 
-impl Default for Rows {
-    fn default() -> Self {
-        let mut first = Offsets::with_capacity(0, 0);
+impl Rows {
+    /// None, with room for those that the snapshot announces.
+    fn of(snapshot: &Snapshot<'_>) -> Self {
+        let count = announced(snapshot);
+        let mut first = Offsets::with_capacity(count.saturating_add(1), 0);
         first.push(0);
         Self {
-            kinds: Vec::new(),
-            shallow: Sizes::default(),
-            tofi: Vec::new(),
+            kinds: Vec::with_capacity(count),
+            shallow: Sizes::with_capacity(count),
+            tofi: Vec::with_capacity(count),
             first,
             external: Vec::new(),
-            starts: Offsets::with_capacity(0, 0),
+            starts: Offsets::with_capacity(count, 0),
             references: 0,
         }
     }
 }
 
+/// Rows that the snapshot says to have, as far as its size bears that out. What it does not count are the parts of the root set and
+/// the frames of the call stack.
+fn announced(snapshot: &Snapshot<'_>) -> usize {
+    let counted = match &snapshot.data {
+        Data::Sections { coll, .. } => coll.map_or(0, |coll| coll.rows),
+        Data::Blocks(_) => ["total_objects", "total_typeobjects", "total_stables", "total_frames"]
+            .iter()
+            .filter_map(|key| snapshot.meta.as_ref()?.unsigned(key))
+            .fold(0, u64::saturating_add),
+    };
+    let most = snapshot.stored_bytes().saturating_mul(ROWS_PER_BYTE);
+    usize::try_from(counted.saturating_add(counted / 64).min(most)).unwrap_or(0)
+}
+
 /// Decodes all rows, and finds out in which order their references stand in the file.
 pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Result<(Rows, Order)> {
-    let mut rows = Rows::default();
+    let mut rows = Rows::of(snapshot);
     match &snapshot.data {
         Data::Sections { .. } => read_sections(dump, snapshot, &mut rows)?,
         Data::Blocks(_) => {
@@ -190,7 +208,12 @@ fn add_counts(first: &mut Offsets, sum: &mut u64, values: &[u64]) {
 }
 
 fn add_starts(starts: &mut Offsets, values: &[u64]) {
-    starts.extend(values.iter().copied(), values.iter().copied().max().unwrap_or(0));
+    starts.extend(values.iter().copied(), union(values));
+}
+
+/// At least the largest, and below the same power of two. The processor computes several at once, which it cannot for the largest.
+fn union(values: &[u64]) -> u64 {
+    values.iter().fold(0, |all, value| all | value)
 }
 
 fn add_external(external: &mut Vec<(ObjectId, u64)>, row: usize, values: &[u64]) {

@@ -28,11 +28,13 @@ pub(super) fn add(
 ) -> (Vec<TypeId>, u64) {
     let slots = Slots::new(dump, snapshot);
     let mut used = vec![false; slots.count()];
+    let nameless: [bool; 16] = std::array::from_fn(|kind| roots::part(kind as u8).is_none());
     let mut untyped = 0u64;
     let mut rows = tofi;
     for (row, &kind) in rows.iter_mut().zip(kinds) {
         let slot = slots.slot(kind, *row);
-        untyped = untyped.wrapping_add(u64::from(slot < KINDS && roots::part(kind).is_none()));
+        let is_nameless = nameless.get(usize::from(kind & 15)).is_some_and(|nameless| *nameless);
+        untyped = untyped.wrapping_add(u64::from(slot < KINDS) & u64::from(is_nameless));
         if let Some(used) = used.get_mut(slot) {
             *used = true;
         }
@@ -49,15 +51,25 @@ pub(super) fn add(
 pub(super) struct Slots {
     types: usize,
     frames: usize,
+    /// For each kind: how many names it has, and the slot of the first. Kinds come in no order that the processor could foresee,
+    /// so that they are not to be branched on.
+    names: [(u32, u32); 16],
 }
 
 impl Slots {
     pub(super) fn new(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Self {
         let known = |size: Option<u64>, rows: usize| usize::try_from(size.unwrap_or(0)).unwrap_or(rows).min(rows);
-        Self {
-            types: known(snapshot.sizes.types, dump.tables.types.len()),
-            frames: known(snapshot.sizes.frames, dump.tables.frames.len()),
+        let types = known(snapshot.sizes.types, dump.tables.types.len());
+        let frames = known(snapshot.sizes.frames, dump.tables.frames.len());
+        let mut names = [(0, 0); 16];
+        let mut slot = KINDS;
+        for (kind, count) in [(OBJECT, types), (TYPE_OBJECT, types), (STABLE, types), (FRAME, frames)] {
+            if let Some(names) = names.get_mut(kind as usize) {
+                *names = (count as u32, slot as u32);
+            }
+            slot = slot.saturating_add(count);
         }
+        Self { types, frames, names }
     }
 
     pub(super) fn count(&self) -> usize {
@@ -66,15 +78,9 @@ impl Slots {
 
     #[inline]
     pub(super) fn slot(&self, kind: u8, tofi: u32) -> usize {
-        let limit = match u64::from(kind) {
-            OBJECT | TYPE_OBJECT | STABLE => self.types,
-            FRAME => self.frames,
-            _ => 0,
-        };
-        match (tofi as usize) < limit {
-            true => self.types.wrapping_mul(usize::from(kind).wrapping_sub(1)).wrapping_add(KINDS).wrapping_add(tofi as usize),
-            false => usize::from(kind),
-        }
+        let (count, first) = self.names.get(usize::from(kind & 15)).copied().unwrap_or_default();
+        let slot = if tofi < count { first.wrapping_add(tofi) } else { kind.into() };
+        slot as usize
     }
 
     pub(super) fn add(&self, dump: &Dump<'_>, slot: usize, builder: &mut HeapBuilder<'_>) -> TypeId {
