@@ -175,7 +175,7 @@ impl<'a, 'p> Loader<'a, 'p> {
     fn are_stacks_new(&mut self) -> bool {
         let profile = self.builder.profile();
         let samples = profile.total.samples.wrapping_sub(self.samples_before);
-        profile.aggregate.len() as u64 > samples / 4 * 3
+        profile.aggregate.len() as u64 > samples.saturating_sub(samples / 4)
     }
 
     #[inline]

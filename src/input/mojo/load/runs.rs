@@ -44,7 +44,7 @@ impl<'a> Runs<'a> {
     /// in the processor's caches.
     pub(super) fn few(stacks: usize) -> Self {
         let places = (stacks / 8).clamp(2, PLACES).next_power_of_two();
-        Self { last: places - 1, ..Self::new() }
+        Self { last: places.saturating_sub(1), ..Self::new() }
     }
 
     /// Nothing that is known now counts any more.
