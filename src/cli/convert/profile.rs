@@ -28,7 +28,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     };
     drop(progress);
     let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
-    let apart = ("sums across the parts of the profile, in each of which a stack may stand again", parts);
+    let apart = ("sums across the parts of the profile, in which a stack may stand again", parts);
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
