@@ -51,7 +51,7 @@ impl Dump {
 
     /// Heap or profile.
     pub fn kind(&self) -> Kind {
-        self.format.kind()
+        input::kind(self.format, self.bytes())
     }
 
     /// The bytes, decompressed. Offsets in errors and records are places in them.

@@ -130,3 +130,50 @@ fn an_input_that_becomes_shorter_is_said_and_not_a_crash() {
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     assert!(text(&output).contains("the input became shorter while it was read"), "{}", text(&output));
 }
+
+#[test]
+fn a_closed_pipe_is_no_error_for_any_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = large_profile(folder.path());
+    let heap = fixture("go/tiny_go127.heapdump.zst");
+    let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
+    let profile_targets = ["csv", "jsonl", "speedscope", "firefox", "mojo", "austin"];
+    let conversions =
+        heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.map(|target| (&profile, target)));
+    for (input, target) in conversions {
+        let mut child = dumptool();
+        child.arg("convert").arg(input).args(["-", "--quiet", "--to", target]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        // More than a pipe holds is still to come.
+        child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), ""), "{target}");
+    }
+}
+
+#[test]
+fn a_standard_error_that_takes_nothing_changes_no_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let heap = fixture("go/tiny_go127.heapdump.zst");
+    let run = |arguments: &[&str]| {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        dumptool().args(arguments).stdout(Stdio::null()).stderr(full).status().unwrap().code()
+    };
+    let heap = heap.to_str().unwrap();
+    assert_eq!(run(&["convert", heap, folder.path().join("out.hprof").to_str().unwrap()]), Some(0));
+    assert_eq!(run(&["check", heap, "--max", "total.count=1", "-v"]), Some(1));
+    assert_eq!(run(&["top", "--by", "colour", heap]), Some(2));
+    assert_eq!(run(&["info", "/no/such/file"]), Some(3));
+}
+
+#[test]
+fn an_output_keeps_the_permissions_of_what_it_replaces() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.hprof");
+    fs::write(&out, "").unwrap();
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o600)).unwrap();
+    let status = dumptool().args(["convert", "-q"]).arg(fixture("go/tiny_go127.heapdump.zst")).arg(&out).status().unwrap();
+    assert!(status.success());
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
+}

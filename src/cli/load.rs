@@ -1,6 +1,7 @@
 //! Loads the heap of an input for a command.
 
-use super::args::{RootsArg, Snapshot};
+use super::args::{Common, RootsArg, Snapshot};
+use super::memory::{Work, refuse_too_large};
 use super::open::Input;
 use super::progress::Progress;
 use super::status::{self, Status, UsageError};
@@ -9,25 +10,43 @@ use crate::error::{Error, ErrorKind};
 use crate::input;
 use crate::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
 
-/// Loads a heap and shows how far it is. No snapshot asked for means the last complete one.
-///
-/// # Errors
-/// A [`UsageError`] when the file has no such snapshot; an `InputError` when nothing can be loaded. Damage behind what could be
-/// loaded is no error: it is told in [`Loaded::damage`], and what opening met in the source of the input.
-pub(super) fn load_heap<'a>(
-    input: &'a Input,
-    snapshot: Option<Snapshot>,
-    roots: RootsArg,
-    terminal: &Terminal,
-) -> anyhow::Result<Loaded<'a>> {
-    let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let roots = match roots {
-        RootsArg::Precise => RootScan::Precise,
-        RootsArg::Default => RootScan::Default,
-        RootsArg::Conservative => RootScan::Conservative,
-    };
-    let reached = |offset| progress.reached(offset);
-    input::load(input.format, input.bytes(), load_options(snapshot, roots, &reached)).map_err(|error| refused(error, input))
+/// Loads heaps for a command.
+#[derive(Clone, Copy)]
+pub(super) struct HeapLoader<'c> {
+    command: &'static str,
+    work: Work,
+    common: &'c Common,
+    terminal: &'c Terminal,
+}
+
+impl<'c> HeapLoader<'c> {
+    /// For a command that asks who holds what.
+    pub(super) fn analysed(command: &'static str, common: &'c Common, terminal: &'c Terminal) -> Self {
+        Self { command, work: Work::Analysis, common, terminal }
+    }
+
+    /// For a command that only writes objects and references down.
+    pub(super) fn copied(command: &'static str, common: &'c Common, terminal: &'c Terminal) -> Self {
+        Self { command, work: Work::Copy, common, terminal }
+    }
+
+    /// Loads a heap, unless it is too large, and shows how far it is. No snapshot asked for means the last complete one.
+    ///
+    /// # Errors
+    /// A [`UsageError`] when the file has no such snapshot, or the heap is too large for memory; an `InputError` when nothing can be
+    /// loaded. Damage behind what could be loaded is no error: it is told in [`Loaded::damage`], and what opening met in the
+    /// source of the input.
+    pub(super) fn load<'a>(self, input: &'a Input, snapshot: Option<Snapshot>, roots: RootsArg) -> anyhow::Result<Loaded<'a>> {
+        refuse_too_large(self.command, self.work, input, snapshot, self.common)?;
+        let progress = Progress::new(input.bytes().len() as u64, self.terminal);
+        let roots = match roots {
+            RootsArg::Precise => RootScan::Precise,
+            RootsArg::Default => RootScan::Default,
+            RootsArg::Conservative => RootScan::Conservative,
+        };
+        let reached = |offset| progress.reached(offset);
+        input::load(input.format, input.bytes(), load_options(snapshot, roots, &reached)).map_err(|error| refused(error, input))
+    }
 }
 
 /// How a heap is loaded for arguments.

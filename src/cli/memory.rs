@@ -1,6 +1,6 @@
 //! Refuses to load a heap that would not fit into memory, before the work starts.
 
-use super::args::Common;
+use super::args::{Common, Snapshot};
 use super::open::Input;
 use super::size::{count, size};
 use super::status::UsageError;
@@ -18,27 +18,38 @@ const USUAL_REFERENCES: u64 = 3;
 /// Bytes that an object takes in a file at least; compressed columns (mvmheap) may take less.
 const SMALLEST_OBJECT: u64 = 4;
 
-/// Looks at how many objects there are, and whether they fit.
+/// What a loaded heap is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Work {
+    /// Its objects and references are written down.
+    Copy,
+    /// Who holds what is found out.
+    Analysis,
+}
+
+/// Looks at how many objects there are, and whether they fit. No snapshot means the last one, of which it is not known yet whether
+/// it is whole: then it is the largest that counts.
 ///
 /// # Errors
 /// A [`UsageError`] with the estimate, and what can be done without a graph.
-pub(super) fn refuse_too_large(command: &str, input: &Input, common: &Common) -> anyhow::Result<()> {
+pub(super) fn refuse_too_large(
+    command: &str,
+    work: Work,
+    input: &Input,
+    snapshot: Option<Snapshot>,
+    common: &Common,
+) -> anyhow::Result<()> {
     let Some(most) = common.max_memory.or_else(usable_memory) else { return Ok(()) };
     let bytes = input.bytes().len() as u64;
     // Most files are so small that nothing in them can be too much; counting takes a pass.
-    let bound = needs(bytes / SMALLEST_OBJECT, bytes);
+    let bound = needs(work, bytes / SMALLEST_OBJECT, bytes);
     if input.format != Format::Mvmheap && bound <= most {
         return Ok(());
     }
-    let options = Options { quick: true, ..Options::default() };
-    let Ok(info) = input::info(input.format, input.bytes(), options) else { return Ok(()) };
-    let snapshots = info.heap.iter().flat_map(|heap| &heap.snapshots);
-    let counted = snapshots.map(|snapshot| {
-        let objects = snapshot.objects.or_else(|| whole_counts(input)).unwrap_or(0);
-        (objects, snapshot.references.unwrap_or(objects.saturating_mul(USUAL_REFERENCES)))
-    });
-    let Some((objects, references)) = counted.max() else { return Ok(()) };
-    let needed = needs(objects, references);
+    // Summary blocks tell at once, in the formats that have them.
+    let counts = [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
+    let Some((objects, references)) = counts else { return Ok(()) };
+    let needed = needs(work, objects, references);
     if needed <= most {
         return Ok(());
     }
@@ -54,15 +65,26 @@ pub(super) fn refuse_too_large(command: &str, input: &Input, common: &Common) ->
 }
 
 /// Bytes at the peak, of the loaded heap and of what is found out about it.
-fn needs(objects: u64, references: u64) -> u64 {
+fn needs(work: Work, objects: u64, references: u64) -> u64 {
     let loaded = objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
-    loaded.saturating_add(memory_estimate(objects, references))
+    match work {
+        Work::Copy => loaded,
+        Work::Analysis => loaded.saturating_add(memory_estimate(objects, references)),
+    }
 }
 
-/// Objects of the largest snapshot, where the summary blocks do not tell.
-fn whole_counts(input: &Input) -> Option<u64> {
-    let info = input::info(input.format, input.bytes(), Options::default()).ok()?;
-    info.heap?.snapshots.iter().filter_map(|snapshot| snapshot.objects).max()
+fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool) -> Option<(u64, u64)> {
+    let info = input::info(input.format, input.bytes(), Options { quick, ..Options::default() }).ok()?;
+    let snapshots = info.heap?.snapshots;
+    let wanted = snapshots.iter().filter(|info| match snapshot {
+        Some(Snapshot::Number(number)) => info.index == number,
+        Some(Snapshot::Last) | None => true,
+    });
+    let counts = wanted.filter_map(|info| {
+        let objects = info.objects?;
+        Some((objects, info.references.unwrap_or(objects.saturating_mul(USUAL_REFERENCES))))
+    });
+    counts.max()
 }
 
 /// 80 % of the memory of the machine, or of the container.

@@ -35,7 +35,7 @@ use clap::{CommandFactory, Parser};
 use status::Status;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use terminal::Terminal;
+use terminal::{Keep, Terminal};
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -56,7 +56,7 @@ pub fn main() -> ExitCode {
     let started = std::time::Instant::now();
     let status = run(&cli, &terminal).unwrap_or_else(|error| status::report(&error, &terminal));
     if cli.common.verbose {
-        eprintln!("took {}", size::duration(started.elapsed().as_micros() as u64));
+        terminal::tell(&format!("took {}", size::duration(started.elapsed().as_micros() as u64)));
     }
     match status {
         Status::Damaged if cli.common.lenient => Status::Done.into(),
@@ -99,9 +99,13 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {
 /// Writes a whole result in the format that was asked for. What is meant for people is wrapped to the width of the terminal;
 /// tables fit already.
 fn print_text(text: &str, common: &Common) -> anyhow::Result<Status> {
+    if common.format != OutputFormat::Table {
+        return print(text.as_bytes());
+    }
+    let text = terminal::printable(text, Keep { colors: Terminal::new(common).color, lines: true });
     match terminal::columns() {
-        Some(columns) if common.format == OutputFormat::Table => print(terminal::wrapped(text, columns).as_bytes()),
-        _ => print(text.as_bytes()),
+        Some(columns) => print(terminal::wrapped(&text, columns).as_bytes()),
+        None => print(text.as_bytes()),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::glob::Glob;
 use super::open::Input;
 use super::status::UsageError;
-use super::terminal::show_path;
+use super::terminal::{show_path, shown};
 use crate::analysis::graph::Graph;
 use crate::analysis::held::Held;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
@@ -70,8 +70,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
     pub(super) fn describe(&self, object: ObjectId) -> String {
         let of = self.type_name(object);
         match self.heap.value(object) {
-            Value::Name(name) if !name.is_empty() => format!("{of} {name}"),
-            _ => of.to_owned(),
+            Value::Name(name) if !name.is_empty() => shown(&format!("{of} {name}")),
+            _ => shown(of),
         }
     }
 

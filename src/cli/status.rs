@@ -1,6 +1,6 @@
 //! Exit statuses, and errors as a person sees them.
 
-use super::terminal::{Terminal, show_path};
+use super::terminal::{Terminal, show_path, tell};
 use crate::error::Error;
 use std::fmt;
 use std::io;
@@ -111,26 +111,26 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     }
     let label = terminal.red("error:");
     if let Some(usage) = error.downcast_ref::<UsageError>() {
-        eprintln!("{label} {usage}");
+        tell(&format!("{label} {usage}"));
         if let Some(hint) = &usage.hint {
-            eprintln!("  hint: {hint}");
+            tell(&format!("  hint: {hint}"));
         }
         return Status::Usage;
     }
     if error.downcast_ref::<OutputError>().is_some_and(|output| output.error.kind() == io::ErrorKind::BrokenPipe) {
         return Status::Done;
     }
-    eprintln!("{label} {error:#}");
+    tell(&format!("{label} {error:#}"));
     Status::Unwritable
 }
 
 /// Prints what is wrong with an input: which file, where in it, what, and what to do now.
 pub(super) fn report_input(path: &Path, error: &Error, terminal: &Terminal) {
-    eprintln!("{} {}: {}", terminal.red("error:"), show_path(path), error.headline());
+    tell(&format!("{} {}: {}", terminal.red("error:"), show_path(path), error.headline()));
     if let Some(cause) = error.cause() {
-        eprintln!("  {cause}");
+        tell(&format!("  {cause}"));
     }
     if let Some(hint) = error.advice() {
-        eprintln!("  hint: {hint}");
+        tell(&format!("  hint: {hint}"));
     }
 }

@@ -1,6 +1,6 @@
 //! Aligned columns without borders.
 
-use super::terminal;
+use super::terminal::{self, Keep, printable};
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
 
 /// A table of text. Columns are separated by two spaces. Only on a terminal that is too narrow are they made to fit: bars go
@@ -55,7 +55,8 @@ impl Table {
 
     /// Adds a row.
     pub(super) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
-        self.table.add_row(cells.into_iter().map(|cell| comfy_table::Cell::new(cell.into())));
+        let keep = Keep { colors: true, lines: false };
+        self.table.add_row(cells.into_iter().map(|cell| comfy_table::Cell::new(printable(&cell.into(), keep))));
     }
 
     /// The rows, each ended by a line feed, indented by two spaces, without spaces at their ends, as wide as the terminal at most.

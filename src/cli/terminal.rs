@@ -1,7 +1,8 @@
 //! What the terminal can show: colours on standard output and error, whether there is one at all, and how wide it is.
 
 use super::args::{Color, Common};
-use std::io::IsTerminal;
+use std::borrow::Cow;
+use std::io::{IsTerminal, Write};
 use textwrap::{WordSeparator, WordSplitter};
 
 /// Decided once, at the start.
@@ -38,7 +39,7 @@ impl Terminal {
     /// Prints a warning about a file to standard error.
     pub(super) fn warn(&self, path: &std::path::Path, message: &str) {
         if self.warnings {
-            eprintln!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), show_path(path));
+            tell(&format!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), show_path(path)));
         }
     }
 
@@ -73,12 +74,58 @@ impl Terminal {
     }
 }
 
+/// Prints a line to standard error. When that fails nobody is left to be told.
+pub(super) fn tell(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", printable(line, Keep { colors: true, lines: true }));
+}
+
 /// A path as messages show it.
 pub(super) fn show_path(path: &std::path::Path) -> String {
     match path.to_str() {
         Some("-") => "standard input".to_owned(),
-        _ => path.display().to_string(),
+        _ => shown(&path.display().to_string()),
     }
+}
+
+/// A name as lines of text show it.
+pub(super) fn shown(name: &str) -> String {
+    printable(name, Keep { colors: false, lines: false }).into_owned()
+}
+
+/// Control characters that mean something in a text.
+#[derive(Clone, Copy)]
+pub(super) struct Keep {
+    /// Colours and weights of ours.
+    pub(super) colors: bool,
+    /// Ends of lines.
+    pub(super) lines: bool,
+}
+
+/// Names in dumps can hold anything. Control characters would move the cursor, name the window or break rows, so that they are
+/// shown as they are written in programs.
+pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
+    let is_kept = |c: char, rest: &str| match c {
+        '\n' => keep.lines,
+        '\u{1b}' => keep.colors && is_style(rest),
+        c => !c.is_control(),
+    };
+    if text.char_indices().all(|(at, c)| is_kept(c, &text[at..])) {
+        return Cow::Borrowed(text);
+    }
+    let mut shown = String::with_capacity(text.len() + 8);
+    for (at, c) in text.char_indices() {
+        match is_kept(c, &text[at..]) {
+            true => shown.push(c),
+            false => shown.extend(c.escape_default()),
+        }
+    }
+    Cow::Owned(shown)
+}
+
+/// Whether a text begins with a change of colour or weight: escape, bracket, numbers and `m`.
+fn is_style(text: &str) -> bool {
+    let Some(rest) = text.strip_prefix("\u{1b}[") else { return false };
+    rest.trim_start_matches(|c: char| c.is_ascii_digit() || c == ';').starts_with('m')
 }
 
 /// Columns of the terminal that shows standard output; None if there is no terminal.
@@ -129,6 +176,14 @@ mod tests {
         let expected = "  held by one list\n\n  most of it in a map\n    of\u{1b}[1m very\u{1b}[0m large\n    things\nend";
         assert_eq!(wrapped(text, 21), expected);
         assert_eq!(wrapped(text, 80), text);
+    }
+
+    #[test]
+    fn names_cannot_control_the_terminal() {
+        let name = "a\u{1b}]0;title\u{7}\nb\u{1b}[31m";
+        assert_eq!(printable(name, Keep { colors: false, lines: false }), "a\\u{1b}]0;title\\u{7}\\nb\\u{1b}[31m");
+        assert_eq!(printable(name, Keep { colors: true, lines: true }), "a\\u{1b}]0;title\\u{7}\nb\u{1b}[31m");
+        assert!(matches!(printable("Größe ‹main›", Keep { colors: false, lines: false }), Cow::Borrowed(_)));
     }
 
     #[test]

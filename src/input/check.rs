@@ -5,7 +5,7 @@ use crate::error::Error;
 use serde::Serialize;
 
 /// The outcome of one rule.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 #[non_exhaustive]
 pub struct Finding {
     /// The name of the rule, dotted: `memstats.heap_objects`.

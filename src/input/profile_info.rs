@@ -45,9 +45,9 @@ fn hottest(profile: &Profile) -> Option<Hottest> {
     let ((function, file), value) =
         own.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
     let total = profile.total.get(metric);
-    (*value > 0).then(|| Hottest {
+    (*value > 0 && total > 0).then(|| Hottest {
         name: text(*function).to_owned(),
         namespace: text(*file).to_owned(),
-        share: *value as f64 / total.max(1) as f64,
+        share: *value as f64 / total as f64,
     })
 }

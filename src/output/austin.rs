@@ -7,6 +7,7 @@
 //!
 //! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
 
+use super::kept_samples;
 use super::written::Lost;
 use crate::model::profile::thread::parse_thread_id;
 use crate::model::profile::{FrameKind, Profile, ProfileFrame};
@@ -165,17 +166,14 @@ impl<W: Write> AustinWriter<W> {
 /// Writes the samples of the threads that are wanted, of a profile that has kept them.
 ///
 /// # Errors
-/// When the output cannot be written.
-///
-/// # Panics
-/// When the profile has not kept its samples.
+/// When the output cannot be written, or the profile has not kept its samples.
 pub fn write_profile(
     profile: &Profile,
     wanted: &dyn Fn(usize) -> bool,
     dialect: Dialect,
     out: &mut impl Write,
 ) -> io::Result<super::written::Written> {
-    let samples = profile.samples.as_ref().expect("samples are kept");
+    let samples = kept_samples(profile)?;
     let mut writer = AustinWriter::new(out, dialect);
     let mut metadata = profile.metadata.iter().peekable();
     let mut ids = Vec::new();

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 /// Draws the sums of one value.
 ///
 /// # Errors
-/// When the output cannot be written.
+/// When the output cannot be written. Where there is nothing to draw the picture says so.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
     let mut lines = Vec::new();
     let mut all = Lines::new(stacks, value);

@@ -27,3 +27,20 @@ pub mod speedscope;
 pub mod spool;
 pub mod tables;
 pub mod written;
+
+use crate::model::profile::{Profile, Samples};
+use std::io;
+
+/// The error below one of csv's, which would hide what kind it is: that a pipe was closed, for one.
+fn csv_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
+/// The samples of a profile, for formats that are made of them.
+fn kept_samples(profile: &Profile) -> io::Result<&Samples> {
+    let message = "the profile has only sums, no samples: ProfileOptions::keep_samples keeps them, if the format has any";
+    profile.samples.as_ref().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, message))
+}

@@ -2,6 +2,7 @@
 //!
 //! Keys are small numbers, and each process defines what it uses: readers look keys up by process.
 
+use super::kept_samples;
 use super::written::{Lost, Sum, Written};
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind, Metadatum, Metric, Profile, ProfileSample, Values};
@@ -13,12 +14,9 @@ use std::io::{self, Write};
 /// become one. Metadata that counts samples is left out where it would not be true any more.
 ///
 /// # Errors
-/// When the output cannot be written.
-///
-/// # Panics
-/// When the profile has not kept its samples.
+/// When the output cannot be written, or the profile has not kept its samples.
 pub fn write(profile: &Profile, wanted: &dyn Fn(usize) -> bool, merge: bool, out: &mut impl Write) -> io::Result<Written> {
-    let samples = profile.samples.as_ref().expect("samples are kept");
+    let samples = kept_samples(profile)?;
     let whole = !merge && (0..profile.threads.len()).all(wanted);
     let mut writer = Writer { profile, out, event: Vec::new(), defined: FxHashMap::default(), sums: Values::default(), cleaned: 0 };
     writer.out.write_all(b"MOJ\x03")?;

@@ -1,7 +1,7 @@
 //! Tables: one row for each thread and stack, or for each sample, as CSV or JSON lines.
 
-use super::json;
 use super::written::{Written, label};
+use super::{csv_error, json};
 use crate::model::profile::FrameId;
 use crate::model::stacks::{Entry, WeightedStacks};
 use std::io::{self, Write};
@@ -33,11 +33,12 @@ pub fn write(stacks: &WeightedStacks, format: RowFormat, out: &mut impl Write) -
             let mut csv = csv::Writer::from_writer(out);
             let times: &[_] = if stacks.in_order { &["start_us", "is_idle", "is_gc"] } else { &[] };
             let values = stacks.values.iter().map(|value| &*value.name);
-            csv.write_record(["pid", "interpreter", "thread"].iter().chain(times).copied().chain(["stack"]).chain(values))?;
+            let columns = ["pid", "interpreter", "thread"].iter().chain(times).copied().chain(["stack"]).chain(values);
+            csv.write_record(columns).map_err(csv_error)?;
             let mut field = String::new();
             for entry in stacks.iter() {
                 count(&entry, &mut stack);
-                csv_row(stacks, &entry, &stack, &frames, &mut field, &mut csv)?;
+                csv_row(stacks, &entry, &stack, &frames, &mut field, &mut csv).map_err(csv_error)?;
             }
             csv.flush()?;
         }
@@ -77,7 +78,7 @@ fn csv_row(
     frames: &[String],
     field: &mut String,
     csv: &mut csv::Writer<impl Write>,
-) -> io::Result<()> {
+) -> csv::Result<()> {
     let track = &stacks.tracks[entry.track];
     for number in [track.pid, track.interpreter] {
         csv.write_field(number.map(|number| number.to_string()).unwrap_or_default())?;
@@ -98,7 +99,7 @@ fn csv_row(
     for value in entry.values {
         csv.write_field(integer.format(*value))?;
     }
-    Ok(csv.write_record(None::<&[u8]>)?)
+    csv.write_record(None::<&[u8]>)
 }
 
 fn json_row(

@@ -6,6 +6,7 @@
 
 mod rows;
 
+use super::csv_error;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::retained::Retained;
 use crate::model::heap::{Heap, Ids, Type};
@@ -54,7 +55,7 @@ pub fn write<W: Write>(
         Syntax::Jsonl => Rows::Jsonl(out),
         Syntax::Csv => {
             let mut csv = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-            csv.write_record(columns(table))?;
+            csv.write_record(columns(table)).map_err(csv_error)?;
             Rows::Csv(Box::new(csv))
         }
     };
@@ -90,7 +91,7 @@ impl<W: Write> Rows<W> {
                 serde_json::to_writer(&mut *out, row)?;
                 out.write_all(b"\n")
             }
-            Self::Csv(csv) => Ok(csv.serialize(row)?),
+            Self::Csv(csv) => csv.serialize(row).map_err(csv_error),
         }
     }
 

@@ -52,7 +52,7 @@ pub(in crate::cli) struct ConvertArgs {
     #[arg(long, value_name = "PERCENT", default_value = "0.001%", value_parser = parse_share)]
     pub(in crate::cli) min_share: f64,
     /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`
-    #[arg(long, value_name = "N|last")]
+    #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     /// One sum for each thread and stack instead of every sample in its order (speedscope, firefox, jsonl, csv of profiles)
     #[arg(long)]

@@ -2,8 +2,7 @@
 
 use super::super::args::{CheckArgs, Common};
 use super::super::glob::Glob;
-use super::super::load::{damage, load_heap, report_loaded};
-use super::super::memory::refuse_too_large;
+use super::super::load::{HeapLoader, damage, report_loaded};
 use super::super::objects::{Analysed, matching_types};
 use super::super::open::Input;
 use super::super::path;
@@ -24,29 +23,27 @@ const COLUMNS: [(&str, Unit); 4] =
 
 pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
+    let loader = HeapLoader::analysed("check", common, terminal);
     let older = match &args.rules.against {
         Some(path) => {
             let older = Input::open(path, common)?;
             if older.kind != Kind::Heap {
                 return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
             }
-            refuse_too_large("check", &older, common)?;
             // --snapshot is one of the newer file.
-            let loaded = load_heap(&older, None, args.heap.roots.choice(), terminal)?;
+            let loaded = loader.load(&older, None, args.heap.roots.choice())?;
             let status = report_loaded(&older, &loaded, terminal);
             refuse_without_roots(&loaded.heap, &rules, &older)?;
             Some((histogram(&loaded.heap, analysed(&loaded.heap).as_ref()), status))
         }
         None => None,
     };
-    refuse_too_large("check", input, common)?;
-    let loaded = load_heap(input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = loader.load(input, args.heap.snapshot, args.heap.roots.choice())?;
     refuse_without_roots(&loaded.heap, &rules, input)?;
     let analysed = analysed(&loaded.heap);
     let newer = histogram(&loaded.heap, analysed.as_ref());
     let old = older.as_ref().map(|(histogram, _)| histogram);
-    let mut outcomes: Vec<Outcome> =
-        rules.iter().map(|rule| Outcome { finding: finding(rule, old, &newer, common), note: None }).collect();
+    let mut outcomes: Vec<Outcome> = rules.iter().map(|rule| outcome(rule, old, &newer, common)).collect();
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, common);
     }
@@ -94,7 +91,7 @@ fn measure(rule: &Rule, histogram: &Histogram) -> (u64, usize) {
     each.fold((0, 0), |(sum, types), value| (sum.saturating_add(value), types + 1))
 }
 
-fn finding(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Common) -> Finding {
+fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Common) -> Outcome {
     let (actual, types) = measure(rule, new);
     let show = |value: u64| if rule.column == "count" { count(value) } else { size(value, common.bytes) };
     let (limit, mut message) = match (rule.kind, rule.limit, old) {
@@ -127,7 +124,8 @@ fn finding(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Commo
     if types == 0 {
         message.push_str(" (no type matches)");
     }
-    Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message }
+    let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
+    Outcome { finding, note: None, is_void: types == 0 && rule.kind != RuleKind::None }
 }
 
 /// Says of types that break a rule what holds the largest of their objects.

@@ -43,13 +43,7 @@ pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow
             serde_json::to_string_pretty(&document)? + "\n"
         }
         OutputFormat::Jsonl => export::lines(&findings.findings)?,
-        OutputFormat::Csv => {
-            let mut writer = csv::Writer::from_writer(Vec::new());
-            for finding in &findings.findings {
-                writer.serialize(finding)?;
-            }
-            String::from_utf8(writer.into_inner()?)?
-        }
+        OutputFormat::Csv => export::csv(findings.findings.iter().cloned())?,
     };
     super::super::print_text(&text, common)?;
     if let Some(damage) = damage {

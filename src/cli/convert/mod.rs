@@ -11,11 +11,11 @@ mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
 use super::destination::{Destination, format_extension};
-use super::load::load_heap;
+use super::load::HeapLoader;
 use super::open::Input;
 use super::size::{count, plural, size};
 use super::status::{OutputError, Status, UsageError};
-use super::terminal::{Terminal, show_path};
+use super::terminal::{Terminal, show_path, tell};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
 use crate::output::loss::Loss;
@@ -104,7 +104,11 @@ struct Conversion<'a> {
 
 impl<'a> Conversion<'a> {
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
-        load_heap(self.input, self.args.snapshot, self.args.roots, self.terminal)
+        let loader = match self.target {
+            Target::Hprof => HeapLoader::copied("convert", self.common, self.terminal),
+            _ => HeapLoader::analysed("convert", self.common, self.terminal),
+        };
+        loader.load(self.input, self.args.snapshot, self.args.roots)
     }
 
     /// What the output is called in its viewer.
@@ -160,12 +164,12 @@ impl<'a> Conversion<'a> {
         let bytes = report.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
         let output = match args.output.to_str() {
             Some("-") => "standard output".to_owned(),
-            _ => args.output.display().to_string(),
+            _ => show_path(&args.output),
         };
-        eprintln!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary);
+        tell(&format!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary));
         for loss in &report.lost {
             let bytes = loss.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
-            eprintln!("  not in the output: {} ({}{bytes})", loss.what, count(loss.count));
+            tell(&format!("  not in the output: {} ({}{bytes})", loss.what, count(loss.count)));
         }
         Ok(())
     }

@@ -2,8 +2,7 @@
 
 use super::super::args::{ByArg, Common, DiffArgs, DiffObjectsArg, ObjectsArg, OutputFormat, Snapshot, SortArg};
 use super::super::export;
-use super::super::load::{load_heap, report_loaded};
-use super::super::memory::refuse_too_large;
+use super::super::load::{HeapLoader, report_loaded};
 use super::super::open::Input;
 use super::super::status::{self, Status, UsageError};
 use super::super::terminal::Terminal;
@@ -106,13 +105,12 @@ fn counted<'a>(
         let histogram = quick::histogram(&counted, by);
         return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status, loaded: None });
     }
-    refuse_too_large("diff", input, common)?;
     let objects = match args.heap.objects {
         Some(DiffObjectsArg::All) => ObjectsArg::All,
         Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
         _ => ObjectsArg::Live,
     };
-    let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = HeapLoader::analysed("diff", common, terminal).load(input, snapshot, args.heap.roots.choice())?;
     let (histogram, has_roots) = top::histogram(&loaded.heap, by, objects, input)?;
     let status = report_loaded(input, &loaded, terminal);
     Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })

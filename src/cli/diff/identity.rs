@@ -1,9 +1,8 @@
 //! `diff --objects`: which objects are new and which are gone, by class and identity hash (Dart).
 
-use super::super::args::{Common, DiffArgs, OutputFormat, Snapshot};
+use super::super::args::{Common, DiffArgs, OutputFormat};
 use super::super::export;
-use super::super::load::{load_heap, report_loaded};
-use super::super::memory::refuse_too_large;
+use super::super::load::{HeapLoader, report_loaded};
 use super::super::objects::{Analysed, ObjectRow};
 use super::super::open::Input;
 use super::super::size::{count, size};
@@ -59,12 +58,10 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     if args.by.is_some() || args.heap.sort.is_some() {
         return Err(UsageError::new("--objects compares objects by class: --by and --sort do not go with it").into());
     }
-    refuse_too_large("diff", old, common)?;
-    refuse_too_large("diff", new, common)?;
     let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
-    let load = |input, snapshot: Option<Snapshot>| load_heap(input, snapshot, args.heap.roots.choice(), terminal);
-    let loaded_old = load(old, args.heap.snapshot.map(|pair| pair.old))?;
-    let loaded_new = load(new, args.heap.snapshot.map(|pair| pair.new))?;
+    let (loader, roots) = (HeapLoader::analysed("diff", common, terminal), args.heap.roots.choice());
+    let loaded_old = loader.load(old, args.heap.snapshot.map(|pair| pair.old), roots)?;
+    let loaded_new = loader.load(new, args.heap.snapshot.map(|pair| pair.new), roots)?;
     let all = fates(Hashed { heap: &loaded_old.heap, hashes: &old_hashes }, Hashed { heap: &loaded_new.heap, hashes: &new_hashes });
     let analysed = Analysed::of(&loaded_new.heap);
     let mut rows: Vec<RowJson<'_>> =

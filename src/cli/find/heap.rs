@@ -2,7 +2,7 @@
 
 use super::super::args::{Common, FindArgs, FindSortArg, OutputFormat};
 use super::super::glob::Glob;
-use super::super::load::{load_heap, report_loaded, without_roots};
+use super::super::load::{HeapLoader, report_loaded, without_roots};
 use super::super::objects::{Analysed, ObjectRow, matching_types};
 use super::super::open::Input;
 use super::super::show;
@@ -19,7 +19,8 @@ use std::cmp::Reverse;
 pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let options = &args.heap;
     let root = options.root.as_deref().map(root_kind).transpose()?;
-    let loaded = load_heap(input, options.options.snapshot, options.options.roots.choice(), terminal)?;
+    let loaded =
+        HeapLoader::analysed("find", common, terminal).load(input, options.options.snapshot, options.options.roots.choice())?;
     if loaded.heap.roots.is_empty() && (options.live || options.unreachable) {
         return without_roots(input, &loaded, "nothing can be called live or unreachable", None, terminal);
     }

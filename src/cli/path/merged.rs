@@ -5,7 +5,7 @@ use super::super::glob::Glob;
 use super::super::objects::{RootRow, matching_types, no_such_type, type_name};
 use super::super::size::{count, percent, plural, size};
 use super::super::terminal::Terminal;
-use super::{file, omitted};
+use super::omitted;
 use crate::analysis::graph::Graph;
 use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{Merged, MergedLabel, merged};
@@ -113,7 +113,7 @@ pub(super) fn text(
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/path/1",
-                file: file(args),
+                file: args.file.display().to_string(),
                 snapshot,
                 of: glob.to_owned(),
                 object: None,

@@ -9,12 +9,12 @@ pub(super) use text::{one_line, root_text};
 
 use super::args::{Common, OutputFormat, PathArgs};
 use super::kind::only_heaps;
-use super::load::{load_heap, report_loaded, without_roots};
+use super::load::{HeapLoader, report_loaded, without_roots};
 use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::size::{plural, size};
 use super::status::Status;
-use super::terminal::{Terminal, show_path};
+use super::terminal::Terminal;
 use crate::analysis::paths::{Path, several::several};
 use crate::model::heap::ObjectId;
 use serde::Serialize;
@@ -22,7 +22,7 @@ use serde::Serialize;
 pub(super) fn run(args: &PathArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;
     only_heaps("path", &input)?;
-    let loaded = load_heap(&input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = HeapLoader::analysed("path", common, terminal).load(&input, args.heap.snapshot, args.heap.roots.choice())?;
     let text = match &args.object {
         Some(id) => {
             let analysed = Analysed::of(&loaded.heap);
@@ -171,9 +171,4 @@ pub(super) fn headline(analysed: &Analysed<'_, '_>, object: ObjectId, common: &C
 /// What a list leaves out: `showing 20 of 1 412 paths`.
 fn omitted(shown: usize, all: usize, one: &str, many: &str) -> Option<String> {
     (shown < all).then(|| format!("showing {} of {}", super::size::count(shown as u64), plural(all as u64, one, many)))
-}
-
-/// The file as messages show it.
-fn file(args: &PathArgs) -> String {
-    show_path(&args.file)
 }

@@ -5,7 +5,7 @@ mod value;
 
 use super::args::{Common, OutputFormat, ShowArgs};
 use super::kind::only_heaps;
-use super::load::{load_heap, report_loaded};
+use super::load::{HeapLoader, report_loaded};
 use super::objects::{Analysed, ObjectRow, RootRow};
 use super::open::Input;
 use super::path::root_text;
@@ -21,7 +21,7 @@ pub(super) use text::brief;
 pub(super) fn run(args: &ShowArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let input = Input::open(&args.file, common)?;
     only_heaps("show", &input)?;
-    let loaded = load_heap(&input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = HeapLoader::analysed("show", common, terminal).load(&input, args.heap.snapshot, args.heap.roots.choice())?;
     let analysed = Analysed::of(&loaded.heap);
     let object = analysed.find(&args.object, &input)?;
     let neighbours = Neighbours::of(&analysed, object, common.rows(args.limit, SHOWN));

@@ -1,8 +1,7 @@
 //! `top` of heaps.
 
 use super::super::args::{ByArg, Common, ObjectsArg, Snapshots, SortArg, TopArgs};
-use super::super::load::{load_heap, report_loaded, without_roots};
-use super::super::memory::refuse_too_large;
+use super::super::load::{HeapLoader, report_loaded, without_roots};
 use super::super::open::Input;
 use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
@@ -28,8 +27,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     if args.heap.quick {
         return quick::run(args, snapshot, input, common, terminal);
     }
-    refuse_too_large("top", input, common)?;
-    let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = HeapLoader::analysed("top", common, terminal).load(input, snapshot, args.heap.roots.choice())?;
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
         return without_roots(input, &loaded, "there is nothing to group by", None, terminal);
     }

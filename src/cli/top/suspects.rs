@@ -1,7 +1,7 @@
 //! `top --suspects`: what looks like a leak or a waste, each with the way to it.
 
 use super::super::args::{Common, OutputFormat, Snapshots, TopArgs};
-use super::super::load::{load_heap, report_loaded, without_roots};
+use super::super::load::{HeapLoader, report_loaded, without_roots};
 use super::super::objects::{Analysed, ObjectRow, type_name};
 use super::super::open::Input;
 use super::super::path::{PathRow, one_line};
@@ -24,7 +24,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         Some(Snapshots::One(snapshot)) => Some(snapshot),
         Some(Snapshots::All) => return Err(UsageError::new("--suspects looks at one snapshot").into()),
     };
-    let loaded = load_heap(input, snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = HeapLoader::analysed("top", common, terminal).load(input, snapshot, args.heap.roots.choice())?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
         return without_roots(input, &loaded, "nothing can be said about who holds what", None, terminal);

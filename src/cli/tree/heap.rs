@@ -2,8 +2,7 @@
 
 use super::super::args::{Common, OutputFormat, TreeArgs, TreeByArg};
 use super::super::export;
-use super::super::load::{load_heap, report_loaded, without_roots};
-use super::super::memory::refuse_too_large;
+use super::super::load::{HeapLoader, report_loaded, without_roots};
 use super::super::open::Input;
 use super::super::size::{count, percent, plural, size};
 use super::super::status::Status;
@@ -50,8 +49,7 @@ struct Node<'a> {
 }
 
 pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    refuse_too_large("tree", input, common)?;
-    let loaded = load_heap(input, args.heap.snapshot, args.heap.roots.choice(), terminal)?;
+    let loaded = HeapLoader::analysed("tree", common, terminal).load(input, args.heap.snapshot, args.heap.roots.choice())?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
         let hint = Some("`dumptool top` counts objects by type");

@@ -250,7 +250,7 @@ impl<'a> Tally<'a> {
         let repeats = self.count("stack_repeat") > 0;
         let total = if self.time.0 > 0 { self.time.0 } else { self.self_values.values().sum() };
         let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
-        (!repeats && *value > 0).then(|| Hottest {
+        (!repeats && *value > 0 && total > 0).then(|| Hottest {
             name: String::from_utf8_lossy(function).into_owned(),
             namespace: String::from_utf8_lossy(file).into_owned(),
             share: *value as f64 / total as f64,
