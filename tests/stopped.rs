@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use support::fixture;
+use support::mojo::Mojo;
 
 fn dumptool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_dumptool"))
@@ -66,6 +67,27 @@ fn a_limit_on_file_sizes_is_an_error_like_a_full_disk() {
     let output = Command::new("bash").args(["-c", &script]).output().unwrap();
     assert_eq!(output.status.code(), Some(4), "{}", text(&output));
     assert!(text(&output).contains("cannot write: File too large"), "{}", text(&output));
+    assert!(left(folder.path()).is_empty(), "{:?}", left(folder.path()));
+}
+
+#[test]
+fn what_waits_for_its_place_in_the_output_needs_room_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "wall").string(5, "a.py").string(6, "f");
+    (0..600).for_each(|key| _ = file.frame(key, 5, 6, key));
+    for sample in 0..60_000 {
+        file.stack(1, 0, "a").frame_ref(sample % 600).frame_ref(sample / 600);
+        (0..18).for_each(|_| _ = file.frame_ref(1));
+        file.time(1);
+    }
+    let (input, out) = (folder.path().join("large.mojo"), folder.path().join("out.speedscope.json"));
+    fs::write(&input, file.0).unwrap();
+    let program = env!("CARGO_BIN_EXE_dumptool");
+    let script = format!("ulimit -f 100; exec '{program}' convert --aggregate '{}' '{}'", input.display(), out.display());
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output));
+    assert!(text(&output).contains("out.speedscope.json: cannot write: File too large"), "{}", text(&output));
     assert!(left(folder.path()).is_empty(), "{:?}", left(folder.path()));
 }
 

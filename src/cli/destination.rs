@@ -67,6 +67,16 @@ impl Destination {
         self.temporary.is_some()
     }
 
+    /// Where to put what waits for its place in the output: beside it, where there is room for all of it if there is for the output;
+    /// for what is no plain file, where temporary files are.
+    pub(super) fn folder(&self) -> PathBuf {
+        match self.temporary.as_deref().and_then(Path::parent) {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            Some(_) => PathBuf::from("."),
+            None => std::env::temp_dir(),
+        }
+    }
+
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
     pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
         let fail = |error| OutputError::new(&self.path, error);

@@ -21,18 +21,23 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
     let ConvertedProfile { notes, samples, damage, parts, written, bytes } = match target {
-        Target::Folded | Target::Pprof => parts::convert(conversion, options)?,
+        Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg if !options.keep_samples => {
+            parts::convert(conversion, options)?
+        }
         _ => whole(conversion, options)?,
     };
     drop(progress);
     let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
-    let apart = ("sums across the parts of the profile, in each of which a stack may stand again", parts);
+    let apart = ("sums across the parts of the profile, in which a stack may stand again", parts);
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
         written: &written,
         summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
-        lost: lost.chain(losses((parts > 1).then_some(apart))).chain(losses(lost_in_model(target, &notes))).collect(),
+        lost: lost
+            .chain(losses((parts > 1 && target != Target::Svg).then_some(apart)))
+            .chain(losses(lost_in_model(target, &notes)))
+            .collect(),
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
