@@ -1,14 +1,16 @@
 //! Aligned columns without borders.
 
 use super::terminal::{self, Keep, printable};
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Width, presets};
 
 /// A table of text. Columns are separated by two spaces. Only on a terminal that is too narrow are they made to fit: bars go
-/// first, and then text is cut, or wrapped.
+/// first, then numbers that can be missed, and then text is cut, or wrapped.
 pub(super) struct Table {
     table: comfy_table::Table,
     aligns: Vec<Align>,
     excess: Excess,
+    /// Columns that can be missed, the first one most.
+    minor: Vec<usize>,
 }
 
 /// How a column is aligned.
@@ -30,6 +32,11 @@ enum Excess {
 /// What separates columns.
 const GAP: u16 = 2;
 
+/// What names need in order to be told apart.
+const NAME: u16 = 20;
+/// What text beside names needs.
+const BESIDE: u16 = 12;
+
 impl Table {
     /// A table with the alignment of each column, for names: what is too long is cut.
     pub(super) fn new(columns: &[Align]) -> Self {
@@ -45,12 +52,18 @@ impl Table {
                 Align::Right => CellAlignment::Right,
             });
         }
-        Self { table, aligns: columns.to_vec(), excess: Excess::Cut }
+        Self { table, aligns: columns.to_vec(), excess: Excess::Cut, minor: Vec::new() }
     }
 
     /// A table for sentences: what is too long is wrapped.
     pub(super) fn of_sentences(columns: &[Align]) -> Self {
         Self { excess: Excess::Wrap, ..Self::new(columns) }
+    }
+
+    /// Names the columns that go, in this order, before names are cut to less than 20 characters.
+    pub(super) fn minor(mut self, columns: &[usize]) -> Self {
+        self.minor = columns.to_vec();
+        self
     }
 
     /// Adds a row.
@@ -73,28 +86,36 @@ impl Table {
     /// The table in this many columns; None if it fits as it is.
     fn fitted(&self, columns: u16) -> Option<comfy_table::Table> {
         let widths = self.table.column_max_content_widths();
-        let wide = |hidden: Option<usize>| {
-            let shown = widths.iter().enumerate().filter(|(i, width)| Some(*i) != hidden && **width > 0);
-            shown.map(|(_, width)| width.saturating_add(GAP)).fold(0, u16::saturating_add).saturating_sub(GAP) > columns
-        };
-        if !wide(None) {
+        if width(&widths) <= columns {
             return None;
         }
         let mut table = self.table.clone();
-        let bars = self.bars();
-        if let Some(bars) = bars {
-            table.column_mut(bars)?.set_constraint(ColumnConstraint::Hidden);
+        let mut shown = widths.clone();
+        if let Some(bars) = self.bars() {
+            hide(&mut table, &mut shown, bars);
         }
-        if !wide(bars) {
+        for &minor in &self.minor {
+            if width(&self.least(&shown)) <= columns {
+                break;
+            }
+            hide(&mut table, &mut shown, minor);
+        }
+        if width(&shown) <= columns {
             return Some(table);
         }
+        let least = self.least(&shown);
+        let has_room = width(&least) <= columns;
         // The gap behind the last column needs no room.
         table.set_content_arrangement(ContentArrangement::Dynamic).set_width(columns.saturating_add(GAP));
-        for (i, (column, align)) in table.column_iter_mut().zip(&self.aligns).enumerate() {
-            // Numbers stay whole.
-            if *align == Align::Right && Some(i) != bars {
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            }
+        for (i, (column, align)) in table.column_iter_mut().zip(&self.aligns).enumerate().filter(|(i, _)| shown[*i] > 0) {
+            match align {
+                // Numbers stay whole.
+                Align::Right => column.set_constraint(ColumnConstraint::ContentWidth),
+                Align::Left if has_room && self.excess == Excess::Cut => {
+                    column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(least[i].saturating_add(GAP))))
+                }
+                Align::Left => continue,
+            };
         }
         if self.excess == Excess::Cut {
             // Without a character to break lines at, all room is used before the cut.
@@ -106,6 +127,17 @@ impl Table {
         Some(table)
     }
 
+    /// What each column needs at least, of what it would take.
+    fn least(&self, widths: &[u16]) -> Vec<u16> {
+        let names = self.aligns.iter().position(|align| *align == Align::Left);
+        let least = |(i, width): (usize, &u16)| match self.aligns.get(i) {
+            Some(Align::Left) if Some(i) == names => (*width).min(NAME),
+            Some(Align::Left) => (*width).min(BESIDE),
+            _ => *width,
+        };
+        widths.iter().enumerate().map(least).collect()
+    }
+
     /// The column of bars.
     fn bars(&self) -> Option<usize> {
         let is_bar = |cell: &comfy_table::Cell| {
@@ -113,6 +145,19 @@ impl Table {
             !text.is_empty() && text.chars().all(|c| c == '█')
         };
         self.table.row_iter().find_map(|row| row.cell_iter().position(is_bar))
+    }
+}
+
+/// What columns take together. Empty ones take nothing.
+fn width(columns: &[u16]) -> u16 {
+    let shown = columns.iter().filter(|width| **width > 0);
+    shown.map(|width| width.saturating_add(GAP)).fold(0, u16::saturating_add).saturating_sub(GAP)
+}
+
+fn hide(table: &mut comfy_table::Table, shown: &mut [u16], column: usize) {
+    if let (Some(hidden), Some(width)) = (table.column_mut(column), shown.get_mut(column)) {
+        hidden.set_constraint(ColumnConstraint::Hidden);
+        *width = 0;
     }
 }
 
@@ -150,6 +195,24 @@ mod tests {
         let text = names().render_in(Some(24));
         assert_eq!(text, "      SIZE  TYPE\n  20.7 MiB  a very long…\n       1 B  short\n");
         assert_eq!(widest(&text), 24);
+    }
+
+    /// What a profile's `diff` has: more numbers than 80 columns have room for beside names.
+    #[test]
+    fn numbers_that_can_be_missed_go_before_names_are_cut_to_a_letter() {
+        let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]).minor(&[2, 1]);
+        table.row(["SELF", "NOW", "SHARE", "FUNCTION", "FILE"]);
+        let function = "Thread._wait_for_tstate_lock";
+        table.row(["+122.8 ms", "490.5 ms", "17.2 → 23.1 %", function, "/usr/lib/python3/threading.py"]);
+        let text = table.render_in(Some(70));
+        assert_eq!(text.lines().next(), Some("       SELF       NOW  FUNCTION                 FILE"), "{text}");
+        assert!(text.contains("  Thread._wait_for_tst"), "{text}");
+        let text = table.render_in(Some(50));
+        assert_eq!(text.lines().next(), Some("       SELF  FUNCTION              FILE"), "{text}");
+        assert!(text.contains("Thread._wait_for_ts…") && widest(&text) <= 50, "{text}");
+        // Nothing goes that there is room for.
+        assert!(table.render_in(Some(100)).contains(function));
+        assert!(table.render_in(Some(100)).contains("SHARE"));
     }
 
     #[test]

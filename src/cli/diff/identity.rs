@@ -130,7 +130,8 @@ fn text(
     common: &Common,
     terminal: &Terminal,
 ) -> String {
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+    let right = Align::Right;
+    let mut table = Table::new(&[right, right, right, right, right, Align::Left, Align::Left]).minor(&[4, 3]);
     table.row(["NEW", "SHALLOW", "GONE", "KEPT", "NO HASH", "TYPE", "LARGEST NEW ONE"]);
     for row in shown {
         let largest = row.largest.map_or_else(String::new, |object| {

@@ -210,7 +210,7 @@ fn table(
     terminal: &Terminal,
 ) -> String {
     let right = Align::Right;
-    let mut table = Table::new(&[right, right, right, right, right, right, Align::Left, Align::Left]);
+    let mut table = Table::new(&[right, right, right, right, right, right, Align::Left, Align::Left]).minor(&[2, 1, 5, 4]);
     let (heading, second) = match by {
         By::Frames(FrameBy::File) => ("FILE", ""),
         By::Frames(_) => ("FUNCTION", "FILE"),

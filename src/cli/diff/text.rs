@@ -63,7 +63,8 @@ pub(super) fn table(rows: &[Change], notes: &[String], by: ByArg, sort: SortArg,
         _ => "SHALLOW",
     };
     let has_namespaces = by == ByArg::Type && rows.iter().any(|row| !row.namespace.is_empty());
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left]);
+    let right = Align::Right;
+    let mut table = Table::new(&[right, right, right, right, Align::Left, Align::Left, Align::Left]).minor(&[3, 1, 2]);
     let mut head = vec!["DELTA".to_owned(), format!("{name} NOW"), "DELTA".to_owned(), "COUNT NOW".to_owned()];
     head.push(if by == ByArg::Type { "TYPE" } else { by_name(by) }.to_uppercase());
     if has_namespaces {

@@ -89,7 +89,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     print(common, &document, &document.rows, csv, || {
         let amount = Amount::new(metric, share_base(&selected.total, metric), common.bytes);
         let files = ShortFiles::of_profile(&loaded.profile, common.verbose);
-        let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+        let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]).minor(&[2]);
         table.row(["SELF", "TOTAL", "SHARE", "FUNCTION", "MOSTLY IN"].map(|heading| terminal.dim(heading)));
         for row in shown {
             let (own, total) = (row.sums.own.get(metric), row.sums.total.get(metric));

@@ -96,7 +96,10 @@ impl Document<'_> {
         let has_namespaces = self.by == ByArg::Type && rows.iter().any(|row| !row.namespace.is_empty());
         let mut aligns = vec![Align::Right; columns.len() + 1];
         aligns.extend([Align::Left; 3]);
-        let mut table = Table::new(&aligns);
+        // The share stands behind the first number.
+        let place = |wanted| columns.iter().skip(1).position(|column| *column == wanted).map(|at| at + 2);
+        let minor: Vec<usize> = [SortArg::External, SortArg::Shallow].into_iter().filter_map(place).collect();
+        let mut table = Table::new(&aligns).minor(&minor);
         let mut head: Vec<String> = columns.iter().map(|column| column_name(*column).to_owned()).collect();
         head.insert(1, "SHARE".to_owned());
         head.push(self.what().0.to_uppercase());

@@ -103,7 +103,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
 fn text(series: &[Series], shown: &[Series], numbers: &[u64], common: &Common) -> String {
     let name = |index: Option<&u64>| index.map_or_else(String::new, |index| format!("#{index}"));
     let (first, last) = (name(numbers.first()), name(numbers.last()));
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]);
+    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]).minor(&[1, 3]);
     table.row([
         "GROWTH".to_owned(),
         format!("IN {first}"),

@@ -99,7 +99,8 @@ impl View<'_> {
 
     fn of_frames(&self, shown: &[Row], by: FrameBy, terminal: &Terminal) -> String {
         let mut table =
-            Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left]);
+            Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left])
+                .minor(&[3, 1]);
         let headings = if by == FrameBy::File { ["FILE", ""] } else { ["FUNCTION", "FILE"] };
         let [first, second] = headings;
         table.row(["SELF", "SHARE", "TOTAL", "SHARE", first, second, ""].map(|heading| terminal.dim(heading)));
