@@ -361,6 +361,62 @@ fn a_dump_that_is_cut_before_its_roots_is_damaged() {
     }
 }
 
+/// Three tenths of a dump behind its objects, or a part of these: most is unreachable only because nothing was read that holds it.
+#[test]
+fn a_dump_without_some_of_its_roots_calls_nothing_unreachable_and_keeps_no_rule() {
+    for (name, tenths, rule) in
+        [("go/tiny_go127.heapdump.zst", 6, "type@0x66c650"), ("dart/synth_random_3k.dartheap.zst", 2, "NoSuchClass")]
+    {
+        let whole = zstd::decode_all(std::fs::File::open(fixture(name)).unwrap()).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&whole[..whole.len() * tenths / 10]).unwrap();
+        for command in ["top", "tree"] {
+            let output = dumptool().arg(command).arg(file.path()).assert().code(3).get_output().clone();
+            let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            assert!(out.ends_with("what is live is not known\n") && !out.contains("unreachable"), "{name}: {out}");
+            assert!(err.contains("what is live or unreachable is not known"), "{name}: {err}");
+        }
+        let check = |more: &[&str]| {
+            let mut command = dumptool();
+            command.args(["check", "--none", rule]).args(more).arg(file.path());
+            command
+        };
+        assert_eq!(stdout(&mut check(&[]), 3), "damaged: 1 rule kept in what could be read\n");
+        assert_eq!(stdout(&mut check(&["--lenient"]), 0), "damaged: 1 rule kept in what could be read\n");
+        assert_eq!(json(&mut check(&["--format", "json"]), 3)["ok"], false);
+        assert!(!stdout(&mut check(&["-v"]), 3).contains("ok "));
+    }
+    // Behind the roots nothing is missed but statistics and hash codes.
+    for name in ["go/tiny_go127.heapdump.zst", "dart/synth_random_3k.dartheap.zst"] {
+        let whole = zstd::decode_all(std::fs::File::open(fixture(name)).unwrap()).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&whole[..whole.len() - 1]).unwrap();
+        assert!(stdout(dumptool().arg("top").arg(file.path()), 3).contains("unreachable: "), "{name}");
+    }
+}
+
+/// It did, and the hint of the error went on telling of the option that was given.
+#[test]
+fn damage_that_is_let_pass_is_a_warning_without_a_hint() {
+    let told = |more: &[&str], status| {
+        let assert = dumptool().args(["top", "-q"]).args(more).arg(fixture(CUT)).assert().code(status);
+        String::from_utf8(assert.get_output().stderr.clone()).unwrap()
+    };
+    let strict = told(&[], 3);
+    assert!(strict.starts_with("error: "), "{strict}");
+    let lenient = told(&["--lenient"], 0);
+    assert!(lenient.starts_with("warning: ") && !lenient.contains("--lenient"), "{lenient}");
+    let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    file.write_all(&whole[..whole.len() / 2]).unwrap();
+    let assert = dumptool().arg("info").arg(file.path()).assert().code(3);
+    let strict = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(strict.ends_with("hint: what could be read was shown; --lenient makes the exit status 0\n"), "{strict}");
+    let assert = dumptool().args(["info", "--lenient"]).arg(file.path()).assert().code(0);
+    let lenient = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(lenient.starts_with("warning: ") && !lenient.contains("hint"), "{lenient}");
+}
+
 #[test]
 #[cfg(not(feature = "flamegraph"))]
 fn flame_graphs_that_were_not_built_in_are_refused_with_a_hint() {

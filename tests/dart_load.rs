@@ -71,7 +71,7 @@ fn world() -> Snapshot {
 #[test]
 fn slots_are_named_and_elements_numbered() {
     let bytes = world().bytes();
-    let Loaded { heap, damage, snapshot } = loaded(&bytes);
+    let Loaded { heap, damage, snapshot, .. } = loaded(&bytes);
     assert!(damage.is_none() && heap.warnings.is_empty() && snapshot == 0);
     assert!(matches!(heap.ids, Ids::Rows(1)));
     assert_eq!(edges(&heap, "#1"), ["[0]#5", "[1]#2", "[2]#3", "[3]#4"]);

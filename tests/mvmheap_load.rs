@@ -19,7 +19,7 @@ fn loaded(bytes: &[u8], options: LoadOptions<'_>) -> Loaded<'static> {
     let loaded = load(bytes, options).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(loaded.heap.check(), Ok(()));
     // The heap borrows nothing here, since it has no values.
-    Loaded { heap: owned(loaded.heap), damage: loaded.damage, snapshot: loaded.snapshot }
+    Loaded { heap: owned(loaded.heap), damage: loaded.damage, incomplete: loaded.incomplete, snapshot: loaded.snapshot }
 }
 
 fn owned(heap: Heap<'_>) -> Heap<'static> {

@@ -47,7 +47,7 @@ pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyho
         None => Ok(Status::Done),
         Some(_) if printer.left == 0 => Ok(Status::Done),
         Some(damage) => {
-            status::report_input(&input.path, damage, terminal);
+            status::report_damage(&input.path, damage, terminal);
             Ok(Status::Damaged)
         }
     }

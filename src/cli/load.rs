@@ -102,7 +102,11 @@ pub(super) fn report_loaded(input: &Input, loaded: &Loaded<'_>, terminal: &Termi
         terminal.warn(&input.path, &format!("{}: {}", warning.what, warning.count));
     }
     if let Some(damage) = damage(input, loaded) {
-        status::report_input(&input.path, damage, terminal);
+        status::report_damage(&input.path, damage, terminal);
+        if loaded.incomplete && !loaded.heap.roots.is_empty() {
+            terminal
+                .warn(&input.path, "roots or references are missing behind the damage: what is live or unreachable is not known");
+        }
         return Status::Damaged;
     }
     match loaded.heap.warnings.iter().any(|warning| warning.damage) {

@@ -1,7 +1,7 @@
 //! Exit statuses, and errors as a person sees them.
 
 use super::terminal::{Terminal, show_path, tell};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -106,7 +106,7 @@ impl std::error::Error for UsageError {}
 /// Prints an error to standard error, in at most four lines, and tells the exit status that belongs to it.
 pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     if let Some(input) = error.downcast_ref::<InputError>() {
-        report_input(&input.path, &input.error, terminal);
+        tell_input(&terminal.red("error:"), &input.path, &input.error, None);
         return Status::Damaged;
     }
     let label = terminal.red("error:");
@@ -124,13 +124,25 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     Status::Unwritable
 }
 
-/// Prints what is wrong with an input: which file, where in it, what, and what to do now.
-pub(super) fn report_input(path: &Path, error: &Error, terminal: &Terminal) {
-    tell(&format!("{} {}: {}", terminal.red("error:"), show_path(path), error.headline()));
+/// Prints where an input is damaged, of which was shown what could be read. Who lets damage pass is warned of it, also when no
+/// other warnings are wanted: neither the result nor the status tells.
+pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
+    const LENIENT: &str = "what could be read was shown; --lenient makes the exit status 0";
+    let is_damage = matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt);
+    match terminal.lenient {
+        true => tell_input(&terminal.yellow("warning:"), path, error, None),
+        false => tell_input(&terminal.red("error:"), path, error, is_damage.then_some(LENIENT)),
+    }
+}
+
+/// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the error says, or else what is
+/// known here.
+fn tell_input(label: &str, path: &Path, error: &Error, hint: Option<&str>) {
+    tell(&format!("{label} {}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {
         tell(&format!("  {cause}"));
     }
-    if let Some(hint) = error.advice() {
+    if let Some(hint) = error.advice().or(hint) {
         tell(&format!("  hint: {hint}"));
     }
 }

@@ -17,6 +17,8 @@ pub(super) struct Terminal {
     pub(super) warnings: bool,
     /// A progress bar is wanted, and standard error can show one.
     pub(super) progress: bool,
+    /// Damage is let pass.
+    pub(super) lenient: bool,
 }
 
 impl Terminal {
@@ -32,6 +34,7 @@ impl Terminal {
             error_color: choice(anstream::AutoStream::choice(&std::io::stderr())),
             bars: std::io::stdout().is_terminal(),
             warnings: !common.quiet,
+            lenient: common.lenient,
             progress: !common.no_progress && !common.quiet && std::io::stderr().is_terminal(),
         }
     }
@@ -39,7 +42,7 @@ impl Terminal {
     /// Prints a warning about a file to standard error.
     pub(super) fn warn(&self, path: &std::path::Path, message: &str) {
         if self.warnings {
-            tell(&format!("{} {}: {message}", paint("warning:", YELLOW, self.error_color), show_path(path)));
+            tell(&format!("{} {}: {message}", self.yellow("warning:"), show_path(path)));
         }
     }
 
@@ -51,6 +54,10 @@ impl Terminal {
 
     pub(super) fn red(&self, text: &str) -> String {
         paint(text, RED, self.error_color)
+    }
+
+    pub(super) fn yellow(&self, text: &str) -> String {
+        paint(text, YELLOW, self.error_color)
     }
 
     pub(super) fn bold(&self, text: &str) -> String {

@@ -53,6 +53,8 @@ pub struct Loaded<'a> {
     pub heap: Heap<'a>,
     /// What ended the reading early.
     pub damage: Option<Error>,
+    /// The damage hides roots or references, so that what the graph says is live or unreachable may be neither.
+    pub incomplete: bool,
     /// The number of the snapshot.
     pub snapshot: u64,
 }

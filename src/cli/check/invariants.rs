@@ -47,7 +47,7 @@ pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow
     };
     super::super::print_text(&text, common)?;
     if let Some(damage) = damage {
-        status::report_input(&input.path, damage, terminal);
+        status::report_damage(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
     Ok(if ok { Status::Done } else { Status::Broken })

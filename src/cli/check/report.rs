@@ -48,20 +48,21 @@ pub(super) fn print(
     common: &Common,
     terminal: &Terminal,
 ) -> anyhow::Result<Status> {
-    let ok = outcomes.iter().all(|outcome| outcome.finding.ok);
+    let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
     // A misspelt gate would be open for ever. That there is none of something may well be what was asked for.
     for outcome in outcomes.iter().filter(|outcome| outcome.is_void) {
         terminal.warn(&input.path, &outcome.finding.message);
     }
     let rows = || outcomes.iter().map(row);
     let text = match common.format {
-        OutputFormat::Table => text(outcomes, common, terminal),
+        OutputFormat::Table => text(outcomes, damage.is_some(), common, terminal),
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/check/1",
                 file: input.path.display().to_string(),
                 format: input.format.name(),
-                ok,
+                // What could not be read may break a rule.
+                ok: kept && damage.is_none(),
                 damage: damage.map(DamageRow),
                 findings: rows().collect(),
             };
@@ -71,13 +72,17 @@ pub(super) fn print(
         OutputFormat::Csv => export::csv(rows())?,
     };
     super::super::print_text(&text, common)?;
-    Ok(if ok { Status::Done } else { Status::Broken })
+    Ok(if kept { Status::Done } else { Status::Broken })
 }
 
-fn text(outcomes: &[Outcome], common: &Common, terminal: &Terminal) -> String {
+fn text(outcomes: &[Outcome], is_damaged: bool, common: &Common, terminal: &Terminal) -> String {
     let mut text = String::new();
     for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| common.verbose || !outcome.finding.ok) {
-        let verdict = if finding.ok { terminal.good("ok  ") } else { terminal.bad("FAIL") };
+        let verdict = match (finding.ok, is_damaged) {
+            (true, false) => terminal.good("ok  "),
+            (true, true) => terminal.caution("?   "),
+            (false, _) => terminal.bad("FAIL"),
+        };
         text.push_str(&format!("{verdict}  {}\n", finding.message));
         if let Some(note) = note {
             text.push_str(&format!("      {}\n", terminal.dim(note)));
@@ -86,6 +91,7 @@ fn text(outcomes: &[Outcome], common: &Common, terminal: &Terminal) -> String {
     let broken = outcomes.iter().filter(|outcome| !outcome.finding.ok).count() as u64;
     let rules = plural(outcomes.len() as u64, "rule", "rules");
     text.push_str(&match broken {
+        0 if is_damaged => format!("{}: {rules} kept in what could be read\n", terminal.bad("damaged")),
         0 => format!("{}, {rules} kept\n", terminal.good("ok")),
         broken => format!("{} of {rules} broken\n", terminal.bad(&count(broken))),
     });

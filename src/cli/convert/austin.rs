@@ -47,7 +47,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         terminal.warn(&args.input, &format!("{} keys are defined nowhere and shown as <unresolved>", streamed.unresolved));
     }
     if let Some(damage) = damage {
-        status::report_input(&input.path, damage, terminal);
+        status::report_damage(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
     Ok(Status::Done)

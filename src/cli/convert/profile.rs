@@ -44,7 +44,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
     }
     if let Some(damage) = input.source.damage().or(damage.as_ref()) {
-        status::report_input(&input.path, damage, terminal);
+        status::report_damage(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
     Ok(Status::Done)

@@ -99,7 +99,7 @@ fn counted<'a>(
         let counted = quick::count(input, snapshot, terminal)?;
         let mut status = Status::Done;
         if let Some(damage) = input.source.damage().or(counted.damage.as_ref()) {
-            status::report_input(&input.path, damage, terminal);
+            status::report_damage(&input.path, damage, terminal);
             status = Status::Damaged;
         }
         let histogram = quick::histogram(&counted, by);

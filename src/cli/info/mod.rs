@@ -87,7 +87,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, common: &Common, terminal: &Ter
     }
     select_snapshot(&mut info, args.snapshot)?;
     if let Some(damage) = &info.damage {
-        status::report_input(path, &damage.error, terminal);
+        status::report_damage(path, &damage.error, terminal);
     }
     if common.format != OutputFormat::Table {
         info.warnings.iter().for_each(|warning| terminal.warn(path, warning));

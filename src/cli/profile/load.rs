@@ -144,7 +144,7 @@ impl ProfileInput<'_> {
         }
         match self.damage() {
             Some(damage) => {
-                status::report_input(&self.input.path, damage, terminal);
+                status::report_damage(&self.input.path, damage, terminal);
                 Status::Damaged
             }
             None => Status::Done,

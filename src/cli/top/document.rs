@@ -18,6 +18,8 @@ pub(super) struct Document<'a> {
     pub(super) objects: ObjectsArg,
     pub(super) sort: SortArg,
     pub(super) quick: bool,
+    /// Damage hides roots or references.
+    pub(super) incomplete: bool,
     /// With sorted rows.
     pub(super) histogram: &'a Histogram,
 }
@@ -171,7 +173,9 @@ impl Document<'_> {
         let (total, rows) = (&self.histogram.total, self.histogram.rows.len() as u64);
         let bytes = |sum: &Sum| size(sum.bytes(), common.bytes);
         let what = match (self.objects, self.histogram.unreachable.is_some()) {
+            (ObjectsArg::Live, true) if self.incomplete => "reached",
             (ObjectsArg::Live, true) => "live",
+            (ObjectsArg::Unreachable, true) if self.incomplete => "not reached",
             (ObjectsArg::Unreachable, true) => "unreachable",
             _ => "in all objects",
         };
@@ -187,11 +191,16 @@ impl Document<'_> {
         };
         match &self.histogram.unreachable {
             Some(sum) if self.objects != ObjectsArg::Unreachable && sum.count > 0 => {
-                footer.push_str(&format!(" · unreachable: {}, {}", plural(sum.count, "object", "objects"), bytes(sum)));
+                let unreachable = if self.incomplete { "not reached" } else { "unreachable" };
+                footer.push_str(&format!(" · {unreachable}: {}, {}", plural(sum.count, "object", "objects"), bytes(sum)));
             }
             Some(_) => {}
+            None if self.incomplete => footer.push_str("\nno roots were read: nothing can be called live or dead"),
             None if self.quick => footer.push_str(", whether live or not"),
             None => footer.push_str("\nthe dump has no roots: nothing can be called live or dead, and nothing is retained"),
+        }
+        if self.incomplete && self.histogram.unreachable.is_some() {
+            footer.push_str("\nthe dump is damaged, and roots or references are missing: what is live is not known");
         }
         footer + "\n"
     }

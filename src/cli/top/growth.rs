@@ -94,7 +94,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     };
     super::super::print_text(&text, common)?;
     if let Some(damage) = input.source.damage().or(damage.as_ref()) {
-        status::report_input(&input.path, damage, terminal);
+        status::report_damage(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
     Ok(Status::Done)

@@ -40,6 +40,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         objects: if has_roots { objects } else { ObjectsArg::All },
         sort: sort_by,
         quick: false,
+        incomplete: loaded.incomplete,
         histogram: &histogram,
     };
     document.print(input, common.rows(args.limit, super::ROWS), common, terminal)?;

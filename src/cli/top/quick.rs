@@ -29,10 +29,18 @@ pub(super) fn run(
     let counted = count(input, snapshot, terminal)?;
     let mut histogram = histogram(&counted, by);
     super::heap::sort(&mut histogram.rows, sort);
-    let document = Document { snapshot: counted.snapshot, by, objects: ObjectsArg::All, sort, quick: true, histogram: &histogram };
+    let document = Document {
+        snapshot: counted.snapshot,
+        by,
+        objects: ObjectsArg::All,
+        sort,
+        quick: true,
+        incomplete: false,
+        histogram: &histogram,
+    };
     document.print(input, common.rows(args.limit, super::ROWS), common, terminal)?;
     if let Some(damage) = input.source.damage().or(counted.damage.as_ref()) {
-        status::report_input(&input.path, damage, terminal);
+        status::report_damage(&input.path, damage, terminal);
         return Ok(Status::Damaged);
     }
     Ok(Status::Done)

@@ -13,6 +13,7 @@ use super::draw::branches;
 use crate::analysis::graph::Graph;
 use crate::analysis::held::Held;
 use crate::analysis::tree::{self, Line, Omitted, Options, What};
+use crate::input::load::Loaded;
 use crate::model::heap::{Heap, TypeId};
 use serde::Serialize;
 
@@ -68,7 +69,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     let nodes = || lines.iter().map(|line| node(heap, line, whole));
     let text = match common.format {
-        OutputFormat::Table => text(heap, &lines, options, common, terminal),
+        OutputFormat::Table => text(&loaded, &lines, options, common, terminal),
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/tree/1",
@@ -116,7 +117,8 @@ fn node<'a>(heap: &'a Heap<'_>, line: &'a Line, whole: u64) -> Node<'a> {
     }
 }
 
-fn text(heap: &Heap<'_>, lines: &[Line], options: Options, common: &Common, terminal: &Terminal) -> String {
+fn text(loaded: &Loaded<'_>, lines: &[Line], options: Options, common: &Common, terminal: &Terminal) -> String {
+    let heap = &loaded.heap;
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     // What is left out below a line is a line of its own, after all that is below it.
     let mut rows: Vec<(u32, [String; 3])> = Vec::new();
@@ -150,7 +152,11 @@ fn text(heap: &Heap<'_>, lines: &[Line], options: Options, common: &Common, term
         (true, true) => format!("all lines of at least {}", percent(options.min_share)),
         (true, false) => "all lines".to_owned(),
     };
-    table.render() + &format!("{shown}; {}, {} live\n", plural(objects, "object", "objects"), size(whole, common.bytes))
+    let live = match loaded.incomplete {
+        true => "reached; the dump is damaged, and roots or references are missing: what is live is not known",
+        false => "live",
+    };
+    table.render() + &format!("{shown}; {}, {} {live}\n", plural(objects, "object", "objects"), size(whole, common.bytes))
 }
 
 /// What a line stands for: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one chain`.

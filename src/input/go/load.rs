@@ -81,6 +81,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let (types, type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     progress(1, 1);
     let (words, damage) = (survey.words, survey.damage.take());
+    let incomplete = damage.is_some() && !survey.roots_read;
     let heap = Heap {
         names,
         types,
@@ -99,7 +100,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         warnings: warnings.0,
     };
     debug_assert_eq!(heap.check(), Ok(()));
-    Ok(Loaded { heap, damage, snapshot: 0 })
+    Ok(Loaded { heap, damage, incomplete, snapshot: 0 })
 }
 
 #[derive(Default)]

@@ -11,7 +11,7 @@ use super::roots::{Finalizer, OtherRoot, Segment};
 use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
 use crate::bytes::Cursor;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::input::{Options, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
@@ -274,7 +274,7 @@ impl<'a> Records<'a> {
         let offset = self.cursor.offset();
         let trailing = self.cursor.remaining();
         let error = match self.state {
-            State::Reading => Error::truncated(offset, "the dump ends without its eof record").hint(CUT),
+            State::Reading => Error::truncated(offset, "the dump ends without its eof record"),
             State::Eof if !self.memstats_seen && trailing > 0 => Error::corrupt(offset, "the eof record comes too early")
                 .expected("nothing after it")
                 .found(format!("{trailing} bytes")),
@@ -286,21 +286,15 @@ impl<'a> Records<'a> {
 
     #[cold]
     fn explain(&self, error: Error, start: u64) -> Error {
-        let error = error.context(format!("in the record at {start:#x}, after {} objects", self.objects));
-        match error.kind() {
-            ErrorKind::Truncated => error.hint(CUT),
-            _ => error,
-        }
+        error.context(format!("in the record at {start:#x}, after {} objects", self.objects))
     }
 }
-
-const CUT: &str = "the dump may be cut short; --lenient keeps what was read";
 
 #[cold]
 fn unknown_tag(offset: u64, tag: u64, expected: &'static str) -> Error {
     Error::corrupt(offset, format!("unknown record tag {tag}"))
         .expected(expected)
-        .hint("records carry no length, so nothing after this can be read; --lenient keeps what was read")
+        .hint("records carry no length, so nothing after this can be read")
 }
 
 impl<'a> Iterator for Records<'a> {

@@ -57,7 +57,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().pointer_size = scan.ids.bytes() as u8;
     builder.heap().big_endian = true;
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(contents)));
-    Ok(Loaded { heap, damage: scan.damage, snapshot: 0 })
+    // Roots and objects stand in any order, so that both may follow.
+    Ok(Loaded { heap, incomplete: scan.damage.is_some(), damage: scan.damage, snapshot: 0 })
 }
 
 /// The second pass: where the record of each row stands, and how many fields with references there are at most. The first

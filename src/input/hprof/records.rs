@@ -136,7 +136,7 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
         Some(root) => Ok(HeapRec::Root(root)),
         None => Err(Error::corrupt(offset, format!("unknown tag {tag:#04x} of a heap record"))
             .expected("0x01 to 0x08, 0x20 to 0x23, 0xff, or one of Android's")
-            .hint("heap records carry no length, so nothing after this can be read; --lenient keeps what was read")),
+            .hint("heap records carry no length, so nothing after this can be read")),
     }
 }
 
@@ -238,18 +238,14 @@ impl<'a> Records<'a> {
     fn fail(&mut self, error: Error, start: u64) -> Error {
         self.ended = true;
         self.skip_heap_records();
-        let error = error.context(format!("in the record at {start:#x}, after {} objects", self.objects));
-        match error.kind() {
-            ErrorKind::Truncated => error.hint(CUT),
-            _ => error,
-        }
+        error.context(format!("in the record at {start:#x}, after {} objects", self.objects))
     }
 
     #[cold]
     fn fail_in_heap(&mut self, error: Error, start: u64) -> Error {
         let error = match error.kind() {
             ErrorKind::Truncated if !self.cut => Error::corrupt(start, "a heap record reaches beyond the end of its segment")
-                .hint("a segment's length or a count is wrong; --lenient keeps what was read"),
+                .hint("a segment's length or a count is wrong"),
             _ => error,
         };
         self.fail(error, start)
@@ -265,11 +261,9 @@ impl<'a> Records<'a> {
         let what = if self.cut { "the input ends inside a heap dump" } else { "the heap dump ends without its last record" };
         let error =
             Error::truncated(self.cursor.offset(), what).expected(if self.cut { "more heap records" } else { "HEAP_DUMP_END" });
-        Some(error.hint(CUT).context(format!("after {} objects", self.objects)))
+        Some(error.context(format!("after {} objects", self.objects)))
     }
 }
-
-const CUT: &str = "the dump may be cut short; --lenient keeps what was read";
 
 fn read_body<'a>(tag: u8, cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Body<'a>> {
     Ok(match tag {

@@ -39,6 +39,8 @@ pub(super) struct Survey<'a> {
     pub(super) itabs: Vec<Itab>,
     pub(super) old: OldTypes,
     pub(super) damage: Option<Error>,
+    /// The statistics were met, which all versions write behind the last root.
+    pub(super) roots_read: bool,
 }
 
 impl<'a> Survey<'a> {
@@ -126,6 +128,7 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             itabs: Vec::new(),
             old: OldTypes::default(),
             damage: None,
+            roots_read: false,
         };
         let mut pass = Self {
             survey,
@@ -197,7 +200,8 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             }
             Rec::Draft(Draft::Type(record)) => survey.old.add_draft_type(record),
             Rec::Itab(itab) => survey.itabs.push(*itab),
-            Rec::Memstats(_) | Rec::Memprof(_) | Rec::AllocSample(_) | Rec::Eof => {}
+            Rec::Memstats(_) => survey.roots_read = true,
+            Rec::Memprof(_) | Rec::AllocSample(_) | Rec::Eof => {}
             _ => drop(survey.tail.get_or_insert(before)),
         }
     }
