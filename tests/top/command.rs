@@ -102,6 +102,41 @@ fn rules_that_are_broken_give_status_1() {
     }
 }
 
+/// They were sorted by a column of zeros, and by what is in the managed heap alone.
+#[test]
+fn where_nothing_is_retained_the_largest_come_first() {
+    let nqp = fixture("mvmheap/tiny-nqp.mvmheap");
+    let first = |arguments: &[&str]| {
+        let (status, out, error) = run(arguments);
+        assert_eq!(status, 0, "{error}");
+        let lines: Vec<String> = out.lines().take(2).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        lines
+    };
+    let top = first(&["top", "--quick", text(&nqp)]);
+    assert_eq!(top, ["SIZE SHARE SHALLOW EXTERNAL COUNT TYPE NAMESPACE", "384.1 KiB 53.9 % 80 B 384.0 KiB 1 SpeshLog MVMSpeshLog"]);
+    assert!(first(&["top", "--quick", "--sort", "shallow", text(&nqp)])[0].starts_with("SHALLOW SHARE EXTERNAL COUNT"));
+    let random = fixture("dart/synth_random_3k.dartheap.zst");
+    let top = first(&["top", "--objects", "unreachable", text(&random)]);
+    assert_eq!(top[0], "SIZE SHARE SHALLOW EXTERNAL COUNT TYPE NAMESPACE");
+    assert!(top[1].starts_with("86.5 KiB 85.7 % 32 B 86.5 KiB 1 _ExternalUint8Array"), "{top:?}");
+    assert!(first(&["top", "--objects", "unreachable", "--sort", "retained", text(&random)])[1].starts_with("0 B 0.0 %"));
+    let find = first(&["find", "--unreachable", text(&random)]);
+    assert_eq!(find[0], "SHALLOW EXTERNAL OBJECT TYPE");
+    assert!(find[1].starts_with("32 B 86.5 KiB #2857 _ExternalUint8Array"), "{find:?}");
+}
+
+/// The table showed it, programs had to ask `show` for each.
+#[test]
+fn found_objects_come_with_their_value() {
+    let random = fixture("dart/synth_random_3k.dartheap.zst");
+    let arguments = ["find", "--value", "4a000000", "-n", "1", text(&random), "--format"];
+    let (_, json, _) = run(&[&arguments[..], &["json"]].concat());
+    let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(document["objects"][0]["value"]["value"], "sé,\"4a000000");
+    let (_, csv, _) = run(&[&arguments[..], &["csv"]].concat());
+    assert_eq!(csv.lines().nth(1), Some("#174,_OneByteString,dart:core,32,32,0,\"sé,\"\"4a000000\""));
+}
+
 #[test]
 fn damage_is_told_and_what_was_read_is_shown() {
     let path = fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap");

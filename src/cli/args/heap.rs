@@ -126,4 +126,7 @@ pub(in crate::cli) enum SortArg {
     Count,
     /// Bytes outside of the managed heap
     External,
+    /// Bytes in it and outside of it: what is sorted by where nothing is retained
+    #[value(skip)]
+    Size,
 }

@@ -8,7 +8,7 @@ use super::super::status::{self, Status, UsageError};
 use super::super::terminal::Terminal;
 use super::super::top::document::{by_name, objects_name};
 use super::super::top::{heap as top, quick};
-use super::document::{Document, Omitted, csv_row, row_json, side, total};
+use super::document::{Document, Omitted, csv_row, row_json, side};
 use super::identity;
 use super::text::{delta, footer, notes, table};
 use crate::analysis::diff::{Change, changes};
@@ -37,7 +37,10 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     let new_counted = counted(args, by, new, snapshots.map(|pair| pair.new), common, terminal)?;
     let mut rows = changes(&old_counted.histogram, &new_counted.histogram);
     let has_retained = old_counted.has_roots && new_counted.has_roots;
-    let sort = args.heap.sort.unwrap_or(if has_retained { SortArg::Retained } else { SortArg::Shallow });
+    let is_retained = has_retained && args.heap.objects != Some(DiffObjectsArg::Unreachable);
+    let mut total = old_counted.histogram.total;
+    total.add_sum(&new_counted.histogram.total);
+    let sort = args.heap.sort.unwrap_or_else(|| top::default_sort(&total, is_retained));
     rows.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()));
     let shown = &rows[..rows.len().min(common.rows(args.limit, super::ROWS))];
     let unchanged = unchanged(&old_counted.histogram, &rows);
@@ -50,7 +53,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         OutputFormat::Table => {
             let heap = new_counted.loaded.as_ref().map(|loaded| &loaded.heap);
             let notes = notes(shown, by, heap);
-            let table = table(shown, &notes, by, sort, has_retained, common);
+            let table = table(shown, &notes, by, sort, is_retained, common);
             let footer = footer(&rows, shown, unchanged, &old_counted.histogram, &new_counted.histogram, objects, common);
             let roots = match has_retained || args.heap.quick {
                 true => "",
@@ -68,8 +71,8 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
                 new_snapshot: new_counted.snapshot,
                 by: by_name(by),
                 objects: objects_name(objects),
-                old_total: side(&total(&old_counted.histogram)),
-                new_total: side(&total(&new_counted.histogram)),
+                old_total: side(&super::document::total(&old_counted.histogram)),
+                new_total: side(&super::document::total(&new_counted.histogram)),
                 rows: shown.iter().map(row_json).collect(),
                 omitted: Omitted { rows: (rows.len() - shown.len()) as u64 },
                 unchanged,

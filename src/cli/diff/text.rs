@@ -60,6 +60,7 @@ pub(super) fn table(rows: &[Change], notes: &[String], by: ByArg, sort: SortArg,
     let name = match column {
         SortArg::Retained => "RETAINED",
         SortArg::External => "EXTERNAL",
+        SortArg::Size => "SIZE",
         _ => "SHALLOW",
     };
     let has_namespaces = by == ByArg::Type && rows.iter().any(|row| !row.namespace.is_empty());
@@ -77,6 +78,7 @@ pub(super) fn table(rows: &[Change], notes: &[String], by: ByArg, sort: SortArg,
         let now = match column {
             SortArg::Retained => new.retained_bytes.unwrap_or(0),
             SortArg::External => new.sum.external_bytes,
+            SortArg::Size => new.sum.bytes(),
             _ => new.sum.shallow_bytes,
         };
         let name = match by {
@@ -151,6 +153,7 @@ pub(super) fn delta(delta: &Delta, column: SortArg) -> i64 {
         SortArg::Retained => delta.retained_bytes.unwrap_or(0),
         SortArg::Shallow => delta.shallow_bytes,
         SortArg::External => delta.external_bytes,
+        SortArg::Size => delta.shallow_bytes.saturating_add(delta.external_bytes),
         SortArg::Count => delta.count,
     }
 }

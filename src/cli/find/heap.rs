@@ -5,7 +5,7 @@ use super::super::glob::Glob;
 use super::super::load::{HeapLoader, report_loaded, without_roots};
 use super::super::objects::{Analysed, ObjectRow, matching_types};
 use super::super::open::Input;
-use super::super::show;
+use super::super::show::{self, value::ValueRow};
 use super::super::size::{plural, size};
 use super::super::status::{Status, UsageError};
 use super::super::table::{Align, Table};
@@ -27,8 +27,10 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     let analysed = Analysed::of(&loaded.heap);
     let mut found = matching(&analysed, args, root);
     match options.sort.unwrap_or(FindSortArg::Retained) {
+        // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => {
-            found.par_sort_by_key(|object| Reverse((analysed.retained(*object), analysed.heap.shallow.get(object.index()))))
+            let bytes = |object: ObjectId| analysed.heap.shallow.get(object.index()).saturating_add(analysed.heap.external(object));
+            found.par_sort_by_cached_key(|object| Reverse((analysed.retained(*object), bytes(*object))))
         }
         FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.heap.shallow.get(object.index()))),
         FindSortArg::Id => {}
@@ -108,8 +110,51 @@ struct Document {
     file: String,
     snapshot: u64,
     total: Total,
-    objects: Vec<ObjectRow>,
+    objects: Vec<FoundRow>,
     omitted: Total,
+}
+
+#[derive(Serialize)]
+struct FoundRow {
+    #[serde(flatten)]
+    object: ObjectRow,
+    external_bytes: u64,
+    /// As `show` gives it. Null for bytes, of which there can be many.
+    value: Option<ValueRow>,
+}
+
+#[derive(Default, Serialize)]
+struct CsvRow {
+    id: String,
+    #[serde(rename = "type")]
+    of: String,
+    namespace: String,
+    shallow_bytes: u64,
+    retained_bytes: u64,
+    external_bytes: u64,
+    value: String,
+}
+
+impl FoundRow {
+    fn of(analysed: &Analysed<'_, '_>, object: ObjectId) -> Self {
+        let value = match analysed.heap.value(object) {
+            Value::Bytes(_) => None,
+            _ => ValueRow::of(analysed.heap, object, None),
+        };
+        Self { object: analysed.row(object), external_bytes: analysed.heap.external(object), value }
+    }
+}
+
+impl CsvRow {
+    fn of(analysed: &Analysed<'_, '_>, object: ObjectId) -> Self {
+        let ObjectRow { id, of, namespace, shallow_bytes, retained_bytes } = analysed.row(object);
+        let value = match analysed.heap.value(object) {
+            Value::Text { text, .. } => text.into_owned(),
+            value => show::value::line(&value).unwrap_or_default(),
+        };
+        let external_bytes = analysed.heap.external(object);
+        Self { id, of, namespace, shallow_bytes, retained_bytes, external_bytes, value }
+    }
 }
 
 #[derive(Serialize)]
@@ -131,9 +176,9 @@ fn text(
     snapshot: u64,
     common: &Common,
 ) -> anyhow::Result<String> {
-    let rows = || found[..shown].iter().map(|object| analysed.row(*object)).collect::<Vec<_>>();
+    let rows = || found[..shown].iter().map(|object| FoundRow::of(analysed, *object)).collect::<Vec<_>>();
     Ok(match common.format {
-        OutputFormat::Table => table(analysed, found, shown, common),
+        OutputFormat::Table => table(analysed, found, shown, args, common),
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/find/1",
@@ -146,26 +191,36 @@ fn text(
             serde_json::to_string_pretty(&document)? + "\n"
         }
         OutputFormat::Jsonl => super::super::export::lines(&rows())?,
-        OutputFormat::Csv => super::super::export::csv(rows())?,
+        OutputFormat::Csv => super::super::export::csv(found[..shown].iter().map(|object| CsvRow::of(analysed, *object)))?,
     })
 }
 
-fn table(analysed: &Analysed<'_, '_>, found: &[ObjectId], shown: usize, common: &Common) -> String {
+fn table(analysed: &Analysed<'_, '_>, found: &[ObjectId], shown: usize, args: &FindArgs, common: &Common) -> String {
     let heap = analysed.heap;
     let all = total(heap, found);
     if found.is_empty() {
         return "no object fits\n".to_owned();
     }
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Left, Align::Left, Align::Left]);
-    table.row(["RETAINED", "SHALLOW", "OBJECT", "TYPE", ""]);
+    // Nothing is retained by what nothing holds.
+    let has_retained = !heap.roots.is_empty() && !args.heap.unreachable;
+    let has_external = found[..shown].iter().any(|object| heap.external(*object) > 0);
+    let numbers = 1 + usize::from(has_retained) + usize::from(has_external);
+    let mut table = Table::new(&[&[Align::Right; 3][..numbers], &[Align::Left; 3]].concat());
+    let columns = |retained: String, shallow: String, external: String, rest: [String; 3]| {
+        let numbers = [has_retained.then_some(retained), Some(shallow), has_external.then_some(external)];
+        numbers.into_iter().flatten().chain(rest).collect::<Vec<_>>()
+    };
+    let [retained, shallow, external, object, of] = ["RETAINED", "SHALLOW", "EXTERNAL", "OBJECT", "TYPE"].map(str::to_owned);
+    table.row(columns(retained, shallow, external, [object, of, String::new()]));
     for &object in &found[..shown] {
         let retained = match analysed.is_live(object) {
             true => size(analysed.retained(object), common.bytes),
-            false if heap.roots.is_empty() => "-".to_owned(),
             false => "unreachable".to_owned(),
         };
         let shallow = size(heap.shallow.get(object.index()), common.bytes);
-        table.row([retained, shallow, heap.id(object), analysed.describe(object), show::brief(analysed, object)]);
+        let external = size(heap.external(object), common.bytes);
+        let rest = [heap.id(object), analysed.describe(object), show::brief(analysed, object)];
+        table.row(columns(retained, shallow, external, rest));
     }
     let objects = plural(all.count, "object", "objects");
     let line = format!(

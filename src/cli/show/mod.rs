@@ -1,7 +1,7 @@
 //! `show`: all there is to say about one object.
 
 mod text;
-mod value;
+pub(in crate::cli) mod value;
 
 use super::args::{Common, OutputFormat, ShowArgs};
 use super::kind::only_heaps;

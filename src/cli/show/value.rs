@@ -9,7 +9,7 @@ use std::fmt::Write;
 /// A value in JSON.
 #[derive(Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
-pub(super) enum ValueRow {
+pub(in crate::cli) enum ValueRow {
     Boolean { value: bool },
     Integer { value: i64 },
     Float { value: Option<f64>, text: String },
@@ -23,7 +23,7 @@ pub(super) enum ValueRow {
 const SHOWN_BYTES: usize = 4096;
 
 impl ValueRow {
-    pub(super) fn of(heap: &Heap<'_>, object: ObjectId, limit: Option<u64>) -> Option<Self> {
+    pub(in crate::cli) fn of(heap: &Heap<'_>, object: ObjectId, limit: Option<u64>) -> Option<Self> {
         Some(match heap.value(object) {
             Value::None => return None,
             Value::Boolean(value) => Self::Boolean { value },
@@ -50,7 +50,7 @@ fn is_complete(text: &str, length: u64) -> bool {
 }
 
 /// A value on one line; bytes are none.
-pub(super) fn line(value: &Value<'_>) -> Option<String> {
+pub(in crate::cli) fn line(value: &Value<'_>) -> Option<String> {
     Some(match value {
         Value::None | Value::Bytes(_) => return None,
         Value::Boolean(value) => value.to_string(),

@@ -126,12 +126,15 @@ impl Document<'_> {
 
     /// The column that is sorted by comes first.
     fn columns(&self) -> Vec<SortArg> {
-        let has_retained = self.histogram.rows.iter().any(|row| row.retained_bytes.is_some());
+        let retains = |row: &Row| row.retained_bytes.is_some();
+        // Nothing is retained by what nothing holds.
+        let has_retained = self.objects != ObjectsArg::Unreachable && self.histogram.rows.iter().any(retains);
         let has_external = self.histogram.total.external_bytes > 0;
         let shown = |column: &SortArg| match column {
             SortArg::Retained => has_retained,
             SortArg::External => has_external,
             SortArg::Shallow | SortArg::Count => true,
+            SortArg::Size => false,
         };
         let all = [SortArg::Retained, SortArg::Shallow, SortArg::External, SortArg::Count];
         let others = all.into_iter().filter(|column| *column != self.sort).filter(shown);
@@ -143,7 +146,7 @@ impl Document<'_> {
     fn whole(&self) -> u64 {
         let total = &self.histogram.total;
         match self.sort {
-            SortArg::Retained => total.bytes(),
+            SortArg::Retained | SortArg::Size => total.bytes(),
             SortArg::Shallow => total.shallow_bytes,
             SortArg::Count => total.count,
             SortArg::External => total.external_bytes,
@@ -218,7 +221,7 @@ fn cell(row: &Row, column: SortArg, common: &Common) -> String {
     match column {
         SortArg::Retained => row.retained_bytes.map_or_else(|| "-".to_owned(), |bytes| size(bytes, common.bytes)),
         SortArg::Count => count(row.sum.count),
-        SortArg::Shallow | SortArg::External => size(value(row, column), common.bytes),
+        SortArg::Shallow | SortArg::External | SortArg::Size => size(value(row, column), common.bytes),
     }
 }
 
@@ -228,6 +231,7 @@ fn column_name(column: SortArg) -> &'static str {
         SortArg::Shallow => "SHALLOW",
         SortArg::Count => "COUNT",
         SortArg::External => "EXTERNAL",
+        SortArg::Size => "SIZE",
     }
 }
 

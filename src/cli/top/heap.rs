@@ -9,7 +9,7 @@ use super::document::Document;
 use super::{growth, quick};
 use crate::analysis::graph::Graph;
 use crate::analysis::held::Held;
-use crate::analysis::histogram::{By, Histogram, Row, Scope};
+use crate::analysis::histogram::{By, Histogram, Row, Scope, Sum};
 use crate::analysis::root_groups::RootGroups;
 use crate::model::heap::Heap;
 
@@ -32,7 +32,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         return without_roots(input, &loaded, "there is nothing to group by", None, terminal);
     }
     let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
-    let sort_by = args.heap.sort.unwrap_or(if has_roots { SortArg::Retained } else { SortArg::Shallow });
+    let is_retained = has_roots && objects != ObjectsArg::Unreachable;
+    let sort_by = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, is_retained));
     sort(&mut histogram.rows, sort_by);
     let document = Document {
         snapshot: loaded.snapshot,
@@ -89,5 +90,16 @@ pub(super) fn value(row: &Row, column: SortArg) -> u64 {
         SortArg::Shallow => row.sum.shallow_bytes,
         SortArg::Count => row.sum.count,
         SortArg::External => row.sum.external_bytes,
+        SortArg::Size => row.sum.bytes(),
+    }
+}
+
+/// What rows are sorted by unless something else is asked for: what would go with them, or what there is of them if that is
+/// nothing.
+pub(in crate::cli) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
+    match is_retained {
+        true => SortArg::Retained,
+        false if total.external_bytes == 0 => SortArg::Shallow,
+        false => SortArg::Size,
     }
 }

@@ -22,12 +22,12 @@ pub(super) fn run(
     terminal: &Terminal,
 ) -> anyhow::Result<Status> {
     let by = args.by.unwrap_or(ByArg::Type);
-    let sort = args.heap.sort.unwrap_or(SortArg::Shallow);
-    if let Some(needs) = needs_graph(by, sort) {
+    if let Some(needs) = needs_graph(by, args.heap.sort) {
         return Err(UsageError::new(format!("{needs} needs the graph, which --quick does not build")).into());
     }
     let counted = count(input, snapshot, terminal)?;
     let mut histogram = histogram(&counted, by);
+    let sort = args.heap.sort.unwrap_or_else(|| super::heap::default_sort(&histogram.total, false));
     super::heap::sort(&mut histogram.rows, sort);
     let document = Document {
         snapshot: counted.snapshot,
@@ -57,11 +57,11 @@ pub(in crate::cli) fn count(input: &Input, snapshot: Option<Snapshot>, terminal:
         .map_err(|error| refused(error, input))
 }
 
-fn needs_graph(by: ByArg, sort: SortArg) -> Option<&'static str> {
+fn needs_graph(by: ByArg, sort: Option<SortArg>) -> Option<&'static str> {
     match (by, sort) {
         (ByArg::Root, _) => Some("--by root"),
         (ByArg::SizeClass, _) => Some("--by size-class"),
-        (_, SortArg::Retained) => Some("--sort retained"),
+        (_, Some(SortArg::Retained)) => Some("--sort retained"),
         _ => None,
     }
 }
