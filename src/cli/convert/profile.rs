@@ -5,7 +5,7 @@ use super::super::destination::Destination;
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
 use super::super::status::{self, Status, UsageError};
-use super::{Conversion, Converted, Report, losses, parts, stacks};
+use super::{Conversion, Converted, Report, parts, stacks};
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -20,19 +20,22 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
-    let ConvertedProfile { notes, samples, damage, parts, written, bytes } = match target {
+    let ConvertedProfile { notes, samples, damage, parts, mut written, bytes } = match target {
         Target::Folded | Target::Pprof => parts::convert(conversion, options)?,
         _ => whole(conversion, options)?,
     };
     drop(progress);
-    let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
-    let apart = ("sums across the parts of the profile, in each of which a stack may stand again", parts);
+    if parts > 1 {
+        written.lose("sums across the parts of the profile, in each of which a stack may stand again", parts);
+    }
+    lost_in_model(target, &notes).into_iter().for_each(|(what, count)| written.lose(what, count));
+    let lost = std::mem::take(&mut written.lost);
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
         written: &written,
         summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
-        lost: lost.chain(losses((parts > 1).then_some(apart))).chain(losses(lost_in_model(target, &notes))).collect(),
+        lost,
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
