@@ -2,9 +2,10 @@
 
 use super::super::args::{ConvertArgs, DialectArg, Target};
 use super::super::destination::Destination;
+use super::super::profile::{self, require_thread};
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
-use super::super::status::{self, Status, UsageError};
+use super::super::status::{self, Status};
 use super::{Conversion, Converted, Report, parts, stacks};
 use crate::error::Error;
 use crate::input;
@@ -64,26 +65,14 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
     let LoadedProfile { profile, damage, .. } =
         input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
-    require_thread(&profile, &selection)?;
+    require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
     Ok(ConvertedProfile { notes, samples, damage, parts: 1, written, bytes })
 }
 
 pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
-    let options = &conversion.args.profile;
-    Selection { metrics, pid: options.pid.map(i128::from), thread: options.thread.clone(), in_order }
-}
-
-/// Refuses to select what is not there.
-///
-/// # Errors
-/// A [`UsageError`].
-pub(super) fn require_thread(profile: &Profile, selection: &Selection) -> Result<(), UsageError> {
-    if !profile.threads.is_empty() && !profile.threads.iter().any(|thread| selection.has(profile, thread)) {
-        return Err(UsageError::new("there is no such thread").hint(threads(profile)));
-    }
-    Ok(())
+    Selection { metrics, in_order, ..profile::selection(&conversion.args.profile) }
 }
 
 /// Whether samples are written one by one.
@@ -107,12 +96,6 @@ pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Vec<Met
         Target::Folded | Target::Svg => vec![profile.default_metric()],
         _ => profile.metrics(),
     }
-}
-
-fn threads(profile: &Profile) -> String {
-    let labels: Vec<_> = profile.threads.iter().take(10).map(|thread| thread.label(&profile.names)).collect();
-    let more = profile.threads.len() - labels.len();
-    format!("the threads are {}{}", labels.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
 }
 
 fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, out: &mut Destination) -> io::Result<Written> {
