@@ -1,6 +1,7 @@
 //! What grew and what shrank between two heaps.
 
-use super::histogram::{Histogram, Row, Sum};
+use super::histogram::{Histogram, Row};
+use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 

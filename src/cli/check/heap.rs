@@ -11,11 +11,12 @@ use super::super::status::{Status, UsageError};
 use super::super::terminal::{Terminal, show_path};
 use super::report::{Outcome, print};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
-use crate::analysis::histogram::{By, Histogram, Scope, Sum};
+use crate::analysis::histogram::{By, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::heap::Heap;
+use crate::model::sum::Sum;
 
 /// What rules may be about.
 const COLUMNS: [(&str, Unit); 4] =
