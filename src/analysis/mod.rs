@@ -30,6 +30,7 @@ pub mod held;
 pub mod histogram;
 pub mod identity;
 pub mod live;
+mod made_up;
 pub mod paths;
 pub(crate) mod prefetch;
 pub mod preorder;

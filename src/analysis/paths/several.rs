@@ -3,7 +3,7 @@
 //! The search goes backwards from the object. A breadth-first search from the roots has told how far each object is from
 //! them, so it always takes the unfinished path of which the whole will be shortest, and walks back to a root without detours.
 
-use super::search::{self, Marks, preferred_roots};
+use super::search::{self, Marks, Starts};
 use super::shortest::Shortest;
 use super::{By, Origin, Path, Step, is_immediate};
 use crate::analysis::graph::Graph;
@@ -19,12 +19,13 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
     if k == 1 {
         return Shortest::of(heap, graph).path(object).into_iter().collect();
     }
+    let starts = Starts::of(heap, graph);
     let mut distances = Distances(vec![FAR; heap.len()]);
-    search::search(heap, graph, &mut distances);
+    search::search(heap, graph, &starts, &mut distances);
     if distances.of(object) == FAR || k == 0 {
         return Vec::new();
     }
-    let found = Backward::new(heap, graph, &distances).search(object, k);
+    let found = Backward::new(heap, graph, &starts, &distances).search(object, k);
     match found.is_empty() {
         // Only immediates hold the object.
         true => Shortest::of(heap, graph).path(object).into_iter().collect(),
@@ -88,7 +89,7 @@ struct Backward<'s, 'h, 'a> {
 }
 
 impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
-    fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, distances: &'s Distances) -> Self {
+    fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, starts: &Starts, distances: &'s Distances) -> Self {
         let mut keys: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
             if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
@@ -96,7 +97,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
             }
         }
         let mut roots: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
-        for row in preferred_roots(heap, graph) {
+        for &row in &starts.roots {
             roots.entry(heap.roots[row].object).or_default().push(row);
         }
         Self {

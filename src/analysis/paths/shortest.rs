@@ -1,6 +1,6 @@
 //! One shortest path to every live object.
 
-use super::search::{self, Marks, preferred_roots};
+use super::search::{self, Marks, Starts};
 use super::{By, Origin, Path, Step};
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
@@ -60,9 +60,9 @@ row!(u32);
 row!(u64);
 
 impl<R: Row> Rows<R> {
-    fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+    fn of(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts) -> Self {
         let mut rows = Self { rows: vec![R::UNREACHED; heap.len()], keys: FxHashMap::default() };
-        search::search(heap, graph, &mut rows);
+        search::search(heap, graph, starts, &mut rows);
         rows
     }
 
@@ -101,12 +101,13 @@ impl<R: Row> Marks for Rows<R> {
 impl<'h, 'a> Shortest<'h, 'a> {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &'h Heap<'a>, graph: &Graph<'_>) -> Self {
+        let starts = Starts::of(heap, graph);
         let via = match heap.references.len() < u32::KEY.row() {
-            true => Via::Narrow(Rows::of(heap, graph)),
-            false => Via::Wide(Rows::of(heap, graph)),
+            true => Via::Narrow(Rows::of(heap, graph, &starts)),
+            false => Via::Wide(Rows::of(heap, graph, &starts)),
         };
         let mut roots = FxHashMap::default();
-        for row in preferred_roots(heap, graph) {
+        for row in starts.roots {
             roots.entry(heap.roots[row].object).or_insert(row as u32);
         }
         Self { heap, via, roots }
