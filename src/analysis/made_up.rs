@@ -1,7 +1,7 @@
 //! The objects that the writer of a dump made up to stand for its roots.
 
 use super::graph::Graph;
-use super::live::Objects;
+use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
 
 /// Those that can be reached from the roots over made-up objects alone, and what they refer to. Nothing, if roots hold objects
@@ -9,16 +9,16 @@ use crate::model::heap::{Heap, ObjectId};
 pub(super) struct MadeUp {
     /// Those nearest to the roots first.
     pub(super) list: Vec<ObjectId>,
-    objects: Objects,
+    objects: ObjectSet,
     /// None: every root counts.
-    targets: Option<Objects>,
+    targets: Option<ObjectSet>,
 }
 
 impl MadeUp {
     /// Finds them.
     pub(super) fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let mut objects = Objects::none(heap.len());
-        let mut targets = heap.root_object().map(|_| Objects::none(heap.len()));
+        let mut objects = ObjectSet::none(heap.len());
+        let mut targets = heap.root_object().map(|_| ObjectSet::none(heap.len()));
         let starts = graph.starts().iter().copied();
         let mut list: Vec<ObjectId> = starts.filter(|object| heap.is_made_up(*object) && objects.insert(*object)).collect();
         let mut done = 0;
