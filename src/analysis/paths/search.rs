@@ -14,8 +14,8 @@ pub(super) trait Marks {
     fn start(&mut self, object: ObjectId);
     /// The reference in this row leads to it.
     fn follow(&mut self, from: ObjectId, row: usize, to: ObjectId);
-    /// It is the value of an ephemeron with this key.
-    fn depend(&mut self, key: ObjectId, value: ObjectId);
+    /// It is the value of an ephemeron with this holder.
+    fn depend(&mut self, holder: ObjectId, value: ObjectId);
 }
 
 /// Where a search begins.

@@ -163,7 +163,7 @@ fn row(heap: &Heap<'_>, merged: &Merged) -> Row {
         MergedLabel::One(label) => {
             Root { object: merged.example, kind: root.kind, group: root.group, label, frame: None }.text(&heap.names)
         }
-        MergedLabel::Element | MergedLabel::Key => format!("{} [*]", heap.names.text(root.group)),
+        MergedLabel::Element | MergedLabel::Ephemeron => format!("{} [*]", heap.names.text(root.group)),
     };
     let steps = merged.steps.iter().map(|step| StepRow {
         label: Some(label_text(heap, step.label).into_owned()).filter(|text| !text.is_empty()),
@@ -184,7 +184,7 @@ fn label_text<'h>(heap: &'h Heap<'_>, label: MergedLabel) -> Cow<'h, str> {
         MergedLabel::One(Label::NONE) => "".into(),
         MergedLabel::One(label) => label.text(&heap.names),
         MergedLabel::Element => "[*]".into(),
-        MergedLabel::Key => VALUE_OF_KEY.into(),
+        MergedLabel::Ephemeron => VALUE_OF_KEY.into(),
     }
 }
 
