@@ -6,7 +6,7 @@ use super::scan::Scan;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};
-use crate::java::{FieldType, PRIMITIVES};
+use crate::java::PRIMITIVES;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, TypeId};
 use crate::model::sum::Sum;
@@ -79,7 +79,7 @@ impl Objects {
                 }
             }
             Object::PrimitiveArray(array) => {
-                if let Some(lengths) = self.primitives.get_mut(position(array.element)) {
+                if let Some(lengths) = self.primitives.get_mut(array.element.index()) {
                     lengths.add(array.size(scan.ids));
                 }
             }
@@ -156,8 +156,4 @@ impl Sums {
         }
         self.add(type_id, 0, lengths.rest.saturating_mul(width));
     }
-}
-
-fn position(element: FieldType) -> usize {
-    PRIMITIVES.iter().position(|kind| *kind == element).unwrap_or(PRIMITIVES.len())
 }
