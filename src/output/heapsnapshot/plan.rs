@@ -79,9 +79,4 @@ impl<'p, 'a> Plan<'p, 'a> {
         let left_out = range.clone().filter(|row| references.is_weak(*row) && !self.numbering.has(references.target[*row])).count();
         (range.len() - left_out + dependent) as u64
     }
-
-    /// Whether the object is a synthetic node.
-    pub(super) fn is_synthetic(&self, object: ObjectId) -> bool {
-        self.heap.is_made_up(object)
-    }
 }
