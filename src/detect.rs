@@ -12,7 +12,7 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
         return Ok(format);
     }
     // The one format that may begin with its data.
-    if input::austin::is_sample(bytes.get(..4096).unwrap_or(bytes).trim_ascii_start()) {
+    if input::austin::begins_with_sample(bytes) {
         return Ok(Format::Austin);
     }
     if bytes.is_empty() {

@@ -7,12 +7,15 @@ use dumptool::input::load::{Parts, ProfileOptions};
 use dumptool::input::{self, Format};
 use dumptool::model::profile::{Metric, Profile, ProfileNotes, Values};
 use dumptool::model::stacks::{Selection, lend};
-use dumptool::output::{folded, pprof};
+use dumptool::output::spool::Spool;
+use dumptool::output::{folded, pprof, speedscope};
 use proptest::prelude::*;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::process::{Command, Output};
+use support::Random;
 use support::mojo::Mojo;
 
 const WHOLE: usize = usize::MAX;
@@ -89,6 +92,89 @@ fn pprof_sums(bytes: &[u8], size: usize, selection: &Selection) -> (PprofSums, V
     (support::pprof::sums(&out), written.unwrap().sums.iter().map(|sum| sum.sum).collect())
 }
 
+/// All that a document says besides the samples, and the sum of each stack of each profile.
+type SpeedscopeSums = (Vec<Value>, BTreeMap<(String, Vec<String>), i64>);
+
+fn speedscope_sums(document: &[u8]) -> SpeedscopeSums {
+    let mut document: Value = serde_json::from_slice(document).unwrap();
+    let mut frames = document["shared"]["frames"].take();
+    let names: Vec<String> = frames.as_array().unwrap().iter().map(Value::to_string).collect();
+    let mut sums = BTreeMap::new();
+    for profile in document["profiles"].as_array_mut().unwrap() {
+        let (samples, weights) = (profile["samples"].take(), profile["weights"].take());
+        let (samples, weights) = (samples.as_array().unwrap(), weights.as_array().unwrap());
+        assert_eq!(samples.len(), weights.len());
+        for (sample, weight) in samples.iter().zip(weights) {
+            let stack = sample.as_array().unwrap().iter().map(|frame| names[frame.as_u64().unwrap() as usize].clone()).collect();
+            *sums.entry((profile["name"].to_string(), stack)).or_default() += weight.as_i64().unwrap();
+        }
+    }
+    // Where the frame of empty stacks is depends on the part in which the first one is.
+    frames.as_array_mut().unwrap().sort_by_key(Value::to_string);
+    (vec![frames, document], sums)
+}
+
+fn speedscope(bytes: &[u8], size: usize, selection: &Selection) -> (Vec<u8>, Vec<i64>) {
+    let folder = tempfile::tempdir().unwrap();
+    let (mut out, mut writer, mut written) = (Vec::new(), None, None);
+    load(bytes, size, |part, is_last| {
+        lend(part, "", selection, |stacks| {
+            let spool = || speedscope::Writer::new(stacks, Spool::new(folder.path().to_owned()));
+            writer.get_or_insert_with(spool).part(stacks).unwrap();
+            written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
+        });
+    });
+    (out, written.unwrap().sums.iter().map(|sum| sum.sum).collect())
+}
+
+fn speedscope_at_once(bytes: &[u8], selection: &Selection) -> (Vec<u8>, Vec<i64>) {
+    let (mut out, mut sums) = (Vec::new(), Vec::new());
+    load(bytes, WHOLE, |part, _| {
+        lend(part, "", selection, |stacks| {
+            sums = speedscope::write(stacks, &mut out).unwrap().sums.iter().map(|sum| sum.sum).collect();
+        });
+    });
+    (out, sums)
+}
+
+#[cfg(feature = "flamegraph")]
+mod svg {
+    use super::*;
+    use dumptool::output::flamegraph;
+    use dumptool::output::written::Written;
+
+    pub(crate) fn in_parts(bytes: &[u8], size: usize, room: usize, selection: &Selection) -> (String, Written) {
+        let (mut out, mut writer, mut written) = (Vec::new(), None, None);
+        load(bytes, size, |part, is_last| {
+            lend(part, "", selection, |stacks| {
+                writer.get_or_insert_with(|| flamegraph::Writer::with_room(stacks, 0, room)).part(stacks);
+                written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
+            });
+        });
+        (String::from_utf8(out).unwrap(), written.unwrap())
+    }
+
+    pub(crate) fn at_once(bytes: &[u8], selection: &Selection) -> (String, Written) {
+        let (mut out, mut written) = (Vec::new(), Written::default());
+        load(bytes, WHOLE, |part, _| {
+            lend(part, "", selection, |stacks| written = flamegraph::write(stacks, 0, &mut out).unwrap());
+        });
+        (String::from_utf8(out).unwrap(), written)
+    }
+
+    /// The value of each frame of a picture: frames with the same name together.
+    pub(crate) fn widths(picture: &str) -> BTreeMap<String, i64> {
+        let mut widths = BTreeMap::new();
+        for title in picture.split("<title>").skip(1) {
+            let title = title.split("</title>").next().unwrap();
+            let (name, value) = title.rsplit_once(" (").unwrap();
+            let value = value.split(' ').next().unwrap().replace(',', "");
+            *widths.entry(name.to_owned()).or_default() += value.parse::<i64>().unwrap();
+        }
+        widths
+    }
+}
+
 fn top(bytes: &[u8], size: usize, selection: &Selection, by: By) -> (Top, Values, Values) {
     let mut sums = TopSums::new(by);
     load(bytes, size, |part, _| sums.add(&Selected::of(part, selection)));
@@ -144,6 +230,18 @@ proptest! {
         }
         let selection = Selection { metrics: whole.metrics, pid, ..Selection::default() };
         prop_assert_eq!(pprof_sums(&bytes, size, &selection), pprof_sums(&bytes, WHOLE, &selection));
+        let (at_once, sums) = speedscope_at_once(&bytes, &selection);
+        prop_assert_eq!(&speedscope(&bytes, WHOLE, &selection), &(at_once.clone(), sums.clone()));
+        let (in_parts, sums_in_parts) = speedscope(&bytes, size, &selection);
+        prop_assert_eq!(speedscope_sums(&in_parts), speedscope_sums(&at_once));
+        prop_assert_eq!(sums_in_parts, sums);
+        #[cfg(feature = "flamegraph")]
+        {
+            let (picture, written) = svg::at_once(&bytes, &selection);
+            let (in_parts, written_in_parts) = svg::in_parts(&bytes, size, 1 << 20, &selection);
+            prop_assert_eq!(in_parts, picture);
+            prop_assert_eq!(written_in_parts.sums, written.sums);
+        }
         for by in [FrameBy::Function, FrameBy::File, FrameBy::Line].map(By::Frames).into_iter().chain([By::Thread, By::Process]) {
             prop_assert_eq!(top(&bytes, size, &selection, by), top(&bytes, WHOLE, &selection, by));
         }
@@ -184,6 +282,86 @@ fn a_part_is_larger_than_what_is_done_anew_for_it() {
         file.frame(number, 5, 6, number).stack(1, 0, &format!("t{number}")).frame_ref(number).time(1);
     }
     assert!(load(&file.0, 16, |_, _| {}) < 20);
+}
+
+/// A recording that draws each of 5 to 34 frames from three, so that hardly a stack comes again.
+fn random(samples: usize, threads: usize) -> Mojo {
+    let mut random = Random(7);
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "wall").string(5, "a.py").stack(1, 0, "t0");
+    (0..102).for_each(|frame| _ = file.string(100 + frame, format!("f{frame}")).frame(frame, 5, 100 + frame, 1));
+    for _ in 0..samples {
+        file.stack(1, 0, &format!("t{}", random.below(threads)));
+        let depth = 5 + random.below(30);
+        (0..depth).for_each(|level| _ = file.frame_ref((3 * level + random.below(3)) as i128));
+        file.time(1 + random.below(200) as i128);
+    }
+    file
+}
+
+#[test]
+fn stacks_that_hardly_come_again_are_not_looked_for() {
+    let bytes = random(3000, 3).0;
+    let (mut repeating, mut rows) = (Vec::new(), 0);
+    let count = load(&bytes, 3200, |part, _| {
+        repeating.push(part.stacks.may_repeat());
+        rows += part.aggregate.len();
+    });
+    assert!(count > 50 && !repeating[0] && repeating[1..].iter().all(|repeats| *repeats), "{repeating:?}");
+    assert!(rows > 2900, "{rows}");
+    for selection in [Selection::default(), Selection { thread: Some("t1".into()), ..Selection::default() }] {
+        assert_eq!(folded_sums(&bytes, 3200, &selection).0, folded_sums(&bytes, WHOLE, &selection).0);
+        assert_eq!(pprof_sums(&bytes, 3200, &selection), pprof_sums(&bytes, WHOLE, &selection));
+        let (in_parts, at_once) = (speedscope(&bytes, 3200, &selection), speedscope_at_once(&bytes, &selection));
+        assert_eq!(speedscope_sums(&in_parts.0), speedscope_sums(&at_once.0));
+        assert_eq!(
+            top(&bytes, 3200, &selection, By::Frames(FrameBy::File)),
+            top(&bytes, WHOLE, &selection, By::Frames(FrameBy::File))
+        );
+        #[cfg(feature = "flamegraph")]
+        assert_eq!(svg::in_parts(&bytes, 3200, 1 << 20, &selection).0, svg::at_once(&bytes, &selection).0);
+    }
+}
+
+#[test]
+fn stacks_are_looked_for_when_they_come_again() {
+    let mut file = random(1000, 1);
+    for sample in 0..6000 {
+        file.stack(1, 0, "t0");
+        // 27 stacks, each four times in a row.
+        let stack = sample / 4 % 27;
+        (0..20).for_each(|level| _ = file.frame_ref(3 * level + stack / 3i128.pow(level as u32 % 3) % 3));
+        file.time(1);
+    }
+    let mut repeating = Vec::new();
+    load(&file.0, 3200, |part, _| repeating.push(part.stacks.may_repeat()));
+    assert!(repeating[1] && !repeating[repeating.len() - 1], "{repeating:?}");
+    assert!(repeating.len() < 200, "the stacks that come again are in one part: {}", repeating.len());
+    let selection = Selection::default();
+    assert_eq!(pprof_sums(&file.0, 3200, &selection), pprof_sums(&file.0, WHOLE, &selection));
+}
+
+#[cfg(feature = "flamegraph")]
+#[test]
+fn what_is_put_into_callers_is_bounded_and_said() {
+    let bytes = random(20_000, 3).0;
+    let selection = Selection::default();
+    let (whole, written) = svg::at_once(&bytes, &selection);
+    let (folded, written_folded) = svg::in_parts(&bytes, 16_000, 20_000, &selection);
+    assert_eq!(written_folded.sums, written.sums);
+    let lost = |what: &str| written_folded.lost.iter().find(|lost| lost.what.starts_with(what)).map_or(0, |lost| lost.count as i64);
+    let (stacks, put) = (lost("stacks far too narrow"), lost("microseconds of stacks"));
+    assert!(stacks > 10_000 && put > 0 && put <= written.sums[0].sum, "{stacks} stacks, {put} of {}", written.sums[0].sum);
+    let (whole, folded) = (svg::widths(&whole), svg::widths(&folded));
+    for (name, &width) in &whole {
+        let found = folded.get(name).copied().unwrap_or(0);
+        assert!(found <= width && width - found <= put, "{name}: {found} of {width}");
+    }
+    // Threads and their outermost frames are wide.
+    for name in ["all", "P1", "T0:t0", "T0:t1", "T0:t2", "f0 (a.py)", "f1 (a.py)", "f2 (a.py)", "f3 (a.py)"] {
+        assert_eq!(folded[name], whole[name], "{name}");
+    }
+    assert!(folded.len() > 20, "{folded:?}");
 }
 
 /// More stacks than a part of the command line has, the last of them met by the garbage collector.
@@ -233,6 +411,24 @@ fn a_conversion_begins_again_when_a_value_appears_late() {
         .sum();
     assert_eq!(sum, 60_005);
     assert_eq!(dumptool(&["convert", &input, "-", "--to", "folded", "--thread", "c"]).status.code(), Some(2));
+
+    let piped = dumptool(&["convert", &input, "-", "--to", "speedscope", "--aggregate"]);
+    let report = String::from_utf8(piped.stderr).unwrap();
+    assert!(report.contains("the parts of the profile"), "what waits for its place can be begun again: {report}");
+    let sums = speedscope_sums(&piped.stdout);
+    let mut expected = speedscope_sums(&speedscope_at_once(&large(), &Selection::default()).0);
+    expected.0[1]["name"] = "large.mojo".into();
+    assert_eq!(sums, expected);
+    let output = path("large.speedscope.json");
+    assert!(dumptool(&["convert", &input, &output, "--aggregate"]).status.success());
+    assert!(std::fs::read(&output).unwrap() == piped.stdout);
+    #[cfg(feature = "flamegraph")]
+    {
+        let piped = dumptool(&["convert", &input, "-", "--to", "svg"]);
+        let report = String::from_utf8(piped.stderr).unwrap();
+        assert!(!report.contains("the parts of the profile") && !report.contains("callers"), "{report}");
+        assert_eq!(svg::widths(&String::from_utf8(piped.stdout).unwrap())["all"], 60_005);
+    }
     let top = String::from_utf8(dumptool(&["top", &input]).stdout).unwrap();
     assert!(top.contains("60 001 samples in 2 threads, 1 without frames (5 µs)"), "{top}");
 }

@@ -9,6 +9,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use support::fixture;
+use support::mojo::Mojo;
 
 fn dumptool() -> Command {
     Command::new(env!("CARGO_BIN_EXE_dumptool"))
@@ -70,6 +71,27 @@ fn a_limit_on_file_sizes_is_an_error_like_a_full_disk() {
 }
 
 #[test]
+fn what_waits_for_its_place_in_the_output_needs_room_too() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "wall").string(5, "a.py").string(6, "f");
+    (0..600).for_each(|key| _ = file.frame(key, 5, 6, key));
+    for sample in 0..60_000 {
+        file.stack(1, 0, "a").frame_ref(sample % 600).frame_ref(sample / 600);
+        (0..18).for_each(|_| _ = file.frame_ref(1));
+        file.time(1);
+    }
+    let (input, out) = (folder.path().join("large.mojo"), folder.path().join("out.speedscope.json"));
+    fs::write(&input, file.0).unwrap();
+    let program = env!("CARGO_BIN_EXE_dumptool");
+    let script = format!("ulimit -f 100; exec '{program}' convert --aggregate '{}' '{}'", input.display(), out.display());
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output));
+    assert!(text(&output).contains("out.speedscope.json: cannot write: File too large"), "{}", text(&output));
+    assert!(left(folder.path()).is_empty(), "{:?}", left(folder.path()));
+}
+
+#[test]
 fn a_full_device_and_a_folder_that_takes_no_files_are_status_4() {
     let input = fixture("mojo/tiny-4.0.0-full-gc-mem.mojo");
     for out in ["/dev/full", "/proc/out.austin", "/no/such/folder/out.austin"] {
@@ -107,4 +129,51 @@ fn an_input_that_becomes_shorter_is_said_and_not_a_crash() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
     assert!(text(&output).contains("the input became shorter while it was read"), "{}", text(&output));
+}
+
+#[test]
+fn a_closed_pipe_is_no_error_for_any_target() {
+    let folder = tempfile::tempdir().unwrap();
+    let profile = large_profile(folder.path());
+    let heap = fixture("go/tiny_go127.heapdump.zst");
+    let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
+    let profile_targets = ["csv", "jsonl", "speedscope", "firefox", "mojo", "austin"];
+    let conversions =
+        heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.map(|target| (&profile, target)));
+    for (input, target) in conversions {
+        let mut child = dumptool();
+        child.arg("convert").arg(input).args(["-", "--quiet", "--to", target]).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        // More than a pipe holds is still to come.
+        child.stdout.take().unwrap().read_exact(&mut [0; 10]).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), ""), "{target}");
+    }
+}
+
+#[test]
+fn a_standard_error_that_takes_nothing_changes_no_status() {
+    let folder = tempfile::tempdir().unwrap();
+    let heap = fixture("go/tiny_go127.heapdump.zst");
+    let run = |arguments: &[&str]| {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        dumptool().args(arguments).stdout(Stdio::null()).stderr(full).status().unwrap().code()
+    };
+    let heap = heap.to_str().unwrap();
+    assert_eq!(run(&["convert", heap, folder.path().join("out.hprof").to_str().unwrap()]), Some(0));
+    assert_eq!(run(&["check", heap, "--max", "total.count=1", "-v"]), Some(1));
+    assert_eq!(run(&["top", "--by", "colour", heap]), Some(2));
+    assert_eq!(run(&["info", "/no/such/file"]), Some(3));
+}
+
+#[test]
+fn an_output_keeps_the_permissions_of_what_it_replaces() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.hprof");
+    fs::write(&out, "").unwrap();
+    fs::set_permissions(&out, fs::Permissions::from_mode(0o600)).unwrap();
+    let status = dumptool().args(["convert", "-q"]).arg(fixture("go/tiny_go127.heapdump.zst")).arg(&out).status().unwrap();
+    assert!(status.success());
+    assert_eq!(fs::metadata(&out).unwrap().permissions().mode() & 0o777, 0o600);
 }

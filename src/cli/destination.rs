@@ -49,7 +49,7 @@ impl Destination {
             }
             return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
         }
-        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error)))?;
+        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error, &target)))?;
         interrupt::remove_when_stopped(&temporary);
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }
@@ -65,6 +65,16 @@ impl Destination {
     /// Whether nobody sees what is written before it is complete.
     pub(super) fn is_hidden(&self) -> bool {
         self.temporary.is_some()
+    }
+
+    /// Where to put what waits for its place in the output: beside it, where there is room for all of it if there is for the output;
+    /// for what is no plain file, where temporary files are.
+    pub(super) fn folder(&self) -> PathBuf {
+        match self.temporary.as_deref().and_then(Path::parent) {
+            Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
+            Some(_) => PathBuf::from("."),
+            None => std::env::temp_dir(),
+        }
     }
 
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
@@ -136,23 +146,29 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension()?.to_str()
 }
 
-/// A file in the folder of the target, so that it can be renamed to it, with the permissions of any new file.
+/// A file in the folder of the target, so that it can be renamed to it, with the permissions of the target, or of any new file.
 fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut builder = tempfile::Builder::new();
     builder.prefix(".dumptool-").suffix(".part");
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o666));
+        let mode = fs::metadata(target).map_or(0o666, |target| target.permissions().mode() & 0o777);
+        builder.permissions(fs::Permissions::from_mode(mode));
     }
-    Ok(builder.tempfile_in(folder)?.into_parts())
+    Ok(builder.tempfile_in(folder_of(target))?.into_parts())
+}
+
+fn folder_of(target: &Path) -> &Path {
+    target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The error without the path of the temporary file, which would only confuse.
-fn without_path(error: io::Error) -> io::Error {
+fn without_path(error: io::Error, target: &Path) -> io::Error {
     match error.kind() {
-        io::ErrorKind::NotFound => io::Error::new(io::ErrorKind::NotFound, "the folder does not exist"),
+        io::ErrorKind::NotFound if !folder_of(target).exists() => {
+            io::Error::new(io::ErrorKind::NotFound, "the folder does not exist")
+        }
         kind => kind.into(),
     }
 }

@@ -42,6 +42,11 @@ impl ProfileOptions {
     pub(super) fn given(&self) -> [(&'static str, bool); 3] {
         [("--metric", self.metric.is_some()), ("--thread", self.thread.is_some()), ("--pid", self.pid.is_some())]
     }
+
+    /// Whether only some threads were asked for.
+    pub(super) fn selects(&self) -> bool {
+        self.thread.is_some() || self.pid.is_some()
+    }
 }
 
 impl HeapOptions {

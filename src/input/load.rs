@@ -83,9 +83,12 @@ pub struct LoadedProfile {
 /// Takes a profile in parts, so that it needs no memory for stacks that do not come again.
 ///
 /// A part is a profile of which stacks and [`Profile::aggregate`] are those of the samples since the part before, and all else
-/// is that of the samples so far. Names, frames and threads keep their numbers from part to part; stacks do not.
+/// is that of the samples so far. Names, frames and threads keep their numbers from part to part; stacks do not, and in all but
+/// the first part a stack may stand under several numbers ([`StackTree::may_repeat`](crate::model::profile::StackTree)):
+/// what is counted for each stack, or wants it there once, must not rely on them.
 pub struct Parts<'p> {
-    /// The first part ends when its stacks and their sums are more than this together; the others are about a sixteenth of that.
+    /// A part ends when its stacks and their sums are more than this together. After a part in which hardly a stack came again it
+    /// is about a sixteenth of that, and stacks are not looked for.
     pub size: usize,
     /// Takes a part. `Break` ends the loading.
     pub take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>,

@@ -1,7 +1,7 @@
 //! A profile: what threads were doing when they were looked at.
 //!
 //! Names, frames and stacks are each kept once. A stack is a node of a tree whose parents are the stacks of the callers, so
-//! that equal stacks are equal numbers. What the samples of a thread in a stack add up to is always there
+//! that equal stacks are equal numbers, except in parts of a profile whose stacks hardly come again. What the samples of a thread in a stack add up to is always there
 //! ([`Profile::aggregate`]); the samples themselves, in the order of the file, only when the loader was asked to keep them.
 //!
 //! * [`builder`] fills a profile; [`samples`] are its columns of samples, [`aggregates`] those of sums;
@@ -16,7 +16,7 @@ pub mod thread;
 pub mod values;
 
 pub use aggregates::{Aggregate, Aggregates};
-pub use builder::ProfileBuilder;
+pub use builder::{EqualStacks, ProfileBuilder};
 pub use samples::{ProfileSample, Samples};
 pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
@@ -194,7 +194,8 @@ pub struct Profile {
     pub threads: Vec<ProfileThread>,
     /// The samples in the order of the file, if they were to be kept.
     pub samples: Option<Samples>,
-    /// The sums of each thread in each of its stacks, in the order in which they first appear.
+    /// The sums of each thread in each of its stacks, in the order in which they first appear: one row for each number that a
+    /// stack has, which may be several where [`StackTree::may_repeat`].
     pub aggregate: Aggregates,
     /// The sums of all samples.
     pub total: Values,

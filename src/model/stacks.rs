@@ -71,7 +71,8 @@ pub struct WeightedStacks {
     /// What entries belong to.
     pub tracks: Vec<Track>,
     entries: Entries,
-    /// Whether entries are in the order of time. Otherwise each pair of a track and a stack is there at most once.
+    /// Whether entries are in the order of time. Otherwise each pair of a track and the number of a stack is there at most
+    /// once; where [`StackTree::may_repeat`], equal stacks may have several numbers.
     pub in_order: bool,
     /// Microseconds between two samples, if that is known.
     pub interval_us: Option<u64>,

@@ -1,12 +1,13 @@
 //! Folded stacks: `frame;frame;frame number`, outermost first, as flamegraph.pl, inferno, speedscope and grep take them.
 //!
 //! Lines of one function are one frame here. The process and the thread are the first two frames. Lines come in the order
-//! of a walk over the tree whose branches are sorted by name, so that two files can be compared.
+//! of a walk over the tree whose branches are sorted by name, so that two files can be compared; only those of parts of a
+//! profile whose stacks hardly come again are in the order of the recording.
 
-use super::written::{Written, label};
-use crate::model::profile::{FrameId, FrameKind, StackId, StackIndex, StackTree};
-use crate::model::stacks::{Track, WeightedStacks};
-use rustc_hash::FxHashMap;
+use super::lines::{Counts, Labels, track_frames};
+use super::written::Written;
+use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
+use crate::model::stacks::WeightedStacks;
 use std::io::{self, Write};
 
 /// Writes the sums of one value.
@@ -20,7 +21,8 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
 }
 
 /// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
-/// tracks. Lines are in order, and stacks there once, in each part by itself.
+/// tracks. Lines are in order, and stacks there once, in each part by itself, and not at all in one that [may repeat](
+/// StackTree::may_repeat) stacks.
 pub struct Writer {
     lines: Lines,
     line: Vec<u8>,
@@ -42,7 +44,6 @@ impl Writer {
             line.clear();
             line.extend_from_slice(prefix.as_bytes());
             for frame in frames.iter().rev() {
-                line.push(b';');
                 line.extend_from_slice(frame.as_bytes());
             }
             line.push(b' ');
@@ -61,30 +62,55 @@ impl Writer {
 /// The lines of stacks, and what they do not say.
 pub(super) struct Lines {
     value: usize,
-    written: Written,
-    /// Functions of the last part, which are those of all, whose names had to be changed.
-    replaced: u64,
-    nothing: u64,
-    negative: u64,
+    labels: Labels,
+    counts: Counts,
 }
 
 impl Lines {
     pub(super) fn new(stacks: &WeightedStacks, value: usize) -> Self {
-        let mut written = Written::of_values(stacks);
-        written.sums = vec![written.sums.swap_remove(value)];
-        Self { value, written, replaced: 0, nothing: 0, negative: 0 }
+        Self { value, labels: Labels::default(), counts: Counts::new(stacks, value) }
     }
 
-    /// Gives each line of a part: the frames of the track, the frames innermost first, and the sum.
+    /// Gives each line of a part: the frames of the track; `;` and name of the other frames, innermost first; and the sum.
     pub(super) fn part(
         &mut self,
         stacks: &WeightedStacks,
         mut each: impl FnMut(&str, &[&str], i64) -> io::Result<()>,
     ) -> io::Result<()> {
-        self.written.lose_depth(stacks);
-        let tree = Tree::new(stacks);
-        self.replaced = tree.replaced;
+        self.counts.begin_part(stacks);
+        self.labels.extend(stacks);
         let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
+        match stacks.stacks.may_repeat() {
+            true => self.as_they_come(stacks, &tracks, &mut each),
+            false => self.in_order(stacks, &tracks, &mut each),
+        }
+    }
+
+    fn as_they_come(
+        &mut self,
+        stacks: &WeightedStacks,
+        tracks: &[String],
+        each: &mut impl FnMut(&str, &[&str], i64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut frames = Vec::new();
+        for entry in stacks.iter() {
+            let sum = entry.values[self.value];
+            if self.counts.is_line(sum) {
+                frames.clear();
+                frames.extend(stacks.stacks.frames(entry.stack).map(|frame| self.labels.of_frame(frame)));
+                each(&tracks[entry.track], &frames, sum)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn in_order(
+        &mut self,
+        stacks: &WeightedStacks,
+        tracks: &[String],
+        each: &mut impl FnMut(&str, &[&str], i64) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let tree = Tree::new(stacks, &self.labels);
         let mut track_order: Vec<usize> = (0..tracks.len()).collect();
         track_order.sort_by(|a, b| tracks[*a].cmp(&tracks[*b]));
         let mut track_rank = vec![0u32; tracks.len()];
@@ -99,63 +125,24 @@ impl Lines {
         let mut frames = Vec::new();
         for sums in sums.chunk_by(|a, b| (a.0, a.1) == (b.0, b.1)) {
             let sum = sums.iter().fold(0i64, |sum, (.., value)| sum.saturating_add(*value));
-            match sum {
-                ..0 => self.negative += 1,
-                0 => self.nothing += 1,
-                _ => {
-                    frames.clear();
-                    let node = tree.by_rank[sums[0].1 as usize];
-                    frames.extend(tree.nodes.frames(node).map(|label| tree.labels[label.index()].as_str()));
-                    each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
-                    self.written.stacks += 1;
-                    self.written.add_one(0, sum);
-                }
+            if self.counts.is_line(sum) {
+                frames.clear();
+                let node = tree.by_rank[sums[0].1 as usize];
+                frames.extend(tree.nodes.frames(node).map(|label| self.labels.texts[label.index()].as_str()));
+                each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
             }
         }
         Ok(())
     }
 
     pub(super) fn finish(self, stacks: &WeightedStacks) -> Written {
-        let mut written = self.written;
-        let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
-        written.lose("line numbers of frames", lines as u64);
-        written.lose("names with semicolons or line breaks, which were replaced", self.replaced + replaced_tracks(stacks));
-        written.lose("stacks whose sum is 0", self.nothing);
-        written.lose("stacks whose sum is negative", self.negative);
-        written
+        self.counts.finish(&self.labels, stacks)
     }
-}
-
-/// `P12;T0:34`, or the name of a heap.
-fn track_frames(track: &Track) -> String {
-    match (&track.pid, &track.thread) {
-        (Some(pid), Some(thread)) => {
-            let interpreter = track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
-            format!("P{pid};T{interpreter}{}", clean(thread))
-        }
-        _ => clean(&track.name),
-    }
-}
-
-fn replaced_tracks(stacks: &WeightedStacks) -> u64 {
-    let names = stacks.tracks.iter().map(|track| track.thread.as_ref().unwrap_or(&track.name));
-    names.filter(|name| clean(name) != **name).count() as u64
-}
-
-/// Without what would end a frame or a line.
-fn clean(name: &str) -> String {
-    name.chars()
-        .map(|c| match c {
-            ';' => ':',
-            c if c.is_control() => ' ',
-            c => c,
-        })
-        .collect()
 }
 
 /// Stacks by the functions' names: lines of one function are one.
-struct Tree {
-    labels: Vec<String>,
+struct Tree<'a> {
+    labels: &'a Labels,
     /// Stacks whose frames are numbers of labels.
     nodes: StackTree,
     /// The place of each node in a walk whose branches are sorted by name, and the node of each place.
@@ -163,42 +150,26 @@ struct Tree {
     by_rank: Vec<StackId>,
     /// The node of each stack.
     node: Vec<StackId>,
-    replaced: u64,
 }
 
-impl Tree {
-    fn new(stacks: &WeightedStacks) -> Self {
-        let (mut labels, mut numbers, mut replaced) = (Vec::new(), FxHashMap::<String, u32>::default(), 0);
-        let mut functions = FxHashMap::<_, u32>::default();
-        let label_of: Vec<u32> = (stacks.frames.iter())
-            .map(|&frame| {
-                let function = (frame.function, frame.file, frame.kind == FrameKind::Kernel, frame.kind);
-                *functions.entry(function).or_insert_with(|| {
-                    let text = label(stacks, frame);
-                    let name = clean(&text);
-                    replaced += u64::from(name != text);
-                    *numbers.entry(name).or_insert_with_key(|name| {
-                        labels.push(name.clone());
-                        labels.len() as u32 - 1
-                    })
-                })
-            })
-            .collect();
+impl<'a> Tree<'a> {
+    fn new(stacks: &WeightedStacks, labels: &'a Labels) -> Self {
         let (mut nodes, mut index) = (StackTree::default(), StackIndex::default());
         let mut node = vec![StackId::EMPTY; stacks.stacks.len()];
         for stack in stacks.stacks.ids() {
             let Some(frame) = stacks.stacks.leaf(stack) else { continue };
             let parent = node[stacks.stacks.parent(stack).index()];
-            node[stack.index()] = nodes.child(&mut index, parent, FrameId(label_of[frame.index()])).0;
+            node[stack.index()] = nodes.child(&mut index, parent, FrameId(labels.of_frame[frame.index()])).0;
         }
-        let mut tree = Self { labels, nodes, rank: Vec::new(), by_rank: Vec::new(), node, replaced };
+        let mut tree = Self { labels, nodes, rank: Vec::new(), by_rank: Vec::new(), node };
         tree.walk();
         tree
     }
 
     fn walk(&mut self) {
-        let mut order: Vec<u32> = (0..self.labels.len() as u32).collect();
-        order.sort_by(|a, b| self.labels[*a as usize].cmp(&self.labels[*b as usize]));
+        let labels = &self.labels.texts;
+        let mut order: Vec<u32> = (0..labels.len() as u32).collect();
+        order.sort_by(|a, b| labels[*a as usize].cmp(&labels[*b as usize]));
         // The last by name comes first, as a stack gives branches back in reverse.
         let mut label_rank = vec![0; order.len()];
         order.iter().rev().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank);

@@ -88,6 +88,11 @@ impl Writer {
     /// Writes the message that was put together as a field of the profile.
     fn field(&mut self, number: u64, out: &mut impl Write) -> io::Result<()> {
         self.put_field(number);
+        self.write_blocks(out)
+    }
+
+    #[inline]
+    fn write_blocks(&mut self, out: &mut impl Write) -> io::Result<()> {
         if self.pending.0.len() >= BLOCK {
             out.write_all(&self.pending.0)?;
             self.pending.0.clear();
@@ -115,9 +120,12 @@ impl Writer {
             }
             values.0.clear();
             self.order.iter().for_each(|&value| _ = values.varint(entry.values[value] as u64));
-            self.message.bytes(1, &locations.0).bytes(2, &values.0);
-            self.message.0.extend_from_slice(&self.labels[entry.track]);
-            self.field(2, out)?;
+            let labels = &self.labels[entry.track];
+            // Nearly all of a file are samples: they are put together where they are written from.
+            let length = Message::length(&locations.0) + Message::length(&values.0) + labels.len();
+            self.pending.varint(2 << 3 | 2).varint(length as u64).bytes(1, &locations.0).bytes(2, &values.0);
+            self.pending.0.extend_from_slice(labels);
+            self.write_blocks(out)?;
             self.written.stacks += 1;
             self.written.add(entry.values);
         }
@@ -247,6 +255,10 @@ struct Message(Vec<u8>);
 impl Message {
     #[inline]
     fn varint(&mut self, value: u64) -> &mut Self {
+        if (0x80..0x4000).contains(&value) {
+            self.0.extend_from_slice(&[value as u8 | 0x80, (value >> 7) as u8]);
+            return self;
+        }
         let mut rest = value;
         while rest >= 0x80 {
             self.0.push(rest as u8 | 0x80);
@@ -262,6 +274,12 @@ impl Message {
             self.varint(field << 3).varint(value);
         }
         self
+    }
+
+    /// How long a field of these bytes is, if its number is small.
+    fn length(bytes: &[u8]) -> usize {
+        let bits = usize::BITS - (bytes.len() | 1).leading_zeros();
+        1 + bits.div_ceil(7) as usize + bytes.len()
     }
 
     fn bytes(&mut self, field: u64, bytes: &[u8]) -> &mut Self {

@@ -124,8 +124,26 @@ impl TopSums {
                 self.sums[groups.of_frame(frame) as usize].own.add(&row.values);
             }
         }
+        if stacks.may_repeat() {
+            self.add_totals_by_row(selected, groups);
+            return;
+        }
         let under = selected.under();
         outermost(stacks, groups, |stack, group| self.sums[group as usize].total.add(&under[stack.index()]));
+    }
+
+    /// Where stacks share nearly nothing, each by itself takes less than a walk over all.
+    fn add_totals_by_row(&mut self, selected: &Selected<'_>, groups: &Groups) {
+        let stacks = &selected.profile.stacks;
+        let mut last_row = vec![usize::MAX; groups.labels().len()];
+        for (number, row) in selected.rows().enumerate() {
+            for frame in stacks.frames(row.stack) {
+                let group = groups.of_frame(frame) as usize;
+                if std::mem::replace(&mut last_row[group], number) != number {
+                    self.sums[group].total.add(&row.values);
+                }
+            }
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(in crate::cli) struct CatArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(in crate::cli) record: Vec<String>,
     /// Stop after this many records
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     /// Only records that begin at or after this offset (decimal or 0x…)
     #[arg(long, value_name = "FROM", value_parser = parse_offset)]

@@ -21,7 +21,7 @@ pub(in crate::cli) struct Common {
     pub(in crate::cli) threads: Option<u16>,
     /// Memory that a command may use, such as 2GiB (default: 80 % of the machine's). More than that is refused before the
     /// work starts
-    #[arg(long, global = true, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
     /// Sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]

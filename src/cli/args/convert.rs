@@ -1,6 +1,6 @@
 //! Arguments of `convert`.
 
-use super::heap::{RootsArg, Snapshot};
+use super::heap::HeapOptions;
 use super::profile::ProfileOptions;
 use super::tree::parse_share;
 use clap::{Args, ValueEnum};
@@ -33,37 +33,33 @@ pub(in crate::cli) struct ConvertArgs {
     /// Format to write, if OUT's extension does not say
     #[arg(long, value_name = "FORMAT")]
     pub(in crate::cli) to: Option<Target>,
-    /// Dialect of Austin's text: `full` as Austin 3 and mojo2austin 1.7 write it, `peer` as mojo2austin 2
-    #[arg(long, value_enum, default_value_t = DialectArg::Full)]
-    pub(in crate::cli) dialect: DialectArg,
-    /// What objects are called in hprof: `compact` numbers of 4 bytes, which give exact sizes, or their `address`
-    #[arg(long, value_enum, default_value_t = IdsArg::Compact)]
-    pub(in crate::cli) ids: IdsArg,
+    /// Dialect of Austin's text: `full` as Austin 3 and mojo2austin 1.7 write it (default), `peer` as mojo2austin 2
+    #[arg(long, value_enum)]
+    pub(in crate::cli) dialect: Option<DialectArg>,
+    /// What objects are called in hprof: `compact` numbers of 4 bytes, which give exact sizes (default), or their `address`
+    #[arg(long, value_enum)]
+    pub(in crate::cli) ids: Option<IdsArg>,
     /// Make roots of unreachable objects, so that Eclipse MAT keeps them (hprof)
     #[arg(long)]
     pub(in crate::cli) root_unreachable: bool,
-    /// Which objects are written (heapsnapshot): `live`, as V8 does, or `all`, with unreachable ones below a node of their own
-    #[arg(long, value_enum, default_value_t = WhichArg::Live)]
-    pub(in crate::cli) objects: WhichArg,
-    /// Which table of a heap (jsonl, csv)
-    #[arg(long, value_enum, default_value_t = TableArg::Objects)]
-    pub(in crate::cli) table: TableArg,
-    /// Of a heap as stacks, put subtrees with a smaller share of all live bytes into one frame
-    #[arg(long, value_name = "PERCENT", default_value = "0.001%", value_parser = parse_share)]
-    pub(in crate::cli) min_share: f64,
-    /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`
-    #[arg(long, value_name = "N|last")]
-    pub(in crate::cli) snapshot: Option<Snapshot>,
+    /// Which objects are written (heapsnapshot): `live`, as V8 does (default), or `all`, with unreachable ones below a node of their
+    /// own
+    #[arg(long, value_enum)]
+    pub(in crate::cli) objects: Option<WhichArg>,
+    /// Which table of a heap (jsonl, csv; default: objects)
+    #[arg(long, value_enum)]
+    pub(in crate::cli) table: Option<TableArg>,
+    /// Of a heap as stacks, put subtrees with a smaller share of all live bytes into one frame (default: 0.001%)
+    #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
+    pub(in crate::cli) min_share: Option<f64>,
     /// One sum for each thread and stack instead of every sample in its order (speedscope, firefox, jsonl, csv of profiles)
     #[arg(long)]
     pub(in crate::cli) aggregate: bool,
     /// Make one of neighbours in a thread that differ in their numbers only (mojo)
     #[arg(long)]
     pub(in crate::cli) merge: bool,
-    /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
-    /// something points into (`default`), or all of all frames (`conservative`)
-    #[arg(long, value_enum, default_value_t = RootsArg::Default)]
-    pub(in crate::cli) roots: RootsArg,
+    #[command(flatten)]
+    pub(in crate::cli) heap: HeapOptions,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }

@@ -28,7 +28,7 @@ pub(in crate::cli) struct DiffArgs {
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: DiffHeapOptions,
@@ -52,7 +52,7 @@ pub(in crate::cli) struct DiffHeapOptions {
     #[arg(long, conflicts_with = "objects")]
     pub(in crate::cli) quick: bool,
     /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last complete one (default)
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<SnapshotPair>,
     #[command(flatten)]
     pub(in crate::cli) roots: RootOptions,

@@ -27,7 +27,7 @@ pub(in crate::cli) struct FindArgs {
     #[arg(long, value_name = "GLOB", visible_alias = "file")]
     pub(in crate::cli) namespace: Option<String>,
     /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: FindHeapOptions,
@@ -43,13 +43,13 @@ pub(in crate::cli) struct FindArgs {
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct FindHeapOptions {
     /// At least this many shallow bytes
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) min_size: Option<u64>,
     /// At most this many shallow bytes
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_size: Option<u64>,
     /// At least this many retained bytes
-    #[arg(long, value_name = "SIZE", value_parser = parse_size)]
+    #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) min_retained: Option<u64>,
     /// Only objects whose value contains this text
     #[arg(long, value_name = "TEXT")]

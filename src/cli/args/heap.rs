@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct HeapOptions {
     /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`, the last complete one (default)
-    #[arg(long, value_name = "N|last")]
+    #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
     pub(in crate::cli) roots: RootOptions,

@@ -28,6 +28,6 @@ pub(in crate::cli) struct InfoArgs {
     #[arg(long)]
     pub(in crate::cli) records: bool,
     /// Only this snapshot of a file with several (mvmheap): a number from 0, or `last`
-    #[arg(long, value_name = "N|last")]
+    #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
 }

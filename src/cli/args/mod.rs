@@ -34,7 +34,7 @@ pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
 
 /// Opens the heap dump or profile of any runtime it knows, says what is in it, checks it and converts it.
 #[derive(Debug, Parser)]
-#[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true)]
+#[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true, args_override_self = true)]
 pub(in crate::cli) struct Cli {
     #[command(subcommand)]
     pub(in crate::cli) command: Command,

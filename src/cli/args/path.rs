@@ -27,7 +27,7 @@ pub(in crate::cli) struct PathArgs {
     #[arg(long = "type", value_name = "GLOB", id = "type", conflicts_with = "object")]
     pub(in crate::cli) type_glob: Option<String>,
     /// Rows to show with --type; 0 is all (default: 10 in tables and json, all in jsonl and csv)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     /// Draw the paths as a graph for Graphviz
     #[arg(long, conflicts_with = "type")]

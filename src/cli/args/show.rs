@@ -18,7 +18,7 @@ pub(in crate::cli) struct ShowArgs {
     #[arg(value_name = "OBJECT")]
     pub(in crate::cli) object: String,
     /// References and referrers to show; 0 is all (default: 20 each in tables and json, all in jsonl and csv)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,

@@ -37,7 +37,7 @@ pub(in crate::cli) struct TopArgs {
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: TopHeapOptions,
@@ -66,7 +66,7 @@ pub(in crate::cli) struct TopHeapOptions {
     pub(in crate::cli) suspects: bool,
     /// Which snapshot of a file with several (mvmheap): a number from 0, `last`, the last complete one (default), or `all` for
     /// growth over all of them
-    #[arg(long, value_name = "N|last|all")]
+    #[arg(long, value_name = "N|last|all", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshots>,
     #[command(flatten)]
     pub(in crate::cli) roots: RootOptions,

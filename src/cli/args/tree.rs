@@ -32,7 +32,7 @@ pub(in crate::cli) struct TreeArgs {
     #[arg(long, value_name = "N")]
     pub(in crate::cli) depth: Option<u32>,
     /// Lines to show; 0 is all (default: 60 in tables and json, all in jsonl and csv)
-    #[arg(short = 'n', long, value_name = "N")]
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     /// Heaps: lines are groups of siblings (`object`, the default), or all objects of a type at a level merged (`type`)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT", help_heading = "Heaps")]

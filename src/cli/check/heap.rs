@@ -44,8 +44,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
     let analysed = analysed(&loaded.heap);
     let newer = histogram(&loaded.heap, analysed.as_ref());
     let old = older.as_ref().map(|(histogram, _)| histogram);
-    let mut outcomes: Vec<Outcome> =
-        rules.iter().map(|rule| Outcome { finding: finding(rule, old, &newer, common), note: None }).collect();
+    let mut outcomes: Vec<Outcome> = rules.iter().map(|rule| outcome(rule, old, &newer, common)).collect();
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, common);
     }
@@ -93,7 +92,7 @@ fn measure(rule: &Rule, histogram: &Histogram) -> (u64, usize) {
     each.fold((0, 0), |(sum, types), value| (sum.saturating_add(value), types + 1))
 }
 
-fn finding(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Common) -> Finding {
+fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Common) -> Outcome {
     let (actual, types) = measure(rule, new);
     let show = |value: u64| if rule.column == "count" { count(value) } else { size(value, common.bytes) };
     let (limit, mut message) = match (rule.kind, rule.limit, old) {
@@ -115,7 +114,8 @@ fn finding(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Commo
     if types == 0 {
         message.push_str(" (no type matches)");
     }
-    Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message }
+    let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
+    Outcome { finding, note: None, is_void: types == 0 && rule.kind != RuleKind::None }
 }
 
 /// Says of types that break a rule what holds the largest of their objects.

@@ -118,7 +118,8 @@ fn outcome(
     let ok = actual <= limit;
     let place = (!ok && rule.subject != "total").then(|| new.heaviest(&wanted, metric)).flatten();
     let note = place.map(|place| format!("mostly in {}", stack_text(&new.loaded.profile, &place, common.verbose)));
-    Ok(Outcome { finding: Finding { rule: rule.text.clone(), ok, limit, actual, message }, note })
+    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
+    Ok(Outcome { finding, note, is_void: functions == 0 && rule.kind != RuleKind::None })
 }
 
 /// What a rule counts: its unit says it, or `--metric`, or the profile.

@@ -16,6 +16,8 @@ pub(super) struct Outcome {
     pub(super) finding: Finding,
     /// Why, if it is broken: what holds the objects, who calls the function.
     pub(super) note: Option<String>,
+    /// Nothing has a name that the rule is about, so that it cannot be broken.
+    pub(super) is_void: bool,
 }
 
 #[derive(Serialize)]
@@ -47,6 +49,10 @@ pub(super) fn print(
     terminal: &Terminal,
 ) -> anyhow::Result<Status> {
     let ok = outcomes.iter().all(|outcome| outcome.finding.ok);
+    // A misspelt gate would be open for ever. That there is none of something may well be what was asked for.
+    for outcome in outcomes.iter().filter(|outcome| outcome.is_void) {
+        terminal.warn(&input.path, &outcome.finding.message);
+    }
     let rows = || outcomes.iter().map(row);
     let text = match common.format {
         OutputFormat::Table => text(outcomes, common, terminal),
@@ -70,7 +76,7 @@ pub(super) fn print(
 
 fn text(outcomes: &[Outcome], common: &Common, terminal: &Terminal) -> String {
     let mut text = String::new();
-    for Outcome { finding, note } in outcomes.iter().filter(|outcome| common.verbose || !outcome.finding.ok) {
+    for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| common.verbose || !outcome.finding.ok) {
         let verdict = if finding.ok { terminal.good("ok  ") } else { terminal.bad("FAIL") };
         text.push_str(&format!("{verdict}  {}\n", finding.message));
         if let Some(note) = note {

@@ -18,7 +18,7 @@ struct WrittenSamples {
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { args, input, terminal, .. } = *conversion;
-    let (dialect, lookup) = match args.dialect {
+    let (dialect, lookup) = match args.dialect.unwrap_or(DialectArg::Full) {
         DialectArg::Full => (Dialect::Full, Lookup::Robust),
         DialectArg::Peer => (Dialect::Peer, Lookup::Strict),
     };

@@ -10,12 +10,15 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::output::loss::Loss;
 
+/// The share of live bytes below which subtrees are put together, if it is not said.
+const USUAL_SHARE: f64 = 0.00001;
+
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let heap = &loaded.heap;
     let dominators = Dominators::of(&Graph::of(heap));
-    let tree = dominator_stacks::of(heap, &dominators, conversion.title(), args.min_share, counted(target));
+    let tree = dominator_stacks::of(heap, &dominators, conversion.title(), args.min_share.unwrap_or(USUAL_SHARE), counted(target));
     let unreachable = heap.len() - dominators.len();
     drop(dominators);
     let (written, bytes) = conversion.write(|out| stacks::write(target, &tree.stacks, out))?;

@@ -15,7 +15,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let graph = Graph::of(&loaded.heap);
     let live = live(&graph);
     let options = Options {
-        objects: match args.objects {
+        objects: match args.objects.unwrap_or(WhichArg::Live) {
             WhichArg::Live => Which::Live,
             WhichArg::All => Which::All,
         },

@@ -11,7 +11,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { args, input, terminal, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let options = Options {
-        ids: match args.ids {
+        ids: match args.ids.unwrap_or(IdsArg::Compact) {
             IdsArg::Compact => IdKind::Compact,
             IdsArg::Address => IdKind::Address,
         },

@@ -4,6 +4,7 @@ mod austin;
 mod dominators;
 mod heapsnapshot;
 mod hprof;
+mod options;
 mod parts;
 mod profile;
 mod stacks;
@@ -56,10 +57,11 @@ pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> a
     }
     let input = Input::open(&args.input, common)?;
     let target = target(args, input.format, input.kind)?;
+    options::refuse_foreign(args, target, &input)?;
     let conversion = Conversion { target, args, input: &input, common, terminal };
     match target {
-        // A recording streams; a text is a profile like others.
-        Target::Austin if input.format == Format::Mojo => austin::run(&conversion),
+        // A recording streams, if all of it is wanted; a text is a profile like others.
+        Target::Austin if input.format == Format::Mojo && !args.profile.selects() => austin::run(&conversion),
         Target::Hprof if input.kind == Kind::Heap => hprof::run(&conversion),
         Target::Heapsnapshot => heapsnapshot::run(&conversion),
         Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(&conversion),
@@ -108,7 +110,7 @@ impl<'a> Conversion<'a> {
             Target::Hprof => HeapLoader::copied("convert", self.common, self.terminal),
             _ => HeapLoader::analysed("convert", self.common, self.terminal),
         };
-        loader.load(self.input, self.args.snapshot, self.args.roots)
+        loader.load(self.input, self.args.heap.snapshot, self.args.heap.roots.choice())
     }
 
     /// What the output is called in its viewer.

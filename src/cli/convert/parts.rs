@@ -1,4 +1,5 @@
-//! A profile in a format whose readers add up stacks that stand in it several times: stacks need not be kept to the end.
+//! A profile in a format whose readers add up stacks that stand in it several times, or in a picture: stacks need not be kept to
+//! the end.
 
 use super::super::args::Target;
 use super::super::destination::Destination;
@@ -6,12 +7,16 @@ use super::super::profile::require_thread;
 use super::super::status::OutputError;
 use super::Conversion;
 use super::profile::{ConvertedProfile, metrics, selection};
+use super::stacks;
 use crate::input;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::{WeightedStacks, lend};
+#[cfg(feature = "flamegraph")]
+use crate::output::flamegraph;
+use crate::output::spool::Spool;
 use crate::output::written::Written;
-use crate::output::{folded, pprof};
+use crate::output::{folded, pprof, speedscope};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -19,16 +24,23 @@ use std::ops::ControlFlow;
 pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
     let input = conversion.input;
     let mut known = None;
+    let mut unwritten = None;
     loop {
-        let out = conversion.create()?;
+        let out = match unwritten.take() {
+            Some(out) => out,
+            None => conversion.create()?,
+        };
         // What is seen as it is written cannot be begun again.
-        let size = if out.is_hidden() { Parts::SIZE } else { usize::MAX };
+        let size = if out.is_hidden() || is_written_at_the_end(conversion.target) { Parts::SIZE } else { usize::MAX };
         let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, failed: None };
         let parts = Parts { size, take: &mut |part| output.take(part) };
         let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
         match output.finish(loaded.map_err(|error| input.error(error))?)? {
             Finished::Converted(converted) => return Ok(converted),
-            Finished::Otherwise(metrics) => known = Some(metrics),
+            Finished::Otherwise { metrics, out } => {
+                known = Some(metrics);
+                unwritten = out;
+            }
         }
     }
 }
@@ -36,7 +48,16 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
 enum Finished {
     Converted(ConvertedProfile),
     /// The values ought to have been those of these metrics.
-    Otherwise(Vec<Metric>),
+    Otherwise {
+        metrics: Vec<Metric>,
+        /// The destination, if nothing was written to it.
+        out: Option<Destination>,
+    },
+}
+
+/// Whether all that is written is written when the last part is there.
+fn is_written_at_the_end(target: Target) -> bool {
+    matches!(target, Target::Speedscope | Target::Svg)
 }
 
 /// What is being written.
@@ -67,7 +88,7 @@ impl Output<'_> {
         let conversion = self.conversion;
         let metrics = self.metrics.get_or_insert_with(|| metrics(conversion, part)).clone();
         lend(part, conversion.title(), &selection(conversion, metrics, false), |stacks| {
-            let writer = self.writer.get_or_insert_with(|| Writer::new(conversion.target, stacks));
+            let writer = self.writer.get_or_insert_with(|| Writer::new(conversion.target, stacks, &self.out));
             writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error).into())
         })
     }
@@ -84,13 +105,16 @@ impl Output<'_> {
         let selection = selection(conversion, metrics.clone(), false);
         require_thread(&profile, &selection, conversion.input)?;
         if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
-            return Ok(Finished::Otherwise(metrics));
+            let out = is_written_at_the_end(conversion.target).then_some(self.out);
+            return Ok(Finished::Otherwise { metrics, out });
         }
         let (notes, samples, parts) = (profile.notes, profile.total.samples, self.parts + 1);
         lend(&mut profile, conversion.title(), &selection, |stacks| {
-            let mut writer = self.writer.take().unwrap_or_else(|| Writer::new(conversion.target, stacks));
-            writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error))?;
-            let written = writer.finish(stacks, &mut self.out).map_err(|error| fail(conversion, error))?;
+            let written = match self.writer.take() {
+                Some(writer) => writer.finish(stacks, &mut self.out),
+                None => stacks::write(conversion.target, stacks, &mut self.out),
+            };
+            let written = written.map_err(|error| fail(conversion, error))?;
             let bytes = self.out.commit()?;
             Ok(Finished::Converted(ConvertedProfile { notes, samples, damage, parts, written, bytes }))
         })
@@ -101,15 +125,22 @@ fn fail(conversion: &Conversion<'_>, error: io::Error) -> OutputError {
     OutputError::new(&conversion.args.output, error)
 }
 
+/// A writer of several parts. A profile that is one part is written like any other stacks.
 enum Writer {
     Folded(folded::Writer),
     Pprof(pprof::Writer),
+    Speedscope(speedscope::Writer),
+    #[cfg(feature = "flamegraph")]
+    Svg(flamegraph::Writer),
 }
 
 impl Writer {
-    fn new(target: Target, stacks: &WeightedStacks) -> Self {
+    fn new(target: Target, stacks: &WeightedStacks, out: &Destination) -> Self {
         match target {
             Target::Pprof => Self::Pprof(pprof::Writer::new(stacks)),
+            Target::Speedscope => Self::Speedscope(speedscope::Writer::new(stacks, Spool::new(out.folder()))),
+            #[cfg(feature = "flamegraph")]
+            Target::Svg => Self::Svg(flamegraph::Writer::new(stacks, 0)),
             _ => Self::Folded(folded::Writer::new(stacks, 0)),
         }
     }
@@ -118,13 +149,24 @@ impl Writer {
         match self {
             Self::Folded(writer) => writer.part(stacks, out),
             Self::Pprof(writer) => writer.part(stacks, out),
+            Self::Speedscope(writer) => writer.part(stacks),
+            #[cfg(feature = "flamegraph")]
+            Self::Svg(writer) => {
+                writer.part(stacks);
+                Ok(())
+            }
         }
     }
 
-    fn finish(self, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
+    /// Writes the last part and what comes after all.
+    fn finish(mut self, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
+        self.part(stacks, out)?;
         match self {
             Self::Folded(writer) => Ok(writer.finish(stacks)),
             Self::Pprof(writer) => writer.finish(stacks, out),
+            Self::Speedscope(writer) => writer.finish(stacks, out),
+            #[cfg(feature = "flamegraph")]
+            Self::Svg(writer) => writer.finish(stacks, out),
         }
     }
 }

@@ -22,12 +22,14 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
     let ConvertedProfile { notes, samples, damage, parts, mut written, bytes } = match target {
-        Target::Folded | Target::Pprof => parts::convert(conversion, options)?,
+        Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg if !options.keep_samples => {
+            parts::convert(conversion, options)?
+        }
         _ => whole(conversion, options)?,
     };
     drop(progress);
-    if parts > 1 {
-        written.lose("sums across the parts of the profile, in each of which a stack may stand again", parts);
+    if parts > 1 && target != Target::Svg {
+        written.lose("sums across the parts of the profile, in which a stack may stand again", parts);
     }
     lost_in_model(target, &notes).into_iter().for_each(|(what, count)| written.lose(what, count));
     let lost = std::mem::take(&mut written.lost);
@@ -104,7 +106,7 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
     match target {
         Target::Mojo => return output::mojo::write(&profile, &wanted, args.merge, out),
         Target::Austin => {
-            let dialect = if args.dialect == DialectArg::Peer { Dialect::Peer } else { Dialect::Full };
+            let dialect = if args.dialect == Some(DialectArg::Peer) { Dialect::Peer } else { Dialect::Full };
             return output::austin::write_profile(&profile, &wanted, dialect, out);
         }
         Target::Hprof => {

@@ -21,7 +21,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let heap = &loaded.heap;
-    let (table, name) = match args.table {
+    let (table, name) = match args.table.unwrap_or(TableArg::Objects) {
         TableArg::Objects => (Table::Objects, "objects"),
         TableArg::References => (Table::References, "references"),
         TableArg::Roots => (Table::Roots, "roots"),

@@ -46,7 +46,18 @@ pub const MAGICS: &[&[u8]] = &[
 /// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 
-/// Whether a file begins with a sample: `P`, a number, `;T`.
+/// Bytes of a file in which its first sample is looked for.
+const HEAD: usize = 64 << 10;
+
+/// Whether the first line of a file that is neither empty nor metadata (`# key: value`) is a sample.
+pub fn begins_with_sample(bytes: &[u8]) -> bool {
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let is_metadata = |line: &&[u8]| line.starts_with(b"# ") && line.contains(&b':');
+    let mut lines = head.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii_start);
+    lines.find(|line| !line.is_empty() && !is_metadata(line)).is_some_and(is_sample)
+}
+
+/// Whether a line begins like a sample: `P`, a number, `;T`.
 pub fn is_sample(bytes: &[u8]) -> bool {
     let Some(rest) = bytes.strip_prefix(b"P") else { return false };
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();

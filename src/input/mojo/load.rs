@@ -4,6 +4,9 @@
 //! bytes, and only runs that were not met lately are taken apart. What a run means changes when one of its keys is defined
 //! again, which is rare: then all are forgotten.
 //!
+//! Where stacks hardly come again, looking for them is in vain: then a run that was not met lately becomes new stacks. That is
+//! found out part by part, so that only profiles that are loaded in parts have such stacks.
+//!
 //! Where stacks are to be forgotten now and then, those that the file can still refer to are put into the new tree: the last
 //! ones of all threads. Those of tasks are not, as only profiles with all samples keep them.
 
@@ -16,7 +19,9 @@ use super::records::{Event, Records, Varint, keys_of_run};
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
 use crate::model::names::Names;
-use crate::model::profile::{FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId};
+use crate::model::profile::{
+    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId,
+};
 use frames::Frames;
 use repeat::Previous;
 use runs::{RunKey, Runs};
@@ -53,9 +58,13 @@ struct Loader<'a, 'p> {
     parts: Parts<'p>,
     /// The part ends with the sample in which its stacks and their sums become more than this.
     full: usize,
+    /// Samples of the parts before.
+    samples_before: u64,
     frames: Frames,
     threads: FxHashMap<(Varint, Option<Varint>, &'a [u8]), Place>,
     runs: Runs<'a>,
+    /// The frames of a run, for as long as it is taken apart.
+    run_frames: Vec<FrameId>,
     previous: Previous,
     open: Option<Open>,
     /// The task whose frames follow, and how many of them.
@@ -95,10 +104,12 @@ impl<'a, 'p> Loader<'a, 'p> {
         Self {
             builder: ProfileBuilder::new(keep_samples),
             full: parts.size,
+            samples_before: 0,
             parts,
             frames: Frames::default(),
             threads: FxHashMap::default(),
             runs: Runs::new(),
+            run_frames: Vec::new(),
             previous: Previous::default(),
             open: None,
             task: None,
@@ -139,10 +150,18 @@ impl<'a, 'p> Loader<'a, 'p> {
     fn end_part(&mut self) -> ControlFlow<()> {
         let previous = self.previous.frames(self.builder.stacks());
         (self.parts.take)(self.builder.profile())?;
-        // Stacks hardly come again, so that it is of no use to know many of them, and they are found faster among few.
-        let size = self.parts.size / 16;
-        self.builder.forget_stacks(size);
-        self.runs = Runs::few();
+        let size = if self.are_stacks_new() {
+            // It is of no use to know many of them, and what is made of them is done faster among few.
+            let size = self.parts.size / 16;
+            self.builder.forget_stacks(EqualStacks::MayRepeat);
+            self.runs = Runs::few(size);
+            size
+        } else {
+            self.builder.forget_stacks(EqualStacks::AreOne { room: self.parts.size });
+            self.runs = Runs::new();
+            self.parts.size
+        };
+        self.samples_before = self.builder.profile().total.samples;
         self.previous.restore(&previous, &mut self.builder);
         // What is done for each part anew must not be more than what is new in it: the time would grow with the square of the
         // file.
@@ -150,6 +169,13 @@ impl<'a, 'p> Loader<'a, 'p> {
         let anew = stacks.len().saturating_add(threads.len()).saturating_add(frames.len());
         self.full = stacks.len().saturating_add(anew.max(size));
         ControlFlow::Continue(())
+    }
+
+    /// Whether hardly a sample of the part had a stack that was there before in it.
+    fn are_stacks_new(&mut self) -> bool {
+        let profile = self.builder.profile();
+        let samples = profile.total.samples.wrapping_sub(self.samples_before);
+        profile.aggregate.len() as u64 > samples.saturating_sub(samples / 4)
     }
 
     #[inline]
@@ -234,10 +260,11 @@ impl<'a, 'p> Loader<'a, 'p> {
             open.stack = stack;
             return;
         }
+        self.run_frames.clear();
         for key in keys_of_run(run) {
-            let frame = self.frames.frame(key, &mut self.builder);
-            open.stack = self.builder.push(open.stack, frame);
+            self.run_frames.push(self.frames.frame(key, &mut self.builder));
         }
+        open.stack = self.builder.push_all(open.stack, &self.run_frames);
         // What is defined nowhere may be defined later, and is counted each time.
         if !self.frames.take_guess() {
             self.runs.put(place, key, open.stack);

@@ -16,11 +16,27 @@ pub struct ProfileBuilder {
     profile: Profile,
     keep_samples: bool,
     frames: FxHashMap<ProfileFrame, FrameId>,
+    /// By frame: what kind it is, as a mark.
+    marks: Vec<u8>,
     children: StackIndex,
+    /// Stacks are appended, not looked up.
+    appends: bool,
     threads: FxHashMap<ProfileThread, ThreadId>,
     rows: AggregateIndex,
     /// By stack: which kinds of frames it has.
     kinds: Vec<u8>,
+}
+
+/// What becomes of stacks that are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EqualStacks {
+    /// They are one: each costs as many lookups as it has frames. There will be about as many stacks as there is `room` for.
+    AreOne {
+        /// In stacks.
+        room: usize,
+    },
+    /// They have different numbers, without any lookup. For recordings in which a stack hardly comes again.
+    MayRepeat,
 }
 
 const CODE: u8 = 1;
@@ -42,7 +58,9 @@ impl ProfileBuilder {
             profile: Profile { samples: keep_samples.then(Default::default), ..Profile::default() },
             keep_samples,
             frames: FxHashMap::default(),
+            marks: Vec::new(),
             children: StackIndex::default(),
+            appends: false,
             threads: FxHashMap::default(),
             rows: AggregateIndex::default(),
             kinds: vec![0],
@@ -67,8 +85,11 @@ impl ProfileBuilder {
 
     /// The number of a frame, which is new if the frame is.
     pub fn frame(&mut self, frame: ProfileFrame) -> FrameId {
-        let frames = &mut self.profile.frames;
+        let (frames, marks) = (&mut self.profile.frames, &mut self.marks);
         *self.frames.entry(frame).or_insert_with(|| {
+            // Those that were added since by who had the profile are no frames of samples.
+            marks.resize(frames.len(), 0);
+            marks.push(mark(frame.kind));
             frames.push(frame);
             FrameId(frames.len() as u32 - 1)
         })
@@ -103,11 +124,32 @@ impl ProfileBuilder {
     /// The stack of a frame that is called from another stack.
     #[inline]
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
-        let (child, is_new) = self.profile.stacks.child(&mut self.children, stack, frame);
-        if is_new {
-            self.kinds.push(self.kinds[stack.index()] | mark(self.profile.frames[frame.index()].kind));
+        let stacks = &mut self.profile.stacks;
+        let child = match self.appends {
+            true => stacks.append(stack, frame),
+            false => stacks.child(&mut self.children, stack, frame).0,
+        };
+        if child.index() == self.kinds.len() {
+            self.kinds.push(self.kinds[stack.index()] | self.marks[frame.index()]);
         }
         child
+    }
+
+    /// As [`ProfileBuilder::push`] of one frame after the other, outermost first.
+    #[inline]
+    pub fn push_all(&mut self, stack: StackId, frames: &[FrameId]) -> StackId {
+        if !self.appends {
+            return frames.iter().fold(stack, |stack, &frame| self.push(stack, frame));
+        }
+        let all = self.profile.stacks.append_all(stack, frames);
+        let mut kinds = self.kinds[stack.index()];
+        self.kinds.extend(frames.iter().map(|frame| {
+            kinds |= self.marks[frame.index()];
+            kinds
+        }));
+        // Where there was no room for all, the last ones are not there.
+        self.kinds.truncate(self.profile.stacks.len());
+        all
     }
 
     /// The profile as far as it is.
@@ -116,8 +158,13 @@ impl ProfileBuilder {
     }
 
     /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and the sums of all stay, and
-    /// keep their numbers. There will be about as many stacks as there is `room` for.
-    pub fn forget_stacks(&mut self, room: usize) {
+    /// keep their numbers.
+    pub fn forget_stacks(&mut self, equal: EqualStacks) {
+        self.appends = equal == EqualStacks::MayRepeat;
+        let room = match equal {
+            EqualStacks::AreOne { room } => room,
+            EqualStacks::MayRepeat => 0,
+        };
         self.profile.stacks.clear(&mut self.children, room);
         self.profile.aggregate.clear(&mut self.rows);
         self.kinds.truncate(1);

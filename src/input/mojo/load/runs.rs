@@ -35,17 +35,16 @@ pub(super) struct RunKey<'a> {
 /// 2 MiB, of which only what is used is ever there.
 const PLACES: usize = 1 << 16;
 
-/// Few enough to stay in the processor's caches.
-const FEW_PLACES: usize = 1 << 10;
-
 impl<'a> Runs<'a> {
     pub(super) fn new() -> Self {
         Self { entries: Vec::new(), now: 1, last: PLACES - 1 }
     }
 
-    /// For a recording in which so many stacks are new that most runs are looked up in vain.
-    pub(super) fn few() -> Self {
-        Self { last: FEW_PLACES - 1, ..Self::new() }
+    /// Enough places for all runs of a part with this many stacks, which have a dozen frames each at the least; few enough to stay
+    /// in the processor's caches.
+    pub(super) fn few(stacks: usize) -> Self {
+        let places = (stacks / 8).clamp(2, PLACES).next_power_of_two();
+        Self { last: places.saturating_sub(1), ..Self::new() }
     }
 
     /// Nothing that is known now counts any more.

@@ -1,0 +1,43 @@
+//! Which options go with which target: one that would change nothing is refused, as somebody relies on it.
+
+use super::super::args::{ConvertArgs, Target};
+use super::super::kind::refuse_options_of;
+use super::super::open::Input;
+use super::super::status::UsageError;
+use crate::input::Kind;
+
+/// Refuses options that this input or this target does not know.
+///
+/// # Errors
+/// One line that names the first such option, and what it is for.
+pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) -> Result<(), UsageError> {
+    use Target::{Austin, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Pprof, Speedscope, Svg};
+    let of_heaps = [
+        ("--ids", args.ids.is_some(), &[Hprof][..]),
+        ("--root-unreachable", args.root_unreachable, &[Hprof]),
+        ("--objects", args.objects.is_some(), &[Heapsnapshot]),
+        ("--table", args.table.is_some(), &[Jsonl, Csv]),
+        ("--min-share", args.min_share.is_some(), &[Folded, Svg, Speedscope, Pprof, Firefox]),
+    ];
+    let of_profiles = [
+        ("--dialect", args.dialect.is_some(), &[Austin][..]),
+        ("--merge", args.merge, &[Mojo]),
+        // Some targets have nothing but sums anyway.
+        ("--aggregate", args.aggregate, &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof]),
+        ("--metric", args.profile.metric.is_some(), &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof]),
+    ];
+    let names =
+        |options: &[(&'static str, bool, &[Target])]| options.iter().map(|&(name, given, _)| (name, given)).collect::<Vec<_>>();
+    let (other, foreign, own) = match input.kind {
+        Kind::Heap => (Kind::Profile, [names(&of_profiles), args.profile.given().to_vec()].concat(), &of_heaps[..]),
+        Kind::Profile => (Kind::Heap, [names(&of_heaps), args.heap.given().to_vec()].concat(), &of_profiles[..]),
+    };
+    refuse_options_of(other, &foreign, input)?;
+    match own.iter().find(|(_, given, targets)| *given && !targets.contains(&target)) {
+        Some((name, _, targets)) => {
+            let targets: Vec<_> = targets.iter().map(|target| target.name()).collect();
+            Err(UsageError::new(format!("{name} is for {}, not for {}", targets.join(", "), target.name())))
+        }
+        None => Ok(()),
+    }
+}
