@@ -110,7 +110,6 @@ pub fn split(bytes: &[u8]) {
 
 /// Loads a profile, asks every analysis about it, writes it in every form and reads what can be read again.
 pub fn profile(format: Format, bytes: &[u8]) {
-    assert_eq!(format.kind(), Kind::Profile);
     profile::all(format, bytes);
 }
 
