@@ -72,4 +72,37 @@ impl FieldType {
             Self::Double | Self::Long => Some(8),
         }
     }
+
+    /// The letter in names of classes: `[I` is an array of ints.
+    pub fn descriptor(self) -> u8 {
+        match self {
+            Self::Object => b'L',
+            Self::Boolean => b'Z',
+            Self::Char => b'C',
+            Self::Float => b'F',
+            Self::Double => b'D',
+            Self::Byte => b'B',
+            Self::Short => b'S',
+            Self::Int => b'I',
+            Self::Long => b'J',
+        }
+    }
+
+    /// Its place among the [`PRIMITIVES`]; of references, one that none of them has.
+    #[inline]
+    pub fn index(self) -> usize {
+        // In the order of their tags, without a gap.
+        (self as usize).wrapping_sub(Self::Boolean as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn indexes_are_those_of_primitives() {
+        assert!(PRIMITIVES.iter().enumerate().all(|(index, kind)| kind.index() == index));
+        assert!(PRIMITIVES.get(FieldType::Object.index()).is_none());
+    }
 }

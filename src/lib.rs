@@ -17,7 +17,7 @@
 //!
 //! // Counts by type need no graph.
 //! let histogram = dump.histogram()?;
-//! assert_eq!((histogram.total.objects, histogram.total.shallow), (2019, 161_880));
+//! assert_eq!((histogram.total.count, histogram.total.shallow_bytes), (2019, 161_880));
 //! # Ok::<(), dumptool::error::Error>(())
 //! ```
 //!

@@ -3,7 +3,7 @@
 use crate::detect;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::check::Findings;
-use crate::input::histogram::Histogram;
+use crate::input::histogram::TypeCounts;
 use crate::input::info::Info;
 use crate::input::load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use crate::input::{self, Format, Kind, Options, Visitor};
@@ -93,7 +93,7 @@ impl Dump {
     ///
     /// # Errors
     /// As [`Dump::load`].
-    pub fn histogram(&self) -> Result<Histogram> {
+    pub fn histogram(&self) -> Result<TypeCounts> {
         input::histogram(self.format, self.bytes(), LoadOptions::default())
     }
 

@@ -12,9 +12,10 @@ use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
+use dumptool::output::Syntax;
 use dumptool::output::dot::{self, Arrow, Drawing};
 use dumptool::output::heapsnapshot::{self, Options, Report, Which};
-use dumptool::output::tables::{self, Syntax, Table};
+use dumptool::output::tables::{self, Table};
 use serde_json::Value;
 use support::{files, fixture, read};
 

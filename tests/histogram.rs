@@ -4,10 +4,11 @@ mod support;
 
 use dumptool::detect::detect;
 use dumptool::error::ErrorKind;
-use dumptool::input::histogram::{Counts, Histogram};
+use dumptool::input::histogram::TypeCounts;
 use dumptool::input::load::{LoadOptions, SnapshotChoice};
 use dumptool::input::{self, Format, Kind};
 use dumptool::model::heap::Heap;
+use dumptool::model::sum::Sum;
 use dumptool::output::hprof;
 use std::collections::BTreeMap;
 use support::{corpus, files, fixture, read};
@@ -26,12 +27,12 @@ fn of_heap(heap: &Heap<'_>) -> Rows {
     rows
 }
 
-fn of_histogram(histogram: &Histogram) -> Rows {
+fn of_histogram(histogram: &TypeCounts) -> Rows {
     let mut rows = Rows::new();
     for row in &histogram.rows {
         let sums = rows.entry((row.namespace.clone(), row.name.clone(), row.kind.name())).or_default();
-        let Counts { objects, shallow, external } = row.counts;
-        *sums = (sums.0 + objects, sums.1 + shallow, sums.2 + external);
+        let Sum { count, shallow_bytes, external_bytes } = row.sum;
+        *sums = (sums.0 + count, sums.1 + shallow_bytes, sums.2 + external_bytes);
     }
     rows
 }
@@ -53,11 +54,11 @@ fn agrees(format: Format, bytes: &[u8], snapshot: SnapshotChoice, what: &str) {
             (histogram, load) => panic!("{what}: {:?} {:?}", histogram.err(), load.err()),
         };
     let (ours, theirs) = (of_histogram(&histogram), of_heap(&loaded.heap));
-    let Counts { objects, shallow, external } = histogram.total;
-    assert_eq!((objects, shallow, external), total(&theirs), "{what}");
+    let Sum { count, shallow_bytes, external_bytes } = histogram.total;
+    assert_eq!((count, shallow_bytes, external_bytes), total(&theirs), "{what}");
     assert_eq!(total(&ours), total(&theirs), "{what}");
     assert_eq!((histogram.snapshot, histogram.damage.is_some()), (loaded.snapshot, loaded.damage.is_some()), "{what}");
-    let size = |row: &input::histogram::TypeRow| std::cmp::Reverse((row.counts.shallow, row.counts.objects));
+    let size = |row: &input::histogram::TypeRow| std::cmp::Reverse((row.sum.shallow_bytes, row.sum.count));
     assert!(histogram.rows.is_sorted_by_key(size), "{what}");
     if format != Format::Go {
         assert_eq!(ours, theirs, "{what}");
@@ -134,7 +135,7 @@ fn a_cut_dump_gives_what_came_before() {
             agrees(format, cut, SnapshotChoice::Last, name);
             let found = input::histogram(format, cut, LoadOptions::default()).unwrap();
             assert!(found.damage.is_some(), "{name}: {part} of 4");
-            assert!(found.total.objects <= whole.objects, "{name}: {:?} of {whole:?}", found.total);
+            assert!(found.total.count <= whole.count, "{name}: {:?} of {whole:?}", found.total);
         }
     }
 }

@@ -113,7 +113,7 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
                 assert_eq!(heap.references.target[row], step.object);
                 assert!(!heap.references.is_weak(row));
             }
-            By::Key => assert!(graph.targets(before.unwrap()).any(|target| target == step.object)),
+            By::Ephemeron => assert!(graph.targets(before.unwrap()).any(|target| target == step.object)),
         }
         before = Some(step.object);
     }

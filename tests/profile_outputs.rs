@@ -6,9 +6,8 @@ use dumptool::input::load::ProfileOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::profile::{Metric, Mode, Profile, Values};
 use dumptool::model::stacks::{Selection, WeightedStacks, of_profile};
-use dumptool::output::rows::RowFormat;
 use dumptool::output::written::Written;
-use dumptool::output::{firefox, folded, hprof, mojo, pprof, rows, speedscope};
+use dumptool::output::{Syntax, firefox, folded, hprof, mojo, pprof, speedscope, stack_rows};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use support::mojo::Mojo;
@@ -193,10 +192,10 @@ fn tables_add_up() {
         let profile = load(&bytes, true);
         for in_order in [false, true] {
             let stacks = stacks_of(&profile, Vec::new(), in_order);
-            let (json, _) = written(|out| rows::write(&stacks, RowFormat::Jsonl, out));
+            let (json, _) = written(|out| stack_rows::write(&stacks, Syntax::Jsonl, out));
             let json: Vec<Value> =
                 String::from_utf8(json).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-            let (table, _) = written(|out| rows::write(&stacks, RowFormat::Csv, out));
+            let (table, _) = written(|out| stack_rows::write(&stacks, Syntax::Csv, out));
             let mut reader = csv::Reader::from_reader(table.as_slice());
             let headers = reader.headers().unwrap().clone();
             let table: Vec<csv::StringRecord> = reader.records().map(|record| record.unwrap()).collect();
@@ -378,8 +377,8 @@ fn corpus_outputs_have_the_sums_of_the_truth() {
             ("speedscope", written(|out| speedscope::write(&stacks, out)).1),
             ("speedscope in order", written(|out| speedscope::write(&in_order, out)).1),
             ("firefox", written(|out| firefox::write(&in_order, out)).1),
-            ("csv", written(|out| rows::write(&in_order, RowFormat::Csv, out)).1),
-            ("jsonl", written(|out| rows::write(&stacks, RowFormat::Jsonl, out)).1),
+            ("csv", written(|out| stack_rows::write(&in_order, Syntax::Csv, out)).1),
+            ("jsonl", written(|out| stack_rows::write(&stacks, Syntax::Jsonl, out)).1),
         ] {
             for sum in report.sums {
                 assert_eq!(Some(&sum.sum), expected.get(&sum.value), "{name} as {output}: {}", sum.value);

@@ -227,7 +227,7 @@ fn to_svg(profile: Profile) {
 fn quick(format: Format, bytes: &[u8]) -> Found {
     let histogram = input::histogram(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(histogram.damage.is_none(), "{:?}", histogram.damage);
-    black_box(Found { objects: histogram.total.objects, references: 0 })
+    black_box(Found { objects: histogram.total.count, references: 0 })
 }
 
 fn info_of(format: Format, path: &Path) {

@@ -8,9 +8,10 @@ use dumptool::analysis::live;
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format, Options};
 use dumptool::model::heap::Heap;
+use dumptool::output::Syntax;
 use dumptool::output::heapsnapshot::{self, Which};
 use dumptool::output::hprof;
-use dumptool::output::tables::{self, Syntax, Table};
+use dumptool::output::tables::{self, Table};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

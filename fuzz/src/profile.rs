@@ -18,11 +18,15 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
     let load = |keep_samples| input::load_profile(format, bytes, ProfileOptions { keep_samples, ..ProfileOptions::default() });
     let (Ok(sums), Ok(LoadedProfile { profile, damage })) = (load(false), load(true)) else { return };
     assert_eq!((sums.profile.total, sums.profile.aggregate), (profile.total, profile.aggregate.clone()));
-    if is_too_deep(&profile) {
+    // Only recordings have samples; Java's profiles are sums.
+    let has_samples = profile.samples.is_some();
+    if has_samples && is_too_deep(&profile) {
         return;
     }
-    model(&profile);
-    if damage.is_none() {
+    if has_samples {
+        model(&profile);
+    }
+    if has_samples && damage.is_none() {
         stream(format, bytes, &profile);
     }
     analyses(&profile);
@@ -30,8 +34,10 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
         let selection = Selection { in_order, ..Selection::default() };
         stacks::all(&of_profile(profile.clone(), "profile", &selection));
     }
-    again_as_mojo(&profile);
-    again_as_text(&profile);
+    if has_samples {
+        again_as_mojo(&profile);
+        again_as_text(&profile);
+    }
 }
 
 /// A sample may repeat the stack of the one before in a byte, so that stacks grow as the square of the file. Writers of whole
@@ -47,9 +53,15 @@ fn is_too_deep(profile: &Profile) -> bool {
 
 /// Sums of samples, in any order, if none is larger than its column: those stay where they are, which depends on the order.
 fn is_exact(profile: &Profile) -> bool {
-    let samples = profile.samples.as_ref().expect("samples are kept").iter();
+    let Some(samples) = &profile.samples else {
+        let sums = profile.aggregate.iter().map(|row| row.values);
+        let largest = |values: Values| {
+            u128::from(values.samples.max(values.memory_gained).max(values.memory_freed)) + values.time.unsigned_abs() as u128
+        };
+        return sums.map(largest).sum::<u128>() < 1 << 62;
+    };
     let (mut time, mut memory) = (0u128, 0u128);
-    for sample in samples {
+    for sample in samples.iter() {
         time += u128::from(sample.time.unwrap_or(0).unsigned_abs());
         memory += u128::from(sample.memory.unwrap_or(0).unsigned_abs());
     }

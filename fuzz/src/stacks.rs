@@ -1,8 +1,7 @@
 //! Everything that weighted stacks are written as can be read again, and adds up to what they add up to.
 
 use dumptool::model::stacks::WeightedStacks;
-use dumptool::output::rows::RowFormat;
-use dumptool::output::{firefox, folded, pprof, rows, speedscope};
+use dumptool::output::{Syntax, firefox, folded, pprof, speedscope, stack_rows};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -17,10 +16,10 @@ pub(crate) fn all(stacks: &WeightedStacks) {
     speedscope(stacks);
     pprof(stacks);
     let (mut json, mut text) = (Vec::new(), Vec::new());
-    let written = rows::write(stacks, RowFormat::Jsonl, &mut json).expect("memory takes everything");
+    let written = stack_rows::write(stacks, Syntax::Jsonl, &mut json).expect("memory takes everything");
     let lines = serde_json::Deserializer::from_slice(&json).into_iter::<IgnoredAny>();
     assert_eq!(lines.inspect(|line| assert!(line.is_ok(), "our own output is JSON")).count() as u64, written.stacks);
-    let written = rows::write(stacks, RowFormat::Csv, &mut text).expect("memory takes everything");
+    let written = stack_rows::write(stacks, Syntax::Csv, &mut text).expect("memory takes everything");
     assert_eq!(written.stacks, stacks.len() as u64);
     csv(&text, written.stacks);
 }

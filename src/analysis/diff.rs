@@ -1,6 +1,7 @@
 //! What grew and what shrank between two heaps.
 
-use super::histogram::{Histogram, Row, Sum};
+use super::histogram::{Histogram, Row};
+use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -57,8 +58,8 @@ impl Change {
     }
 }
 
-/// A difference. Those beyond 63 bits become the largest there is.
-fn rise(old: u64, new: u64) -> i64 {
+/// A difference. Those beyond 63 bits become the largest, or the smallest, there is.
+pub fn rise(old: u64, new: u64) -> i64 {
     i64::try_from(i128::from(new) - i128::from(old)).unwrap_or(if new > old { i64::MAX } else { i64::MIN })
 }
 

@@ -2,7 +2,7 @@
 
 use super::frontier::Frontier;
 use super::graph::Graph;
-use super::live::Objects;
+use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ pub(super) struct Dependent {
     /// Holder and value, sorted.
     pairs: Vec<(ObjectId, ObjectId)>,
     /// The holders. Most objects are none, and a bit says so at once.
-    holders: Option<Objects>,
+    holders: Option<ObjectSet>,
 }
 
 impl Dependent {
@@ -22,7 +22,7 @@ impl Dependent {
             return Self::default();
         }
         let pairs = Search::of(graph, heap).run();
-        let mut holders = Objects::none(heap.len());
+        let mut holders = ObjectSet::none(heap.len());
         pairs.iter().for_each(|(holder, _)| _ = holders.insert(*holder));
         Self { pairs, holders: Some(holders) }
     }
@@ -60,8 +60,8 @@ struct Search<'g, 'h, 'a> {
     heap: &'g Heap<'a>,
     /// Rows of the heap's ephemerons, sorted by key. The heap has them sorted by holder.
     by_key: Vec<u32>,
-    holders_and_keys: Objects,
-    live: Objects,
+    holders_and_keys: ObjectSet,
+    live: ObjectSet,
     pending: Frontier,
 }
 
@@ -69,12 +69,12 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
     fn of(graph: &'g Graph<'h>, heap: &'g Heap<'a>) -> Self {
         let mut by_key: Vec<u32> = (0..heap.ephemerons.len() as u32).collect();
         by_key.sort_unstable_by_key(|row| heap.ephemerons[*row as usize].key);
-        let mut holders_and_keys = Objects::none(heap.len());
+        let mut holders_and_keys = ObjectSet::none(heap.len());
         for pair in &heap.ephemerons {
             holders_and_keys.insert(pair.holder);
             holders_and_keys.insert(pair.key);
         }
-        Self { graph, heap, by_key, holders_and_keys, live: Objects::none(heap.len()), pending: Frontier::new(heap.len()) }
+        Self { graph, heap, by_key, holders_and_keys, live: ObjectSet::none(heap.len()), pending: Frontier::new(heap.len()) }
     }
 
     fn run(mut self) -> Vec<(ObjectId, ObjectId)> {

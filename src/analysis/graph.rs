@@ -1,7 +1,7 @@
 //! The references that keep objects alive, and the objects at which they begin.
 
 use super::ephemerons::Dependent;
-use super::live::Objects;
+use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId, References};
 
 /// The strong references of a heap, with ephemerons resolved, and what its roots hold.
@@ -64,6 +64,6 @@ fn starts(heap: &Heap<'_>) -> Vec<ObjectId> {
     if let Some(root) = heap.root_object() {
         return vec![root];
     }
-    let mut seen = Objects::none(heap.len());
+    let mut seen = ObjectSet::none(heap.len());
     heap.roots.iter().map(|root| root.object).filter(|object| seen.insert(*object)).collect()
 }

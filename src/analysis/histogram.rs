@@ -6,6 +6,7 @@ use super::preorder::Preorder;
 use super::root_groups::{Holder, RootGroups};
 use crate::model::heap::{Heap, ObjectId, TypeKind};
 use crate::model::names::NameId;
+use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
@@ -29,36 +30,6 @@ pub enum Scope {
     All,
     /// The others.
     Unreachable,
-}
-
-/// A sum over objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Sum {
-    /// Objects.
-    pub count: u64,
-    /// Bytes in the managed heap.
-    pub shallow_bytes: u64,
-    /// Bytes outside of it.
-    pub external_bytes: u64,
-}
-
-impl Sum {
-    fn add(&mut self, shallow_bytes: u64) {
-        self.count += 1;
-        self.shallow_bytes = self.shallow_bytes.saturating_add(shallow_bytes);
-    }
-
-    /// Adds another sum.
-    pub fn add_sum(&mut self, other: &Self) {
-        self.count += other.count;
-        self.shallow_bytes = self.shallow_bytes.saturating_add(other.shallow_bytes);
-        self.external_bytes = self.external_bytes.saturating_add(other.external_bytes);
-    }
-
-    /// Bytes in the managed heap and outside of it.
-    pub fn bytes(&self) -> u64 {
-        self.shallow_bytes.saturating_add(self.external_bytes)
-    }
 }
 
 /// A group of objects.
@@ -98,10 +69,10 @@ impl Histogram {
             let Some(group) = groups.group(heap, object) else { continue };
             let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
             if counts(live) {
-                sums[group].add(bytes);
+                sums[group].add(bytes, 0);
             }
             if !live {
-                unreachable.add(bytes);
+                unreachable.add(bytes, 0);
             }
         }
         for &(object, bytes) in &heap.external {
@@ -140,8 +111,8 @@ impl Histogram {
         let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
         for object in heap.objects().filter(real) {
             match index(object) {
-                Some(group) => sums[group].add(heap.shallow.get(object.index())),
-                None => unreachable.add(heap.shallow.get(object.index())),
+                Some(group) => sums[group].add(heap.shallow.get(object.index()), 0),
+                None => unreachable.add(heap.shallow.get(object.index()), 0),
             }
         }
         for (object, bytes) in heap.external.iter().filter(|(object, _)| real(object)) {

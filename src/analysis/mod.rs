@@ -1,7 +1,7 @@
 //! What a heap says when its graph is asked: what is alive, what holds it, and how much would go with it.
 //!
 //! * [`graph`]: the strong references and where they begin;
-//! * [`live`]: what can be reached over them;
+//! * [`live`]: what can be reached over them, as an [`object_set`]; [`unreachable`]: what the others hang from;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
 //! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
 //! * [`paths`]: how it is reached from the roots, with labels;
@@ -30,6 +30,8 @@ pub mod held;
 pub mod histogram;
 pub mod identity;
 pub mod live;
+mod made_up;
+pub mod object_set;
 pub mod paths;
 pub(crate) mod prefetch;
 pub mod preorder;
@@ -39,5 +41,6 @@ pub mod retained;
 pub mod root_groups;
 pub mod suspects;
 pub mod tree;
+pub mod unreachable;
 
 pub use estimate::memory_estimate;

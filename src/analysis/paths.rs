@@ -51,7 +51,7 @@ pub enum By {
     /// A row of [`Heap::references`].
     Reference(usize),
     /// It is the value of an ephemeron whose key is alive and whose holder is the step before.
-    Key,
+    Ephemeron,
 }
 
 /// The label of a step from an ephemeron's holder to its value.
@@ -63,7 +63,7 @@ impl By {
         match self {
             Self::Root => "".into(),
             Self::Reference(row) => label(heap, row).text(&heap.names),
-            Self::Key => VALUE_OF_KEY.into(),
+            Self::Ephemeron => VALUE_OF_KEY.into(),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::frontier::Frontier;
 use super::graph::Graph;
-use super::live::Objects;
+use super::made_up::MadeUp;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, Thread};
 use rustc_hash::FxHashMap;
 
@@ -54,16 +54,18 @@ impl RootGroups {
                 groups.len() as u32 - 1
             })
         };
-        let mut flood =
-            Flood { graph, made_up: &made_up.objects, holder: vec![NOTHING; heap.len()], pending: Frontier::new(heap.len()) };
-        for root in heap.roots.iter().filter(|root| made_up.holds(root.object)) {
+        let mut flood = Flood { graph, made_up: &made_up, holder: vec![NOTHING; heap.len()], pending: Frontier::new(heap.len()) };
+        let holds = |root: &&Root| made_up.is_held(root.object) && !made_up.contains(root.object);
+        for root in heap.roots.iter().filter(holds) {
             flood.reach(root.object, FIRST + number_of(group(heap, root)));
         }
         flood.follow();
         // What made-up objects refer to without a root that names it.
-        for &object in &made_up.list {
+        let mut in_order = made_up.list.clone();
+        in_order.sort_unstable();
+        for object in in_order {
             for target in graph.targets(object) {
-                if flood.holder[target.index()] == NOTHING && !made_up.objects.contains(target) {
+                if flood.holder[target.index()] == NOTHING && !made_up.contains(target) {
                     let name = heap.names.text(heap.type_of(object).name).to_owned();
                     flood.reach(target, FIRST + number_of(RootGroup { kind: RootKind::Other, name }));
                     flood.follow();
@@ -93,44 +95,6 @@ impl RootGroups {
     }
 }
 
-/// The made-up objects that stand for the roots, and what they refer to. Nothing, if roots hold objects themselves.
-struct MadeUp {
-    list: Vec<ObjectId>,
-    objects: Objects,
-    /// None: every root counts.
-    targets: Option<Objects>,
-}
-
-impl MadeUp {
-    /// Finds what can be reached from the root object over made-up objects alone.
-    fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let Some(root) = heap.root_object() else {
-            return Self { list: Vec::new(), objects: Objects::none(heap.len()), targets: None };
-        };
-        let (mut objects, mut targets) = (Objects::none(heap.len()), Objects::none(heap.len()));
-        let (mut list, mut done) = (vec![root], 0);
-        objects.insert(root);
-        while let Some(&object) = list.get(done) {
-            done += 1;
-            for target in graph.targets(object) {
-                targets.insert(target);
-                if heap.is_made_up(target) && objects.insert(target) {
-                    list.push(target);
-                }
-            }
-        }
-        list.sort_unstable();
-        Self { list, objects, targets: Some(targets) }
-    }
-
-    /// Whether a root of this object holds it. Roots of made-up objects that are gone, such as an isolate that has ended, hold
-    /// nothing any more.
-    fn holds(&self, object: ObjectId) -> bool {
-        let is_held = self.targets.as_ref().is_none_or(|targets| targets.contains(object));
-        is_held && !self.objects.contains(object)
-    }
-}
-
 /// Roots of one thread belong together, and so do elements of one table. A variable is a group of its own.
 fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
     let thread = root.frame.and_then(|frame| thread_of(&heap.threads, frame));
@@ -152,7 +116,7 @@ fn thread_of(threads: &[Thread], frame: u32) -> Option<&Thread> {
 
 struct Flood<'g, 'h> {
     graph: &'g Graph<'h>,
-    made_up: &'g Objects,
+    made_up: &'g MadeUp,
     holder: Vec<u32>,
     /// Objects whose holder has changed since their references were followed.
     pending: Frontier,

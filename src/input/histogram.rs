@@ -3,15 +3,16 @@
 use crate::error::Error;
 use crate::model::heap::{Type, TypeKind};
 use crate::model::names::Names;
+use crate::model::sum::Sum;
 
 /// The objects of a heap by type. Types without objects are left out.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Histogram {
+pub struct TypeCounts {
     /// The largest first: by shallow bytes, then by objects, namespace and name. Different types may have one name.
     pub rows: Vec<TypeRow>,
     /// All rows together.
-    pub total: Counts,
+    pub total: Sum,
     /// The number of the snapshot.
     pub snapshot: u64,
     /// What ended the reading early. The rows are those of the objects before it.
@@ -29,53 +30,24 @@ pub struct TypeRow {
     /// What its objects are. [`TypeKind::Synthetic`]: the runtime made them up for the dump.
     pub kind: TypeKind,
     /// How many, and how large.
-    pub counts: Counts,
+    pub sum: Sum,
 }
 
-/// How many objects there are and how large they are.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
-    /// Objects.
-    pub objects: u64,
-    /// Bytes in the managed heap.
-    pub shallow: u64,
-    /// Bytes outside of it.
-    pub external: u64,
-}
-
-impl Counts {
-    /// Adds an object.
-    #[inline]
-    pub(super) fn add(&mut self, shallow: u64, external: u64) {
-        self.objects = self.objects.saturating_add(1);
-        self.shallow = self.shallow.saturating_add(shallow);
-        self.external = self.external.saturating_add(external);
-    }
-
-    /// Adds other objects.
-    #[inline]
-    pub(super) fn merge(&mut self, other: Self) {
-        self.objects = self.objects.saturating_add(other.objects);
-        self.shallow = self.shallow.saturating_add(other.shallow);
-        self.external = self.external.saturating_add(other.external);
-    }
-}
-
-impl Histogram {
-    /// The histogram of types and the counts of each.
-    pub(super) fn new(types: &[Type], names: &Names, counts: &[Counts], snapshot: u64, damage: Option<Error>) -> Self {
-        let mut total = Counts::default();
+impl TypeCounts {
+    /// The types, and the sum of each.
+    pub(super) fn new(types: &[Type], names: &Names, sums: &[Sum], snapshot: u64, damage: Option<Error>) -> Self {
+        let mut total = Sum::default();
         let mut rows = Vec::new();
-        for (kind, &counts) in types.iter().zip(counts).filter(|(_, counts)| counts.objects > 0) {
+        for (kind, &sum) in types.iter().zip(sums).filter(|(_, sum)| sum.count > 0) {
             let text = |name| names.text(name).to_owned();
-            rows.push(TypeRow { name: text(kind.name), namespace: text(kind.namespace), kind: kind.kind, counts });
-            total.merge(counts);
+            rows.push(TypeRow { name: text(kind.name), namespace: text(kind.namespace), kind: kind.kind, sum });
+            total.add_sum(&sum);
         }
         // The sort is stable: what is equal in everything stays in the order of the types.
         rows.sort_by(|a, b| {
-            let (of_a, of_b) = (a.counts, b.counts);
-            (of_b.shallow, of_b.objects)
-                .cmp(&(of_a.shallow, of_a.objects))
+            let (of_a, of_b) = (a.sum, b.sum);
+            (of_b.shallow_bytes, of_b.count)
+                .cmp(&(of_a.shallow_bytes, of_a.count))
                 .then_with(|| (&a.namespace, &a.name).cmp(&(&b.namespace, &b.name)))
         });
         Self { rows, total, snapshot, damage }

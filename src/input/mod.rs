@@ -26,7 +26,7 @@ mod profile_info;
 use crate::error::{Error, Result};
 use crate::model::fields::Record;
 use check::Findings;
-use histogram::Histogram;
+use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 use std::ops::ControlFlow;
@@ -286,11 +286,11 @@ pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptio
 /// which is everywhere but in Go, types and sizes are those of [`load()`]; objects that stand in the file twice, which is
 /// damage, count twice.
 ///
-/// A damaged dump gives the objects before the damage, with [`Histogram::damage`] set.
+/// A damaged dump gives the objects before the damage, with [`TypeCounts::damage`] set.
 ///
 /// # Errors
 /// As [`load()`].
-pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     match format {
         Format::Mvmheap => mvmheap::histogram(bytes, options),
         Format::Dart => dart::histogram(bytes, options),

@@ -8,7 +8,7 @@
 //! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
 
 use super::kept_samples;
-use super::written::Lost;
+use super::written::Written;
 use crate::model::profile::thread::parse_thread_id;
 use crate::model::profile::{FrameKind, Profile, ProfileFrame};
 use crate::model::sample::{Frame, Sample, SampleSink};
@@ -35,13 +35,13 @@ pub struct AustinWriter<W> {
     dialect: Dialect,
     mode: Mode,
     line: Vec<u8>,
-    written: Written,
+    counts: AustinCounts,
 }
 
 /// What was written, and what was not because the text or the dialect has no place for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Written {
+pub struct AustinCounts {
     /// Lines that are samples.
     pub samples: u64,
     /// Invalid, kernel and GC frames (dialect `peer`).
@@ -64,23 +64,23 @@ enum Mode {
 impl<W: Write> AustinWriter<W> {
     /// A writer to `out`, which should be buffered.
     pub fn new(out: W, dialect: Dialect) -> Self {
-        Self { out, dialect, mode: Mode::Time, line: Vec::new(), written: Written::default() }
+        Self { out, dialect, mode: Mode::Time, line: Vec::new(), counts: AustinCounts::default() }
     }
 
     /// Ends the text and gives the output back.
     ///
     /// # Errors
     /// When the output cannot be written.
-    pub fn finish(mut self) -> io::Result<(W, Written)> {
+    pub fn finish(mut self) -> io::Result<(W, AustinCounts)> {
         self.write_line()?;
-        Ok((self.out, self.written))
+        Ok((self.out, self.counts))
     }
 
     fn write_line(&mut self) -> io::Result<()> {
         if self.line.is_empty() {
             return Ok(());
         }
-        self.written.samples += 1;
+        self.counts.samples += 1;
         self.out.write_all(&self.line)?;
         self.line.clear();
         Ok(())
@@ -116,7 +116,7 @@ impl<W: Write> AustinWriter<W> {
                 self.line.push(b':');
                 self.push_number(*line);
             }
-            (_, Dialect::Peer) => self.written.left_out_frames += 1,
+            (_, Dialect::Peer) => self.counts.left_out_frames += 1,
             (Frame::Invalid, _) => self.line.extend_from_slice(b";:INVALID:"),
             (Frame::GarbageCollector, _) => self.line.extend_from_slice(b";:GC:"),
             (Frame::Kernel(symbol), _) => {
@@ -129,7 +129,7 @@ impl<W: Write> AustinWriter<W> {
 
     fn push_metric(&mut self, sample: &Sample<'_, '_>) {
         let metric = if self.mode == Mode::Memory { sample.memory } else { sample.time };
-        self.written.without_metric += u64::from(metric.is_none());
+        self.counts.without_metric += u64::from(metric.is_none());
         match (self.mode, self.dialect) {
             (Mode::Full, Dialect::Full) => {
                 self.push_number(metric.unwrap_or(0));
@@ -138,7 +138,7 @@ impl<W: Write> AustinWriter<W> {
             }
             (_, Dialect::Full) => self.push_number(metric.unwrap_or(0)),
             (mode, Dialect::Peer) => {
-                self.written.left_out_metrics += u64::from(mode == Mode::Full);
+                self.counts.left_out_metrics += u64::from(mode == Mode::Full);
                 match metric {
                     Some(metric) => self.push_number(metric),
                     None => self.line.extend_from_slice(b"None"),
@@ -158,7 +158,7 @@ impl<W: Write> AustinWriter<W> {
 
     fn push_text(&mut self, text: &[u8]) {
         let text = lossy(text);
-        self.written.replaced += u64::from(matches!(text, Cow::Owned(_)));
+        self.counts.replaced += u64::from(matches!(text, Cow::Owned(_)));
         self.line.extend_from_slice(&text);
     }
 }
@@ -172,7 +172,7 @@ pub fn write_profile(
     wanted: &dyn Fn(usize) -> bool,
     dialect: Dialect,
     out: &mut impl Write,
-) -> io::Result<super::written::Written> {
+) -> io::Result<Written> {
     let samples = kept_samples(profile)?;
     let mut writer = AustinWriter::new(out, dialect);
     let mut metadata = profile.metadata.iter().peekable();
@@ -201,13 +201,11 @@ pub fn write_profile(
         })?;
     }
     metadata.try_for_each(|metadatum| writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes()))?;
-    let (_, written) = writer.finish()?;
-    let losses = [
-        ("invalid, kernel and GC frames", written.left_out_frames),
-        ("memory and idle of the mode full", written.left_out_metrics),
-    ];
-    let lost = losses.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Lost { what, count }).collect();
-    Ok(super::written::Written { stacks: written.samples, sums: Vec::new(), lost })
+    let (_, counts) = writer.finish()?;
+    let mut written = Written { stacks: counts.samples, ..Written::default() };
+    written.lose("invalid, kernel and GC frames", counts.left_out_frames);
+    written.lose("memory and idle of the mode full", counts.left_out_metrics);
+    Ok(written)
 }
 
 fn stream_frame(profile: &Profile, frame: ProfileFrame) -> Frame<'_> {

@@ -13,3 +13,10 @@ pub struct Loss {
     /// How many bytes it concerns, where it concerns bytes.
     pub bytes: Option<u64>,
 }
+
+impl Loss {
+    /// None of what is not there: the count is 0.
+    pub fn of(what: &'static str, count: u64, bytes: Option<u64>) -> Option<Self> {
+        (count > 0).then_some(Self { what, count, bytes })
+    }
+}

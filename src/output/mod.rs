@@ -3,7 +3,7 @@
 //! * of heaps: [`hprof`], [`heapsnapshot`], [`tables`], and of a few objects [`dot`];
 //! * of profiles: [`austin`], [`mojo`];
 //! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], `flamegraph` (with the
-//!   feature of that name), [`pprof`], [`speedscope`], [`firefox`], [`rows`];
+//!   feature of that name), [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
 //! * [`spool`] holds what has to wait for its place in an output; [`records`] shows records of any input.
 
 pub mod austin;
@@ -22,11 +22,14 @@ pub mod loss;
 pub mod mojo;
 pub mod pprof;
 pub mod records;
-pub mod rows;
 pub mod speedscope;
 pub mod spool;
+pub mod stack_rows;
+mod syntax;
 pub mod tables;
 pub mod written;
+
+pub use syntax::Syntax;
 
 use crate::model::profile::{Profile, Samples};
 use std::io;

@@ -3,7 +3,7 @@
 //! Keys are small numbers, and each process defines what it uses: readers look keys up by process.
 
 use super::kept_samples;
-use super::written::{Lost, Sum, Written};
+use super::written::{Sum, Written};
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind, Metadatum, Metric, Profile, ProfileSample, Values};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -192,8 +192,9 @@ impl<W: Write> Writer<'_, W> {
             ("threads whose interpreter is not known, which is 0 now", without_interpreter as u64),
             ("NULs in names, which were replaced", self.cleaned),
         ];
-        let lost = losses.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Lost { what, count }).collect();
-        Written { stacks: self.sums.samples, sums: metrics.map(sum).collect(), lost }
+        let mut written = Written { stacks: self.sums.samples, sums: metrics.map(sum).collect(), lost: Vec::new() };
+        losses.into_iter().for_each(|(what, count)| written.lose(what, count));
+        written
     }
 }
 

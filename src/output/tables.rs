@@ -6,7 +6,7 @@
 
 mod rows;
 
-use super::csv_error;
+use super::{Syntax, csv_error};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::retained::Retained;
 use crate::model::heap::{Heap, Ids, Type};
@@ -27,16 +27,6 @@ pub enum Table {
     Roots,
     /// One row for each type.
     Types,
-}
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Syntax {
-    /// A JSON object a line.
-    Jsonl,
-    /// Comma-separated values after a line of names, as in RFC 4180 but with line feeds.
-    Csv,
 }
 
 /// Writes a table and returns its number of rows. Memory: nothing that grows with the rows.

@@ -1,7 +1,8 @@
 //! What writers of weighted stacks say of what they did, and what they share.
 
+use super::loss::Loss;
 use crate::model::profile::{FrameKind, ProfileFrame, StackId};
-use crate::model::stacks::WeightedStacks;
+use crate::model::stacks::{MAX_DEPTH, WeightedStacks};
 use serde::Serialize;
 
 /// What was written.
@@ -14,7 +15,7 @@ pub struct Written {
     pub sums: Vec<Sum>,
     /// What the format cannot say.
     #[serde(skip)]
-    pub lost: Vec<Lost>,
+    pub lost: Vec<Loss>,
 }
 
 /// A sum.
@@ -26,15 +27,6 @@ pub struct Sum {
     pub unit: &'static str,
     /// The sum.
     pub sum: i64,
-}
-
-/// Something that the format cannot say.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
-    /// What, in the plural.
-    pub what: &'static str,
-    /// How often.
-    pub count: u64,
 }
 
 impl Written {
@@ -52,6 +44,7 @@ impl Written {
 
     /// What was lost before these stacks were to be written.
     pub(super) fn lose_depth(&mut self, stacks: &WeightedStacks) {
+        const { assert!(MAX_DEPTH == 500, "this is what the text says") };
         self.lose("stacks deeper than 500 frames, which were cut", stacks.cut_entries);
     }
 
@@ -65,11 +58,11 @@ impl Written {
         self.sums[value].sum = self.sums[value].sum.saturating_add(number);
     }
 
-    pub(super) fn lose(&mut self, what: &'static str, count: u64) {
-        match self.lost.iter_mut().find(|lost| lost.what == what) {
-            Some(lost) => lost.count += count,
-            None if count > 0 => self.lost.push(Lost { what, count }),
-            None => {}
+    /// Counts losses, together with those of the same name.
+    pub(crate) fn lose(&mut self, what: &'static str, count: u64) {
+        match self.lost.iter_mut().find(|loss| loss.what == what) {
+            Some(loss) => loss.count += count,
+            None => self.lost.extend(Loss::of(what, count, None)),
         }
     }
 }

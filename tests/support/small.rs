@@ -4,7 +4,9 @@
 use super::dart::{Snapshot, string};
 use super::hprof::File;
 use super::mvmheap;
-use dumptool::input::Format;
+use dumptool::input::load::ProfileOptions;
+use dumptool::input::{self, Format};
+use dumptool::output::hprof::write_profile;
 
 /// The dumps, with a name for each.
 pub fn dumps() -> Vec<(&'static str, Format, Vec<u8>)> {
@@ -16,6 +18,7 @@ pub fn dumps() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("small.dartheap", Format::Dart, dart()),
         ("small-8.hprof", Format::Hprof, hprof("1.0.2", 8)),
         ("small-4.hprof", Format::Hprof, hprof("1.0.1", 4)),
+        ("small-profile.hprof", Format::Hprof, hprof_profile()),
     ]
 }
 
@@ -47,6 +50,15 @@ fn dart() -> Vec<u8> {
         .property(6, 1000, "buffer")
         .hashes(&[0, 0, 0, 0, 17, 18, 18, 0, 0, 19, 20])
         .bytes()
+}
+
+/// What a recording looks like as a profile of Java.
+fn hprof_profile() -> Vec<u8> {
+    let recording = super::read(&super::fixture("mojo/tiny-4.0.0-full-gc-mem.mojo"));
+    let loaded = input::load_profile(Format::Mojo, &recording, ProfileOptions::default()).expect("the recording has a header");
+    let mut out = Vec::new();
+    write_profile(&loaded.profile, &|_| true, None, &mut out).expect("memory takes everything");
+    out
 }
 
 const OBJECT: u64 = 8;

@@ -3,8 +3,9 @@
 use super::sketches::{GROUPS, TYPES, Typed, typed};
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::held::Held;
-use dumptool::analysis::histogram::{By, Histogram, Scope, Sum};
+use dumptool::analysis::histogram::{By, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
+use dumptool::model::sum::Sum;
 
 const CASES: u64 = 3000;
 

@@ -41,8 +41,8 @@ pub enum MergedLabel {
     One(Label),
     /// An element.
     Element,
-    /// The value of an ephemeron's key.
-    Key,
+    /// The value of an ephemeron.
+    Ephemeron,
 }
 
 /// A step of paths that look alike.
@@ -147,7 +147,7 @@ impl Signatures<'_, '_, '_> {
     fn label(&self, object: ObjectId, by: By) -> MergedLabel {
         match by {
             By::Root => MergedLabel::One(Label::NONE),
-            By::Key => MergedLabel::Key,
+            By::Ephemeron => MergedLabel::Ephemeron,
             By::Reference(row) => {
                 let label = label(self.heap, row);
                 let before = || self.shortest.before(object, by);

@@ -3,7 +3,7 @@
 //! The search goes backwards from the object. A breadth-first search from the roots has told how far each object is from
 //! them, so it always takes the unfinished path of which the whole will be shortest, and walks back to a root without detours.
 
-use super::search::{self, Marks, preferred_roots};
+use super::search::{self, Marks, Starts};
 use super::shortest::Shortest;
 use super::{By, Origin, Path, Step, is_immediate};
 use crate::analysis::graph::Graph;
@@ -19,12 +19,13 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
     if k == 1 {
         return Shortest::of(heap, graph).path(object).into_iter().collect();
     }
+    let starts = Starts::of(heap, graph);
     let mut distances = Distances(vec![FAR; heap.len()]);
-    search::search(heap, graph, &mut distances);
+    search::search(heap, graph, &starts, &mut distances);
     if distances.of(object) == FAR || k == 0 {
         return Vec::new();
     }
-    let found = Backward::new(heap, graph, &distances).search(object, k);
+    let found = Backward::new(heap, graph, &starts, &distances).search(object, k);
     match found.is_empty() {
         // Only immediates hold the object.
         true => Shortest::of(heap, graph).path(object).into_iter().collect(),
@@ -58,8 +59,8 @@ impl Marks for Distances {
         self.0[to.index()] = self.0[from.index()].saturating_add(1);
     }
 
-    fn depend(&mut self, key: ObjectId, value: ObjectId) {
-        self.follow(key, 0, value);
+    fn depend(&mut self, holder: ObjectId, value: ObjectId) {
+        self.follow(holder, 0, value);
     }
 }
 
@@ -79,7 +80,7 @@ struct Backward<'s, 'h, 'a> {
     distances: &'s Distances,
     referrers: Referrers,
     /// Holders of the ephemerons in effect, by value.
-    keys: FxHashMap<ObjectId, Vec<ObjectId>>,
+    holders: FxHashMap<ObjectId, Vec<ObjectId>>,
     roots: FxHashMap<ObjectId, Vec<usize>>,
     partial: Vec<Partial>,
     /// Objects of the whole path at least, then those nearer to a root first, then in the order in which they were found.
@@ -88,22 +89,22 @@ struct Backward<'s, 'h, 'a> {
 }
 
 impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
-    fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, distances: &'s Distances) -> Self {
-        let mut keys: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
+    fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, starts: &Starts, distances: &'s Distances) -> Self {
+        let mut holders: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
             if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
-                keys.entry(pair.value).or_default().push(pair.holder);
+                holders.entry(pair.value).or_default().push(pair.holder);
             }
         }
         let mut roots: FxHashMap<ObjectId, Vec<usize>> = FxHashMap::default();
-        for row in preferred_roots(heap, graph) {
+        for &row in &starts.roots {
             roots.entry(heap.roots[row].object).or_default().push(row);
         }
         Self {
             heap,
             distances,
             referrers: Referrers::of(&heap.references),
-            keys,
+            holders,
             roots,
             partial: Vec::new(),
             queue: BinaryHeap::new(),
@@ -143,7 +144,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
             self.push(Partial { object, next, length, origin: Some((Origin::Root(row), By::Root)) });
         }
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
-        before.extend(self.keys.get(&object).into_iter().flatten());
+        before.extend(self.holders.get(&object).into_iter().flatten());
         before.retain(|referrer| self.distances.of(*referrer) != FAR && !is_immediate(self.heap, *referrer));
         before.sort_unstable_by_key(|referrer| (self.distances.of(*referrer), *referrer));
         before.dedup();
@@ -180,8 +181,8 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     fn link(&self, from: ObjectId, to: ObjectId) -> Option<By> {
         let references = &self.heap.references;
         let row = references.range(from).find(|row| references.target[*row] == to && !references.is_weak(*row));
-        let is_key = || self.keys.get(&to).is_some_and(|keys| keys.contains(&from));
-        row.map(By::Reference).or_else(|| is_key().then_some(By::Key))
+        let is_holder = || self.holders.get(&to).is_some_and(|holders| holders.contains(&from));
+        row.map(By::Reference).or_else(|| is_holder().then_some(By::Ephemeron))
     }
 
     /// Whether an object is among the first of a partial path. Longer cycles are found when the path is complete.

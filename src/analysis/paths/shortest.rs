@@ -1,6 +1,6 @@
 //! One shortest path to every live object.
 
-use super::search::{self, Marks, preferred_roots};
+use super::search::{self, Marks, Starts};
 use super::{By, Origin, Path, Step};
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
@@ -15,7 +15,7 @@ pub struct Shortest<'h, 'a> {
     roots: FxHashMap<ObjectId, u32>,
 }
 
-/// How an object is reached: over a reference, or by a root, or as the value of a key, or not at all.
+/// How an object is reached: over a reference, or by a root, or as the value of an ephemeron, or not at all.
 enum Via {
     Narrow(Rows<u32>),
     Wide(Rows<u64>),
@@ -23,15 +23,15 @@ enum Via {
 
 struct Rows<R> {
     rows: Vec<R>,
-    /// By value.
-    keys: FxHashMap<ObjectId, ObjectId>,
+    /// Of ephemerons, by value.
+    holders: FxHashMap<ObjectId, ObjectId>,
 }
 
 /// The number of a reference, or one of three that no reference has.
 trait Row: Copy + PartialEq {
     const UNREACHED: Self;
     const ROOT: Self;
-    const KEY: Self;
+    const EPHEMERON: Self;
     fn of(row: usize) -> Self;
     fn row(self) -> usize;
 }
@@ -41,7 +41,7 @@ macro_rules! row {
         impl Row for $width {
             const UNREACHED: Self = Self::MAX;
             const ROOT: Self = Self::MAX - 1;
-            const KEY: Self = Self::MAX - 2;
+            const EPHEMERON: Self = Self::MAX - 2;
 
             #[inline]
             fn of(row: usize) -> Self {
@@ -60,9 +60,9 @@ row!(u32);
 row!(u64);
 
 impl<R: Row> Rows<R> {
-    fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let mut rows = Self { rows: vec![R::UNREACHED; heap.len()], keys: FxHashMap::default() };
-        search::search(heap, graph, &mut rows);
+    fn of(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts) -> Self {
+        let mut rows = Self { rows: vec![R::UNREACHED; heap.len()], holders: FxHashMap::default() };
+        search::search(heap, graph, starts, &mut rows);
         rows
     }
 
@@ -71,7 +71,7 @@ impl<R: Row> Rows<R> {
         match self.rows[object.index()] {
             row if row == R::UNREACHED => None,
             row if row == R::ROOT => Some(By::Root),
-            row if row == R::KEY => Some(By::Key),
+            row if row == R::EPHEMERON => Some(By::Ephemeron),
             row => Some(By::Reference(row.row())),
         }
     }
@@ -92,21 +92,22 @@ impl<R: Row> Marks for Rows<R> {
         self.rows[to.index()] = R::of(row);
     }
 
-    fn depend(&mut self, key: ObjectId, value: ObjectId) {
-        self.rows[value.index()] = R::KEY;
-        self.keys.insert(value, key);
+    fn depend(&mut self, holder: ObjectId, value: ObjectId) {
+        self.rows[value.index()] = R::EPHEMERON;
+        self.holders.insert(value, holder);
     }
 }
 
 impl<'h, 'a> Shortest<'h, 'a> {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &'h Heap<'a>, graph: &Graph<'_>) -> Self {
-        let via = match heap.references.len() < u32::KEY.row() {
-            true => Via::Narrow(Rows::of(heap, graph)),
-            false => Via::Wide(Rows::of(heap, graph)),
+        let starts = Starts::of(heap, graph);
+        let via = match heap.references.len() < u32::EPHEMERON.row() {
+            true => Via::Narrow(Rows::of(heap, graph, &starts)),
+            false => Via::Wide(Rows::of(heap, graph, &starts)),
         };
         let mut roots = FxHashMap::default();
-        for row in preferred_roots(heap, graph) {
+        for row in starts.roots {
             roots.entry(heap.roots[row].object).or_insert(row as u32);
         }
         Self { heap, via, roots }
@@ -126,9 +127,9 @@ impl<'h, 'a> Shortest<'h, 'a> {
         match by {
             By::Root => None,
             By::Reference(row) => Some(owner(self.heap, row)),
-            By::Key => match &self.via {
-                Via::Narrow(rows) => rows.keys.get(&object).copied(),
-                Via::Wide(rows) => rows.keys.get(&object).copied(),
+            By::Ephemeron => match &self.via {
+                Via::Narrow(rows) => rows.holders.get(&object).copied(),
+                Via::Wide(rows) => rows.holders.get(&object).copied(),
             },
         }
     }

@@ -20,10 +20,7 @@ pub struct Place {
 /// By group: where most of it was measured. None for those without samples.
 pub fn places(selected: &Selected<'_>, groups: &Groups, metric: Metric) -> Vec<Option<Place>> {
     let stacks = &selected.profile.stacks;
-    let mut depths = vec![0u32; stacks.len()];
-    for stack in stacks.ids() {
-        depths[stack.index()] = depths[stacks.parent(stack).index()] + 1;
-    }
+    let depths = stacks.depths();
     // By stack: the heaviest row of all stacks that begin with it.
     let mut heaviest: Vec<Option<(u64, u32)>> = vec![None; stacks.len()];
     let rows: Vec<_> = selected.rows().collect();

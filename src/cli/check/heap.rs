@@ -6,16 +6,17 @@ use super::super::load::{HeapLoader, damage, report_loaded};
 use super::super::objects::{Analysed, matching_types};
 use super::super::open::Input;
 use super::super::path;
-use super::super::size::{count, percent, size};
+use super::super::size::{count, size};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::{Terminal, show_path};
 use super::report::{Outcome, print};
-use super::rules::{Limit, Rule, RuleKind, Unit, parse};
-use crate::analysis::histogram::{By, Histogram, Scope, Sum};
+use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
+use crate::analysis::histogram::{By, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::heap::Heap;
+use crate::model::sum::Sum;
 
 /// What rules may be about.
 const COLUMNS: [(&str, Unit); 4] =
@@ -97,19 +98,8 @@ fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Commo
     let (limit, mut message) = match (rule.kind, rule.limit, old) {
         (RuleKind::MaxGrowth, limit, Some(old)) => {
             let (before, _) = measure(rule, old);
-            let (limit, allowed) = match limit {
-                // Beyond 2⁵³ a share is not exact, and no heap is that large.
-                Limit::Share(share) => (before.saturating_add((before as f64 * share) as u64), percent(share)),
-                Limit::Number(more) | Limit::Time(more) => (before.saturating_add(more), show(more)),
-            };
-            let (before_text, now) = (show(before), show(actual));
-            let growth = match (actual.checked_sub(before), before) {
-                (None, _) => "shrank".to_owned(),
-                (Some(0), _) => "did not grow".to_owned(),
-                (Some(_), 0) => "is new".to_owned(),
-                (Some(more), _) => format!("grew by {}", percent(more as f64 / before as f64)),
-            };
-            (limit, format!("{}.{} {growth}: {before_text} → {now}, limit {allowed}", rule.subject, rule.column))
+            let (limit, growth) = growth(limit, before, actual, show);
+            (limit, format!("{}.{} {growth}", rule.subject, rule.column))
         }
         (RuleKind::None, ..) => (0, format!("{}: {} live objects, should be none", rule.subject, count(actual))),
         (_, Limit::Number(limit) | Limit::Time(limit), _) => {

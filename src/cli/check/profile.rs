@@ -7,7 +7,7 @@ use super::super::size::{count, percent};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::{Terminal, show_path};
 use super::report::{Outcome, print};
-use super::rules::{Limit, Rule, RuleKind, Unit, parse};
+use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
 use crate::input::Kind;
 use crate::input::check::Finding;
@@ -98,18 +98,8 @@ fn outcome(
         (RuleKind::MaxGrowth, limit, Some(old)) => {
             old.loaded.require(metric)?;
             let before = read(&old.cost(rule).1);
-            let (limit, allowed) = match limit {
-                // Beyond 2⁵³ a share is not exact, and nothing takes that long.
-                Limit::Share(share) => (before.saturating_add((before as f64 * share) as u64), percent(share)),
-                Limit::Number(more) | Limit::Time(more) => (before.saturating_add(more), show(more)),
-            };
-            let growth = match (actual.checked_sub(before), before) {
-                (None, _) => "shrank".to_owned(),
-                (Some(0), _) => "did not grow".to_owned(),
-                (Some(_), 0) => "is new".to_owned(),
-                (Some(more), _) => format!("grew by {}", percent(more as f64 / before as f64)),
-            };
-            (limit, format!("{name} {growth}: {} → {}, limit {allowed}", show(before), show(actual)))
+            let (limit, growth) = growth(limit, before, actual, show);
+            (limit, format!("{name} {growth}"))
         }
         (_, Limit::Share(share), _) => {
             let base = share_base(&new.selected.total, metric).unsigned_abs();

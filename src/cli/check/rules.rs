@@ -1,7 +1,7 @@
 //! Rules as people write them: `TYPE.COLUMN=LIMIT`.
 
 use super::super::args::RuleOptions;
-use super::super::size::parse_size;
+use super::super::size::{parse_size, percent};
 use super::super::status::UsageError;
 
 /// A limit for types or functions.
@@ -112,6 +112,22 @@ fn parse_time(text: &str) -> Option<u64> {
     Some((number * factor) as u64)
 }
 
+/// How far a number may have grown since an older dump, and how it did in words: `grew by 10%: 20 → 22, limit 5%`.
+pub(super) fn growth(limit: Limit, before: u64, actual: u64, show: impl Fn(u64) -> String) -> (u64, String) {
+    let (most, allowed) = match limit {
+        // Beyond 2⁵³ a share is not exact, and nothing is that large or takes that long.
+        Limit::Share(share) => (before.saturating_add((before as f64 * share) as u64), percent(share)),
+        Limit::Number(more) | Limit::Time(more) => (before.saturating_add(more), show(more)),
+    };
+    let growth = match (actual.checked_sub(before), before) {
+        (None, _) => "shrank".to_owned(),
+        (Some(0), _) => "did not grow".to_owned(),
+        (Some(_), 0) => "is new".to_owned(),
+        (Some(more), _) => format!("grew by {}", percent(more as f64 / before as f64)),
+    };
+    (most, format!("{growth}: {} → {}, limit {allowed}", show(before), show(actual)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -132,6 +148,16 @@ mod tests {
         assert_eq!(limit("slow.total=1.5 s", RuleKind::Max), Some(Limit::Time(1_500_000)));
         assert_eq!(limit("slow.total=30%", RuleKind::Max), Some(Limit::Share(0.3)));
         assert_eq!(limit("slow.total=12", RuleKind::Max), Some(Limit::Number(12)));
+    }
+
+    #[test]
+    fn growth_is_measured_from_the_older_number() {
+        let growth = |limit, before, actual| growth(limit, before, actual, |number| number.to_string());
+        assert_eq!(growth(Limit::Share(0.05), 20, 22), (21, "grew by 10.0 %: 20 → 22, limit 5.0 %".to_owned()));
+        assert_eq!(growth(Limit::Number(3), 20, 20), (23, "did not grow: 20 → 20, limit 3".to_owned()));
+        assert_eq!(growth(Limit::Number(3), 20, 7), (23, "shrank: 20 → 7, limit 3".to_owned()));
+        assert_eq!(growth(Limit::Share(9.0), 0, 7), (0, "is new: 0 → 7, limit 900.0 %".to_owned()));
+        assert_eq!(growth(Limit::Number(u64::MAX), 1, 2).0, u64::MAX);
     }
 
     #[test]

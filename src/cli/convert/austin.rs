@@ -3,11 +3,12 @@
 use super::super::args::DialectArg;
 use super::super::progress::Progress;
 use super::super::status::{self, OutputError, Status};
-use super::{Conversion, Converted, Report, losses};
+use super::{Conversion, Converted, Report};
 use crate::input::Options;
 use crate::input::mojo::samples::{Stop, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
-use crate::output::austin::{AustinWriter, Dialect, Written};
+use crate::output::austin::{AustinCounts, AustinWriter, Dialect};
+use crate::output::loss::Loss;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -32,16 +33,16 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         Some(Stop::Damage(error)) => Some(error),
         Some(Stop::Sink(error)) => return Err(fail(error).into()),
     };
-    let (destination, written) = writer.finish().map_err(fail)?;
+    let (destination, counts) = writer.finish().map_err(fail)?;
     let bytes = destination.commit()?;
     let damage = input.source.damage().or(damage.as_ref());
-    let samples = written.samples;
+    let samples = counts.samples;
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
         written: &WrittenSamples { samples },
         summary: "Austin's text".to_owned(),
-        lost: losses(lost(&written, streamed.ranges, streamed.task_events)).collect(),
+        lost: lost(&counts, streamed.ranges, streamed.task_events),
     })?;
     if streamed.unresolved > 0 {
         terminal.warn(&args.input, &format!("{} keys are defined nowhere and shown as <unresolved>", streamed.unresolved));
@@ -53,13 +54,14 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-fn lost(written: &Written, ranges: u64, task_events: u64) -> [(&'static str, u64); 6] {
-    [
+fn lost(counts: &AustinCounts, ranges: u64, task_events: u64) -> Vec<Loss> {
+    let losses = [
         ("columns and last lines of frames", ranges),
         ("asyncio task events", task_events),
-        ("invalid, kernel and GC frames", written.left_out_frames),
-        ("memory and idle of the mode full", written.left_out_metrics),
-        ("samples without a metric", written.without_metric),
-        ("names that are not UTF-8, written with U+FFFD", written.replaced),
-    ]
+        ("invalid, kernel and GC frames", counts.left_out_frames),
+        ("memory and idle of the mode full", counts.left_out_metrics),
+        ("samples without a metric", counts.without_metric),
+        ("names that are not UTF-8, written with U+FFFD", counts.replaced),
+    ];
+    losses.into_iter().filter_map(|(what, count)| Loss::of(what, count, None)).collect()
 }

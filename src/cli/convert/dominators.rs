@@ -4,7 +4,7 @@ use super::super::args::Target;
 use super::super::load::report_loaded;
 use super::super::size::plural;
 use super::super::status::Status;
-use super::{Conversion, Converted, Report, losses, stacks};
+use super::{Conversion, Converted, Report, stacks};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
@@ -22,14 +22,10 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let unreachable = heap.len() - dominators.len();
     drop(dominators);
     let (written, bytes) = conversion.write(|out| stacks::write(target, &tree.stacks, out))?;
-    let pruned = Loss {
-        what: "objects in subtrees below --min-share, whose types are in no frame",
-        count: tree.pruned_objects,
-        bytes: Some(tree.pruned_bytes),
-    };
-    let lost = losses([("unreachable objects", unreachable as u64)])
-        .chain((pruned.count > 0).then_some(pruned))
-        .chain(losses(written.lost.iter().map(|lost| (lost.what, lost.count))));
+    let pruned = "objects in subtrees below --min-share, whose types are in no frame";
+    let left_out =
+        [Loss::of("unreachable objects", unreachable as u64, None), Loss::of(pruned, tree.pruned_objects, Some(tree.pruned_bytes))];
+    let lost = left_out.into_iter().flatten().chain(written.lost.iter().cloned());
     conversion.report(&Report {
         converted: Converted::Objects(heap.object_count()),
         bytes,

@@ -202,8 +202,3 @@ impl fmt::Display for Converted {
         })
     }
 }
-
-/// The losses that there are.
-fn losses(all: impl IntoIterator<Item = (&'static str, u64)>) -> impl Iterator<Item = Loss> {
-    all.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| Loss { what, count, bytes: None })
-}

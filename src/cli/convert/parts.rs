@@ -3,9 +3,10 @@
 
 use super::super::args::Target;
 use super::super::destination::Destination;
+use super::super::profile::require_thread;
 use super::super::status::OutputError;
 use super::Conversion;
-use super::profile::{ConvertedProfile, metrics, require_thread, selection};
+use super::profile::{ConvertedProfile, metrics, selection};
 use super::stacks;
 use crate::input;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
@@ -102,7 +103,7 @@ impl Output<'_> {
         let conversion = self.conversion;
         let metrics = metrics(conversion, &profile);
         let selection = selection(conversion, metrics.clone(), false);
-        require_thread(&profile, &selection)?;
+        require_thread(&profile, &selection, conversion.input)?;
         if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
             let out = is_written_at_the_end(conversion.target).then_some(self.out);
             return Ok(Finished::Otherwise { metrics, out });

@@ -2,10 +2,11 @@
 
 use super::super::args::{ConvertArgs, DialectArg, Target};
 use super::super::destination::Destination;
+use super::super::profile::{self, require_thread};
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
-use super::super::status::{self, Status, UsageError};
-use super::{Conversion, Converted, Report, losses, parts, stacks};
+use super::super::status::{self, Status};
+use super::{Conversion, Converted, Report, parts, stacks};
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -20,24 +21,24 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
-    let ConvertedProfile { notes, samples, damage, parts, written, bytes } = match target {
+    let ConvertedProfile { notes, samples, damage, parts, mut written, bytes } = match target {
         Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg if !options.keep_samples => {
             parts::convert(conversion, options)?
         }
         _ => whole(conversion, options)?,
     };
     drop(progress);
-    let lost = losses(written.lost.iter().map(|lost| (lost.what, lost.count)));
-    let apart = ("sums across the parts of the profile, in which a stack may stand again", parts);
+    if parts > 1 && target != Target::Svg {
+        written.lose("sums across the parts of the profile, in which a stack may stand again", parts);
+    }
+    lost_in_model(target, &notes).into_iter().for_each(|(what, count)| written.lose(what, count));
+    let lost = std::mem::take(&mut written.lost);
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
         written: &written,
         summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
-        lost: lost
-            .chain(losses((parts > 1 && target != Target::Svg).then_some(apart)))
-            .chain(losses(lost_in_model(target, &notes)))
-            .collect(),
+        lost,
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
@@ -66,26 +67,14 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
     let LoadedProfile { profile, damage, .. } =
         input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
-    require_thread(&profile, &selection)?;
+    require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
     Ok(ConvertedProfile { notes, samples, damage, parts: 1, written, bytes })
 }
 
 pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
-    let options = &conversion.args.profile;
-    Selection { metrics, pid: options.pid.map(i128::from), thread: options.thread.clone(), in_order }
-}
-
-/// Refuses to select what is not there.
-///
-/// # Errors
-/// A [`UsageError`].
-pub(super) fn require_thread(profile: &Profile, selection: &Selection) -> Result<(), UsageError> {
-    if !profile.threads.is_empty() && !profile.threads.iter().any(|thread| selection.has(profile, thread)) {
-        return Err(UsageError::new("there is no such thread").hint(threads(profile)));
-    }
-    Ok(())
+    Selection { metrics, in_order, ..profile::selection(&conversion.args.profile) }
 }
 
 /// Whether samples are written one by one.
@@ -109,12 +98,6 @@ pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Vec<Met
         Target::Folded | Target::Svg => vec![profile.default_metric()],
         _ => profile.metrics(),
     }
-}
-
-fn threads(profile: &Profile) -> String {
-    let labels: Vec<_> = profile.threads.iter().take(10).map(|thread| thread.label(&profile.names)).collect();
-    let more = profile.threads.len() - labels.len();
-    format!("the threads are {}{}", labels.join(", "), if more > 0 { format!(" and {more} more") } else { String::new() })
 }
 
 fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, out: &mut Destination) -> io::Result<Written> {

@@ -4,8 +4,8 @@ use super::super::args::Target;
 use super::super::destination::Destination;
 use crate::model::stacks::WeightedStacks;
 use crate::output;
-use crate::output::rows::{self, RowFormat};
 use crate::output::written::Written;
+use crate::output::{Syntax, stack_rows};
 use std::io;
 
 /// Writes stacks; the first value only where there is room for one.
@@ -19,8 +19,8 @@ pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destinati
         Target::Svg => output::flamegraph::write(stacks, 0, out),
         Target::Speedscope => output::speedscope::write(stacks, out),
         Target::Firefox => output::firefox::write(stacks, out),
-        Target::Jsonl => rows::write(stacks, RowFormat::Jsonl, out),
-        Target::Csv => rows::write(stacks, RowFormat::Csv, out),
+        Target::Jsonl => stack_rows::write(stacks, Syntax::Jsonl, out),
+        Target::Csv => stack_rows::write(stacks, Syntax::Csv, out),
         Target::Pprof => output::pprof::write(stacks, out),
         #[cfg(not(feature = "flamegraph"))]
         Target::Svg => Err(io::ErrorKind::Unsupported.into()),

@@ -8,7 +8,8 @@ use super::{Conversion, Converted, Report};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::retained::Retained;
-use crate::output::tables::{self, Syntax, Table};
+use crate::output::Syntax;
+use crate::output::tables::{self, Table};
 use serde::Serialize;
 
 #[derive(Serialize)]

@@ -21,7 +21,7 @@ struct Document<'a> {
     old: String,
     new: String,
     objects: &'static str,
-    rows: Vec<RowJson<'a>>,
+    rows: Vec<JsonRow<'a>>,
     omitted: Omitted,
 }
 
@@ -68,6 +68,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
         all.iter().map(|fate| row(fate, &loaded_old.heap, &analysed)).filter(|row| row.new + row.gone > 0).collect();
     rows.sort_by_key(|row| std::cmp::Reverse((row.new_shallow_bytes.max(row.gone_shallow_bytes), row.new + row.gone)));
     let shown = &rows[..rows.len().min(common.rows(args.limit, super::ROWS))];
+    let json_rows = || shown.iter().map(|row| json_row(row, &analysed)).collect::<Vec<_>>();
     let text = match common.format {
         OutputFormat::Table => text(&all, &rows, shown, &analysed, common, terminal),
         OutputFormat::Json => {
@@ -77,15 +78,12 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
                 old: old.path.display().to_string(),
                 new: new.path.display().to_string(),
                 objects: "identity",
-                rows: shown.to_vec(),
+                rows: json_rows(),
                 omitted: Omitted { rows: (rows.len() - shown.len()) as u64 },
             };
-            let mut document = serde_json::to_value(&document)?;
-            let with_largest: Vec<_> = shown.iter().map(|row| json_row(row, &analysed)).collect();
-            document["rows"] = serde_json::to_value(&with_largest)?;
             serde_json::to_string_pretty(&document)? + "\n"
         }
-        OutputFormat::Jsonl => export::lines(&shown.iter().map(|row| json_row(row, &analysed)).collect::<Vec<_>>())?,
+        OutputFormat::Jsonl => export::lines(&json_rows())?,
         OutputFormat::Csv => export::csv(shown.iter().cloned())?,
     };
     super::super::print_text(&text, common)?;

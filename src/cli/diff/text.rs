@@ -5,7 +5,7 @@ use super::super::size::{count, plural, size};
 use super::super::table::{Align, Table};
 use super::super::top::document::{by_name, root_text};
 use super::document::status;
-use crate::analysis::diff::{Change, Delta};
+use crate::analysis::diff::{Change, Delta, rise};
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
 use crate::analysis::root_groups::{Holder, RootGroups};
@@ -135,8 +135,7 @@ pub(super) fn footer(
     };
     let of = |status_wanted: &str| rows.iter().filter(|row| status(row) == status_wanted).count() as u64;
     let (new_rows, gone) = (count(of("new")), count(of("gone")));
-    let rise = i64::try_from(i128::from(new.total.bytes()) - i128::from(old.total.bytes())).unwrap_or(i64::MAX);
-    let rise = signed(rise, |bytes| size(bytes, common.bytes));
+    let rise = signed(rise(old.total.bytes(), new.total.bytes()), |bytes| size(bytes, common.bytes));
     format!(
         "{changed} ({new_rows} new, {gone} gone), {} unchanged; {which}: {} → {} ({rise}), {} → {}\n",
         count(unchanged),

@@ -1,7 +1,7 @@
 //! `info`: what is in a dump.
 
 mod heap;
-mod mojo;
+mod profile;
 mod view;
 
 use super::args::{Common, InfoArgs, OutputFormat, Snapshot};

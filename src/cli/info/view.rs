@@ -4,7 +4,7 @@ use super::super::args::Common;
 use super::super::size::{count, plural, size};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
-use super::{Document, heap, mojo};
+use super::{Document, heap, profile};
 
 /// What is shown of one file.
 #[derive(Default)]
@@ -30,7 +30,7 @@ impl View {
         let mut view = Self { file: document.file.clone(), warnings: info.warnings.clone(), ..Self::default() };
         view.headline.push(format!("{} {}", info.format.title(), info.format_version));
         if let Some(profile) = &info.profile {
-            mojo::show(info, profile, &mut view, common);
+            profile::show(info, profile, &mut view, common);
         }
         if let Some(heap) = &info.heap {
             heap::show(info, heap, &mut view, common);

@@ -20,7 +20,7 @@ pub(super) fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path]
             let [from, to] = steps else { continue };
             let label = match to.by {
                 By::Reference(row) => heap.references.label.get(row).copied().unwrap_or(Label::NONE),
-                By::Root | By::Key => Label::NONE,
+                By::Root | By::Ephemeron => Label::NONE,
             };
             drawing.references.push(Arrow { from: from.object, to: to.object, label, weak: false });
         }

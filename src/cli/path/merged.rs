@@ -1,16 +1,18 @@
 //! `path --type`: the shortest paths of all objects of some types, merged.
 
 use super::super::args::{Common, OutputFormat, PathArgs};
+use super::super::export;
 use super::super::glob::Glob;
 use super::super::objects::{RootRow, matching_types, no_such_type, type_name};
 use super::super::size::{count, percent, plural, size};
+use super::super::status::UsageError;
 use super::super::terminal::Terminal;
 use super::omitted;
 use crate::analysis::graph::Graph;
 use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{Merged, MergedLabel, merged};
 use crate::analysis::paths::shortest::Shortest;
-use crate::model::heap::{Heap, Label, Root};
+use crate::model::heap::{Heap, Label, Root, TypeId};
 use serde::Serialize;
 use std::borrow::Cow;
 
@@ -37,8 +39,8 @@ struct Total {
 #[derive(Serialize)]
 struct Omitted {
     rows: u64,
-    count: u64,
-    bytes: u64,
+    #[serde(flatten)]
+    of: Total,
 }
 
 #[derive(Serialize)]
@@ -58,6 +60,14 @@ struct StepRow {
     repeated: bool,
 }
 
+/// The paths to all objects of some types.
+struct Paths {
+    all: Vec<Merged>,
+    /// What they lead to.
+    total: Total,
+    unreachable: Total,
+}
+
 /// The result in the format that was asked for.
 pub(super) fn text(
     heap: &Heap<'_>,
@@ -67,49 +77,12 @@ pub(super) fn text(
     terminal: &Terminal,
 ) -> anyhow::Result<String> {
     let glob = args.type_glob.as_deref().unwrap_or("*");
-    let types = matching_types(heap, &Glob::new(glob));
-    let wanted = |of: &crate::model::heap::TypeId| types.get(of.0 as usize).copied().unwrap_or(false);
-    if !heap.type_of.iter().any(wanted) {
-        return Err(no_such_type(heap, glob).into());
-    }
-    let graph = Graph::of(heap);
-    let shortest = Shortest::of(heap, &graph);
-    let objects = || heap.objects().filter(|object| wanted(&heap.type_of[object.index()]));
-    let all = merged(&shortest, objects());
-    let sum = |merged: &[Merged]| Total {
-        count: merged.iter().map(|merged| merged.count).sum(),
-        bytes: merged.iter().fold(0, |sum, merged| sum.saturating_add(merged.bytes)),
-    };
-    let mut unreachable = Total::default();
-    for object in objects().filter(|object| shortest.by(*object).is_none()) {
-        unreachable.count += 1;
-        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external(object));
-        unreachable.bytes = unreachable.bytes.saturating_add(bytes);
-    }
-    let shown = common.rows(args.limit, 10).min(all.len());
-    let (total, left) = (sum(&all), sum(&all[shown..]));
-    let rows = || all[..shown].iter().map(|merged| row(heap, merged)).collect::<Vec<_>>();
+    let paths = paths(heap, glob)?;
+    let (shown, left) = paths.all.split_at(common.rows(args.limit, 10).min(paths.all.len()));
+    let rows: Vec<Row> = shown.iter().map(|merged| row(heap, merged)).collect();
+    let left = Omitted { rows: left.len() as u64, of: sum(left) };
     Ok(match common.format {
-        OutputFormat::Table => {
-            let mut text = format!(
-                "{} {}, {}, held over {}:\n",
-                plural(total.count, "object", "objects"),
-                terminal.bold(glob),
-                size(total.bytes, common.bytes),
-                plural(all.len() as u64, "kind of shortest path", "kinds of shortest paths"),
-            );
-            rows().iter().for_each(|row| text.push_str(&lines(row, total, common.bytes, terminal)));
-            text.push('\n');
-            if let Some(omitted) = omitted(shown, all.len(), "path", "paths") {
-                let share = (total.bytes - left.bytes) as f64 / total.bytes.max(1) as f64;
-                text.push_str(&format!("{omitted}; {} of {}\n", percent(share), size(total.bytes, common.bytes)));
-            }
-            if unreachable.count > 0 {
-                let objects = plural(unreachable.count, "object", "objects");
-                text.push_str(&format!("unreachable: {objects}, {}\n", size(unreachable.bytes, common.bytes)));
-            }
-            text
-        }
+        OutputFormat::Table => table(&rows, &paths, &left, glob, common, terminal),
         OutputFormat::Json => {
             let document = Document {
                 schema: "dumptool/path/1",
@@ -117,34 +90,88 @@ pub(super) fn text(
                 snapshot,
                 of: glob.to_owned(),
                 object: None,
-                total,
-                unreachable,
-                paths: rows(),
-                omitted: Omitted { rows: (all.len() - shown) as u64, count: left.count, bytes: left.bytes },
+                total: paths.total,
+                unreachable: paths.unreachable,
+                paths: rows,
+                omitted: left,
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
-        OutputFormat::Jsonl => super::super::export::lines(&rows())?,
-        OutputFormat::Csv => super::super::export::csv(rows().iter().map(|row| {
-            let step = |step: &StepRow| {
-                format!(
-                    "{}{}{}",
-                    step.label.as_deref().map_or(String::new(), |label| format!("{label} ")),
-                    step.of,
-                    if step.repeated { "+" } else { "" }
-                )
-            };
-            let path: Vec<String> = row.steps.iter().map(step).collect();
-            CsvRow {
-                count: row.count,
-                bytes: row.bytes,
-                root_kind: row.root.kind,
-                root: row.root.label.clone(),
-                path: path.join(" > "),
-                example: row.example.clone(),
-            }
-        }))?,
+        OutputFormat::Jsonl => export::lines(&rows)?,
+        OutputFormat::Csv => export::csv(rows.iter().map(csv_row))?,
     })
+}
+
+/// Merges the paths to the objects of the types that a glob matches.
+///
+/// # Errors
+/// When no object has such a type.
+fn paths(heap: &Heap<'_>, glob: &str) -> Result<Paths, UsageError> {
+    let types = matching_types(heap, &Glob::new(glob));
+    let wanted = |of: &TypeId| types.get(of.0 as usize).copied().unwrap_or(false);
+    if !heap.type_of.iter().any(wanted) {
+        return Err(no_such_type(heap, glob));
+    }
+    let graph = Graph::of(heap);
+    let shortest = Shortest::of(heap, &graph);
+    let objects = || heap.objects().filter(|object| wanted(&heap.type_of[object.index()]));
+    let all = merged(&shortest, objects());
+    let mut unreachable = Total::default();
+    for object in objects().filter(|object| shortest.by(*object).is_none()) {
+        unreachable.count += 1;
+        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external(object));
+        unreachable.bytes = unreachable.bytes.saturating_add(bytes);
+    }
+    Ok(Paths { total: sum(&all), all, unreachable })
+}
+
+fn sum(merged: &[Merged]) -> Total {
+    Total {
+        count: merged.iter().map(|merged| merged.count).sum(),
+        bytes: merged.iter().fold(0, |sum, merged| sum.saturating_add(merged.bytes)),
+    }
+}
+
+fn table(rows: &[Row], paths: &Paths, left: &Omitted, glob: &str, common: &Common, terminal: &Terminal) -> String {
+    let Paths { all, total, unreachable } = paths;
+    let mut text = format!(
+        "{} {}, {}, held over {}:\n",
+        plural(total.count, "object", "objects"),
+        terminal.bold(glob),
+        size(total.bytes, common.bytes),
+        plural(all.len() as u64, "kind of shortest path", "kinds of shortest paths"),
+    );
+    rows.iter().for_each(|row| text.push_str(&lines(row, *total, common.bytes, terminal)));
+    text.push('\n');
+    if let Some(omitted) = omitted(rows.len(), all.len(), "path", "paths") {
+        let share = (total.bytes - left.of.bytes) as f64 / total.bytes.max(1) as f64;
+        text.push_str(&format!("{omitted}; {} of {}\n", percent(share), size(total.bytes, common.bytes)));
+    }
+    if unreachable.count > 0 {
+        let objects = plural(unreachable.count, "object", "objects");
+        text.push_str(&format!("unreachable: {objects}, {}\n", size(unreachable.bytes, common.bytes)));
+    }
+    text
+}
+
+fn csv_row(row: &Row) -> CsvRow {
+    let step = |step: &StepRow| {
+        format!(
+            "{}{}{}",
+            step.label.as_deref().map_or(String::new(), |label| format!("{label} ")),
+            step.of,
+            if step.repeated { "+" } else { "" }
+        )
+    };
+    let path: Vec<String> = row.steps.iter().map(step).collect();
+    CsvRow {
+        count: row.count,
+        bytes: row.bytes,
+        root_kind: row.root.kind,
+        root: row.root.label.clone(),
+        path: path.join(" > "),
+        example: row.example.clone(),
+    }
 }
 
 #[derive(Default, Serialize)]
@@ -163,7 +190,7 @@ fn row(heap: &Heap<'_>, merged: &Merged) -> Row {
         MergedLabel::One(label) => {
             Root { object: merged.example, kind: root.kind, group: root.group, label, frame: None }.text(&heap.names)
         }
-        MergedLabel::Element | MergedLabel::Key => format!("{} [*]", heap.names.text(root.group)),
+        MergedLabel::Element | MergedLabel::Ephemeron => format!("{} [*]", heap.names.text(root.group)),
     };
     let steps = merged.steps.iter().map(|step| StepRow {
         label: Some(label_text(heap, step.label).into_owned()).filter(|text| !text.is_empty()),
@@ -184,7 +211,7 @@ fn label_text<'h>(heap: &'h Heap<'_>, label: MergedLabel) -> Cow<'h, str> {
         MergedLabel::One(Label::NONE) => "".into(),
         MergedLabel::One(label) => label.text(&heap.names),
         MergedLabel::Element => "[*]".into(),
-        MergedLabel::Key => VALUE_OF_KEY.into(),
+        MergedLabel::Ephemeron => VALUE_OF_KEY.into(),
     }
 }
 

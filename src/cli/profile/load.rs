@@ -63,14 +63,28 @@ fn load<'a>(
 ) -> anyhow::Result<ProfileInput<'a>> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let how = input::load::ProfileOptions { keep_samples: false, progress: &|offset| progress.reached(offset) };
-    let selection = Selection { pid: options.pid.map(i128::from), thread: options.thread.clone(), ..Selection::default() };
+    let selection = selection(options);
     let loaded = load(how, &selection).map_err(|error| input.error(error))?;
     let profile = loaded.profile;
-    let asked = selection.pid.is_some() || selection.thread.is_some();
-    if asked && !profile.threads.iter().any(|thread| selection.has(&profile, thread)) {
-        return Err(no_thread(&profile, &selection, input).into());
-    }
+    require_thread(&profile, &selection, input)?;
     Ok(ProfileInput { input, profile, selection, damage: loaded.damage })
+}
+
+/// Which threads are looked at.
+pub(in crate::cli) fn selection(options: &ProfileOptions) -> Selection {
+    Selection { pid: options.pid.map(i128::from), thread: options.thread.clone(), ..Selection::default() }
+}
+
+/// Refuses to select what is not there.
+///
+/// # Errors
+/// A [`UsageError`] that names what there is.
+pub(in crate::cli) fn require_thread(profile: &Profile, selection: &Selection, input: &Input) -> Result<(), UsageError> {
+    let asked = selection.pid.is_some() || selection.thread.is_some();
+    if asked && !profile.threads.iter().any(|thread| selection.has(profile, thread)) {
+        return Err(no_thread(profile, selection, input));
+    }
+    Ok(())
 }
 
 impl ProfileInput<'_> {
@@ -170,6 +184,9 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     };
     let mut names: Vec<_> = profile.threads.iter().map(name).collect();
     names.dedup();
+    if names.is_empty() {
+        return error.hint("it has no threads");
+    }
     let more = names.len().saturating_sub(SHOWN);
     names.truncate(SHOWN);
     let more = if more > 0 { format!(" and {}", plural(more as u64, "other", "others")) } else { String::new() };

@@ -7,7 +7,8 @@ use super::super::size::{count, percent, plural, size};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
 use super::heap::value;
-use crate::analysis::histogram::{Histogram, Row, Sum};
+use crate::analysis::histogram::{Histogram, Row};
+use crate::model::sum::Sum;
 use serde::Serialize;
 
 /// What `top` says of a heap.

@@ -69,7 +69,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         let counted = quick::count(input, Some(Snapshot::Number(*number)), terminal)?;
         growth.begin_snapshot();
         for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
-            growth.add(&row.name, &row.namespace, row.counts.objects, row.counts.shallow.saturating_add(row.counts.external));
+            growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
         }
         damage = damage.or(counted.damage);
     }

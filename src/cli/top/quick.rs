@@ -7,11 +7,12 @@ use super::super::progress::Progress;
 use super::super::status::{self, Status, UsageError};
 use super::super::terminal::Terminal;
 use super::document::Document;
-use crate::analysis::histogram::{Histogram, Row, Sum};
+use crate::analysis::histogram::{Histogram, Row};
 use crate::input;
-use crate::input::histogram::Histogram as Counted;
+use crate::input::histogram::TypeCounts;
 use crate::input::load::RootScan;
 use crate::model::heap::TypeKind;
+use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
 pub(super) fn run(
@@ -50,7 +51,7 @@ pub(super) fn run(
 ///
 /// # Errors
 /// As [`super::super::load::load_heap`].
-pub(in crate::cli) fn count(input: &Input, snapshot: Option<Snapshot>, terminal: &Terminal) -> anyhow::Result<Counted> {
+pub(in crate::cli) fn count(input: &Input, snapshot: Option<Snapshot>, terminal: &Terminal) -> anyhow::Result<TypeCounts> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let reached = |offset| progress.reached(offset);
     input::histogram(input.format, input.bytes(), load_options(snapshot, RootScan::Default, &reached))
@@ -67,18 +68,17 @@ fn needs_graph(by: ByArg, sort: Option<SortArg>) -> Option<&'static str> {
 }
 
 /// Types of one name and namespace in one row, or those of one namespace.
-pub(in crate::cli) fn histogram(counted: &Counted, by: ByArg) -> Histogram {
+pub(in crate::cli) fn histogram(counted: &TypeCounts, by: ByArg) -> Histogram {
     let mut rows: Vec<Row> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
         let name = if by == ByArg::Namespace { "" } else { row.name.as_str() };
-        let sum = Sum { count: row.counts.objects, shallow_bytes: row.counts.shallow, external_bytes: row.counts.external };
         let known = *index.entry((name, row.namespace.as_str())).or_insert_with(|| {
             let (name, namespace) = (name.to_owned(), row.namespace.clone());
             rows.push(Row { name, namespace, sum: Sum::default(), retained_bytes: None });
             rows.len() - 1
         });
-        rows[known].sum.add_sum(&sum);
+        rows[known].sum.add_sum(&row.sum);
     }
     Histogram::of_rows(rows, None)
 }

@@ -15,12 +15,12 @@
 //! Sources: Austin 3.4.0 to 3.7.0 (`src/austin.c`), mojo2austin of austin-python 1.7.1 and 2.4.0, on whose output all of
 //! this was checked.
 
-mod check;
+mod invariants;
 mod load;
 mod records;
 mod summary;
 
-pub use check::check;
+pub use invariants::check;
 pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
 pub use summary::info;

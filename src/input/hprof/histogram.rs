@@ -4,11 +4,12 @@ use super::load::Types;
 use super::objects::Object;
 use super::scan::Scan;
 use crate::error::Result;
-use crate::input::histogram::{Counts, Histogram};
+use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};
-use crate::java::{FieldType, PRIMITIVES};
+use crate::java::PRIMITIVES;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ids, TypeId};
+use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
@@ -18,7 +19,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the header cannot be read, or another snapshot than the first is asked for.
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let mut objects = Objects::default();
     // The scan takes itself for the first of three passes.
@@ -27,9 +28,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let types = Types::new(&scan, &mut builder);
     let heap = builder.finish(Ids::Rows(0), None);
-    let mut sums = Sums(vec![Counts::default(); heap.types.len()]);
+    let mut sums = Sums(vec![Sum::default(); heap.types.len()]);
     objects.sum(&scan, &types, &mut sums);
-    Ok(Histogram::new(&heap.types, &heap.names, &sums.0, 0, scan.damage.take()))
+    Ok(TypeCounts::new(&heap.types, &heap.names, &sums.0, 0, scan.damage.take()))
 }
 
 /// Objects by class and by type of element.
@@ -78,7 +79,7 @@ impl Objects {
                 }
             }
             Object::PrimitiveArray(array) => {
-                if let Some(lengths) = self.primitives.get_mut(position(array.element)) {
+                if let Some(lengths) = self.primitives.get_mut(array.element.index()) {
                     lengths.add(array.size(scan.ids));
                 }
             }
@@ -139,12 +140,12 @@ impl Lengths {
 }
 
 /// By type.
-struct Sums(Vec<Counts>);
+struct Sums(Vec<Sum>);
 
 impl Sums {
     fn add(&mut self, type_id: TypeId, objects: u64, shallow: u64) {
-        if let Some(counts) = self.0.get_mut(type_id.0 as usize) {
-            counts.merge(Counts { objects, shallow, external: 0 });
+        if let Some(sum) = self.0.get_mut(type_id.0 as usize) {
+            sum.add_sum(&Sum { count: objects, shallow_bytes: shallow, external_bytes: 0 });
         }
     }
 
@@ -155,8 +156,4 @@ impl Sums {
         }
         self.add(type_id, 0, lengths.rest.saturating_mul(width));
     }
-}
-
-fn position(element: FieldType) -> usize {
-    PRIMITIVES.iter().position(|kind| *kind == element).unwrap_or(PRIMITIVES.len())
 }

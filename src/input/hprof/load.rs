@@ -144,8 +144,7 @@ impl Types {
     }
 
     pub(super) fn primitive_array(&self, element: FieldType) -> TypeId {
-        let index = PRIMITIVES.iter().position(|kind| *kind == element);
-        index.and_then(|index| self.of_array.get(index)).copied().unwrap_or(self.unknown)
+        self.of_array.get(element.index()).copied().unwrap_or(self.unknown)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Strings and names of classes.
 
 use super::records::{Body, Rec, Records};
-use crate::java::{FieldType, PRIMITIVES};
+use crate::java::PRIMITIVES;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 
@@ -71,23 +71,6 @@ pub fn class_name(name: &[u8], keep_slashes: bool) -> Cow<'_, str> {
         _ => return dotted(name),
     };
     Cow::Owned(format!("{element}{}", "[]".repeat(dimensions)))
-}
-
-impl FieldType {
-    /// The letter in names of classes: `[I` is an array of ints.
-    pub fn descriptor(self) -> u8 {
-        match self {
-            Self::Object => b'L',
-            Self::Boolean => b'Z',
-            Self::Char => b'C',
-            Self::Float => b'F',
-            Self::Double => b'D',
-            Self::Byte => b'B',
-            Self::Short => b'S',
-            Self::Int => b'I',
-            Self::Long => b'J',
-        }
-    }
 }
 
 #[cfg(test)]

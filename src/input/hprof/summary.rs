@@ -144,7 +144,7 @@ impl Totals {
             Object::PrimitiveArray(array) => {
                 let bytes = array.size(ids);
                 self.primitive_arrays.add(bytes);
-                if let Some(count) = self.by_element.get_mut(element_index(array.element)) {
+                if let Some(count) = self.by_element.get_mut(array.element.index()) {
                     count.add(bytes);
                 }
             }
@@ -254,10 +254,4 @@ impl Totals {
         let top = |(class, count): (_, Count)| TopClass { name: name(class), count: count.objects.0, data_bytes: count.bytes };
         ranking.into_iter().map(top).collect()
     }
-}
-
-/// Position of a type in [`PRIMITIVES`].
-#[inline]
-fn element_index(element: FieldType) -> usize {
-    (element as usize).wrapping_sub(4)
 }

@@ -84,6 +84,15 @@ impl StackTree {
         frames.reverse();
     }
 
+    /// The number of frames of each stack.
+    pub fn depths(&self) -> Vec<u32> {
+        let mut depths = vec![0u32; self.len()];
+        for stack in self.ids() {
+            depths[stack.index()] = depths[self.parent(stack).index()] + 1;
+        }
+        depths
+    }
+
     /// The stack of a frame on top of another stack, and whether it is new. The index must have been used with this tree
     /// only. Where no more stacks can be told apart, a frame too many is left out.
     #[inline]

@@ -2,7 +2,7 @@
 
 use super::{Entries, MAX_DEPTH, Moment, Track, ValueType, WeightedStacks};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackIndex, StackTree};
+use crate::model::profile::{FrameId, FrameKind, ProfileFrame, StackId, StackIndex};
 use rustc_hash::FxHashMap;
 
 /// Makes [`WeightedStacks`] of stacks that are added one by one, as deep as they are.
@@ -99,7 +99,7 @@ impl WeightedStacksBuilder {
 
     /// Gives entries of deeper stacks to one frame on top of their first frames, so that sums stay what they are.
     fn bound_depth(&mut self) {
-        let depths = depths(&self.stacks.stacks);
+        let depths = self.stacks.stacks.depths();
         if depths.iter().all(|depth| *depth as usize <= MAX_DEPTH) {
             return;
         }
@@ -171,15 +171,6 @@ impl WeightedStacksBuilder {
             }
         }
     }
-}
-
-/// The number of frames of each stack.
-fn depths(stacks: &StackTree) -> Vec<u32> {
-    let mut depths = vec![0u32; stacks.len()];
-    for stack in stacks.ids() {
-        depths[stack.index()] = depths[stacks.parent(stack).index()] + 1;
-    }
-    depths
 }
 
 #[cfg(test)]

@@ -31,12 +31,11 @@ mod plan;
 mod report;
 mod roots;
 mod strings;
-mod unreachable;
 
 pub use report::Report;
 
 use crate::analysis::graph::Graph;
-use crate::analysis::live::Objects;
+use crate::analysis::object_set::ObjectSet;
 use crate::model::heap::Heap;
 use json::Out;
 use plan::Plan;
@@ -72,7 +71,7 @@ pub const MAX_EDGES: u64 = u32::MAX as u64 / edges::FIELDS;
 /// # Errors
 /// When the output cannot be written, and with [`io::ErrorKind::FileTooLarge`], before anything is written, when there are more
 /// than [`MAX_NODES`] or [`MAX_EDGES`].
-pub fn write<W: Write>(heap: &Heap<'_>, graph: &Graph<'_>, live: &Objects, options: &Options, out: W) -> io::Result<Report> {
+pub fn write<W: Write>(heap: &Heap<'_>, graph: &Graph<'_>, live: &ObjectSet, options: &Options, out: W) -> io::Result<Report> {
     let plan = Plan::of(heap, graph, live, options.objects);
     let mut report = Report { nodes: plan.nodes, edges: plan.edges, ..Report::default() };
     if plan.nodes > MAX_NODES || plan.edges > MAX_EDGES {

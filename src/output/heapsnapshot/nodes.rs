@@ -43,7 +43,7 @@ pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mu
                 text += 1;
                 (STRING, text - 1)
             }
-            _ if plan.is_synthetic(object) => (SYNTHETIC, types + type_name),
+            _ if plan.heap.is_made_up(object) => (SYNTHETIC, types + type_name),
             _ => (OBJECT, types + type_name),
         };
         out.row([node_type, name, id(object), size, plan.edges_of(object), 0, 0], false)?;

@@ -4,9 +4,9 @@ use super::Which;
 use super::labels::TypeNames;
 use super::numbering::Numbering;
 use super::roots::Groups;
-use super::unreachable;
 use crate::analysis::graph::Graph;
-use crate::analysis::live::Objects;
+use crate::analysis::object_set::ObjectSet;
+use crate::analysis::unreachable::tops;
 use crate::model::heap::{Heap, ObjectId, TypeKind};
 
 /// Nodes before those of the groups of roots: the root and `(GC roots)`.
@@ -16,7 +16,7 @@ pub(super) const FIRST_GROUP: usize = 2;
 pub(super) struct Plan<'p, 'a> {
     pub(super) heap: &'p Heap<'a>,
     pub(super) graph: &'p Graph<'p>,
-    pub(super) live: &'p Objects,
+    pub(super) live: &'p ObjectSet,
     pub(super) numbering: Numbering,
     /// The heap's own object for the set of roots: node 1.
     pub(super) root: Option<ObjectId>,
@@ -33,12 +33,12 @@ pub(super) struct Plan<'p, 'a> {
 }
 
 impl<'p, 'a> Plan<'p, 'a> {
-    pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p Objects, which: Which) -> Self {
+    pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p ObjectSet, which: Which) -> Self {
         let root = heap.root_object();
         let groups = if root.is_some() { Groups::default() } else { Groups::of(heap) };
         let all = which == Which::All;
         let numbering = Numbering::of(heap.len(), root, |object| all || live.contains(object));
-        let tops = if all { unreachable::tops(graph, live) } else { Vec::new() };
+        let tops = if all { tops(graph.len(), live.clone(), |object| graph.targets(object)) } else { Vec::new() };
         let types = TypeNames::of(heap);
         let mut plan = Self { heap, graph, live, numbering, root, groups, tops, types, nodes: 0, edges: 0, texts: 0 };
         let synthetic = plan.synthetic();
@@ -78,10 +78,5 @@ impl<'p, 'a> Plan<'p, 'a> {
         }
         let left_out = range.clone().filter(|row| references.is_weak(*row) && !self.numbering.has(references.target[*row])).count();
         (range.len() - left_out + dependent) as u64
-    }
-
-    /// Whether the object is a synthetic node.
-    pub(super) fn is_synthetic(&self, object: ObjectId) -> bool {
-        self.heap.is_made_up(object)
     }
 }

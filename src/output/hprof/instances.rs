@@ -5,7 +5,7 @@ use super::ids::IdSpace;
 use super::layout::Layout;
 use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{put_id, width};
-use super::report::{Losses, Lost, Report};
+use super::report::{LossKind, Losses, Report};
 use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
@@ -202,7 +202,7 @@ impl Instances {
         edges.clear();
         for (index, reference) in (0..).zip(references.of(object)) {
             let weak = reference.weak && is_weak(around.heap, object, &reference);
-            around.losses.add(Lost::Ephemeron, (reference.weak && !weak).into());
+            around.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             edges.push(((reference.label, weak), index));
         }
         // By the place in the object, too: equal keys stay in their order.
@@ -223,7 +223,7 @@ impl Instances {
             let target = references.target[rows.start + index as usize];
             let mut id = around.ids.object(target);
             if key.1 && plan.referent == Some(key_row as u32) {
-                around.losses.add(Lost::WeakLabel, (key.0.kind() != LabelKind::None).into());
+                around.losses.add(LossKind::WeakLabel, (key.0.kind() != LabelKind::None).into());
             } else if key.1 {
                 id = around.ids.fresh();
                 around.scratch.weak.push((id, target));
@@ -254,7 +254,7 @@ impl Instances {
                     put_contents(place, value, offset as usize, count.into(), basic, around.heap.big_endian);
                 }
                 Field::Value(basic) if put_number(place, value, basic) => {}
-                Field::Value(_) => around.losses.add(Lost::Value, 1),
+                Field::Value(_) => around.losses.add(LossKind::Value, 1),
                 Field::Reference(_) | Field::External | Field::Pad(..) => {}
             }
         }
@@ -265,9 +265,9 @@ impl Instances {
         for (plan, instance) in plans.plans.iter().zip(&self.list) {
             let count = u64::from(instance.count);
             report.add_many(count, plan.size);
-            losses.add_many(Lost::RoundedInstance, count, layout.instance_size(plan.length).saturating_sub(plan.size));
-            losses.add_many(Lost::Contents, count, plan.unwritten);
-            losses.add(Lost::Value, if plan.loses_value() { count } else { 0 });
+            losses.add_many(LossKind::RoundedInstance, count, layout.instance_size(plan.length).saturating_sub(plan.size));
+            losses.add_many(LossKind::Contents, count, plan.unwritten);
+            losses.add(LossKind::Value, if plan.loses_value() { count } else { 0 });
         }
     }
 }

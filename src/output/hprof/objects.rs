@@ -6,7 +6,7 @@ use super::instances::{Instance, Instances, Scratch, Surroundings};
 use super::layout::Layout;
 use super::plan::{Form, Plans, ValueKind, is_weak};
 use super::records::{Out, TRACE, put_id, sub, width};
-use super::report::{Losses, Lost, Report};
+use super::report::{LossKind, Losses, Report};
 use super::strings;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Value};
@@ -85,7 +85,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let longest = (1 << 30) / self.layout.reference() * 3;
         let edges = heap.references.range(object).len() as u64;
         let kept = edges.min(longest - 1);
-        self.losses.add(Lost::Reference, edges - kept);
+        self.losses.add(LossKind::Reference, edges - kept);
         let count = kept + u64::from(external.is_some());
         let length = count.max(fitting);
         let id = self.ids.object(object);
@@ -107,11 +107,11 @@ impl<W: Write> Objects<'_, '_, W> {
         self.report.add(shown, count);
         self.sized(shown, size);
         if instance.value == ValueKind::Bytes {
-            self.losses.add_bytes(Lost::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
+            self.losses.add_bytes(LossKind::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
         } else {
             // A number of elements is no loss: an array has one.
             let is_lost = !matches!(instance.value, ValueKind::None | ValueKind::Length);
-            self.losses.add(Lost::Value, is_lost.into());
+            self.losses.add(LossKind::Value, is_lost.into());
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let mut written = 0;
         for reference in heap.references.of(object).take(kept) {
             let weak = is_weak(heap, object, &reference);
-            self.losses.add(Lost::Ephemeron, (reference.weak && !weak).into());
+            self.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             match reference.label.kind() {
                 LabelKind::None => {}
                 LabelKind::Index(index) if by_index => {
@@ -137,8 +137,8 @@ impl<W: Write> Objects<'_, '_, W> {
                     self.out.zeros((u64::from(index) - written) * self.layout.reference())?;
                     written = index.into();
                 }
-                LabelKind::Index(index) => self.losses.add(Lost::ArrayIndex, (u64::from(index) != written).into()),
-                LabelKind::Field(_) | LabelKind::Offset(_) => self.losses.add(Lost::ArrayLabel, 1),
+                LabelKind::Index(index) => self.losses.add(LossKind::ArrayIndex, (u64::from(index) != written).into()),
+                LabelKind::Field(_) | LabelKind::Offset(_) => self.losses.add(LossKind::ArrayLabel, 1),
             }
             if by_index && !matches!(reference.label.kind(), LabelKind::Index(_)) {
                 continue;
@@ -218,8 +218,8 @@ impl<W: Write> Objects<'_, '_, W> {
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
         self.sized(shown, size);
-        self.losses.add(Lost::BytesType, 1);
-        self.losses.add_bytes(Lost::Contents, size.saturating_sub(length));
+        self.losses.add(LossKind::BytesType, 1);
+        self.losses.add_bytes(LossKind::Contents, size.saturating_sub(length));
         Ok(())
     }
 
@@ -229,8 +229,8 @@ impl<W: Write> Objects<'_, '_, W> {
         self.number_array(id, FieldType::Byte, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
-        self.losses.add_bytes(Lost::RoundedArray, shown.saturating_sub(bytes));
-        self.losses.add_bytes(Lost::CutExternal, bytes.saturating_sub(shown));
+        self.losses.add_bytes(LossKind::RoundedArray, shown.saturating_sub(bytes));
+        self.losses.add_bytes(LossKind::CutExternal, bytes.saturating_sub(shown));
         Ok(())
     }
 
@@ -252,7 +252,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let shown = self.layout.array_size(length * width);
         self.report.add(shown, 0);
         self.sized(shown, size);
-        self.losses.add_bytes(Lost::Lengthened, length.saturating_sub(known) * width);
+        self.losses.add_bytes(LossKind::Lengthened, length.saturating_sub(known) * width);
         Ok(())
     }
 
@@ -275,10 +275,10 @@ impl<W: Write> Objects<'_, '_, W> {
         };
         let id = self.ids.object(object);
         let (shown, cut) = strings::write(&text, id, self.layout, self.classes, self.ids, self.out, self.report)?;
-        self.losses.add(Lost::StringType, 1);
-        self.losses.add(Lost::CutText, cut.into());
-        self.losses.add(Lost::Value, (!known).into());
-        self.losses.add_bytes(Lost::StringSize, shown.abs_diff(self.heap.shallow.get(object.index())));
+        self.losses.add(LossKind::StringType, 1);
+        self.losses.add(LossKind::CutText, cut.into());
+        self.losses.add(LossKind::Value, (!known).into());
+        self.losses.add_bytes(LossKind::StringSize, shown.abs_diff(self.heap.shallow.get(object.index())));
         Ok(())
     }
 
@@ -297,8 +297,8 @@ impl<W: Write> Objects<'_, '_, W> {
 
     /// Compares the size that readers show for an array with the true one.
     fn sized(&mut self, shown: u64, size: u64) {
-        self.losses.add_bytes(Lost::RoundedArray, shown.saturating_sub(size));
-        self.losses.add_bytes(Lost::CutSize, size.saturating_sub(shown));
+        self.losses.add_bytes(LossKind::RoundedArray, shown.saturating_sub(size));
+        self.losses.add_bytes(LossKind::CutSize, size.saturating_sub(shown));
     }
 }
 
@@ -319,7 +319,7 @@ fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>,
             (kind, _) => {
                 match kind {
                     LabelKind::None => {}
-                    LabelKind::Index(index) => around.losses.add(Lost::ArrayIndex, (u64::from(index) != next).into()),
+                    LabelKind::Index(index) => around.losses.add(LossKind::ArrayIndex, (u64::from(index) != next).into()),
                     LabelKind::Field(_) | LabelKind::Offset(_) => labelled += 1,
                 }
                 next += 1;
@@ -333,12 +333,12 @@ fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>,
                     id = around.ids.fresh();
                     around.scratch.weak.push((id, target));
                 }
-                false => around.losses.add(Lost::Ephemeron, 1),
+                false => around.losses.add(LossKind::Ephemeron, 1),
             }
         }
         put_id(area, place as usize * width, id, around.wide);
     }
-    around.losses.add(Lost::ArrayLabel, labelled);
+    around.losses.add(LossKind::ArrayLabel, labelled);
     if let Some(external) = external {
         put_id(area, next as usize * width, external, around.wide);
     }

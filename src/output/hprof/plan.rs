@@ -50,9 +50,6 @@ pub(super) struct Plan {
     most: u32,
     /// For [`Form::Fields`], in the order of the instance's bytes.
     pub(super) fields: Vec<Field>,
-    /// Rows of the fields that are pads, and their bytes.
-    pub(super) pads: Range<u32>,
-    pub(super) padding: u64,
     /// Row of the key that is the `referent` of the object itself.
     pub(super) referent: Option<u32>,
     /// Bytes of the fields.
@@ -222,8 +219,6 @@ impl Plan {
             keys,
             in_order: true,
             fields: Vec::new(),
-            pads: 0..0,
-            padding: 0,
             referent: None,
             length: 0,
             unwritten: 0,

@@ -11,7 +11,7 @@
 //!
 //! Numbers have 32 bits: what is larger is there in several parts, which readers add up.
 
-use super::super::written::{Lost, Sum, Written};
+use super::super::written::{Sum, Written};
 use super::records::{Out, header, tag};
 use crate::model::names::NameId;
 use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame};
@@ -42,8 +42,10 @@ pub fn write_profile(
         writer.alloc_sites()?;
     }
     let lose_times = counted == Metric::Samples && metric.is_none() && profile.total.time != 0;
-    writer.lose("times, since samples are only counted (--metric time writes microseconds for them)", u64::from(lose_times));
-    writer.lose("metadata", profile.metadata.len() as u64);
+    writer
+        .written
+        .lose("times, since samples are only counted (--metric time writes microseconds for them)", u64::from(lose_times));
+    writer.written.lose("metadata", profile.metadata.len() as u64);
     writer.out.flush()?;
     Ok(writer.written)
 }
@@ -65,12 +67,6 @@ struct Texts {
 const MOST: usize = 1 << 24;
 
 impl<'a, W: Write> Writer<'a, W> {
-    fn lose(&mut self, what: &'static str, count: u64) {
-        if count > 0 {
-            self.written.lost.push(Lost { what, count });
-        }
-    }
-
     fn rows(&self) -> impl Iterator<Item = (u32, Aggregate)> + use<'a, W> {
         let (profile, wanted) = (self.profile, self.wanted);
         // Serials begin at 1.
@@ -153,7 +149,7 @@ impl<'a, W: Write> Writer<'a, W> {
 
     fn cpu_samples(&mut self, metric: Metric) -> io::Result<()> {
         let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
-        self.lose("negative numbers", negative as u64);
+        self.written.lose("negative numbers", negative as u64);
         let entries =
             self.rows().flat_map(|(serial, row)| parts(row.values.get(metric).max(0) as u64).map(move |part| (part, serial)));
         let mut entries = entries.peekable();
@@ -177,7 +173,7 @@ impl<'a, W: Write> Writer<'a, W> {
     fn alloc_sites(&mut self) -> io::Result<()> {
         let live = |row: &Aggregate| row.values.memory_gained.saturating_sub(row.values.memory_freed);
         let freed = self.rows().filter(|(_, row)| row.values.memory_freed > row.values.memory_gained).count();
-        self.lose("stacks that freed more memory than they gained, whose surplus a site cannot say", freed as u64);
+        self.written.lose("stacks that freed more memory than they gained, whose surplus a site cannot say", freed as u64);
         let sites = self.rows().filter(|(_, row)| row.values.memory_gained > 0 || row.values.samples > 0);
         let sites = sites.flat_map(|(serial, row)| {
             // As many parts as the largest of the numbers needs.

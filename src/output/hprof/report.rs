@@ -39,7 +39,7 @@ impl Report {
 
 /// Kinds of losses, in the order in which they are listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Lost {
+pub(super) enum LossKind {
     RoundedInstance,
     RoundedArray,
     CutSize,
@@ -60,28 +60,28 @@ pub(super) enum Lost {
 }
 
 /// What is said of each kind, and whether bytes are counted.
-const KINDS: [(Lost, &str, bool); 17] = [
-    (Lost::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
-    (Lost::RoundedArray, "sizes rounded up", true),
-    (Lost::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
+const KINDS: [(LossKind, &str, bool); 17] = [
+    (LossKind::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
+    (LossKind::RoundedArray, "sizes rounded up", true),
+    (LossKind::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
     (
-        Lost::CutExternal,
+        LossKind::CutExternal,
         "external memory: zeros stand for at most 256 MiB of an object, and for 4 GiB or 1 KiB an object in all",
         true,
     ),
-    (Lost::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
-    (Lost::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
-    (Lost::StringType, "type names of texts, which are java.lang.String", false),
-    (Lost::BytesType, "type names of memory blocks over 2 KiB, which are byte[]", false),
-    (Lost::Contents, "memory contents that have no place", true),
-    (Lost::Value, "values that have no place", false),
-    (Lost::CutText, "texts cut short", false),
-    (Lost::ArrayLabel, "names of references of objects that are written as arrays", false),
-    (Lost::ArrayIndex, "indexes of references of objects that are written as arrays", false),
-    (Lost::WeakLabel, "names of weak references, which are called referent", false),
-    (Lost::Ephemeron, "ephemerons: their value is kept alive by the holder alone", false),
-    (Lost::Reference, "references beyond the longest array", false),
-    (Lost::FrameLabel, "names of variables of call frames", false),
+    (LossKind::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
+    (LossKind::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
+    (LossKind::StringType, "type names of texts, which are java.lang.String", false),
+    (LossKind::BytesType, "type names of memory blocks over 2 KiB, which are byte[]", false),
+    (LossKind::Contents, "memory contents that have no place", true),
+    (LossKind::Value, "values that have no place", false),
+    (LossKind::CutText, "texts cut short", false),
+    (LossKind::ArrayLabel, "names of references of objects that are written as arrays", false),
+    (LossKind::ArrayIndex, "indexes of references of objects that are written as arrays", false),
+    (LossKind::WeakLabel, "names of weak references, which are called referent", false),
+    (LossKind::Ephemeron, "ephemerons: their value is kept alive by the holder alone", false),
+    (LossKind::Reference, "references beyond the longest array", false),
+    (LossKind::FrameLabel, "names of variables of call frames", false),
 ];
 
 /// Counts what is lost.
@@ -92,35 +92,35 @@ pub(super) struct Losses {
 
 impl Losses {
     #[inline]
-    pub(super) fn add(&mut self, lost: Lost, count: u64) {
-        self.counts[lost as usize].0 += count;
+    pub(super) fn add(&mut self, kind: LossKind, count: u64) {
+        self.counts[kind as usize].0 += count;
     }
 
     /// Counts one loss of so many bytes, if it is any.
     #[inline]
-    pub(super) fn add_bytes(&mut self, lost: Lost, bytes: u64) {
+    pub(super) fn add_bytes(&mut self, kind: LossKind, bytes: u64) {
         if bytes > 0 {
-            let (count, sum) = &mut self.counts[lost as usize];
+            let (count, sum) = &mut self.counts[kind as usize];
             *count += 1;
             *sum = sum.saturating_add(bytes);
         }
     }
 
     /// Counts so many losses of so many bytes each, if it is any.
-    pub(super) fn add_many(&mut self, lost: Lost, count: u64, bytes: u64) {
+    pub(super) fn add_many(&mut self, kind: LossKind, count: u64, bytes: u64) {
         if bytes > 0 {
-            let (known, sum) = &mut self.counts[lost as usize];
+            let (known, sum) = &mut self.counts[kind as usize];
             *known += count;
             *sum = sum.saturating_add(count.saturating_mul(bytes));
         }
     }
 
     pub(super) fn into_list(self) -> Vec<Loss> {
-        let counted = KINDS.iter().map(|&(lost, what, sized)| {
-            let (count, bytes) = self.counts[lost as usize];
-            Loss { what, count, bytes: sized.then_some(bytes) }
+        let counted = KINDS.iter().map(|&(kind, what, sized)| {
+            let (count, bytes) = self.counts[kind as usize];
+            Loss::of(what, count, sized.then_some(bytes))
         });
-        counted.filter(|loss| loss.count > 0).collect()
+        counted.flatten().collect()
     }
 }
 
@@ -130,6 +130,6 @@ mod tests {
 
     #[test]
     fn kinds_are_listed_in_their_order() {
-        assert!(KINDS.iter().enumerate().all(|(index, (lost, ..))| *lost as usize == index));
+        assert!(KINDS.iter().enumerate().all(|(index, (kind, ..))| *kind as usize == index));
     }
 }

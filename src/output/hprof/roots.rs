@@ -6,7 +6,7 @@ use super::ids::IdSpace;
 use super::labels::field_name;
 use super::layout::Layout;
 use super::records::{Out, TRACE, put_id, sub, tag};
-use super::report::{Losses, Lost, Report};
+use super::report::{LossKind, Losses, Report};
 use super::required::OBJECT;
 use super::strings;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root};
@@ -184,7 +184,7 @@ impl Roots {
             out.u4(thread_serial(local.thread));
             out.u4(local.frame);
             report.roots += 1;
-            losses.add(Lost::FrameLabel, local.named.into());
+            losses.add(LossKind::FrameLabel, local.named.into());
         }
         for &object in &self.plain {
             out.begin(sub::ROOT_UNKNOWN, 1 + id)?;

@@ -6,10 +6,11 @@ use crate::error::Result;
 use crate::input::Options;
 use crate::input::dart::object::Head;
 use crate::input::dart::records::{Rec, Records};
-use crate::input::histogram::{Counts, Histogram};
+use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::Ids;
+use crate::model::sum::Sum;
 use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load`] gives them.
@@ -19,7 +20,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the header cannot be read, or a snapshot other than number 0 is wanted.
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;
     let mut pass = Pass {
@@ -37,14 +38,14 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
         pass.add_external(bytes, &external);
     }
     let heap = pass.types.finish(Ids::Rows(0), None);
-    Ok(Histogram::new(&heap.types, &heap.names, &pass.counts, 0, damage))
+    Ok(TypeCounts::new(&heap.types, &heap.names, &pass.counts, 0, damage))
 }
 
 struct Pass {
     classes: Classes,
     types: HeapBuilder<'static>,
     /// By type.
-    counts: Vec<Counts>,
+    counts: Vec<Sum>,
     objects: Saturating<u64>,
     /// The type of a root without a class.
     root: Option<usize>,
@@ -61,7 +62,7 @@ impl Pass {
                 cursor.skip_uleb128s(count, "the references of an object")?;
                 self.objects += 1;
                 let row = self.row(head, self.objects.0);
-                self.add(row, Counts { objects: 1, shallow: head.shallow_size, external: 0 });
+                self.add(row, &Sum { count: 1, shallow_bytes: head.shallow_size, external_bytes: 0 });
                 Ok(())
             })?;
             match records.next().transpose()? {
@@ -90,7 +91,7 @@ impl Pass {
                 id = u64::saturating_add(id, 1);
                 while let Some((_, size)) = external.next_if(|(owner, _)| *owner == id) {
                     let row = self.row(head, id);
-                    self.add(row, Counts { external: *size, ..Counts::default() });
+                    self.add(row, &Sum { external_bytes: *size, ..Sum::default() });
                 }
                 Ok(())
             });
@@ -115,12 +116,12 @@ impl Pass {
     }
 
     #[inline]
-    fn add(&mut self, row: usize, counts: Counts) {
+    fn add(&mut self, row: usize, other: &Sum) {
         if row >= self.counts.len() {
-            self.counts.resize(row.saturating_add(1), Counts::default());
+            self.counts.resize(row.saturating_add(1), Sum::default());
         }
         if let Some(sum) = self.counts.get_mut(row) {
-            sum.merge(counts);
+            sum.add_sum(other);
         }
     }
 }

@@ -6,9 +6,10 @@ use super::survey::{Survey, Take};
 use super::typing::{Typed, types_without_hints};
 use crate::error::Result;
 use crate::input::go::object::Object;
-use crate::input::histogram::{Counts, Histogram};
+use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};
 use crate::model::names::Names;
+use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
 /// Counts objects by type in one pass; in two when the statistics in the file show that its version tells the wrong phantoms.
@@ -19,23 +20,23 @@ use rustc_hash::FxHashMap;
 ///
 /// # Errors
 /// When the magic is not one of a Go heap dump, or another snapshot than the only one is asked for.
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
     let (mut survey, mut shapes) = Survey::with(bytes, options.progress, Shapes::default)?;
     shapes.add_old(&survey);
     let mut names = Names::default();
     let types = types_without_hints(&shapes.found, &survey, &mut names);
-    Ok(Histogram::new(&types, &names, &shapes.counts, 0, survey.damage.take()))
+    Ok(TypeCounts::new(&types, &names, &shapes.counts, 0, survey.damage.take()))
 }
 
 /// The shapes so far, and their objects.
 #[derive(Default)]
 struct Shapes {
     found: Typed,
-    counts: Vec<Counts>,
+    counts: Vec<Sum>,
     recent: Recent,
     /// Objects of the draft and of 1.3 by layout and size: what a layout is shows when all types are known.
-    old: FxHashMap<(u32, u64), Counts>,
+    old: FxHashMap<(u32, u64), Sum>,
 }
 
 impl<'a> Take<'a> for Shapes {
@@ -68,7 +69,7 @@ impl Shapes {
         let number = self.found.add(shape);
         let row = number as usize;
         if row >= self.counts.len() {
-            self.counts.resize(row.saturating_add(1), Counts::default());
+            self.counts.resize(row.saturating_add(1), Sum::default());
         }
         row
     }
@@ -85,7 +86,7 @@ impl Shapes {
             };
             let row = self.row(shape);
             if let Some(sum) = self.counts.get_mut(row) {
-                sum.merge(counts);
+                sum.add_sum(&counts);
             }
         }
     }

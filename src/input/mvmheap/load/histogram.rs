@@ -7,17 +7,18 @@ use super::types::Slots;
 use super::{candidates, cut, missing_column, not_whole};
 use crate::error::Result;
 use crate::input::Progress;
-use crate::input::histogram::{Counts, Histogram};
+use crate::input::histogram::TypeCounts;
 use crate::input::load::LoadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::Ids;
+use crate::model::sum::Sum;
 
 /// Counts the rows of the snapshot that [`super::load`] would load, by the same types. Of the columns only kinds, sizes, types
 /// and unmanaged sizes are read, so that damage in references goes unnoticed: it makes `load` take an earlier snapshot.
 ///
 /// # Errors
 /// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
-pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut dump = Dump::read(bytes)?;
     let mut failure = None;
     for number in candidates(&dump, options.snapshot, bytes.len() as u64)? {
@@ -27,7 +28,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
                 let (types, counts) = name(&dump, snapshot, &slots);
                 dump.note(failure);
                 let heap = types.finish(Ids::Rows(0), None);
-                return Ok(Histogram::new(&heap.types, &heap.names, &counts, number as u64, dump.damage));
+                return Ok(TypeCounts::new(&heap.types, &heap.names, &counts, number as u64, dump.damage));
             }
             Err(error) => failure = failure.or(Some(error)),
         }
@@ -36,12 +37,12 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<Histogram> {
 }
 
 /// The rows of each slot.
-fn count(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<Vec<Counts>> {
+fn count(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<Vec<Sum>> {
     if let Some(name) = missing_column(snapshot) {
         return Err(not_whole(snapshot, name));
     }
     let slots = Slots::new(dump, snapshot);
-    let mut counts = vec![Counts::default(); slots.count()];
+    let mut counts = vec![Sum::default(); slots.count()];
     let wanted = COLLECTABLES.map(|name| !name.starts_with("colrf"));
     let mut rows = RowReader::new(snapshot, wanted, &dump.decoders).map_err(|failed| failed.error)?;
     let mut chunk = Chunk::default();
@@ -59,10 +60,10 @@ fn count(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Re
 }
 
 /// Types for the slots that have rows.
-fn name(dump: &Dump<'_>, snapshot: &Snapshot<'_>, slots: &[Counts]) -> (HeapBuilder<'static>, Vec<Counts>) {
+fn name(dump: &Dump<'_>, snapshot: &Snapshot<'_>, slots: &[Sum]) -> (HeapBuilder<'static>, Vec<Sum>) {
     let names = Slots::new(dump, snapshot);
     let mut types = HeapBuilder::with_capacity(0, 0);
-    let used: Vec<_> = (0..).zip(slots).filter(|(_, counts)| counts.objects > 0).collect();
+    let used: Vec<_> = (0..).zip(slots).filter(|(_, counts)| counts.count > 0).collect();
     let counts = used.iter().map(|(slot, counts)| {
         names.add(dump, *slot, &mut types);
         **counts

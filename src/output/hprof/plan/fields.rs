@@ -51,8 +51,6 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
     if plan.external {
         fields.push(Field::External);
     }
-    let first_pad = fields.len();
-    plan.padding = room;
     plan.length += room;
     let mut place = plan.size - room.min(plan.size);
     for (basic, width) in NUMBERS {
@@ -63,7 +61,6 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
         place += count * width;
         room %= width;
     }
-    plan.pads = first_pad as u32..fields.len() as u32;
     // Inherited fields come last.
     fields.extend(plan.referent.map(Field::Reference));
     fields.shrink_to_fit();

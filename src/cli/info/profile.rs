@@ -1,4 +1,4 @@
-//! A MOJO profile as a person sees it.
+//! A profile as a person sees it.
 
 use super::super::args::Common;
 use super::super::size::{count, duration, interval, percent, plural, signed_size};

@@ -1,35 +1,28 @@
-//! Tables: one row for each thread and stack, or for each sample, as CSV or JSON lines.
+//! The stacks of a profile as rows: one for each thread and stack, or for each sample, as CSV or JSON lines.
+//!
+//! In CSV a stack is one text: `outer (file:line);inner (file:line)`; in JSON it is an array of frames.
 
 use super::written::{Written, label};
-use super::{csv_error, json};
+use super::{Syntax, csv_error, json};
 use crate::model::profile::FrameId;
 use crate::model::stacks::{Entry, WeightedStacks};
 use std::io::{self, Write};
-
-/// How rows are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowFormat {
-    /// Comma-separated, with a header. The stack is one text: `outer (file:line);inner (file:line)`.
-    Csv,
-    /// One JSON object a line. The stack is an array of frames.
-    Jsonl,
-}
 
 /// Writes all values.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write(stacks: &WeightedStacks, format: RowFormat, out: &mut impl Write) -> io::Result<Written> {
+pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
-    let frames: Vec<String> = (0..stacks.frames.len() as u32).map(|id| frame(stacks, FrameId(id), format)).collect();
+    let frames: Vec<String> = (0..stacks.frames.len() as u32).map(|id| frame(stacks, FrameId(id), syntax)).collect();
     let mut stack = Vec::new();
     let mut count = |entry: &Entry<'_>, stack: &mut Vec<FrameId>| {
         stacks.stacks.outermost_first(entry.stack, stack);
         written.stacks += 1;
         written.add(entry.values);
     };
-    match format {
-        RowFormat::Csv => {
+    match syntax {
+        Syntax::Csv => {
             let mut csv = csv::Writer::from_writer(out);
             let times: &[_] = if stacks.in_order { &["start_us", "is_idle", "is_gc"] } else { &[] };
             let values = stacks.values.iter().map(|value| &*value.name);
@@ -42,7 +35,7 @@ pub fn write(stacks: &WeightedStacks, format: RowFormat, out: &mut impl Write) -
             }
             csv.flush()?;
         }
-        RowFormat::Jsonl => {
+        Syntax::Jsonl => {
             for entry in stacks.iter() {
                 count(&entry, &mut stack);
                 json_row(stacks, &entry, &stack, &frames, out)?;
@@ -53,10 +46,10 @@ pub fn write(stacks: &WeightedStacks, format: RowFormat, out: &mut impl Write) -
 }
 
 /// A frame, ready to be written.
-fn frame(stacks: &WeightedStacks, id: FrameId, format: RowFormat) -> String {
+fn frame(stacks: &WeightedStacks, id: FrameId, syntax: Syntax) -> String {
     let frame = stacks.frame(id);
-    match format {
-        RowFormat::Csv => {
+    match syntax {
+        Syntax::Csv => {
             let label = label(stacks, frame);
             match (label.strip_suffix(')'), frame.line) {
                 (_, 0) => label,
@@ -64,7 +57,7 @@ fn frame(stacks: &WeightedStacks, id: FrameId, format: RowFormat) -> String {
                 (_, line) => format!("{label}:{line}"),
             }
         }
-        RowFormat::Jsonl => {
+        Syntax::Jsonl => {
             let (function, file) = (stacks.function_name(id), stacks.text(frame.file));
             serde_json::json!({ "function": function, "file": file, "line": frame.line, "kind": frame.kind.name() }).to_string()
         }

@@ -1,0 +1,48 @@
+//! The objects that the writer of a dump made up to stand for its roots.
+
+use super::graph::Graph;
+use super::object_set::ObjectSet;
+use crate::model::heap::{Heap, ObjectId};
+
+/// Those that can be reached from the roots over made-up objects alone, and what they refer to. Nothing, if roots hold objects
+/// themselves.
+pub(super) struct MadeUp {
+    /// Those nearest to the roots first.
+    pub(super) list: Vec<ObjectId>,
+    objects: ObjectSet,
+    /// None: every root counts.
+    targets: Option<ObjectSet>,
+}
+
+impl MadeUp {
+    /// Finds them.
+    pub(super) fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let mut objects = ObjectSet::none(heap.len());
+        let mut targets = heap.root_object().map(|_| ObjectSet::none(heap.len()));
+        let starts = graph.starts().iter().copied();
+        let mut list: Vec<ObjectId> = starts.filter(|object| heap.is_made_up(*object) && objects.insert(*object)).collect();
+        let mut done = 0;
+        while let Some(&object) = list.get(done) {
+            done += 1;
+            for target in graph.targets(object) {
+                targets.iter_mut().for_each(|targets| _ = targets.insert(target));
+                if heap.is_made_up(target) && objects.insert(target) {
+                    list.push(target);
+                }
+            }
+        }
+        Self { list, objects, targets }
+    }
+
+    /// Whether this is one of them.
+    #[inline]
+    pub(super) fn contains(&self, object: ObjectId) -> bool {
+        self.objects.contains(object)
+    }
+
+    /// Whether a root of this object still counts. In a dump with an object for the set of roots, some may name what nothing
+    /// holds any more, such as the static fields of an isolate that has ended.
+    pub(super) fn is_held(&self, object: ObjectId) -> bool {
+        self.contains(object) || self.targets.as_ref().is_none_or(|targets| targets.contains(object))
+    }
+}

@@ -1,0 +1,33 @@
+//! How many objects there are, and how large they are.
+
+/// A sum over objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sum {
+    /// Objects.
+    pub count: u64,
+    /// Bytes in the managed heap.
+    pub shallow_bytes: u64,
+    /// Bytes outside of it.
+    pub external_bytes: u64,
+}
+
+impl Sum {
+    /// Adds an object.
+    #[inline]
+    pub fn add(&mut self, shallow_bytes: u64, external_bytes: u64) {
+        self.add_sum(&Self { count: 1, shallow_bytes, external_bytes });
+    }
+
+    /// Adds another sum.
+    #[inline]
+    pub fn add_sum(&mut self, other: &Self) {
+        self.count = self.count.saturating_add(other.count);
+        self.shallow_bytes = self.shallow_bytes.saturating_add(other.shallow_bytes);
+        self.external_bytes = self.external_bytes.saturating_add(other.external_bytes);
+    }
+
+    /// Bytes in the managed heap and outside of it.
+    pub fn bytes(&self) -> u64 {
+        self.shallow_bytes.saturating_add(self.external_bytes)
+    }
+}

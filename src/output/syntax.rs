@@ -1,0 +1,11 @@
+//! How rows are written.
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Syntax {
+    /// A JSON object a line.
+    Jsonl,
+    /// Comma-separated values after a line of names, as in RFC 4180 but with line feeds.
+    Csv,
+}
