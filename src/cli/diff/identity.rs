@@ -9,6 +9,9 @@ use super::super::size::{count, size};
 use super::super::status::{Status, UsageError};
 use super::super::table::{Align, Table};
 use super::super::terminal::{Terminal, show_path};
+use super::document::{SideJson, side};
+use crate::analysis::diff::Side;
+use crate::analysis::histogram::{By, Histogram, Scope};
 use crate::analysis::identity::{Fate, Hashed, fates};
 use crate::input;
 use crate::model::heap::{Heap, ObjectId};
@@ -20,9 +23,16 @@ struct Document<'a> {
     file: String,
     old: String,
     new: String,
+    old_snapshot: u64,
+    new_snapshot: u64,
+    by: &'static str,
     objects: &'static str,
+    old_total: SideJson,
+    new_total: SideJson,
     rows: Vec<JsonRow<'a>>,
     omitted: Omitted,
+    /// Types without new or gone objects.
+    unchanged: u64,
 }
 
 #[derive(Serialize)]
@@ -77,9 +87,15 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
                 file: new.path.display().to_string(),
                 old: old.path.display().to_string(),
                 new: new.path.display().to_string(),
+                old_snapshot: loaded_old.snapshot,
+                new_snapshot: loaded_new.snapshot,
+                by: "type",
                 objects: "identity",
+                old_total: all_of(&loaded_old.heap),
+                new_total: all_of(&loaded_new.heap),
                 rows: json_rows(),
                 omitted: Omitted { rows: (rows.len() - shown.len()) as u64 },
+                unchanged: (all.len() - rows.len()) as u64,
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
@@ -88,6 +104,12 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     };
     super::super::print_text(&text, common)?;
     Ok(report_loaded(old, &loaded_old, terminal).max(report_loaded(new, &loaded_new, terminal)))
+}
+
+/// All objects, live or not, whose fates are told.
+fn all_of(heap: &Heap<'_>) -> SideJson {
+    let total = Histogram::of(heap, None, By::Type, Scope::All).total;
+    side(&Side { sum: total, retained_bytes: None })
 }
 
 /// The identity hash codes of a dump.

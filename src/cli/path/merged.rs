@@ -55,6 +55,8 @@ struct Row {
 #[derive(Serialize)]
 struct StepRow {
     label: Option<String>,
+    /// Null: there is one on each of the paths.
+    object: (),
     #[serde(rename = "type")]
     of: String,
     repeated: bool,
@@ -194,6 +196,7 @@ fn row(heap: &Heap<'_>, merged: &Merged) -> Row {
     };
     let steps = merged.steps.iter().map(|step| StepRow {
         label: Some(label_text(heap, step.label).into_owned()).filter(|text| !text.is_empty()),
+        object: (),
         of: type_name(heap, step.of).to_owned(),
         repeated: step.repeated,
     });

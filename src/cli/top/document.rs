@@ -39,7 +39,7 @@ struct Json<'a> {
 }
 
 #[derive(Serialize)]
-struct SumJson {
+pub(super) struct SumJson {
     count: u64,
     shallow_bytes: u64,
     external_bytes: u64,
@@ -258,7 +258,7 @@ pub(in crate::cli) fn objects_name(objects: ObjectsArg) -> &'static str {
     }
 }
 
-fn sum_json(sum: &Sum) -> SumJson {
+pub(super) fn sum_json(sum: &Sum) -> SumJson {
     SumJson { count: sum.count, shallow_bytes: sum.shallow_bytes, external_bytes: sum.external_bytes }
 }
 

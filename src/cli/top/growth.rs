@@ -1,26 +1,37 @@
 //! `top --snapshot all`: how types grow over the snapshots of a file.
 
-use super::super::args::{Common, OutputFormat, Snapshot, TopArgs};
+use super::super::args::{ByArg, Common, OutputFormat, Snapshot, TopArgs};
 use super::super::export;
 use super::super::open::Input;
 use super::super::size::{count, plural, signed_size, size};
 use super::super::status::{self, Status, UsageError};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
+use super::document::{SumJson, sum_json};
 use super::quick;
 use crate::analysis::growth::{Growth, Series};
+use crate::input::histogram::TypeCounts;
 use crate::input::load::snapshots;
 use crate::input::{self, Options};
 use crate::model::heap::TypeKind;
+use crate::model::sum::Sum;
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Document<'a> {
     schema: &'static str,
     file: String,
+    /// Null: it is about all of them.
+    snapshot: (),
+    by: &'static str,
     /// The numbers of the snapshots, in the order of counts and bytes.
     snapshots: &'a [u64],
     objects: &'static str,
+    /// In the last snapshot.
+    total: SumJson,
+    /// Null: the graph is not built.
+    unreachable: (),
     rows: Vec<RowJson<'a>>,
     omitted: Omitted,
 }
@@ -32,11 +43,40 @@ struct RowJson<'a> {
     counts: &'a [u64],
     bytes: &'a [u64],
     growth_bytes: i64,
+    /// In the last snapshot, as the others below.
+    count: u64,
+    shallow_bytes: u64,
+    external_bytes: u64,
+    /// Null: the graph is not built.
+    retained_bytes: (),
 }
 
 #[derive(Serialize)]
 struct Omitted {
     rows: u64,
+    /// In the last snapshot.
+    count: u64,
+    shallow_bytes: u64,
+}
+
+/// The types of the last snapshot.
+#[derive(Default)]
+struct Last {
+    total: Sum,
+    by_type: FxHashMap<(String, String), Sum>,
+}
+
+impl Last {
+    fn of(counted: &TypeCounts) -> Self {
+        let histogram = quick::histogram(counted, ByArg::Type);
+        let by_type = histogram.rows.into_iter().map(|row| ((row.name, row.namespace), row.sum)).collect();
+        Self { total: histogram.total, by_type }
+    }
+
+    /// What there is of a type, which may be gone.
+    fn sum(&self, series: &Series) -> Sum {
+        self.by_type.get(&(series.name.clone(), series.namespace.clone())).copied().unwrap_or_default()
+    }
 }
 
 /// A cell of the table: CSV has a line for each type and snapshot.
@@ -65,31 +105,46 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     }
     let mut growth = Growth::default();
     let mut damage = info.damage.map(|damage| damage.error);
+    let mut last = Last::default();
     for number in &numbers {
         let counted = quick::count(input, Some(Snapshot::Number(*number)), terminal)?;
         growth.begin_snapshot();
         for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
             growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
         }
+        if numbers.last() == Some(number) {
+            last = Last::of(&counted);
+        }
         damage = damage.or(counted.damage);
     }
     let series = growth.finish();
     let limit = common.rows(args.limit, super::ROWS);
     let shown = &series[..series.len().min(limit)];
+    let row = |series| row_json(series, &last);
     let text = match common.format {
         OutputFormat::Table => text(&series, shown, &numbers, common),
         OutputFormat::Json => {
+            let mut omitted = Sum::default();
+            series[shown.len()..].iter().for_each(|series| omitted.add_sum(&last.sum(series)));
             let document = Document {
                 schema: "dumptool/top/1",
                 file: input.path.display().to_string(),
+                snapshot: (),
+                by: "type",
                 snapshots: &numbers,
                 objects: "all",
-                rows: shown.iter().map(row_json).collect(),
-                omitted: Omitted { rows: (series.len() - shown.len()) as u64 },
+                total: sum_json(&last.total),
+                unreachable: (),
+                rows: shown.iter().map(row).collect(),
+                omitted: Omitted {
+                    rows: (series.len() - shown.len()) as u64,
+                    count: omitted.count,
+                    shallow_bytes: omitted.shallow_bytes,
+                },
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
-        OutputFormat::Jsonl => export::lines(&shown.iter().map(row_json).collect::<Vec<_>>())?,
+        OutputFormat::Jsonl => export::lines(&shown.iter().map(row).collect::<Vec<_>>())?,
         OutputFormat::Csv => export::csv(shown.iter().flat_map(|series| csv_rows(series, &numbers)))?,
     };
     super::super::print_text(&text, common)?;
@@ -157,9 +212,19 @@ fn saturated(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value > 0 { i64::MAX } else { i64::MIN })
 }
 
-fn row_json(series: &Series) -> RowJson<'_> {
-    let growth_bytes = saturated(series.growth());
-    RowJson { name: &series.name, namespace: &series.namespace, counts: &series.counts, bytes: &series.bytes, growth_bytes }
+fn row_json<'a>(series: &'a Series, last: &Last) -> RowJson<'a> {
+    let Sum { count, shallow_bytes, external_bytes } = last.sum(series);
+    RowJson {
+        name: &series.name,
+        namespace: &series.namespace,
+        counts: &series.counts,
+        bytes: &series.bytes,
+        growth_bytes: saturated(series.growth()),
+        count,
+        shallow_bytes,
+        external_bytes,
+        retained_bytes: (),
+    }
 }
 
 fn csv_rows<'a>(series: &'a Series, numbers: &'a [u64]) -> impl Iterator<Item = CsvRow<'a>> + 'a {

@@ -9,9 +9,10 @@ use super::document::Document;
 use super::{growth, quick};
 use crate::analysis::graph::Graph;
 use crate::analysis::held::Held;
-use crate::analysis::histogram::{By, Histogram, Row, Scope, Sum};
+use crate::analysis::histogram::{By, Histogram, Row, Scope};
 use crate::analysis::root_groups::RootGroups;
 use crate::model::heap::Heap;
+use crate::model::sum::Sum;
 
 pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let snapshot = match args.heap.snapshot {

@@ -9,6 +9,8 @@ use super::super::show;
 use super::super::size::{count, percent, plural, size};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
+use super::document::{SumJson, sum_json};
+use crate::analysis::histogram::{By, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::suspects::collections::Sparse;
 use crate::analysis::suspects::duplicates::Duplicates;
@@ -37,14 +39,19 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     let text = match common.format {
         OutputFormat::Table => report.text(&found, shown),
         OutputFormat::Json => {
+            let live = Histogram::of(heap, Some(&analysed.held), By::Type, Scope::Live);
             let document = Document {
                 schema: "dumptool/top/1",
                 file: args.file.display().to_string(),
                 snapshot: loaded.snapshot,
                 by: "suspects",
+                objects: "live",
+                total: sum_json(&live.total),
+                unreachable: live.unreachable.as_ref().map(sum_json),
                 total_bytes: analysed.held.retained.total(),
+                rows: (),
                 suspects: found[..shown].iter().map(|suspect| report.row(suspect)).collect(),
-                omitted: (found.len() - shown) as u64,
+                omitted: Omitted { rows: (found.len() - shown) as u64, count: (), shallow_bytes: () },
             };
             serde_json::to_string_pretty(&document)? + "\n"
         }
@@ -73,9 +80,22 @@ struct Document {
     file: String,
     snapshot: u64,
     by: &'static str,
+    objects: &'static str,
+    total: SumJson,
+    unreachable: Option<SumJson>,
     total_bytes: u64,
+    /// Null: suspects are no groups of objects.
+    rows: (),
     suspects: Vec<Row>,
-    omitted: u64,
+    omitted: Omitted,
+}
+
+/// Suspects that are not shown. They overlap, so that their objects cannot be added up.
+#[derive(Serialize)]
+struct Omitted {
+    rows: u64,
+    count: (),
+    shallow_bytes: (),
 }
 
 #[derive(Serialize)]
