@@ -27,7 +27,7 @@ pub(in crate::cli) use find::{FindArgs, FindSortArg};
 pub(in crate::cli) use heap::{HeapOptions, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::InfoArgs;
 pub(in crate::cli) use path::PathArgs;
-pub(in crate::cli) use profile::ProfileOptions;
+pub(in crate::cli) use profile::{MetricArg, ProfileOptions};
 pub(in crate::cli) use show::ShowArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};

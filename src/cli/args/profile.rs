@@ -8,10 +8,10 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Profiles")]
 pub(in crate::cli) struct ProfileOptions {
     /// What to add up: time, cpu, memory (gained less freed), memory-gained, memory-freed, samples or gc (default: what the
-    /// profiler measured)
+    /// profiler measured). `convert` to what cannot hold less than nothing writes memory-gained for memory
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(in crate::cli) metric: Option<MetricArg>,
-    /// Only samples of this thread: its id, or its name
+    /// Only samples of this thread: its id, its name, or what it is called in tables (P18851;T0:18853)
     #[arg(long, value_name = "THREAD")]
     pub(in crate::cli) thread: Option<String>,
     /// Only samples of this process

@@ -6,7 +6,7 @@ use super::super::destination::Destination;
 use super::super::profile::require_thread;
 use super::super::status::OutputError;
 use super::Conversion;
-use super::profile::{ConvertedProfile, metrics, selection};
+use super::profile::{ConvertedProfile, Freed, metrics, selection};
 use super::stacks;
 use crate::input;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
@@ -32,7 +32,7 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
         };
         // What is seen as it is written cannot be begun again.
         let size = if out.is_hidden() || is_written_at_the_end(conversion.target) { Parts::SIZE } else { usize::MAX };
-        let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, failed: None };
+        let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, freed: Freed::default(), failed: None };
         let parts = Parts { size, take: &mut |part| output.take(part) };
         let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
         match output.finish(loaded.map_err(|error| input.error(error))?)? {
@@ -69,6 +69,7 @@ struct Output<'a> {
     /// None before the first part.
     writer: Option<Writer>,
     parts: u64,
+    freed: Freed,
     failed: Option<anyhow::Error>,
 }
 
@@ -87,7 +88,9 @@ impl Output<'_> {
         self.parts += 1;
         let conversion = self.conversion;
         let metrics = self.metrics.get_or_insert_with(|| metrics(conversion, part)).clone();
-        lend(part, conversion.title(), &selection(conversion, metrics, false), |stacks| {
+        let selection = selection(conversion, metrics, false);
+        self.freed.add(conversion, part, &selection);
+        lend(part, conversion.title(), &selection, |stacks| {
             let writer = self.writer.get_or_insert_with(|| Writer::new(conversion.target, stacks, &self.out));
             writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error).into())
         })
@@ -109,6 +112,8 @@ impl Output<'_> {
             return Ok(Finished::Otherwise { metrics, out });
         }
         let (notes, samples, parts) = (profile.notes, profile.total.samples, self.parts + 1);
+        self.freed.add(conversion, &profile, &selection);
+        let freed = self.freed;
         lend(&mut profile, conversion.title(), &selection, |stacks| {
             let written = match self.writer.take() {
                 Some(writer) => writer.finish(stacks, &mut self.out),
@@ -116,7 +121,7 @@ impl Output<'_> {
             };
             let written = written.map_err(|error| fail(conversion, error))?;
             let bytes = self.out.commit()?;
-            Ok(Finished::Converted(ConvertedProfile { notes, samples, damage, parts, written, bytes }))
+            Ok(Finished::Converted(ConvertedProfile { notes, samples, damage, parts, freed, written, bytes }))
         })
     }
 }

@@ -1,6 +1,6 @@
 //! A profile as anything but what streams.
 
-use super::super::args::{ConvertArgs, DialectArg, Target};
+use super::super::args::{ConvertArgs, DialectArg, MetricArg, Target};
 use super::super::destination::Destination;
 use super::super::profile::{self, require_thread};
 use super::super::progress::Progress;
@@ -14,6 +14,7 @@ use crate::model::profile::{Metric, Profile, ProfileNotes};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output;
 use crate::output::austin::Dialect;
+use crate::output::loss::Loss;
 use crate::output::written::Written;
 use std::io;
 
@@ -21,7 +22,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
-    let ConvertedProfile { notes, samples, damage, parts, mut written, bytes } = match target {
+    let ConvertedProfile { notes, samples, damage, parts, freed, mut written, bytes } = match target {
         Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg if !options.keep_samples => {
             parts::convert(conversion, options)?
         }
@@ -32,7 +33,8 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         written.lose("sums across the parts of the profile, in which a stack may stand again", parts);
     }
     lost_in_model(target, &notes).into_iter().for_each(|(what, count)| written.lose(what, count));
-    let lost = std::mem::take(&mut written.lost);
+    let mut lost = std::mem::take(&mut written.lost);
+    lost.extend(Loss::of("memory that went out of use", freed.sums, Some(freed.bytes)));
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
@@ -57,9 +59,34 @@ pub(super) struct ConvertedProfile {
     pub(super) samples: u64,
     pub(super) damage: Option<Error>,
     pub(super) parts: u64,
+    pub(super) freed: Freed,
     pub(super) written: Written,
     /// Of the output, if it is a file.
     pub(super) bytes: Option<u64>,
+}
+
+/// Memory that went out of use and is not written, because only what came into use is.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Freed {
+    /// Stacks of threads in which that happened.
+    sums: u64,
+    bytes: u64,
+}
+
+impl Freed {
+    /// Adds what is not written of a profile, or of a part of it.
+    pub(super) fn add(&mut self, conversion: &Conversion<'_>, profile: &Profile, selection: &Selection) {
+        let says_itself = matches!(conversion.target, Target::Mojo | Target::Austin | Target::Hprof);
+        let asked = conversion.args.profile.metric == Some(MetricArg::MemoryGained);
+        if says_itself || asked || selection.metrics != [Metric::MemoryGained] {
+            return;
+        }
+        let wanted: Vec<bool> = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
+        for sum in profile.aggregate.iter().filter(|sum| wanted[sum.thread.index()] && sum.values.memory_freed > 0) {
+            self.sums += 1;
+            self.bytes = self.bytes.saturating_add(sum.values.memory_freed);
+        }
+    }
 }
 
 fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
@@ -69,8 +96,10 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
     let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
     require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples);
+    let mut freed = Freed::default();
+    freed.add(conversion, &profile, &selection);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
-    Ok(ConvertedProfile { notes, samples, damage, parts: 1, written, bytes })
+    Ok(ConvertedProfile { notes, samples, damage, parts: 1, freed, written, bytes })
 }
 
 pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
