@@ -13,6 +13,7 @@ use crate::input;
 use crate::input::load::{LoadedProfile, Parts};
 use crate::model::profile::{Metric, Mode, Profile};
 use crate::model::stacks::Selection;
+use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 /// A profile, and which of its samples are looked at.
@@ -182,13 +183,25 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
             None => id,
         }
     };
-    let mut names: Vec<_> = profile.threads.iter().map(name).collect();
-    names.dedup();
+    let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
+    let (kind, mut names): (_, Vec<_>) = match selection.pid {
+        // Who named a process is told of processes, unless it is the thread that it does not have.
+        Some(pid) if !has_pid(pid) => ("process", profile.threads.iter().map(|thread| thread.pid.to_string()).collect()),
+        Some(pid) => ("thread", profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect()),
+        None => ("thread", profile.threads.iter().map(name).collect()),
+    };
+    let mut seen = FxHashSet::default();
+    names.retain(|name| seen.insert(name.clone()));
     if names.is_empty() {
         return error.hint("it has no threads");
     }
+    let kind = match (kind, names.len()) {
+        ("process", 2..) => "processes",
+        ("thread", 2..) => "threads",
+        (one, _) => one,
+    };
     let more = names.len().saturating_sub(SHOWN);
     names.truncate(SHOWN);
     let more = if more > 0 { format!(" and {}", plural(more as u64, "other", "others")) } else { String::new() };
-    error.hint(format!("it has the threads {}{more}", names.join(", ")))
+    error.hint(format!("it has the {kind} {}{more}", names.join(", ")))
 }

@@ -44,9 +44,12 @@ impl ProfileThread {
         }
     }
 
-    /// Whether a person means this one: by its name, or by its id in decimal or as the file has it.
+    /// Whether a person means this one: by its name, by its id in decimal or as the file has it, or by what it is labelled.
     pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
-        wanted == names.text(self.name) || wanted == self.id(names)
+        wanted == names.text(self.name)
+            || wanted == self.id(names)
+            || wanted == self.label(names)
+            || wanted == self.short_label(names)
     }
 }
 
