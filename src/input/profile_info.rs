@@ -2,7 +2,7 @@
 
 use super::info::{Hottest, ProfileInfo};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameKind, Metric, Mode, Profile};
+use crate::model::profile::{FrameKind, Metric, Mode, Profile, display_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -46,7 +46,7 @@ fn hottest(profile: &Profile) -> Option<Hottest> {
         own.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
     let total = profile.total.get(metric);
     (*value > 0 && total > 0).then(|| Hottest {
-        name: text(*function).to_owned(),
+        name: display_name(FrameKind::Code, text(*function)).to_owned(),
         namespace: text(*file).to_owned(),
         share: *value as f64 / total as f64,
     })

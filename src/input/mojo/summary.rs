@@ -6,6 +6,7 @@ use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
 use crate::input::{Format, Options};
+use crate::model::profile::{FrameKind, display_name};
 use crate::model::sample::Frame;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -251,7 +252,7 @@ impl<'a> Tally<'a> {
         let total = if self.time.0 > 0 { self.time.0 } else { self.self_values.values().sum() };
         let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
         (!repeats && *value > 0 && total > 0).then(|| Hottest {
-            name: String::from_utf8_lossy(function).into_owned(),
+            name: display_name(FrameKind::Code, &String::from_utf8_lossy(function)).to_owned(),
             namespace: String::from_utf8_lossy(file).into_owned(),
             share: *value as f64 / total as f64,
         })
