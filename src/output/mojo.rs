@@ -20,7 +20,7 @@ pub fn write(profile: &Profile, wanted: &dyn Fn(usize) -> bool, merge: bool, out
     let whole = !merge && (0..profile.threads.len()).all(wanted);
     let mut writer = Writer { profile, out, event: Vec::new(), defined: FxHashMap::default(), sums: Values::default(), cleaned: 0 };
     writer.out.write_all(b"MOJ\x03")?;
-    let mut metadata = profile.metadata.iter().filter(|metadatum| whole || !counts_samples(metadatum)).peekable();
+    let mut metadata = profile.metadata.iter().filter(|metadatum| is_kept(metadatum, whole, samples.len())).peekable();
     // The sample of each thread that may grow.
     let mut pending: Vec<Option<ProfileSample>> = vec![None; profile.threads.len()];
     for (row, sample) in samples.iter().enumerate() {
@@ -46,7 +46,7 @@ pub fn write(profile: &Profile, wanted: &dyn Fn(usize) -> bool, merge: bool, out
     }
     pending.into_iter().flatten().try_for_each(|sample| writer.sample(&sample))?;
     metadata.try_for_each(|metadatum| writer.metadata(metadatum))?;
-    Ok(writer.written(whole))
+    Ok(writer.written(whole, samples.len()))
 }
 
 /// Both in one, if nothing but their sums is lost.
@@ -59,6 +59,13 @@ fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
     };
     let same = (a.stack, a.idle, a.gc) == (b.stack, b.idle, b.gc);
     Some(ProfileSample { time: add(a.time, b.time)?, memory: add(a.memory, b.memory)?, ..*a }).filter(|_| same)
+}
+
+/// Whether metadata stays true. From version 4 on saturation counts rounds of sampling, which version 3 reads as samples.
+fn is_kept(metadatum: &Metadatum, whole: bool, samples: usize) -> bool {
+    let rounds = metadatum.value.split_once('/').and_then(|(_, total)| total.trim().parse::<usize>().ok());
+    let of_rounds = metadatum.key == "saturation" && rounds != Some(samples);
+    !counts_samples(metadatum) || whole && !of_rounds
 }
 
 fn counts_samples(metadatum: &Metadatum) -> bool {
@@ -179,11 +186,11 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    fn written(self, whole: bool) -> Written {
+    fn written(self, whole: bool, samples: usize) -> Written {
         let metrics = self.profile.metrics().into_iter().filter(|metric| *metric != Metric::Samples);
         let sum = |metric: Metric| Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum: self.sums.get(metric) };
         let notes = &self.profile.notes;
-        let left_out = self.profile.metadata.iter().filter(|metadatum| !whole && counts_samples(metadatum)).count();
+        let left_out = self.profile.metadata.iter().filter(|metadatum| !is_kept(metadatum, whole, samples)).count();
         let without_interpreter = self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();
         let losses = [
             ("columns and last lines of frames", notes.ranges),

@@ -5,7 +5,7 @@ use super::super::progress::Progress;
 use super::super::status::{self, OutputError, Status};
 use super::{Conversion, Converted, Report};
 use crate::input::Options;
-use crate::input::mojo::samples::{Stop, for_each_sample};
+use crate::input::mojo::samples::{Stop, Streamed, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
 use crate::output::austin::{AustinCounts, AustinWriter, Dialect};
 use crate::output::loss::Loss;
@@ -42,7 +42,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         bytes,
         written: &WrittenSamples { samples },
         summary: "Austin's text".to_owned(),
-        lost: lost(&counts, streamed.ranges, streamed.task_events),
+        lost: lost(&counts, &streamed),
     })?;
     if streamed.unresolved > 0 {
         terminal.warn(&args.input, &format!("{} keys are defined nowhere and shown as <unresolved>", streamed.unresolved));
@@ -54,10 +54,11 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     Ok(Status::Done)
 }
 
-fn lost(counts: &AustinCounts, ranges: u64, task_events: u64) -> Vec<Loss> {
+fn lost(counts: &AustinCounts, streamed: &Streamed) -> Vec<Loss> {
     let losses = [
-        ("columns and last lines of frames", ranges),
-        ("asyncio task events", task_events),
+        ("columns and last lines of frames", streamed.ranges),
+        ("asyncio task events", streamed.task_events),
+        ("samples that the damage cut", streamed.cut),
         ("invalid, kernel and GC frames", counts.left_out_frames),
         ("memory and idle of the mode full", counts.left_out_metrics),
         ("samples without a metric", counts.without_metric),

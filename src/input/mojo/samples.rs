@@ -26,6 +26,8 @@ pub struct Streamed {
     pub unresolved: u64,
     /// Frames whose definitions have a range of columns.
     pub ranges: u64,
+    /// 1 if damage cut a sample, which was not given to the sink.
+    pub cut: u64,
     /// Events about asyncio tasks, which a stream of samples does not show.
     pub task_events: u64,
 }
@@ -41,7 +43,8 @@ pub fn for_each_sample<'a, S: SampleSink<'a>>(
 ) -> (Streamed, Option<Stop<S::Error>>) {
     let mut stream = Stream::new(lookup);
     let stop = stream.run(bytes, options, sink).err();
-    (Streamed { unresolved: stream.symbols.unresolved(), ..stream.streamed }, stop)
+    let cut = u64::from(matches!(stop, Some(Stop::Damage(_))) && stream.open.is_some());
+    (Streamed { unresolved: stream.symbols.unresolved(), cut, ..stream.streamed }, stop)
 }
 
 struct Stream<'a> {
