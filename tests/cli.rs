@@ -284,7 +284,7 @@ fn wrong_usage_is_status_2_and_help_is_not() {
 #[test]
 fn csv_has_its_header_without_rows() {
     let none = stdout(dumptool().args(["find", "--type", "no such type", "--format", "csv"]).arg(fixture(CUT)).arg("--lenient"), 0);
-    assert_eq!(none, "id,type,namespace,shallow_bytes,retained_bytes\n");
+    assert_eq!(none, "id,type,namespace,shallow_bytes,retained_bytes,external_bytes,value\n");
 }
 
 #[test]
@@ -415,6 +415,115 @@ fn damage_that_is_let_pass_is_a_warning_without_a_hint() {
     let assert = dumptool().args(["info", "--lenient"]).arg(file.path()).assert().code(0);
     let lenient = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     assert!(lenient.starts_with("warning: ") && !lenient.contains("hint"), "{lenient}");
+}
+
+/// The keys of a document, null where they mean nothing: a program that reads one form of a command reads all of them.
+#[test]
+fn all_forms_of_a_command_have_its_keys() {
+    let keys = |of: &Value| of.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
+    let heap = fixture("mvmheap/tiny-nqp.mvmheap");
+    let document = |arguments: &[&str], files: &[&str]| {
+        json(dumptool().args(arguments).args(["--format", "json", "-n", "1"]).args(files.iter().map(|name| fixture(name))), 0)
+    };
+    let has_all = |form: &Value, plain: &Value, what: &str| {
+        for key in keys(plain) {
+            assert!(form.as_object().unwrap().contains_key(&key), "{what} lacks {key}");
+        }
+    };
+    let name = ["mvmheap/tiny-nqp.mvmheap"];
+    let plain = document(&["top"], &name);
+    let suspects = document(&["top", "--suspects"], &name);
+    let growth = document(&["top", "--snapshot", "all"], &name);
+    for form in [&suspects, &growth] {
+        has_all(form, &plain, "top");
+        has_all(&form["omitted"], &plain["omitted"], "top, omitted");
+    }
+    assert_eq!((&suspects["total"], &suspects["unreachable"]), (&plain["total"], &plain["unreachable"]));
+    has_all(&growth["rows"][0], &plain["rows"][0], "top, rows");
+    assert_eq!(growth["total"], plain["total"]);
+    let merged = json(dumptool().args(["path", "--type", "SpeshLog", "--format", "json"]).arg(&heap), 0);
+    assert_eq!(merged["paths"][0]["steps"][0].get("object"), Some(&Value::Null));
+    let two = ["dart/synth_random_3k.dartheap.zst", "dart/tiny_derived_3.0.5.dartheap.zst"];
+    let (plain, identity) = (document(&["diff"], &two), document(&["diff", "--objects"], &two));
+    has_all(&identity, &plain, "diff");
+    assert_eq!(identity["old_snapshot"], 0);
+    assert_eq!(identity["old_total"]["count"], 3000);
+}
+
+/// Widths cannot be less than nothing, so that only what came into use is written, which nothing told.
+#[test]
+fn memory_that_went_out_of_use_is_told_as_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let lost = |input: &str, output: &str, more: &[&str]| {
+        let mut command = dumptool();
+        command.args(["convert", "--format", "json"]).args(more).arg(fixture(input)).arg(folder.path().join(output));
+        let lost = json(&mut command, 0)["lost"].clone();
+        lost.as_array().unwrap().iter().find(|loss| loss["what"] == "memory that went out of use").cloned()
+    };
+    let file = "mojo/tiny-3.6.0-memory-mem.mojo";
+    let freed = json(dumptool().args(["top", "--metric", "memory-freed", "--format", "json"]).arg(fixture(file)), 0);
+    for output in ["a.folded", "a.pb.gz", "a.speedscope.json", "a.csv"] {
+        let loss = lost(file, output, &["--metric", "memory"]).unwrap();
+        assert_eq!(loss["bytes"], freed["total"]["value"], "{output}");
+        assert!(lost(file, output, &["--metric", "memory-gained"]).is_none(), "{output}");
+    }
+    assert!(lost(file, "a.mojo", &[]).is_none());
+}
+
+/// `top --by thread`, `find` and `check` print it so.
+#[test]
+fn a_thread_can_be_named_by_its_label_and_processes_are_named_to_who_asks_for_one() {
+    let file = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let threads = json(dumptool().args(["top", "--by", "thread", "--format", "json"]).arg(&file), 0);
+    let (label, value) = (threads["rows"][1]["name"].as_str().unwrap(), &threads["rows"][1]["total"]);
+    let selected = json(dumptool().args(["top", "--format", "json", "--thread", label]).arg(&file), 0);
+    assert_eq!(&selected["total"]["value"], value);
+    let assert = dumptool().args(["top", "--pid", "1"]).arg(&file).assert().code(2);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(text.contains("hint: it has the process 18459\n"), "{text}");
+}
+
+/// As `top` calls it.
+#[test]
+fn the_hottest_function_has_a_name_even_if_the_file_has_none() {
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut mojo = support::mojo::Mojo::new(3);
+    mojo.metadata("mode", "wall").stack(1, 0, "2").string(2, "gen.py").string(3, "").frame(4, 2, 3, 7).frame_ref(4).time(100);
+    file.write_all(&mojo.0).unwrap();
+    let info = json(dumptool().args(["info", "--format", "json"]).arg(file.path()), 0);
+    assert_eq!(info["profile"]["hottest"]["name"], "<unnamed>");
+    // A text is summed up elsewhere.
+    let mut text = tempfile::NamedTempFile::new().unwrap();
+    text.write_all(b"# mode: wall\nP1;T0:2;gen.py::7 100\n").unwrap();
+    let info = json(dumptool().args(["info", "--format", "json"]).arg(text.path()), 0);
+    assert_eq!(info["profile"]["hottest"]["name"], "<unnamed>");
+}
+
+#[test]
+fn a_sample_that_damage_cut_is_told_as_lost_from_the_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = dumptool();
+    command
+        .args(["convert", "--format", "json"])
+        .arg(fixture("mojo/synth/v3-trunc-varint.mojo"))
+        .arg(folder.path().join("a.austin"));
+    let report = json(&mut command, 3);
+    assert_eq!((&report["samples"], &report["lost"][0]["what"]), (&1.into(), &"samples that the damage cut".into()));
+}
+
+/// From version 4 on it counts rounds of sampling; the copy has version 3, where it counts samples.
+#[test]
+fn saturation_of_another_meaning_is_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    let mut mojo = support::mojo::Mojo::new(4);
+    mojo.metadata("mode", "wall").string(2, "a.py").string(3, "f").frame(4, 2, 3, 7);
+    mojo.stack(1, 0, "2").frame_ref(4).time(100).stack(1, 0, "3").frame_ref(4).time(100).metadata("saturation", "0/1");
+    file.write_all(&mojo.0).unwrap();
+    let copy = folder.path().join("copy.mojo");
+    let report = json(dumptool().args(["convert", "--format", "json"]).arg(file.path()).arg(&copy), 0);
+    assert_eq!(report["lost"][0]["what"], "metadata that counts samples");
+    dumptool().arg("check").arg(&copy).assert().code(0);
 }
 
 #[test]
