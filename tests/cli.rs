@@ -526,6 +526,24 @@ fn saturation_of_another_meaning_is_left_out() {
     dumptool().arg("check").arg(&copy).assert().code(0);
 }
 
+/// There were 11 rows more than objects, and an object less in `tree` than in `top`.
+#[test]
+fn objects_are_as_many_wherever_they_are_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = fixture("mvmheap/tiny-nqp.mvmheap");
+    let report = json(dumptool().args(["convert", "--format", "json"]).arg(&file).arg(folder.path().join("a.csv")), 0);
+    assert_eq!(report["written"], serde_json::json!({"rows": 3173, "root_rows": 11}));
+    assert_eq!(report["objects"], 3162);
+    let assert = dumptool().arg("convert").arg(&file).arg(folder.path().join("b.csv")).assert().code(0);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(text.contains("3 162 objects as 3 173 rows of objects, 11 of them for roots"), "{text}");
+    for name in ["mvmheap/tiny-nqp.mvmheap", "dart/tiny_derived_3.0.5.dartheap.zst", "go/tiny_go127.heapdump.zst"] {
+        let tree = json(dumptool().args(["tree", "--format", "json"]).arg(fixture(name)), 0);
+        let top = json(dumptool().args(["top", "--format", "json"]).arg(fixture(name)), 0);
+        assert_eq!(tree["nodes"][0]["count"], top["total"]["count"], "{name}");
+    }
+}
+
 #[test]
 #[cfg(not(feature = "flamegraph"))]
 fn flame_graphs_that_were_not_built_in_are_refused_with_a_hint() {

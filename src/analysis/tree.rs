@@ -5,7 +5,7 @@ mod expand;
 use super::held::Held;
 use super::preorder::Preorder;
 use super::root_groups::{Holder, RootGroups};
-use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
+use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind};
 use expand::Expander;
 use std::collections::BinaryHeap;
 
@@ -74,8 +74,9 @@ pub fn lines(heap: &Heap<'_>, held: &Held, roots: &RootGroups, options: Options)
         members: Vec::new(),
         shown: true,
     }];
-    let tops = tops(heap, held, &preorder, roots);
-    // What is made up stands for the roots, and its own bytes for nothing.
+    let (tops, made_up) = tops(heap, held, &preorder, roots);
+    // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever objects are counted.
+    nodes[0].line.count = made_up;
     for &member in tops.iter().flat_map(|(_, members)| members) {
         nodes[0].line.count += u64::from(preorder.end(member) - member);
         let retained = held.retained.of_number(preorder.number(member));
@@ -136,8 +137,9 @@ fn omit(nodes: &mut [Node], index: usize) {
     omitted.bytes = omitted.bytes.saturating_add(bytes);
 }
 
-/// What no object of the program dominates, by what keeps it alive.
-fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -> Vec<(What, Vec<u32>)> {
+/// What no object of the program dominates, by what keeps it alive, and how many objects above it the runtime made up.
+fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -> (Vec<(What, Vec<u32>)>, u64) {
+    let mut made_up = 0;
     let mut groups: Vec<(What, Vec<u32>)> =
         roots.groups.iter().map(|group| (What::Root(Some((group.kind, group.name.clone()))), Vec::new())).collect();
     groups.push((What::Root(None), Vec::new()));
@@ -146,6 +148,7 @@ fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -
         for child in preorder.children(position) {
             let Some(object) = held.dominators.object(preorder.number(child)) else { continue };
             if heap.is_made_up(object) {
+                made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
                 open.push(child);
                 continue;
             }
@@ -158,7 +161,7 @@ fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -
     }
     groups.retain(|(_, members)| !members.is_empty());
     groups.iter_mut().for_each(|(_, members)| members.sort_unstable());
-    groups
+    (groups, made_up)
 }
 
 /// The shown nodes, parents first, the largest siblings first.

@@ -2,7 +2,7 @@
 
 use super::super::args::{TableArg, Target};
 use super::super::load::report_loaded;
-use super::super::size::plural;
+use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::{Conversion, Converted, Report};
 use crate::analysis::dominators::Dominators;
@@ -15,6 +15,8 @@ use serde::Serialize;
 #[derive(Serialize)]
 struct WrittenRows {
     rows: u64,
+    /// Rows of objects that only stand for roots and do not count as objects; 0 in other tables.
+    root_rows: u64,
 }
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
@@ -31,11 +33,17 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let dominators = Dominators::of(&Graph::of(heap));
     let retained = Retained::of(heap, &dominators);
     let (rows, bytes) = conversion.write(|out| tables::write(heap, &dominators, &retained, table, syntax, out))?;
+    // They are numbered as objects are, so that references from and to them can be followed.
+    let root_rows = if name == "objects" { rows.saturating_sub(heap.object_count()) } else { 0 };
+    let stand_ins = match root_rows {
+        0 => String::new(),
+        some => format!(", {} of them for roots", count(some)),
+    };
     conversion.report(&Report {
         converted: Converted::Objects(heap.object_count()),
         bytes,
-        written: &WrittenRows { rows },
-        summary: format!("{} of {name}", plural(rows, "row", "rows")),
+        written: &WrittenRows { rows, root_rows },
+        summary: format!("{} of {name}{stand_ins}", plural(rows, "row", "rows")),
         lost: Vec::new(),
     })?;
     Ok(report_loaded(input, &loaded, terminal))
