@@ -127,7 +127,7 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
 /// Prints where an input is damaged, of which was shown what could be read. Who lets damage pass is warned of it, also when no
 /// other warnings are wanted: neither the result nor the status tells.
 pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
-    const LENIENT: &str = "what could be read was shown; --lenient makes the exit status 0";
+    const LENIENT: &str = "--lenient keeps what was read (exit status 0)";
     let is_damage = matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt);
     match terminal.lenient {
         true => tell_input(&terminal.yellow("warning:"), path, error, None),
@@ -135,14 +135,15 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     }
 }
 
-/// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the error says, or else what is
-/// known here.
+/// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the error says, and what is known
+/// here.
 fn tell_input(label: &str, path: &Path, error: &Error, hint: Option<&str>) {
     tell(&format!("{label} {}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {
         tell(&format!("  {cause}"));
     }
-    if let Some(hint) = error.advice().or(hint) {
-        tell(&format!("  hint: {hint}"));
+    let hints: Vec<_> = error.advice().into_iter().chain(hint).collect();
+    if !hints.is_empty() {
+        tell(&format!("  hint: {}", hints.join("; ")));
     }
 }
