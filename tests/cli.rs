@@ -413,7 +413,7 @@ fn damage_that_is_let_pass_is_a_warning_without_a_hint() {
     file.write_all(&whole[..whole.len() / 2]).unwrap();
     let assert = dumptool().arg("info").arg(file.path()).assert().code(3);
     let strict = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-    assert!(strict.ends_with("; --lenient keeps what was read (exit status 0)\n"), "{strict}");
+    assert!(strict.ends_with("hint: --lenient keeps what was read (exit status 0)\n"), "{strict}");
     let assert = dumptool().args(["info", "--lenient"]).arg(file.path()).assert().code(0);
     let lenient = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
     assert!(lenient.starts_with("warning: ") && !lenient.contains("hint"), "{lenient}");

@@ -54,16 +54,14 @@ pub fn main() -> ExitCode {
         let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
     }
     let started = std::time::Instant::now();
-    let status = match run(&cli, &terminal) {
-        // Damage may be let pass, but not an input of which nothing could be shown.
-        Ok(Status::Damaged) if cli.common.lenient => Status::Done,
-        Ok(status) => status,
-        Err(error) => status::report(&error, &terminal),
-    };
+    let status = run(&cli, &terminal).unwrap_or_else(|error| status::report(&error, &terminal));
     if cli.common.verbose {
         terminal::tell(&format!("took {}", size::duration(started.elapsed().as_micros() as u64)));
     }
-    status.into()
+    match status {
+        Status::Damaged if cli.common.lenient => Status::Done.into(),
+        status => status.into(),
+    }
 }
 
 fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {

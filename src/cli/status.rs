@@ -11,20 +11,28 @@ use std::process::ExitCode;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Status {
     /// All is done. A closed pipe counts as done.
-    Done = 0,
+    Done,
     /// `check`: something does not hold.
-    Broken = 1,
+    Broken,
     /// Wrong usage.
-    Usage = 2,
-    /// The input is missing, unknown, unsupported or damaged. What could be read was printed.
-    Damaged = 3,
+    Usage,
+    /// The input is damaged, and what could be read was shown. `--lenient` lets it pass.
+    Damaged,
+    /// The input is missing, unknown, unsupported or so damaged that nothing was shown.
+    Unreadable,
     /// The output could not be written.
-    Unwritable = 4,
+    Unwritable,
 }
 
 impl From<Status> for ExitCode {
     fn from(status: Status) -> Self {
-        Self::from(status as u8)
+        Self::from(match status {
+            Status::Done => 0,
+            Status::Broken => 1,
+            Status::Usage => 2,
+            Status::Damaged | Status::Unreadable => 3,
+            Status::Unwritable => 4,
+        })
     }
 }
 
@@ -107,7 +115,7 @@ impl std::error::Error for UsageError {}
 pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     if let Some(input) = error.downcast_ref::<InputError>() {
         tell_input(&terminal.red("error:"), &input.path, &input.error, None);
-        return Status::Damaged;
+        return Status::Unreadable;
     }
     let label = terminal.red("error:");
     if let Some(usage) = error.downcast_ref::<UsageError>() {
