@@ -1,7 +1,7 @@
 //! What a heap says when its graph is asked: what is alive, what holds it, and how much would go with it.
 //!
 //! * [`graph`]: the strong references and where they begin;
-//! * [`live`]: what can be reached over them, as an [`object_set`]; [`unreachable`]: what the others hang from;
+//! * [`live`]: what can be reached over them, as an [`object_set`]; [`unreachable`](mod@unreachable): what the others hang from;
 //! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
 //! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
 //! * [`paths`]: how it is reached from the roots, with labels;
