@@ -366,14 +366,7 @@ fn what_is_put_into_callers_is_bounded_and_said() {
 
 /// More stacks than a part of the command line has, the last of them met by the garbage collector.
 fn large() -> Vec<u8> {
-    let mut file = Mojo::new(3);
-    file.metadata("mode", "wall").string(5, "a.py").string(6, "f");
-    (0..600).for_each(|key| _ = file.frame(key, 5, 6, key));
-    for sample in 0..60_000 {
-        file.stack(1, 0, "a").frame_ref(sample % 600).frame_ref(sample / 600);
-        (0..18).for_each(|_| _ = file.frame_ref(1));
-        file.time(1);
-    }
+    let mut file = Mojo::of_new_stacks();
     file.stack(1, 0, "b").id(7).time(5);
     file.0
 }

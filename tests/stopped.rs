@@ -73,14 +73,7 @@ fn a_limit_on_file_sizes_is_an_error_like_a_full_disk() {
 #[test]
 fn what_waits_for_its_place_in_the_output_needs_room_too() {
     let folder = tempfile::tempdir().unwrap();
-    let mut file = Mojo::new(3);
-    file.metadata("mode", "wall").string(5, "a.py").string(6, "f");
-    (0..600).for_each(|key| _ = file.frame(key, 5, 6, key));
-    for sample in 0..60_000 {
-        file.stack(1, 0, "a").frame_ref(sample % 600).frame_ref(sample / 600);
-        (0..18).for_each(|_| _ = file.frame_ref(1));
-        file.time(1);
-    }
+    let file = Mojo::of_new_stacks();
     let (input, out) = (folder.path().join("large.mojo"), folder.path().join("out.speedscope.json"));
     fs::write(&input, file.0).unwrap();
     let program = env!("CARGO_BIN_EXE_dumptool");

@@ -88,7 +88,7 @@ pub(crate) fn load_on_one_thread(format: Format, path: &Path) {
     pool.install(|| load(format, source.bytes()));
 }
 
-/// Loads a heap and writes as many bytes as its conversion has just written, over that file and in blocks of 1 MiB.
+/// Loads a heap and writes as many bytes as its conversion has just written, to a new file and in blocks of 1 MiB.
 pub(crate) fn load_and_write(format: Format, path: &Path) {
     let source = Source::open(path).expect("the input opens");
     load(format, source.bytes());

@@ -79,9 +79,9 @@ pub(crate) fn child(bench: &Bench, path: &Path) {
     floors.into_iter().for_each(|times| println!("{}", median(times)));
 }
 
-/// Removes what was written, if anything was, and waits until the kernel has given the memory of its pages back. In a virtual machine
-/// it goes back to the host after some seconds, and to get it anew takes several times as long as to write: all have to begin
-/// without it, or the one that follows first would find it.
+/// Removes what was written, if anything was, and waits until the kernel has given the memory of its pages back. In a virtual
+/// machine it goes back to the host after some seconds, and to get it anew takes several times as long as to write: all have to
+/// begin without it, or the one that follows first would find it.
 fn rest() {
     if remove_converted() {
         thread::sleep(Duration::from_secs(6));

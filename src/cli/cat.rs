@@ -31,14 +31,11 @@ pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyho
         name_width: known.iter().map(|name| name.len()).max().unwrap_or(0),
         color: terminal.color,
     };
-    let mut printer =
-        Printer { args, format, left: args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX), buffer: Vec::new(), error: None };
+    let left = args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
+    let mut printer = Printer { args, format, left, buffer: Vec::new(), error: None };
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
-    let read = match printer.left {
-        0 => Ok(()),
-        _ => input::for_each_record(input.format, input.bytes(), options, &mut printer),
-    };
+    let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
     printer.finish()?;
     // The end of the decompressed data explains more than what the reader found missing there.

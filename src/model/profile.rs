@@ -1,8 +1,9 @@
 //! A profile: what threads were doing when they were looked at.
 //!
 //! Names, frames and stacks are each kept once. A stack is a node of a tree whose parents are the stacks of the callers, so
-//! that equal stacks are equal numbers, except in parts of a profile whose stacks hardly come again. What the samples of a thread in a stack add up to is always there
-//! ([`Profile::aggregate`]); the samples themselves, in the order of the file, only when the loader was asked to keep them.
+//! that equal stacks are equal numbers, except in parts of a profile whose stacks hardly come again. What the samples of a
+//! thread in a stack add up to is always there ([`Profile::aggregate`]); the samples themselves, in the order of the file, only
+//! when the loader was asked to keep them.
 //!
 //! * [`builder`] fills a profile; [`samples`] are its columns of samples, [`aggregates`] those of sums;
 //! * [`stack_tree`] is the tree; [`values`] what is added up, and the metrics that read it;

@@ -19,7 +19,7 @@ pub(in crate::cli) struct CatArgs {
     /// Only records of these names (`info --records` shows which there are)
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(in crate::cli) record: Vec<String>,
-    /// Stop after this many records
+    /// Stop after this many records; 0 is all
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     /// Only records that begin at or after this offset (decimal or 0x…)

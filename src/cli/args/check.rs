@@ -19,8 +19,8 @@ use std::path::PathBuf;
   dumptool check app.heapdump || echo not to be trusted
   dumptool check -v app.mvmheap
   dumptool check --format json app.dartheap | jq '.findings[] | select(.ok | not)'
-  dumptool check app.hprof --max 'HashMap$Node.count=100000' --max 'total.shallow=1GiB'
-  dumptool check after.heapdump --max-growth '*Session.retained=5%' --against before.heapdump
+  dumptool check app.hprof --max '*HashMap$Node.count=100000' --max 'total.shallow=1GiB'
+  dumptool check after.hprof --max-growth '*Session.retained=5%' --against before.hprof
   dumptool check app.dartheap --none '_LeakedTimer'
   dumptool check profile.mojo --max 'main.py:slow.total=30%' --max 'json.py:*.self=200ms'")]
 pub(in crate::cli) struct CheckArgs {

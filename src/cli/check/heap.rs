@@ -115,7 +115,8 @@ fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Commo
         message.push_str(" (no type matches)");
     }
     let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
-    Outcome { finding, note: None, is_void: types == 0 && rule.kind != RuleKind::None }
+    let is_void = types == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| measure(rule, old).1 == 0);
+    Outcome { finding, note: None, is_void }
 }
 
 /// Says of types that break a rule what holds the largest of their objects.

@@ -119,7 +119,8 @@ fn outcome(
     let place = (!ok && rule.subject != "total").then(|| new.heaviest(&wanted, metric)).flatten();
     let note = place.map(|place| format!("mostly in {}", stack_text(&new.loaded.profile, &place, common.verbose)));
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
-    Ok(Outcome { finding, note, is_void: functions == 0 && rule.kind != RuleKind::None })
+    let is_void = functions == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| !old.cost(rule).0.contains(&true));
+    Ok(Outcome { finding, note, is_void })
 }
 
 /// What a rule counts: its unit says it, or `--metric`, or the profile.

@@ -16,7 +16,7 @@ pub(super) struct Outcome {
     pub(super) finding: Finding,
     /// Why, if it is broken: what holds the objects, who calls the function.
     pub(super) note: Option<String>,
-    /// Nothing has a name that the rule is about, so that it cannot be broken.
+    /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be broken.
     pub(super) is_void: bool,
 }
 

@@ -50,7 +50,7 @@ pub(super) fn run(
 /// Counts the objects of an input by type.
 ///
 /// # Errors
-/// As [`super::super::load::load_heap`].
+/// When the file has no such snapshot, or nothing of it can be read.
 pub(in crate::cli) fn count(input: &Input, snapshot: Option<Snapshot>, terminal: &Terminal) -> anyhow::Result<TypeCounts> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let reached = |offset| progress.reached(offset);
