@@ -361,3 +361,30 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
         assert_eq!(read(&row.sums).get(metric), expected, "{name} {metric:?}");
     }
 }
+
+/// Java's sums of allocations may have bytes of no instances. Rows, trees and callers had only what has samples.
+#[test]
+fn bytes_without_samples_are_somebodys() {
+    let mut builder = ProfileBuilder::new(false);
+    let name = builder.name(b"main");
+    let thread = builder.thread(0, None, name);
+    let [caller, allocates] = [0, 1].map(|function| frame(&mut builder, function, 1));
+    let caller = builder.push(StackId::EMPTY, caller);
+    let stack = builder.push(caller, allocates);
+    let bytes = Values { memory_gained: 4096, ..Values::default() };
+    builder.add(thread, stack, &bytes);
+    let profile = builder.finish();
+
+    let selected = selected(&profile, None);
+    let rows = top(&selected, By::Frames(FrameBy::Function)).rows;
+    let own: Vec<_> = rows.iter().map(|row| (&*row.label.name, row.sums.own)).collect();
+    assert_eq!(own, [("f0", Values::default()), ("f1", bytes)]);
+
+    let groups = Groups::of(&profile, FrameBy::Function);
+    let limits = Limits { min_share: 0.01, base: 4096, depth: u32::MAX, nodes: usize::MAX };
+    let wanted: Vec<bool> = groups.labels().iter().map(|label| label.name == "f1").collect();
+    for tree in [CallTree::of(&selected, &groups), Focus::of(&selected, &groups, &wanted).callers] {
+        assert_eq!(prune(&tree, Metric::MemoryGained, &limits).len(), tree.nodes.len());
+        assert_eq!(tree.nodes.last().unwrap().sums.total, bytes);
+    }
+}

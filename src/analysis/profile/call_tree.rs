@@ -111,7 +111,7 @@ fn callers(selected: &Selected<'_>, groups: &Groups, wanted: &[bool]) -> CallTre
         }
         inside[stack.index()] = true;
         let values = &under[stack.index()];
-        if values.samples == 0 {
+        if values.is_zero() {
             continue;
         }
         let mut node = 0;

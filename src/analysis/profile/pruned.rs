@@ -34,8 +34,8 @@ pub struct PrunedNode {
     pub omitted_value: i64,
 }
 
-/// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that have samples
-/// and are large enough; otherwise the largest of those, each with its callers.
+/// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
+/// anything and are large enough; otherwise the largest of those, each with its callers.
 pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode> {
     let nodes = &tree.nodes;
     let value = |node: u32| nodes[node as usize].sums.total.get(metric);
@@ -51,7 +51,7 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode
     };
     let least = limits.min_share * limits.base.unsigned_abs() as f64;
     let fits = |node: u32| {
-        nodes[node as usize].sums.total.samples > 0 && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least
+        !nodes[node as usize].sums.total.is_zero() && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least
     };
     let mut depth = vec![u32::MAX; nodes.len()];
     let mut open = BinaryHeap::from([(weight(0), Reverse(0u32))]);
@@ -74,7 +74,7 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode
     let mut open = vec![(0u32, true)];
     while let Some((node, last)) = open.pop() {
         let all = children.get(node).iter().copied();
-        let left_out = || all.clone().filter(|child| !kept[*child as usize] && nodes[*child as usize].sums.total.samples > 0);
+        let left_out = || all.clone().filter(|child| !kept[*child as usize] && !nodes[*child as usize].sums.total.is_zero());
         let omitted = left_out().count() as u64;
         let omitted_value = left_out().fold(0i64, |sum, child| sum.saturating_add(value(child)));
         pruned.push(PrunedNode { node, depth: depth[node as usize], last, omitted, omitted_value });

@@ -29,7 +29,7 @@ pub struct Row {
 /// What everything costs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Top {
-    /// All that have samples, in the order of the file.
+    /// All that cost anything, in the order of the file.
     pub rows: Vec<Row>,
 }
 
@@ -90,7 +90,7 @@ impl TopSums {
     pub fn finish(self) -> Top {
         let all = self.labels.into_iter().zip(self.sums).map(|(label, sums)| Row { label, sums });
         match self.by {
-            By::Frames(_) => Top { rows: all.filter(|row| row.sums.total.samples > 0).collect() },
+            By::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
             By::Thread | By::Process => Top { rows: all.collect() },
         }
     }

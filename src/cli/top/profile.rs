@@ -165,7 +165,7 @@ impl View<'_> {
         let before = if self.metric == Metric::Samples { " of" } else { " ·" };
         text.push_str(&format!("{before} {} in {threads}", plural(total.samples, "sample", "samples")));
         let empty = &selected.without_frames;
-        if empty.samples > 0 {
+        if !empty.is_zero() {
             text.push_str(&format!(", {} without frames", count(empty.samples)));
             if self.metric != Metric::Samples {
                 text.push_str(&format!(" ({})", self.amount.show(empty.get(self.metric))));

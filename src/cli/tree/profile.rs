@@ -195,7 +195,7 @@ impl View<'_> {
 
     /// `showing 12 of 812 calls, those of at least 1 % of 180.6 s`.
     fn footer(&self, tree: &CallTree, shown: &[PrunedNode]) -> String {
-        let all = tree.nodes.iter().skip(1).filter(|node| node.sums.total.samples > 0).count();
+        let all = tree.nodes.iter().skip(1).filter(|node| !node.sums.total.is_zero()).count();
         let shown = shown.iter().filter(|node| node.node > 0).count();
         let of = whole(&self.selected.total, self.metric, self.amount);
         let samples = plural(self.selected.total.samples, "sample", "samples");

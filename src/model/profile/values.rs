@@ -51,6 +51,12 @@ impl Values {
         self.memory_freed = self.memory_freed.saturating_add(other.memory_freed);
     }
 
+    /// Whether there is nothing to say. Java's sums may have bytes and no samples.
+    #[inline]
+    pub fn is_zero(&self) -> bool {
+        *self == Self::default()
+    }
+
     /// The sum that a metric reads.
     #[inline]
     pub fn get(&self, metric: Metric) -> i64 {
