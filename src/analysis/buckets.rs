@@ -45,7 +45,7 @@ impl Buckets {
 }
 
 /// How many items ahead records are asked for: enough to hide a read of memory, few enough for them to be there still.
-const AHEAD: usize = 32;
+const AHEAD: usize = 48;
 
 fn backward<P: Position, T>(
     first: &[P],
@@ -58,8 +58,12 @@ fn backward<P: Position, T>(
     for (key, ends) in first.windows(2).enumerate().rev() {
         let (start, end) = (ends[0].index(), ends[1].index());
         before(start, end, AHEAD).iter().for_each(|item| prefetch(records, *item as usize));
-        for &item in before(start, end, AHEAD / 2) {
+        for &item in before(start, end, AHEAD / 3 * 2) {
             prefetch(records, next(&records[item as usize]) as usize);
+        }
+        for &item in before(start, end, AHEAD / 3) {
+            let second = next(&records[item as usize]) as usize;
+            prefetch(records, next(&records[second]) as usize);
         }
         each(key as u32, &items[start..end], records);
     }

@@ -8,14 +8,16 @@
 //! Walking up can take quadratic time, if many objects at the end of a long list are also held at its beginning. Steps are
 //! counted; when there are too many, relative dominators (`relative`) take over, whose time is O(n log n) for any graph.
 
+mod backward;
 mod forest;
+mod packed;
 mod relative;
 mod search;
 mod semi;
 
 use super::graph::Graph;
 use crate::model::heap::ObjectId;
-use search::Search;
+use search::Found;
 
 /// The dominator tree of the live objects.
 ///
@@ -45,12 +47,12 @@ impl Dominators {
     /// this is for tests of both.
     #[doc(hidden)]
     pub fn with_steps(graph: &Graph<'_>, steps_per_object: usize) -> Self {
-        let Search { order, parent, semi, backward } = search::search(graph);
+        let Found { number, parent, semi, backward } = search::search(graph);
         let semi = semi::semidominators(&parent, semi, backward);
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps).unwrap_or_else(|| relative::dominators(&parent, semi));
         drop(parent);
-        let number = numbers(graph.len(), &order);
+        let order = order(&number, dominator.len() - 1);
         Self { order, dominator, number }
     }
 
@@ -117,9 +119,13 @@ fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> O
     Some(dominator)
 }
 
-/// The order by object. The search has it, too, but to keep it until here would be 4 bytes an object at the peak.
-fn numbers(objects: usize, order: &[ObjectId]) -> Vec<u32> {
-    let mut number = vec![0; objects];
-    order.iter().zip(1..).for_each(|(object, own)| number[object.index()] = own);
-    number
+/// Live objects by number, from 1.
+fn order(number: &[u32], live: usize) -> Vec<ObjectId> {
+    let mut order = vec![ObjectId(0); live];
+    for (object, &own) in (0..).map(ObjectId).zip(number) {
+        if let Some(place) = (own as usize).checked_sub(1) {
+            order[place] = object;
+        }
+    }
+    order
 }

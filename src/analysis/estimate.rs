@@ -5,14 +5,17 @@
 /// That depends on the graph: half of the references are taken to lead backward in the order of the search (two fifths do in
 /// graphs like those of programs), and a quarter of the objects to be on its stack at once.
 pub fn memory_estimate(objects: u64, references: u64) -> u64 {
-    let wide = references > u32::MAX.into();
-    let (offset, node, frame) = if wide { (8, 16, 24) } else { (4, 8, 12) };
+    let offset = if references > u32::MAX.into() { 8 } else { 4 };
+    // Those of the graph that the search makes for itself: one for each object and one for each reference.
+    let words = objects.saturating_add(references);
+    let word = if words > 1 << 31 { 8 } else { 4 };
     let of_objects = |bytes: u64| objects.saturating_mul(bytes);
     let of_references = |bytes: u64| references.saturating_mul(bytes);
     let backward = |bytes: u64| (references / 2).saturating_mul(bytes);
-    // Order, parents and semidominators are there from the search on. A source of backward references takes 4 bytes, too.
-    let stack = (objects / 4).saturating_mul(frame);
-    let search = of_objects(12 + node + 4).saturating_add(stack).saturating_add(backward(4));
+    // Parents and semidominators, or these and numbers, are there from the search on. A source of backward references takes 4
+    // bytes, too.
+    let stack = (objects / 4).saturating_mul(2 * word);
+    let search = of_objects(8 + 4).saturating_add(words.saturating_mul(word)).saturating_add(stack).saturating_add(backward(4));
     let sorting = of_objects(12 + offset + 4).saturating_add(backward(4 + 4));
     let semidominators = of_objects(12 + offset + 8).saturating_add(backward(4));
     // Then 12 bytes of an object are left, to which retained sizes and referrers come.
@@ -29,8 +32,8 @@ mod tests {
         assert_eq!(memory_estimate(0, 0), 0);
         // 10 million objects with 30 million references: 36 bytes an object.
         assert_eq!(memory_estimate(10_000_000, 30_000_000), 360_000_000);
-        // Twice the graph takes more than twice the memory where offsets become wide.
-        assert!(memory_estimate(1 << 31, 1 << 32) > 2 * memory_estimate(1 << 30, 1 << 31));
+        // Twice the graph takes more than twice the memory where words become wide.
+        assert!(memory_estimate(1 << 30, 1 << 31) > 2 * memory_estimate(1 << 29, 1 << 30));
         assert_eq!(memory_estimate(u64::MAX, u64::MAX), u64::MAX);
     }
 }

@@ -35,6 +35,11 @@ impl<'h> Graph<'h> {
         self.len() == 0
     }
 
+    /// All objects.
+    pub fn objects(&self) -> impl ExactSizeIterator<Item = ObjectId> + use<> {
+        (0..self.len() as u32).map(ObjectId)
+    }
+
     /// What the roots hold, each object once.
     pub fn starts(&self) -> &[ObjectId] {
         &self.starts
@@ -45,6 +50,21 @@ impl<'h> Graph<'h> {
     pub fn targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
         let strong = self.references.range(object).filter(|row| !self.references.is_weak(*row));
         strong.map(|row| self.references.target[row]).chain(self.dependent.on(object).iter().map(|(_, value)| *value))
+    }
+
+    /// Whether the references in the columns are all there are, and all strong.
+    #[inline]
+    pub(super) fn is_plain(&self) -> bool {
+        self.references.weak.is_empty() && self.dependent.is_empty()
+    }
+
+    /// How many objects an object keeps alive, those that come several times counted as often.
+    #[inline]
+    pub(super) fn degree(&self, object: ObjectId) -> usize {
+        match self.is_plain() {
+            true => self.references.range(object).len(),
+            false => self.targets(object).count(),
+        }
     }
 
     /// Whether there are references besides those in the columns.

@@ -3,243 +3,99 @@
 //! It keeps its own stack, and takes an object off it before the last of its references is followed, so that a list of any
 //! length needs one frame.
 
+use super::backward::Backward;
+use super::packed::{Packed, Word};
 use crate::analysis::graph::Graph;
-use crate::analysis::prefetch::prefetch;
-use crate::model::heap::{ObjectId, Offsets};
 
-/// What the search found. Vectors are by number, from 1 in preorder; 0 is the set of roots.
-pub(super) struct Search {
-    /// The object of number n is `order[n - 1]`.
-    pub(super) order: Vec<ObjectId>,
-    /// Whose reference was followed to find the object.
+/// What the search found. Numbers are from 1 in preorder; 0 is the set of roots.
+pub(super) struct Found {
+    /// By object; 0 for unreachable ones.
+    pub(super) number: Vec<u32>,
+    /// By number: whose reference was followed to find the object.
     pub(super) parent: Vec<u32>,
-    /// The smallest number of a referrer, among those with a smaller number than the object itself.
+    /// By number: the smallest number of a referrer, among those with a smaller number than the object itself.
     pub(super) semi: Vec<u32>,
     /// References from a larger number to a smaller one.
     pub(super) backward: Backward,
 }
 
-/// References from larger numbers to smaller ones, in the order of the sources, in blocks, so that adding one never copies the
-/// others.
-///
-/// A source comes once, before its targets. Sources rise, and targets are below their source: what is above the last source is
-/// the next one. So most references take 4 bytes.
-#[derive(Default)]
-pub(super) struct Backward {
-    blocks: Vec<Vec<u32>>,
-    source: u32,
-    references: usize,
-}
-
-impl Backward {
-    /// Numbers in a block: 4 MiB of them.
-    const BLOCK: usize = 1 << 20;
-
-    /// Adds a reference. The source is not below the one before, and above the target.
-    #[inline]
-    fn push(&mut self, target: u32, source: u32) {
-        if self.source != source {
-            self.source = source;
-            self.push_number(source);
-        }
-        self.references += 1;
-        self.push_number(target);
-    }
-
-    #[inline]
-    fn push_number(&mut self, number: u32) {
-        match self.blocks.last_mut() {
-            Some(block) if block.len() < Self::BLOCK => block.push(number),
-            _ => self.push_block(number),
-        }
-    }
-
-    #[cold]
-    fn push_block(&mut self, number: u32) {
-        let mut block = Vec::with_capacity(Self::BLOCK);
-        block.push(number);
-        self.blocks.push(block);
-    }
-
-    /// How many references there are.
-    pub(super) fn len(&self) -> usize {
-        self.references
-    }
-
-    /// Targets and sources.
-    pub(super) fn iter(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
-        let mut source = 0;
-        self.blocks.iter().flatten().filter_map(move |&number| {
-            if number > source {
-                source = number;
-                return None;
-            }
-            Some((number, source))
-        })
-    }
-}
-
 /// Numbers all that can be reached from the roots.
-pub(super) fn search(graph: &Graph<'_>) -> Search {
-    let rows = graph.references.len() as u64 + graph.dependent.pairs().len() as u64;
-    match (&graph.references.first, graph.references.weak.is_empty()) {
-        (Offsets::Small(first), true) if rows <= u32::MAX.into() => State::<u32, true>::new(graph, first).run(),
-        (Offsets::Small(first), false) if rows <= u32::MAX.into() => State::<u32, false>::new(graph, first).run(),
-        (Offsets::Small(first), _) => State::<u64, false>::new(graph, first).run(),
-        (Offsets::Large(first), true) => State::<u64, true>::new(graph, first).run(),
-        (Offsets::Large(first), false) => State::<u64, false>::new(graph, first).run(),
+pub(super) fn search(graph: &Graph<'_>) -> Found {
+    let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.pairs().len() as u64;
+    match words <= u32::MOST {
+        true => Search::<u32>::run(graph),
+        false => Search::<u64>::run(graph),
     }
-}
-
-/// A row of a column, narrow or wide.
-trait Row: Copy + Into<u64> {
-    fn from_index(index: usize) -> Self;
-    fn index(self) -> usize;
-}
-
-impl Row for u32 {
-    fn from_index(index: usize) -> Self {
-        index as u32
-    }
-    fn index(self) -> usize {
-        self as usize
-    }
-}
-
-impl Row for u64 {
-    fn from_index(index: usize) -> Self {
-        index as u64
-    }
-    fn index(self) -> usize {
-        self as usize
-    }
-}
-
-/// An object's first reference and its number lie side by side: who looks at one soon wants the other.
-#[derive(Clone, Copy)]
-struct Node<R> {
-    first: R,
-    number: u32,
 }
 
 /// An object some of whose references are still to be followed.
-struct Frame<R> {
+struct Frame<W> {
     number: u32,
-    next: R,
-    end: R,
+    next: W,
 }
 
-/// `ALL_STRONG`: no reference is weak.
-///
-/// A row is one of the column of references, or, after these, one of the ephemerons in effect.
-struct State<'g, R, const ALL_STRONG: bool> {
-    graph: &'g Graph<'g>,
-    nodes: Vec<Node<R>>,
-    stack: Vec<Frame<R>>,
-    order: Vec<ObjectId>,
+struct Search<W> {
+    packed: Packed<W>,
+    stack: Vec<Frame<W>>,
     parent: Vec<u32>,
     semi: Vec<u32>,
     backward: Backward,
 }
 
-impl<'g, R: Row, const ALL_STRONG: bool> State<'g, R, ALL_STRONG> {
-    fn new<F: Copy + Into<u64>>(graph: &'g Graph<'g>, first: &[F]) -> Self {
-        let objects = graph.len();
-        let root = |capacity| {
-            let mut column = Vec::with_capacity(capacity);
+impl<W: Word> Search<W> {
+    fn run(graph: &Graph<'_>) -> Found {
+        let (packed, starts) = Packed::of(graph);
+        let column = || {
+            let mut column = Vec::with_capacity(graph.len() + 1);
             column.push(0);
             column
         };
-        Self {
-            graph,
-            nodes: first.iter().map(|&first| Node { first: R::from_index(first.into() as usize), number: 0 }).collect(),
-            stack: Vec::new(),
-            order: Vec::with_capacity(objects),
-            parent: root(objects + 1),
-            semi: root(objects + 1),
-            backward: Backward::default(),
-        }
-    }
-
-    fn run(mut self) -> Search {
-        for &start in self.graph.starts() {
-            match self.nodes[start.index()].number {
-                0 => self.enter(start, 0),
-                number => self.semi[number as usize] = 0,
+        let mut search = Self { packed, stack: Vec::new(), parent: column(), semi: column(), backward: Backward::default() };
+        for start in starts {
+            match search.packed.number(start) {
+                None => search.enter(start, 0),
+                Some(number) => search.semi[number as usize] = 0,
             }
-            self.follow();
+            search.follow();
         }
-        Search { order: self.order, parent: self.parent, semi: self.semi, backward: self.backward }
+        let Self { packed, stack, parent, semi, backward } = search;
+        drop(stack);
+        Found { number: packed.into_numbers(graph), parent, semi, backward }
     }
 
     /// Follows what is left on the stack.
     fn follow(&mut self) {
         while let Some(frame) = self.stack.last_mut() {
-            let (from, row) = (frame.number, frame.next.index());
-            frame.next = R::from_index(row + 1);
-            if row + 1 == frame.end.index() {
+            let (from, reference) = (frame.number, frame.next);
+            frame.next = W::of(reference.index() + 1);
+            let (target, is_last) = self.packed.follow(reference);
+            if is_last {
                 self.stack.pop();
             }
-            let Some(target) = self.target(row) else { continue };
-            match self.nodes[target.index()].number {
-                0 => self.enter(target, from),
-                number if number > from => {
+            match self.packed.number(target) {
+                None => self.enter(target, from),
+                Some(number) if number > from => {
                     let semi = &mut self.semi[number as usize];
                     *semi = from.min(*semi);
                 }
                 // It was smaller when the referrer was entered, too, and is among the backward references.
-                _ => {}
+                Some(_) => {}
             }
         }
     }
 
-    /// Numbers an object. References to objects that have a number already lead backward; the first and the last of the
-    /// others bound what is to be followed. Looking at all targets at once lets the processor wait for them at once.
     #[inline]
-    fn enter(&mut self, object: ObjectId, parent: u32) {
-        self.order.push(object);
-        let own = self.order.len() as u32;
+    fn enter(&mut self, record: W, parent: u32) {
+        let number = self.parent.len() as u32;
         self.parent.push(parent);
         self.semi.push(parent);
-        self.nodes[object.index()].number = own;
-        if self.graph.has_dependent() {
-            // Under the others on the stack, so that they come after these.
-            let dependent = self.graph.dependent.rows(object);
-            let columns = self.graph.references.len();
-            self.look(own, columns + dependent.start, columns + dependent.end);
-        }
-        self.look(own, self.nodes[object.index()].first.index(), self.nodes[object.index() + 1].first.index());
-    }
-
-    #[inline(always)]
-    fn look(&mut self, own: u32, first: usize, end: usize) {
-        let (mut next, mut last) = (end, end);
-        for row in first..end {
-            let Some(target) = self.target(row) else { continue };
-            let node = self.nodes[target.index()];
-            match node.number {
-                0 => {
-                    next = next.min(row);
-                    last = row + 1;
-                    prefetch(&self.graph.references.target, node.first.index());
-                }
-                number if number < own => self.backward.push(number, own),
-                _ => {}
+        let backward = &mut self.backward;
+        if let Some(next) = self.packed.enter(record, number, |target| backward.push(target, number)) {
+            if self.stack.len() == self.stack.capacity() {
+                // A quarter, not as much again: the stack may be as long as there are objects.
+                self.stack.reserve_exact(self.stack.len() / 4 + 1024);
             }
-        }
-        if next < end {
-            self.stack.push(Frame { number: own, next: R::from_index(next), end: R::from_index(last) });
-        }
-    }
-
-    /// What the reference in a row keeps alive; none if it is weak.
-    #[inline]
-    fn target(&self, row: usize) -> Option<ObjectId> {
-        let references = self.graph.references;
-        match references.target.get(row) {
-            Some(_) if !ALL_STRONG && references.is_weak(row) => None,
-            Some(target) => Some(*target),
-            None => self.graph.dependent.pairs().get(row - references.len()).map(|(_, value)| *value),
+            self.stack.push(Frame { number, next });
         }
     }
 }

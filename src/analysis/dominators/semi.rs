@@ -1,7 +1,7 @@
 //! Semidominators: how far up a path can begin that reaches an object past its ancestors in the tree of the search.
 
+use super::backward::Backward;
 use super::forest::{Link, least};
-use super::search::Backward;
 use crate::analysis::buckets::Buckets;
 
 /// Semidominators by number. `semi` holds those that follow from references to larger numbers.

@@ -1,0 +1,161 @@
+//! The graph once more, as the search wants it.
+
+use crate::analysis::graph::Graph;
+use crate::analysis::prefetch::prefetch;
+use crate::model::heap::ObjectId;
+
+/// What objects keep alive: each object is followed by its references.
+///
+/// An object is a record: a word, at first how many references it has and then its number, and a word for each of these
+/// references, which says where the record of its target is. So who looks at a target has its references in the same line of the
+/// cache, and in a graph that is larger than the caches this one line is all that the search has to wait for.
+///
+/// The first word has a mark until the object is entered; then the last reference that is to be followed gets one.
+pub(super) struct Packed<W> {
+    words: Vec<W>,
+}
+
+/// How many references ahead places are asked for.
+const AHEAD: usize = 64;
+
+impl<W: Word> Packed<W> {
+    /// The graph, and the records of the objects at which it begins.
+    pub(super) fn of(graph: &Graph<'_>) -> (Self, Vec<W>) {
+        let (places, count) = places::<W>(graph);
+        let mut words = Vec::with_capacity(count);
+        let columns = graph.references;
+        for object in graph.objects() {
+            let record = words.len();
+            words.push(W::of(0));
+            let rows = columns.range(object);
+            for row in rows.clone() {
+                if let Some(target) = columns.target.get(row + AHEAD) {
+                    prefetch(&places, target.index());
+                }
+            }
+            match graph.is_plain() {
+                true => words.extend(columns.target[rows].iter().map(|target| places[target.index()])),
+                false => words.extend(graph.targets(object).map(|target| places[target.index()])),
+            }
+            words[record] = W::of(words.len() - record - 1).with_mark();
+        }
+        (Self { words }, graph.starts().iter().map(|start| places[start.index()]).collect())
+    }
+
+    /// The number of the object with this record; none if it was not entered.
+    #[inline]
+    pub(super) fn number(&self, record: W) -> Option<u32> {
+        self.words[record.index()].number()
+    }
+
+    /// Gives an object a number above all that were given, and calls `each` with those of its targets that have one already.
+    /// The answer is the first reference to one that has none; the last such reference gets a mark.
+    #[inline]
+    pub(super) fn enter(&mut self, record: W, number: u32, mut each: impl FnMut(u32)) -> Option<W> {
+        let first = record.index() + 1;
+        let degree = std::mem::replace(&mut self.words[record.index()], W::of(number as usize)).without_mark().index();
+        let (mut next, mut last) = (usize::MAX, 0);
+        // All targets at once, so that the processor waits for them at once.
+        for at in first..first + degree {
+            match self.number(self.words[at]) {
+                None => {
+                    next = next.min(at);
+                    last = at;
+                }
+                Some(target) if target < number => each(target),
+                Some(_) => {}
+            }
+        }
+        if next > last {
+            return None;
+        }
+        self.words[last] = self.words[last].with_mark();
+        Some(W::of(next))
+    }
+
+    /// The record to which a reference leads that is still to be followed, and whether it is the last one of its object.
+    #[inline]
+    pub(super) fn follow(&self, reference: W) -> (W, bool) {
+        let word = self.words[reference.index()];
+        (word.without_mark(), word.has_mark())
+    }
+
+    /// The number of each object, 0 for those that were not entered. They are moved together in place, since this is when
+    /// most memory is in use.
+    pub(super) fn into_numbers(self, graph: &Graph<'_>) -> Vec<u32> {
+        let mut words = self.words;
+        let mut record = 0;
+        for object in graph.objects() {
+            words[object.index()] = words[record];
+            record += 1 + graph.degree(object);
+        }
+        words.truncate(graph.len());
+        words.shrink_to_fit();
+        words.into_iter().map(|word| word.number().unwrap_or(0)).collect()
+    }
+}
+
+/// Where the record of each object is, and how many words there are.
+fn places<W: Word>(graph: &Graph<'_>) -> (Vec<W>, usize) {
+    let mut words = 0;
+    let place = |object: ObjectId| {
+        let place = words;
+        words += 1 + graph.degree(object);
+        W::of(place)
+    };
+    (graph.objects().map(place).collect(), words)
+}
+
+/// A word, narrow or wide. Its highest bit is a mark.
+pub(super) trait Word: Copy {
+    /// How many words there may be at most.
+    const MOST: u64;
+
+    fn of(value: usize) -> Self;
+    fn index(self) -> usize;
+    fn has_mark(self) -> bool;
+    fn with_mark(self) -> Self;
+    fn without_mark(self) -> Self;
+
+    /// Of the first word of a record: its number, if it has one.
+    #[inline]
+    fn number(self) -> Option<u32> {
+        (!self.has_mark()).then_some(self.index() as u32)
+    }
+}
+
+macro_rules! word {
+    ($word:ty) => {
+        impl Word for $word {
+            const MOST: u64 = 1 << (Self::BITS - 1);
+
+            #[inline]
+            fn of(value: usize) -> Self {
+                value as Self
+            }
+
+            #[inline]
+            fn index(self) -> usize {
+                self as usize
+            }
+
+            #[inline]
+            fn has_mark(self) -> bool {
+                self.leading_zeros() == 0
+            }
+
+            #[inline]
+            fn with_mark(self) -> Self {
+                self | 1 << (Self::BITS - 1)
+            }
+
+            #[inline]
+            fn without_mark(self) -> Self {
+                self & !(1 << (Self::BITS - 1))
+            }
+        }
+    };
+}
+
+word!(u32);
+word!(u64);
