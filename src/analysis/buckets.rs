@@ -30,7 +30,8 @@ impl Buckets {
     }
 
     /// Calls `each` with every key from the last to the first, its items, and the records. It will look at the records that its
-    /// items are the numbers of, and then perhaps at the one that `next` says: they are asked for a while before.
+    /// items are the numbers of, and then perhaps at the one that `next` says, and at the one that it says for that: they are
+    /// asked for a while before.
     pub(super) fn for_each_backward<T>(
         &self,
         records: &mut [T],

@@ -1,7 +1,7 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
 //! The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005): a depth-first
-//! search numbers the live objects (`search`), semidominators follow from the edges against the order of the numbers
+//! search of a copy of the graph (`packed`) numbers the live objects (`search`), semidominators follow from the edges against the order of the numbers
 //! (`semi`), and immediate dominators from semidominators by walking up the tree that is already known. Everything after
 //! the search works on numbers, not on objects: what is near in the tree is near in memory.
 //!
