@@ -1,9 +1,9 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
 //! The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005): a depth-first
-//! search of a copy of the graph (`packed`) numbers the live objects (`search`), semidominators follow from the edges against the order of the numbers
-//! (`semi`), and immediate dominators from semidominators by walking up the tree that is already known. Everything after
-//! the search works on numbers, not on objects: what is near in the tree is near in memory.
+//! search of a copy of the graph (`packed`) numbers the live objects (`search`), semidominators follow from the edges against
+//! the order of the numbers (`semi`), and immediate dominators from semidominators by walking up the tree that is already
+//! known. Everything after the search works on numbers, not on objects: what is near in the tree is near in memory.
 //!
 //! Walking up can take quadratic time, if many objects at the end of a long list are also held at its beginning. Steps are
 //! counted; when there are too many, relative dominators (`relative`) take over, whose time is O(n log n) for any graph.
@@ -17,6 +17,7 @@ mod semi;
 
 use super::graph::Graph;
 use crate::model::heap::ObjectId;
+use packed::MOST_NARROW;
 use search::Found;
 
 /// The dominator tree of the live objects.
@@ -40,14 +41,14 @@ const STEPS_PER_OBJECT: usize = 64;
 impl Dominators {
     /// Finds the immediate dominator of every live object.
     pub fn of(graph: &Graph<'_>) -> Self {
-        Self::with_steps(graph, STEPS_PER_OBJECT)
+        Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
     }
 
-    /// The same, with so many steps for each object before the other algorithm takes over. The result does not depend on it;
-    /// this is for tests of both.
+    /// The same, with so many steps for each object before the other algorithm takes over, and so many narrow words before the
+    /// search takes wide ones. The result depends on neither; this is for tests of both.
     #[doc(hidden)]
-    pub fn with_steps(graph: &Graph<'_>, steps_per_object: usize) -> Self {
-        let Found { number, parent, semi, backward } = search::search(graph);
+    pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
+        let Found { number, parent, semi, backward } = search::search(graph, most_narrow.min(MOST_NARROW));
         let semi = semi::semidominators(&parent, semi, backward);
         let steps = parent.len().saturating_mul(steps_per_object);
         let dominator = nearest_common_ancestors(&parent, &semi, steps).unwrap_or_else(|| relative::dominators(&parent, semi));

@@ -97,9 +97,9 @@ proptest! {
         let graph = Graph::of(&heap);
         let plain = sketch.without_ephemerons();
         let (dies, others) = (dies(&plain), others_dominators(&plain));
-        // Both ways from semidominators to dominators, and changing from one to the other.
-        for steps in [64, 0, 1] {
-            let dominators = Dominators::with_steps(&graph, steps);
+        // Both ways from semidominators to dominators, and changing from one to the other; narrow words and wide ones.
+        for (steps, most_narrow) in [(64, u64::MAX), (0, u64::MAX), (1, 0)] {
+            let dominators = Dominators::with_limits(&graph, steps, most_narrow);
             for (row, object) in objects(&heap) {
                 let found = dominators.dominator(object).map(ObjectId::index);
                 prop_assert_eq!(found, naive_dominators(&dies, row), "{} by taking away, {} steps", row, steps);

@@ -106,11 +106,11 @@ fn places<W: Word>(graph: &Graph<'_>) -> (Vec<W>, usize) {
     (graph.objects().map(place).collect(), words)
 }
 
+/// How many words there may be at most for narrow ones.
+pub(super) const MOST_NARROW: u64 = 1 << 31;
+
 /// A word, narrow or wide. Its highest bit is a mark.
 pub(super) trait Word: Copy {
-    /// How many words there may be at most.
-    const MOST: u64;
-
     fn of(value: usize) -> Self;
     fn index(self) -> usize;
     fn has_mark(self) -> bool;
@@ -127,8 +127,6 @@ pub(super) trait Word: Copy {
 macro_rules! word {
     ($word:ty) => {
         impl Word for $word {
-            const MOST: u64 = 1 << (Self::BITS - 1);
-
             #[inline]
             fn of(value: usize) -> Self {
                 value as Self
