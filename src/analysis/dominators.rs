@@ -17,7 +17,7 @@ mod semi;
 
 use super::graph::Graph;
 use crate::model::heap::ObjectId;
-use packed::MOST_NARROW;
+pub(super) use packed::MOST_NARROW;
 use search::Found;
 
 /// The dominator tree of the live objects.

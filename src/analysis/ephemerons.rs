@@ -32,24 +32,18 @@ impl Dependent {
         self.pairs.is_empty()
     }
 
-    /// Holder and value of all, sorted.
-    pub(super) fn pairs(&self) -> &[(ObjectId, ObjectId)] {
-        &self.pairs
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.pairs.len()
     }
 
-    /// Where in [`Dependent::pairs`] those of this holder are.
-    #[inline]
-    pub(super) fn rows(&self, holder: ObjectId) -> Range<usize> {
-        match &self.holders {
-            Some(holders) if holders.contains(holder) => equal(&self.pairs, |(other, _)| *other, holder),
-            _ => 0..0,
-        }
-    }
-
-    /// Those of this holder.
+    /// Holder and value of those of this holder.
     #[inline]
     pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
-        &self.pairs[self.rows(holder)]
+        match &self.holders {
+            Some(holders) if holders.contains(holder) => &self.pairs[equal(&self.pairs, |(other, _)| *other, holder)],
+            _ => &[],
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! How much memory an analysis will take.
 
+use super::dominators::MOST_NARROW;
+
 /// About how many bytes live objects, dominators, retained sizes and referrers take at their peak, beyond the loaded heap.
 ///
 /// That depends on the graph: half of the references are taken to lead backward in the order of the search (two fifths do in
@@ -8,7 +10,7 @@ pub fn memory_estimate(objects: u64, references: u64) -> u64 {
     let offset = if references > u32::MAX.into() { 8 } else { 4 };
     // Those of the graph that the search makes for itself: one for each object and one for each reference.
     let words = objects.saturating_add(references);
-    let word = if words > 1 << 31 { 8 } else { 4 };
+    let word = if words > MOST_NARROW { 8 } else { 4 };
     let of_objects = |bytes: u64| objects.saturating_mul(bytes);
     let of_references = |bytes: u64| references.saturating_mul(bytes);
     let backward = |bytes: u64| (references / 2).saturating_mul(bytes);

@@ -106,8 +106,8 @@ fn places<W: Word>(graph: &Graph<'_>) -> (Vec<W>, usize) {
     (graph.objects().map(place).collect(), words)
 }
 
-/// How many words there may be at most for narrow ones.
-pub(super) const MOST_NARROW: u64 = 1 << 31;
+/// With more words than this they are wide.
+pub(in crate::analysis) const MOST_NARROW: u64 = 1 << 31;
 
 /// A word, narrow or wide. Its highest bit is a mark.
 pub(super) trait Word: Copy {

@@ -21,7 +21,7 @@ pub(super) struct Found {
 
 /// Numbers all that can be reached from the roots. With up to `most_narrow` words the copy of the graph has narrow ones.
 pub(super) fn search(graph: &Graph<'_>, most_narrow: u64) -> Found {
-    let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.pairs().len() as u64;
+    let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.len() as u64;
     match words <= most_narrow {
         true => Search::<u32>::run(graph),
         false => Search::<u64>::run(graph),
