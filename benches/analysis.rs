@@ -18,6 +18,8 @@ mod graphs;
 mod lengauer_tarjan;
 #[path = "analysis/measure.rs"]
 mod measure;
+#[path = "../src/pages.rs"]
+mod pages;
 #[path = "analysis/table.rs"]
 mod table;
 

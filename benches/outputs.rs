@@ -22,9 +22,12 @@ use dumptool::source::Source;
 use std::io::{self, Write};
 use std::path::Path;
 
+#[path = "../src/pages.rs"]
+mod pages;
+
 /// The program's.
 #[global_allocator]
-static ALLOCATOR: dumptool::pages::HugePages = dumptool::pages::HugePages;
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() {
     let paths = std::env::args().skip(1).filter(|argument| !argument.starts_with("--"));

@@ -17,9 +17,12 @@ use support::inputs::remove_converted;
 use support::measure::{child, measure};
 use support::table::Table;
 
+#[path = "../src/pages.rs"]
+mod pages;
+
 /// The program's.
 #[global_allocator]
-static ALLOCATOR: dumptool::pages::HugePages = dumptool::pages::HugePages;
+static ALLOCATOR: pages::HugePages = pages::HugePages;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -105,7 +105,6 @@ pub mod java;
 pub mod model;
 mod open;
 pub mod output;
-pub mod pages;
 pub mod source;
 mod vm_service;
 

@@ -1,9 +1,12 @@
-//! The program: everything is in [`dumptool::cli`].
+//! The program: everything but its allocator is in [`dumptool::cli`].
+
+mod allocator;
+mod pages;
 
 use std::process::ExitCode;
 
 #[global_allocator]
-static ALLOCATOR: dumptool::pages::HugePages = dumptool::pages::HugePages;
+static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 fn main() -> ExitCode {
     dumptool::cli::main()

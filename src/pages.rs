@@ -10,11 +10,11 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 
 /// Allocations from this size on get huge pages: two of them. Smaller ones would waste too much of one.
-pub const LARGE: usize = 4 << 20;
+pub(crate) const LARGE: usize = 4 << 20;
 
-/// The allocator. The program installs it; users of the library may.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct HugePages;
+/// The system's allocator, with huge pages for large allocations. It belongs to the program: the library leaves the choice of
+/// an allocator to the programs that use it.
+pub(crate) struct HugePages;
 
 /// Whether an allocation is a mapping of its own. It depends on the layout alone, so that `dealloc` decides as `alloc` did.
 fn is_mapped(layout: Layout) -> bool {
@@ -127,39 +127,5 @@ mod mapping {
 
     pub(super) unsafe fn resize(_pointer: *mut u8, _old_size: usize, _size: usize) -> *mut u8 {
         unreachable!("nothing is mapped here")
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn contents_survive_growing_and_shrinking_over_the_limit() {
-        let sizes = [100, LARGE - 1, LARGE, LARGE + 1, 3 * LARGE, 2 * LARGE, LARGE - 1, 10];
-        let layout = |size| Layout::from_size_align(size, 8).unwrap();
-        // SAFETY: every access is inside of the allocation's present size.
-        unsafe {
-            let mut pointer = HugePages.alloc_zeroed(layout(sizes[0]));
-            (0..10).for_each(|i| *pointer.add(i) = i as u8);
-            for pair in sizes.windows(2) {
-                pointer = HugePages.realloc(pointer, layout(pair[0]), pair[1]);
-                assert!(!pointer.is_null());
-                assert!((0..10).all(|i| *pointer.add(i) == i as u8), "from {} to {}", pair[0], pair[1]);
-                *pointer.add(pair[1] - 1) = 9;
-            }
-            HugePages.dealloc(pointer, layout(10));
-        }
-    }
-
-    #[test]
-    fn large_allocations_are_zeroed_when_asked() {
-        // SAFETY: as above.
-        unsafe {
-            let layout = Layout::from_size_align(LARGE, 8).unwrap();
-            let pointer = HugePages.alloc_zeroed(layout);
-            assert!((0..LARGE).step_by(4096).all(|i| *pointer.add(i) == 0));
-            HugePages.dealloc(pointer, layout);
-        }
     }
 }

@@ -10,6 +10,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("error", &[]),
     ("bytes", &["error"]),
     ("source", &["error", "vm_service"]),
+    ("allocator", &["pages"]),
     ("pages", &[]),
     ("vm_service", &[]),
     ("java", &[]),

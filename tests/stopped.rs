@@ -6,6 +6,7 @@ mod support;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
 use support::fixture;
@@ -45,15 +46,150 @@ fn text(output: &Output) -> String {
 
 #[test]
 fn an_interrupted_conversion_leaves_nothing() {
-    for signal in ["INT", "TERM"] {
+    for (signal, number) in [("HUP", 1), ("INT", 2), ("QUIT", 3), ("TERM", 15), ("XCPU", 24)] {
         let folder = tempfile::tempdir().unwrap();
         let input = large_profile(folder.path());
         let out = folder.path().join("out.austin");
         let mut child = dumptool().arg("convert").args([&input, &out]).stderr(Stdio::null()).spawn().unwrap();
         wait_for_a_temporary_file(folder.path(), &mut child);
         Command::new("kill").args([&format!("-{signal}"), &child.id().to_string()]).status().unwrap();
-        assert_eq!(child.wait().unwrap().code(), Some(130), "{signal}");
+        // The signal's own end, so that shells and make see it.
+        assert_eq!(child.wait().unwrap().signal(), Some(number), "{signal}");
         assert!(left(folder.path()).is_empty(), "{signal}: {:?}", left(folder.path()));
+    }
+}
+
+#[test]
+fn ignored_signals_stay_ignored() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = large_profile(folder.path());
+    let out = folder.path().join("out.austin");
+    let program = env!("CARGO_BIN_EXE_dumptool");
+    let script = format!("trap '' HUP INT; exec '{program}' convert '{}' '{}'", input.display(), out.display());
+    let mut child = Command::new("bash").args(["-c", &script]).stderr(Stdio::null()).spawn().unwrap();
+    wait_for_a_temporary_file(folder.path(), &mut child);
+    let kill = |signal: &str| Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    kill("-HUP");
+    kill("-INT");
+    kill("-TERM");
+    assert_eq!(child.wait().unwrap().signal(), Some(15), "SIGTERM is not ignored, and the first to count");
+    assert!(left(folder.path()).is_empty(), "{:?}", left(folder.path()));
+}
+
+#[test]
+fn memory_that_runs_out_is_status_3_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let out = folder.path().join("out.firefox.json");
+    let input = large_profile(folder.path());
+    let program = env!("CARGO_BIN_EXE_dumptool");
+    let arguments = format!("convert --max-memory 1TiB --threads 1 '{}' '{}' --to firefox", input.display(), out.display());
+    let mut ended_so = 0;
+    // Somewhere between the memory to start and the memory to end.
+    for megabytes in [60, 90, 120] {
+        let script = format!("ulimit -v {}; exec '{program}' {arguments}", megabytes << 10);
+        let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+        if text(&output).starts_with("error: out of memory: an allocation of ") {
+            assert_eq!(output.status.code(), Some(3), "{megabytes} MiB: {}", text(&output));
+            assert_eq!(text(&output).lines().count(), 2, "{megabytes} MiB: {}", text(&output));
+            ended_so += 1;
+        }
+        assert!(output.status.code().is_some(), "{megabytes} MiB: {:?} {}", output.status, text(&output));
+        let mut left = left(folder.path());
+        left.retain(|name| name != "out.firefox.json");
+        assert!(left.is_empty(), "{megabytes} MiB: {left:?}");
+    }
+    assert!(ended_so > 0, "the limits are too high or too low for this test");
+}
+
+#[test]
+fn a_limit_on_threads_costs_speed_only() {
+    let input = fixture("go/tiny_go127.heapdump.zst");
+    let program = env!("CARGO_BIN_EXE_dumptool");
+    // The stacks of so many threads need more than there is.
+    let script = format!("ulimit -v 1500000; exec '{program}' top --threads 1000 '{}'", input.display());
+    let output = Command::new("bash").args(["-c", &script]).output().unwrap();
+    assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), ""));
+    let free = dumptool().arg("top").arg(&input).output().unwrap();
+    assert_eq!(output.stdout, free.stdout);
+}
+
+#[test]
+fn a_descriptor_as_output_is_appended_to_and_not_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = fixture("mojo/tiny-4.0.0-full-gc-mem.mojo");
+    let plain = dumptool().arg("convert").arg(&input).args(["-", "--to", "folded", "-q"]).output().unwrap().stdout;
+    assert!(!plain.is_empty());
+    let file = folder.path().join("file");
+    for out in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1", "/proc/thread-self/fd/1", "/dev/fd/7"] {
+        fs::write(&file, "before\n").unwrap();
+        let program = env!("CARGO_BIN_EXE_dumptool");
+        let script = format!("'{program}' convert -q '{}' {out} --to folded 7>&1; echo after", input.display());
+        let append = File::options().append(true).open(&file).unwrap();
+        let status = Command::new("bash").args(["-c", &script]).stdout(append).status().unwrap();
+        assert!(status.success(), "{out}");
+        let expected = [&b"before\n"[..], &plain, b"after\n"].concat();
+        assert_eq!(fs::read(&file).unwrap(), expected, "{out}");
+    }
+    let json = dumptool().arg("convert").arg(&input).args(["/dev/stdout", "--to", "folded", "--format", "json"]).output().unwrap();
+    assert_eq!(json.status.code(), Some(2), "the report and the output cannot both go there");
+    let closed = dumptool().arg("convert").arg(&input).args(["/dev/fd/99", "--to", "folded"]).output().unwrap();
+    assert_eq!(closed.status.code(), Some(4), "{}", text(&closed));
+    assert!(text(&closed).starts_with("error: /dev/fd/99: cannot write"), "{}", text(&closed));
+}
+
+#[test]
+fn the_input_is_not_appended_to_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("file.mojo");
+    fs::copy(fixture("mojo/tiny-4.0.0-full-gc-mem.mojo"), &file).unwrap();
+    let before = fs::read(&file).unwrap();
+    for out in ["-", "/dev/stdout"] {
+        let append = File::options().append(true).open(&file).unwrap();
+        let output = dumptool().arg("convert").arg(&file).args([out, "--to", "folded"]).stdout(append).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{out}: {}", text(&output));
+        assert!(text(&output).starts_with("error: the output is the input"), "{}", text(&output));
+        assert_eq!(fs::read(&file).unwrap(), before);
+    }
+}
+
+#[test]
+fn links_are_written_through_also_where_nothing_is_yet() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("there")).unwrap();
+    std::os::unix::fs::symlink("there/out.folded", at("second")).unwrap();
+    std::os::unix::fs::symlink("second", at("first.folded")).unwrap();
+    for _ in 0..2 {
+        let input = fixture("mojo/tiny-4.0.0-full-gc-mem.mojo");
+        let status = dumptool().arg("convert").arg(input).arg(at("first.folded")).arg("-q").status().unwrap();
+        assert!(status.success());
+        assert!(fs::symlink_metadata(at("there/out.folded")).unwrap().is_file());
+        assert!(fs::symlink_metadata(at("first.folded")).unwrap().is_symlink());
+    }
+    std::os::unix::fs::symlink("circle", at("circle")).unwrap();
+    std::os::unix::fs::symlink("no/such", at("nowhere")).unwrap();
+    for (link, reason) in [("circle", "too many symbolic links"), ("nowhere", "the folder does not exist")] {
+        let input = fixture("mojo/tiny-4.0.0-full-gc-mem.mojo");
+        let output = dumptool().arg("convert").arg(input).arg(at(link)).args(["--to", "folded"]).output().unwrap();
+        assert_eq!(output.status.code(), Some(4), "{}", text(&output));
+        assert!(text(&output).contains(reason), "{}", text(&output));
+    }
+    assert_eq!(left(folder.path()), ["circle", "first.folded", "nowhere", "second", "there"]);
+}
+
+#[test]
+fn help_that_cannot_be_printed_is_status_4() {
+    for arguments in [&["--help"][..], &["--version"], &["help", "convert"], &["top", "--help"], &["completions", "bash"], &["man"]]
+    {
+        let run = |stdout: Stdio| dumptool().args(arguments).stdout(stdout).stderr(Stdio::piped()).output().unwrap();
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = run(full.into());
+        assert_eq!(output.status.code(), Some(4), "{arguments:?}: {}", text(&output));
+        assert_eq!(text(&output), "error: standard output: cannot write: No space left on device (os error 28)\n");
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let output = run(writer.into());
+        assert_eq!((output.status.code(), text(&output).as_str()), (Some(0), ""), "{arguments:?}: a closed pipe");
     }
 }
 
@@ -130,9 +266,12 @@ fn a_closed_pipe_is_no_error_for_any_target() {
     let profile = large_profile(folder.path());
     let heap = fixture("go/tiny_go127.heapdump.zst");
     let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
-    let profile_targets = ["csv", "jsonl", "speedscope", "firefox", "mojo", "austin"];
+    let mut profile_targets = vec!["csv", "jsonl", "speedscope", "firefox", "mojo", "austin", "folded"];
+    if cfg!(feature = "flamegraph") {
+        profile_targets.push("svg");
+    }
     let conversions =
-        heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.map(|target| (&profile, target)));
+        heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.iter().map(|target| (&profile, *target)));
     for (input, target) in conversions {
         let mut child = dumptool();
         child.arg("convert").arg(input).args(["-", "--quiet", "--to", target]).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -1,7 +1,7 @@
 //! The program's allocator, with counting of what is allocated.
 #![allow(unsafe_code)]
 
-use dumptool::pages::HugePages;
+use crate::pages::HugePages;
 use std::alloc::{GlobalAlloc, Layout};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 

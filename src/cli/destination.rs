@@ -1,10 +1,16 @@
 //! Where a conversion writes to: a file that appears only when it is complete, a device, or standard output.
 
+mod target;
+
 use super::interrupt;
 use super::status::{OutputError, UsageError};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
+#[cfg(unix)]
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use target::folder_of;
+pub(super) use target::is_stdout;
 use tempfile::TempPath;
 
 /// An output that is being written.
@@ -34,23 +40,28 @@ impl Destination {
                     .hint("name a file, or redirect it")
                     .into());
             }
+            #[cfg(unix)]
+            if io::stdout().as_fd().try_clone_to_owned().is_ok_and(|stdout| is_same_file(&stdout.into(), input)) {
+                return Err(output_is_input());
+            }
             return Ok(Self { path: output.to_owned(), writer: Encoder::new(output, Box::new(io::stdout()))?, temporary: None });
         }
-        // A link is written through, not replaced.
-        let target = fs::canonicalize(output).unwrap_or_else(|_| output.to_owned());
-        if fs::canonicalize(input).is_ok_and(|input| input == target) {
-            return Err(UsageError::new("the output is the input").hint("name another file").into());
-        }
         let fail = |error| OutputError::new(output, error);
-        if fs::metadata(&target).is_ok_and(|metadata| !metadata.is_file()) {
-            let file = OpenOptions::new().write(true).open(&target).map_err(fail)?;
+        let target = target::resolve(output).map_err(fail)?;
+        if fs::canonicalize(input).is_ok_and(|input| fs::canonicalize(&target).is_ok_and(|target| input == target)) {
+            return Err(output_is_input());
+        }
+        if let Some(file) = target::open_stream(&target) {
+            let file = file.map_err(fail)?;
+            if is_same_file(&file, input) {
+                return Err(output_is_input());
+            }
             if (binary || compressed) && file.is_terminal() {
                 return Err(UsageError::new("binary output is not written to a terminal").into());
             }
             return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
         }
         let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error, &target)))?;
-        interrupt::remove_when_stopped(&temporary);
         Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
     }
 
@@ -148,19 +159,38 @@ fn extension(path: &Path) -> Option<&str> {
 
 /// A file in the folder of the target, so that it can be renamed to it, with the permissions of the target, or of any new file.
 fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".dumptool-").suffix(".part");
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true);
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = fs::metadata(target).map_or(0o666, |target| target.permissions().mode() & 0o777);
-        builder.permissions(fs::Permissions::from_mode(mode));
+        use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+        options.mode(fs::metadata(target).map_or(0o666, |target| target.permissions().mode() & 0o777));
     }
-    Ok(builder.tempfile_in(folder_of(target))?.into_parts())
+    let file = tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(folder_of(target), |path| {
+        // Before the file is there: a signal may come at any moment.
+        interrupt::remove_when_stopped(path);
+        options.open(path).inspect_err(|_| interrupt::keep())
+    })?;
+    Ok(file.into_parts())
 }
 
-fn folder_of(target: &Path) -> &Path {
-    target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+fn output_is_input() -> anyhow::Error {
+    UsageError::new("the output is the input").hint("name another file").into()
+}
+
+/// Whether an open file is the plain file at a path, as with `convert a.mojo /dev/stdout >> a.mojo`.
+fn is_same_file(file: &File, path: &Path) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let (Ok(file), Ok(other)) = (file.metadata(), fs::metadata(path)) else { return false };
+        file.is_file() && (file.dev(), file.ino()) == (other.dev(), other.ino())
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = (file, path);
+        false
+    }
 }
 
 /// The error without the path of the temporary file, which would only confuse.

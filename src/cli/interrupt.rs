@@ -1,59 +1,141 @@
-//! What happens when the program is stopped from outside: the temporary file of a conversion goes with it.
+//! Removes the temporary file of a conversion when the program is stopped from outside.
 //!
-//! * Ctrl-C, SIGTERM and SIGHUP: the file is removed, exit status 130.
-//! * SIGBUS: another process shortened the input while it was mapped, so that a page that was there is gone. No code can go
-//!   on from there; the handler removes the file, says what happened and exits with status 3 as for any damaged input.
-//! * SIGXFSZ: the output would become larger than the limit of the shell (`ulimit -f`). It is ignored, so that writing fails
-//!   with an error like on a full disk.
+//! * SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU: the handler removes the file and ends the program by the signal's default
+//!   action, so that shells see the signal. Signals that are ignored at the start, as `nohup` does, stay ignored.
+//! * SIGBUS: another process truncated the input while it was mapped, so pages are gone. No code can continue from there; the
+//!   handler removes the file, reports the cause and exits with status 3 as for any damaged input.
+//! * SIGXFSZ: the output would exceed the limit of the shell (`ulimit -f`). The signal is ignored, so writing fails with an
+//!   error as on a full disk.
+//! * Memory that cannot be had: [`out_of_memory`].
 #![cfg_attr(unix, allow(unsafe_code))]
 
+use std::io::{Cursor, Write};
 use std::path::Path;
 use std::sync::Once;
+use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Removes the file if the program is stopped before [`keep`] is called. One file at a time.
+/// Removes the file at `path`, which need not exist yet, if the program is stopped before [`keep`] is called.
+///
+/// One file at a time.
 pub(super) fn remove_when_stopped(path: &Path) {
     pending::set(path);
     static INSTALLED: Once = Once::new();
-    INSTALLED.call_once(|| {
-        // Without a handler an interrupt would leave the hidden temporary file behind, and nothing worse.
-        let _ = ctrlc::set_handler(|| {
-            pending::remove();
-            std::process::exit(130);
-        });
-    });
+    INSTALLED.call_once(stop::install);
 }
 
-/// The file is complete, or gone.
+/// Ends the duty to remove a file: it is complete, or gone.
 pub(super) fn keep() {
     pending::clear();
 }
 
-/// Turns signals about the input and the output into errors.
-pub(super) fn report_signals() {
-    #[cfg(unix)]
-    {
-        let handler: extern "C" fn(libc::c_int) = shortened;
-        // SAFETY: the handler only calls what may be called in a handler of signals: unlink, write and _exit.
+/// Ends the program with status 3 because an allocation failed: one line on standard error, no temporary file left.
+///
+/// Allocates nothing itself, so the program's allocator may call it.
+pub(super) fn out_of_memory(bytes: usize) -> ! {
+    // Several threads may fail at once. The first one ends the program.
+    static FIRST: AtomicBool = AtomicBool::new(true);
+    if !FIRST.swap(false, Ordering::SeqCst) {
+        loop {
+            std::hint::spin_loop();
+        }
+    }
+    pending::remove();
+    let mut line = Cursor::new([0; 160]);
+    // The line has room for the largest number.
+    let _ = writeln!(
+        line,
+        "error: out of memory: an allocation of {bytes} bytes failed\n  hint: --max-memory sets a limit that is checked before the work starts"
+    );
+    let length = line.position() as usize;
+    stop::exit(line.get_ref().get(..length).unwrap_or_default(), 3)
+}
+
+#[cfg(unix)]
+pub(super) use stop::report_signals;
+
+/// Does nothing: there are no such signals.
+#[cfg(not(unix))]
+pub(super) fn report_signals() {}
+
+#[cfg(unix)]
+mod stop {
+    use super::pending;
+
+    /// Handles the signals that end a program, except those that are ignored.
+    pub(super) fn install() {
+        for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU] {
+            // SAFETY: a zeroed sigaction is the default action without flags. The handler only calls what is safe in a
+            // handler. Its action is reset on entry, so it runs once.
+            unsafe {
+                let mut action: libc::sigaction = std::mem::zeroed();
+                if libc::sigaction(signal, std::ptr::null(), &mut action) != 0 || action.sa_sigaction != libc::SIG_DFL {
+                    continue;
+                }
+                let handler: extern "C" fn(libc::c_int) = stopped;
+                action.sa_sigaction = handler as libc::sighandler_t;
+                action.sa_flags = libc::SA_RESETHAND;
+                libc::sigaction(signal, &action, std::ptr::null_mut());
+            }
+        }
+    }
+
+    extern "C" fn stopped(signal: libc::c_int) {
+        pending::remove();
+        // SAFETY: raise is safe in a handler. The signal is blocked until the handler returns; then its default action, which
+        // SA_RESETHAND has restored, ends the program.
+        unsafe { libc::raise(signal) };
+    }
+
+    /// Turns signals about the input and the output into errors.
+    pub(in super::super) fn report_signals() {
+        let handler: extern "C" fn(libc::c_int) = truncated;
+        // SAFETY: the handler only calls what is safe in a handler: unlink, write and _exit.
         unsafe {
             libc::signal(libc::SIGBUS, handler as libc::sighandler_t);
             libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
         }
     }
-}
 
-#[cfg(unix)]
-extern "C" fn shortened(_signal: libc::c_int) {
-    const MESSAGE: &[u8] =
-        b"error: the input became shorter while it was read\n  hint: wait until the dump is complete, or copy it first\n";
-    pending::remove();
-    // SAFETY: both calls are safe in a handler of signals; the message is static. Nothing is left to do if it cannot be written.
-    unsafe {
-        let _ = libc::write(libc::STDERR_FILENO, MESSAGE.as_ptr().cast(), MESSAGE.len());
-        libc::_exit(3);
+    extern "C" fn truncated(_signal: libc::c_int) {
+        const MESSAGE: &[u8] =
+            b"error: the input became shorter while it was read\n  hint: wait until the dump is complete, or copy it first\n";
+        pending::remove();
+        exit(MESSAGE, 3)
+    }
+
+    /// Writes a message to standard error and ends the program at once. Safe in a handler of signals.
+    pub(super) fn exit(message: &[u8], status: i32) -> ! {
+        // SAFETY: both calls are safe in a handler; the message outlives them. Nothing is left to do if it cannot be written.
+        unsafe {
+            let _ = libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
+            libc::_exit(status)
+        }
     }
 }
 
-/// The path of the temporary file, where a handler of signals can read it: no locks and no allocations there.
+#[cfg(not(unix))]
+mod stop {
+    use super::pending;
+    use std::io::Write;
+
+    /// The status of a program that Ctrl-C ended: STATUS_CONTROL_C_EXIT.
+    const INTERRUPTED: i32 = 0xc000_013a_u32 as i32;
+
+    pub(super) fn install() {
+        // Without a handler an interrupt leaves the hidden temporary file, and nothing worse.
+        let _ = ctrlc::set_handler(|| {
+            pending::remove();
+            std::process::exit(INTERRUPTED);
+        });
+    }
+
+    pub(super) fn exit(message: &[u8], status: i32) -> ! {
+        let _ = std::io::stderr().write_all(message);
+        std::process::exit(status)
+    }
+}
+
+/// The path of the temporary file where a handler of signals can read it: no locks and no allocations there.
 #[cfg(unix)]
 mod pending {
     use std::ffi::CString;

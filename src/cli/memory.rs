@@ -87,12 +87,46 @@ fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool
     counts.max()
 }
 
-/// 80 % of the memory of the machine, or of the container.
+/// 80 % of what the process may have: the memory of the machine or of the container, or its address space (`ulimit -v`).
+/// `None` where the system does not tell, as on Windows.
 fn usable_memory() -> Option<u64> {
-    let machine = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
-        line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()?.checked_mul(1024)
-    });
     let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
-    machine.into_iter().chain(container).min().map(|memory| memory / 5 * 4)
+    [machine_memory(), address_space(), container].into_iter().flatten().min().map(|memory| memory / 5 * 4)
+}
+
+/// The memory of the machine. Unlike `/proc/meminfo`, `sysconf` also answers where nothing is mounted at `/proc`.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn machine_memory() -> Option<u64> {
+    // SAFETY: sysconf reads and writes no memory of the caller.
+    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
+}
+
+/// The limit of the address space. `None` if there is none.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn address_space() -> Option<u64> {
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: getrlimit writes to the structure it is given and to nothing else.
+    let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+#[cfg(not(unix))]
+fn machine_memory() -> Option<u64> {
+    None
+}
+
+#[cfg(not(unix))]
+fn address_space() -> Option<u64> {
+    None
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    #[test]
+    fn the_memory_of_the_machine_is_known() {
+        assert!(super::machine_memory().is_some_and(|bytes| bytes > 64 << 20));
+    }
 }

@@ -27,6 +27,7 @@ mod size;
 mod status;
 mod table;
 mod terminal;
+mod threads;
 mod top;
 mod tree;
 
@@ -41,18 +42,11 @@ use terminal::{Keep, Terminal};
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
-            let status = if error.use_stderr() { Status::Usage } else { Status::Done };
-            let _ = error.print(); // Nothing is left to be told when even this cannot be printed.
-            return status.into();
-        }
+        Err(error) => return print_usage(&error).into(),
     };
     interrupt::report_signals();
     let terminal = Terminal::new(&cli.common);
-    if let Some(threads) = cli.common.threads {
-        // The global pool is set once, before anything uses it, so this cannot fail.
-        let _ = rayon::ThreadPoolBuilder::new().num_threads(threads.into()).build_global();
-    }
+    threads::start(cli.common.threads);
     let started = std::time::Instant::now();
     let status = run(&cli, &terminal).unwrap_or_else(|error| status::report(&error, &terminal));
     if cli.common.verbose {
@@ -61,6 +55,28 @@ pub fn main() -> ExitCode {
     match status {
         Status::Damaged if cli.common.lenient => Status::Done.into(),
         status => status.into(),
+    }
+}
+
+/// Ends the program with status 3 because an allocation of `bytes` failed, and removes what was being written.
+///
+/// For the allocator of the program: prints one line and allocates nothing.
+pub fn out_of_memory(bytes: usize) -> ! {
+    interrupt::out_of_memory(bytes)
+}
+
+/// Prints what clap says: help and version to standard output, wrong arguments to standard error.
+fn print_usage(message: &clap::Error) -> Status {
+    let printed = message.print();
+    if message.use_stderr() {
+        return Status::Usage;
+    }
+    match printed.and_then(|()| io::stdout().flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            terminal::tell(&format!("error: {}", status::OutputError::stdout(error)));
+            Status::Unwritable
+        }
+        _ => Status::Done,
     }
 }
 

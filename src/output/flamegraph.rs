@@ -120,7 +120,32 @@ fn draw(stacks: &WeightedStacks, value: usize, lines: Vec<String>, out: &mut imp
         Unit::Bytes => "bytes".to_owned(),
         Unit::Count => kind.name.clone(),
     };
-    from_lines(&mut options, lines.iter().map(String::as_str), out).map_err(io::Error::other)
+    let mut out = Failing { out, error: None };
+    from_lines(&mut options, lines.iter().map(String::as_str), &mut out)
+        .map_err(|error| out.error.unwrap_or_else(|| io::Error::other(error)))
+}
+
+/// Keeps the error of the output, which inferno wraps in one of its own: a closed pipe must be known as such.
+struct Failing<W> {
+    out: W,
+    error: Option<io::Error>,
+}
+
+impl<W: Write> Write for Failing<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes);
+        if let Err(error) = &written
+            && error.kind() != io::ErrorKind::Interrupted
+        {
+            let copy = error.raw_os_error().map_or_else(|| error.kind().into(), io::Error::from_raw_os_error);
+            self.error.get_or_insert(copy);
+        }
+        written
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
 }
 
 const EMPTY: &str = "<?xml version=\"1.0\"?>\n<svg version=\"1.1\" width=\"600\" height=\"40\" xmlns=\"http://www.w3.org/2000/svg\">\

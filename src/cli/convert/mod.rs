@@ -11,6 +11,7 @@ mod stacks;
 mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
+use super::destination::is_stdout;
 use super::destination::{Destination, format_extension};
 use super::load::HeapLoader;
 use super::open::Input;
@@ -24,7 +25,6 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
-use std::path::Path;
 
 #[derive(Serialize)]
 struct Document<'a, W> {
@@ -44,7 +44,7 @@ struct Document<'a, W> {
 }
 
 pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let to_stdout = args.output == Path::new("-");
+    let to_stdout = is_stdout(&args.output);
     match common.format {
         OutputFormat::Table => {}
         OutputFormat::Json if to_stdout => {

@@ -211,7 +211,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             1 => format!("held by one {named}"),
             chain => format!("held by a chain of {}, from {named}", plural(chain, "object", "objects")),
         };
-        let mostly_own = holder.own * 2 >= holder.retained;
+        let mostly_own = holder.own >= holder.retained.div_ceil(2);
         let inside = holder.inside.filter(|_| !mostly_own).map(|group| {
             let of = type_name(self.heap(), group.of);
             format!("most of it in {} {of}, which retain {}", count(group.count), size(group.bytes, self.exact))

@@ -1,0 +1,87 @@
+//! What the path of an output leads to: a file to replace, or a stream that is open already.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Follows symbolic links, also those to files that do not exist yet, up to the path of a descriptor such as `/dev/fd/1`.
+///
+/// # Errors
+/// When links lead in a circle.
+pub(super) fn resolve(output: &Path) -> io::Result<PathBuf> {
+    const MOST_LINKS: usize = 40;
+    let mut path = output.to_owned();
+    for _ in 0..MOST_LINKS {
+        if descriptor(&path).is_some() {
+            return Ok(path);
+        }
+        match fs::read_link(&path) {
+            Ok(target) => path = folder_of(&path).join(target),
+            Err(_) => return Ok(path),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+/// Opens the stream if the path names one: a descriptor, a device or a pipe. `None` for files, and for paths where nothing is.
+///
+/// A descriptor of this program is duplicated, so that writing continues where its last writer stopped: its file opened anew
+/// would be overwritten from the beginning, and a file renamed to its name would replace what `>>` wants kept.
+pub(super) fn open_stream(path: &Path) -> Option<io::Result<File>> {
+    match descriptor(path) {
+        Some(Descriptor::Own(number)) => Some(duplicate(number)),
+        Some(Descriptor::OfAnother) => Some(OpenOptions::new().append(true).open(path)),
+        None if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => Some(OpenOptions::new().write(true).open(path)),
+        None => None,
+    }
+}
+
+/// Whether a path names standard output: `-`, `/dev/stdout`, `/dev/fd/1`.
+pub(in crate::cli) fn is_stdout(output: &Path) -> bool {
+    let leads_there = || resolve(output).is_ok_and(|path| matches!(descriptor(&path), Some(Descriptor::Own(1))));
+    output == Path::new("-") || leads_there()
+}
+
+/// The folder of a path, as something that can be opened.
+pub(super) fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+enum Descriptor {
+    Own(i32),
+    OfAnother,
+}
+
+/// The descriptor that a path names: `/dev/fd/N`, `/proc/PID/fd/N`, `/proc/PID/task/TID/fd/N`.
+fn descriptor(path: &Path) -> Option<Descriptor> {
+    let number = path.file_name()?.to_str()?.parse().ok()?;
+    let folder = folder_of(path);
+    // `/dev/fd` and `/proc/self` are links. Without a mounted /proc they lead nowhere and are still what they are called.
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    let parts: Vec<_> = folder.iter().filter_map(|part| part.to_str()).collect();
+    match parts.as_slice() {
+        ["/", "dev", "fd"] => Some(Descriptor::Own(number)),
+        ["/", "proc", process, "fd"] | ["/", "proc", process, "task", _, "fd"] => {
+            let is_own = *process == "self" || process.parse() == Ok(std::process::id());
+            Some(if is_own { Descriptor::Own(number) } else { Descriptor::OfAnother })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn duplicate(number: i32) -> io::Result<File> {
+    use std::os::fd::BorrowedFd;
+    if number < 0 {
+        return Err(io::ErrorKind::NotFound.into());
+    }
+    // SAFETY: the borrow ends with this call, which closes nothing, and fails if no such descriptor is open.
+    let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
+    descriptor.try_clone_to_owned().map(File::from)
+}
+
+#[cfg(not(unix))]
+fn duplicate(_number: i32) -> io::Result<File> {
+    Err(io::ErrorKind::Unsupported.into())
+}
