@@ -8,10 +8,10 @@
 
 use cpu_time::ProcessTime;
 use dumptool::analysis::dominator_stacks::{self, Counted};
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live::live;
-use dumptool::analysis::retained::Retained;
 use dumptool::detect::detect;
 use dumptool::input::{self, load::LoadOptions};
 use dumptool::output::Syntax;
@@ -56,7 +56,7 @@ fn bench(path: &Path) {
     let (graph, _) = timed("graph", |_| Graph::of(&heap));
     let (alive, _) = timed("live", |_| live(&graph));
     let (dominators, _) = timed("dominators", |_| Dominators::of(&graph));
-    let (retained, _) = timed("retained", |_| Retained::of(&heap, &dominators));
+    let (domtree, _) = timed("dominator tree", |_| DominatorTree::of_graph(&heap, &graph));
     eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references.len());
     for objects in [Which::Live, Which::All] {
         timed(&format!("heapsnapshot, {objects:?}"), |out| {
@@ -71,7 +71,7 @@ fn bench(path: &Path) {
     for syntax in [Syntax::Jsonl, Syntax::Csv] {
         for table in [Table::Objects, Table::References] {
             timed(&format!("{table:?}, {syntax:?}"), |out| {
-                tables::write(&heap, &dominators, &retained, table, syntax, io::BufWriter::with_capacity(1 << 20, out))
+                tables::write(&heap, &domtree, table, syntax, io::BufWriter::with_capacity(1 << 20, out))
                     .expect("nothing is written")
             });
         }

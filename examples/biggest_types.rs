@@ -1,6 +1,6 @@
 //! The types of a heap that hold the most memory: `cargo run --example biggest_types -- FILE`.
 
-use dumptool::analysis::held::Held;
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::histogram::{By, Histogram, Scope};
 use std::error::Error;
 use std::io::Write;
@@ -10,8 +10,8 @@ pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let dump = dumptool::open(path)?;
     let heap = dump.heap()?;
     // Without roots nothing can be told apart from garbage; then all objects count, and nothing is retained.
-    let held = Held::of(&heap);
-    let histogram = Histogram::of(&heap, held.as_ref(), By::Type, Scope::Live);
+    let tree = DominatorTree::new(&heap);
+    let histogram = Histogram::of(&heap, Some(&tree), By::Type, Scope::Live);
     for row in histogram.rows.iter().take(5) {
         let retained = row.retained_bytes.unwrap_or(0);
         writeln!(out, "{retained:>9} {:>9} {:>6}  {}", row.sum.bytes(), row.sum.count, row.name)?;

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dumptool::analysis::held::Held;
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
 use dumptool::model::heap::{Heap, TypeKind, Value};
@@ -74,9 +74,9 @@ fn heaps_come_back_from_hprof() {
 
 /// What the ten objects retain that retain most, the largest first.
 fn most_retained(heap: &Heap<'_>) -> Vec<u64> {
-    let held = Held::of(heap).expect("there are roots");
+    let tree = DominatorTree::new(heap);
     let retained = heap.objects().filter(|&object| heap.type_of(object).kind != TypeKind::Class);
-    let mut retained: Vec<_> = retained.map(|object| held.retained.get(&held.dominators, object)).collect();
+    let mut retained: Vec<_> = retained.map(|object| tree.retained(object)).collect();
     retained.sort_unstable_by(|a, b| b.cmp(a));
     retained.truncate(10);
     retained

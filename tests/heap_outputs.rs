@@ -4,10 +4,10 @@
 mod support;
 
 use dumptool::analysis::dominator_stacks::{self, Counted};
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live::live;
-use dumptool::analysis::retained::Retained;
 use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
 use dumptool::model::builder::HeapBuilder;
@@ -160,11 +160,10 @@ fn heaps_without_objects_or_roots_are_valid() {
 
 /// A table as JSON, which is the same in CSV.
 fn rows(heap: &Heap<'_>, table: Table) -> Vec<Value> {
-    let dominators = Dominators::of(&Graph::of(heap));
-    let retained = Retained::of(heap, &dominators);
+    let tree = DominatorTree::new(heap);
     let write = |syntax| {
         let mut out = Vec::new();
-        let count = tables::write(heap, &dominators, &retained, table, syntax, &mut out).unwrap();
+        let count = tables::write(heap, &tree, table, syntax, &mut out).unwrap();
         (out, count)
     };
     let ((json, count), (csv, csv_count)) = (write(Syntax::Jsonl), write(Syntax::Csv));
@@ -207,7 +206,7 @@ fn sums_of_fixtures_are_those_of_the_heap() {
         assert_ne!(format, Format::Mojo);
         let heap = input::load(format, &bytes, LoadOptions::default()).unwrap().heap;
         let dominators = Dominators::of(&Graph::of(&heap));
-        let total = Retained::of(&heap, &dominators).total();
+        let total = DominatorTree::new(&heap).live_bytes();
         let (json, report) = snapshot(&heap, Which::Live);
         valid(&json, &report);
         assert_eq!(report.bytes, total, "{}", path.display());

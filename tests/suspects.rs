@@ -1,8 +1,7 @@
 //! Leaks that were planted, and a heap without any.
 
-use dumptool::analysis::dominators::Dominators;
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::retained::Retained;
 use dumptool::analysis::suspects::{self, Suspect};
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeId, TypeKind, Value, Values};
@@ -76,9 +75,7 @@ impl Planted {
         let heap = builder.finish(Ids::Rows(0), Some(Box::new(Known(self.values.clone()))));
         assert_eq!(heap.check(), Ok(()));
         let graph = Graph::of(&heap);
-        let dominators = Dominators::of(&graph);
-        let retained = Retained::of(&heap, &dominators);
-        suspects::find(&heap, &dominators, &retained)
+        suspects::find(&heap, &DominatorTree::of_graph(&heap, &graph))
     }
 }
 

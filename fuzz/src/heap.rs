@@ -1,8 +1,8 @@
 //! What analyses say of a heap, whatever heap it is.
 
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::held::Held;
 use dumptool::analysis::histogram::{By, Histogram, Scope};
 use dumptool::analysis::identity::{Hashed, fates};
 use dumptool::analysis::paths::merged::merged;
@@ -24,14 +24,14 @@ pub(crate) fn model(heap: &Heap<'_>) {
     heap.check().expect("the model's invariants hold");
     let graph = Graph::of(heap);
     let (alive, dominators) = (live::live(&graph), Dominators::of(&graph));
-    let held = Held::of_graph(heap, &graph);
+    let tree = DominatorTree::of_graph(heap, &graph);
     let referrers = Referrers::of(&heap.references);
     assert_eq!(alive.len(), dominators.len());
     let mut backwards = 0;
     for object in heap.objects() {
         let _ = heap.value(object);
         assert_eq!(alive.contains(object), dominators.is_live(object));
-        assert!(!dominators.is_live(object) || held.retained.get(&dominators, object) >= own_bytes(heap, object));
+        assert!(!dominators.is_live(object) || tree.retained(object) >= own_bytes(heap, object));
         assert_eq!(heap.find(&heap.id(object)), Some(object), "{} finds its object", heap.id(object));
         backwards += referrers.of_object(object).len();
     }
@@ -44,14 +44,14 @@ pub(crate) fn model(heap: &Heap<'_>) {
 /// Every analysis agrees with the heap, and with the others.
 pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
     let graph = Graph::of(heap);
-    let held = Held::of_graph(heap, &graph);
+    let tree = DominatorTree::of_graph(heap, &graph);
     let roots = RootGroups::of(heap, &graph);
-    histograms(heap, &held, &roots);
-    trees(heap, &held, &roots);
-    paths(heap, &graph, &held);
-    for suspect in suspects::find(heap, &held.dominators, &held.retained) {
-        assert!(suspect.object().is_some_and(|object| held.dominators.is_live(object)), "{suspect:?} is alive");
-        assert!(suspect.bytes() <= held.retained.total(), "{suspect:?} is a part of the heap");
+    histograms(heap, &tree, &roots);
+    trees(heap, &tree, &roots);
+    paths(heap, &graph, &tree);
+    for suspect in suspects::find(heap, &tree) {
+        assert!(suspect.object().is_some_and(|object| tree.is_live(object)), "{suspect:?} is alive");
+        assert!(suspect.bytes() <= tree.live_bytes(), "{suspect:?} is a part of the heap");
     }
     if let Ok(Some(hashes)) = input::identity_hashes(format, bytes) {
         let hashed = Hashed { heap, hashes: &hashes };
@@ -59,25 +59,25 @@ pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
     }
 }
 
-fn histograms(heap: &Heap<'_>, held: &Held, roots: &RootGroups) {
+fn histograms(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
     for by in [By::Type, By::Namespace, By::SizeClass] {
         let [all, live, dead] =
-            [Scope::All, Scope::Live, Scope::Unreachable].map(|scope| Histogram::of(heap, Some(held), by, scope));
+            [Scope::All, Scope::Live, Scope::Unreachable].map(|scope| Histogram::of(heap, Some(tree), by, scope));
         assert_eq!(all.total.count, live.total.count + dead.total.count);
         assert_eq!(dead.unreachable, Some(dead.total));
         assert_eq!(Histogram::of(heap, None, by, Scope::Live).total, all.total, "without roots all objects count");
         for row in &live.rows {
             let retained = row.retained_bytes.expect("there are roots");
-            assert!(retained <= held.retained.total(), "{row:?} is a part of the heap");
+            assert!(retained <= tree.live_bytes(), "{row:?} is a part of the heap");
         }
         assert!(diff::changes(&all, &all).is_empty(), "nothing changes by itself");
     }
-    let _ = Histogram::by_root(heap, held, roots);
+    let _ = Histogram::by_root(heap, tree, roots);
 }
 
-fn trees(heap: &Heap<'_>, held: &Held, roots: &RootGroups) {
+fn trees(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
     for (merge_types, min_share, depth, lines) in [(false, 0.01, 8, 40), (true, 0.0, u32::MAX, 1000), (false, 0.0, 1, 1)] {
-        let lines = tree::lines(heap, held, roots, tree::Options { min_share, depth, lines, merge_types });
+        let lines = tree::lines(heap, tree, roots, tree::Options { min_share, depth, lines, merge_types });
         assert_eq!(lines[0].what, What::Heap);
         let mut before = 0;
         for line in &lines[1..] {
@@ -88,24 +88,24 @@ fn trees(heap: &Heap<'_>, held: &Held, roots: &RootGroups) {
     }
 }
 
-fn paths(heap: &Heap<'_>, graph: &Graph<'_>, held: &Held) {
+fn paths(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree) {
     let shortest = Shortest::of(heap, graph);
     for object in heap.objects() {
-        assert_eq!(shortest.by(object).is_some(), held.dominators.is_live(object), "what is alive has a path");
+        assert_eq!(shortest.by(object).is_some(), tree.is_live(object), "what is alive has a path");
     }
     let some = || heap.objects().step_by(heap.len() / 8 + 1);
     for object in some() {
         let path = shortest.path(object);
-        assert_eq!(path.is_some(), held.dominators.is_live(object));
+        assert_eq!(path.is_some(), tree.is_live(object));
         assert!(path.is_none_or(|path| path.object() == Some(object)), "a path leads to its object");
     }
     for object in some().take(2) {
         let found = several(heap, graph, object, 4);
         assert!(found.len() <= 4 && found.iter().all(|path| path.object() == Some(object)));
-        assert_eq!(found.is_empty(), !held.dominators.is_live(object));
+        assert_eq!(found.is_empty(), !tree.is_live(object));
     }
     let all = merged(&shortest, heap.objects());
-    assert_eq!(all.iter().map(|merged| merged.count).sum::<u64>(), held.dominators.len() as u64);
+    assert_eq!(all.iter().map(|merged| merged.count).sum::<u64>(), tree.len() as u64);
 }
 
 /// Bytes of an object in the managed heap and outside of it.

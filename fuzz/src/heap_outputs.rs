@@ -2,8 +2,9 @@
 
 use super::stacks;
 use dumptool::analysis::dominator_stacks::{self, Counted};
+use dumptool::analysis::dominator_tree::DominatorTree;
+use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::held::Held;
 use dumptool::analysis::live;
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format, Options};
@@ -23,10 +24,10 @@ pub(crate) fn all(heap: &Heap<'_>) {
     }
     let graph = Graph::of(heap);
     heapsnapshot(heap, &graph);
-    let held = Held::of_graph(heap, &graph);
+    let tree = DominatorTree::of_graph(heap, &graph);
     drop(graph);
-    tables(heap, &held);
-    dominator_stacks(heap, &held);
+    tables(heap, &tree);
+    dominator_stacks(heap, &tree);
 }
 
 /// Sound, and with as many objects as the report says.
@@ -80,12 +81,11 @@ fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>) {
 }
 
 /// Every row can be read, and there are as many as were counted.
-fn tables(heap: &Heap<'_>, held: &Held) {
+fn tables(heap: &Heap<'_>, tree: &DominatorTree) {
     for table in [Table::Objects, Table::References, Table::Roots, Table::Types] {
         let write = |syntax| {
             let mut out = Vec::new();
-            let rows =
-                tables::write(heap, &held.dominators, &held.retained, table, syntax, &mut out).expect("memory takes everything");
+            let rows = tables::write(heap, tree, table, syntax, &mut out).expect("memory takes everything");
             (rows, out)
         };
         let (rows, out) = write(Syntax::Jsonl);
@@ -97,15 +97,16 @@ fn tables(heap: &Heap<'_>, held: &Held) {
 }
 
 /// The stacks have all live objects and bytes, however much is pruned.
-fn dominator_stacks(heap: &Heap<'_>, held: &Held) {
+fn dominator_stacks(heap: &Heap<'_>, tree: &DominatorTree) {
+    let dominators = Dominators::of(&Graph::of(heap));
     for (min_share, counted) in [(0.0, Counted::ObjectsAndBytes), (0.02, Counted::ObjectsAndBytes), (0.001, Counted::Bytes)] {
-        let tree = dominator_stacks::of(heap, &held.dominators, "heap", min_share, counted);
-        let totals = tree.stacks.totals();
-        let bytes = i64::try_from(held.retained.total()).unwrap_or(i64::MAX);
+        let stacks = dominator_stacks::of(heap, &dominators, "heap", min_share, counted);
+        let totals = stacks.stacks.totals();
+        let bytes = i64::try_from(tree.live_bytes()).unwrap_or(i64::MAX);
         assert_eq!(*totals.last().expect("bytes are counted"), bytes);
         if counted == Counted::ObjectsAndBytes {
-            assert_eq!(totals[0], held.dominators.len() as i64);
+            assert_eq!(totals[0], tree.len() as i64);
         }
-        stacks::all(&tree.stacks);
+        stacks::all(&stacks.stacks);
     }
 }

@@ -1,6 +1,6 @@
 //! How many objects there are of each type or other group, how large they are, and what would go with them.
 
-use super::held::Held;
+use super::dominator_tree::DominatorTree;
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
 use super::root_groups::{Holder, RootGroups};
@@ -58,13 +58,14 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Counts the objects of a heap. Without `held` there are no roots, and all objects count, whatever `scope` says.
-    pub fn of(heap: &Heap<'_>, held: Option<&Held>, by: By, scope: Scope) -> Self {
+    /// Counts the objects of a heap. Without `tree`, and in a heap without roots, all objects count, whatever `scope` says.
+    pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: By, scope: Scope) -> Self {
+        let tree = tree.filter(|_| !heap.roots.is_empty());
         let groups = Groups::of(heap, by);
         let mut sums = vec![Sum::default(); groups.names.len()];
         let mut unreachable = Sum::default();
-        let is_live = |object: ObjectId| held.is_none_or(|held| held.dominators.is_live(object));
-        let counts = |live: bool| held.is_none() || scope == Scope::All || live == (scope == Scope::Live);
+        let is_live = |object: ObjectId| tree.is_none_or(|tree| tree.is_live(object));
+        let counts = |live: bool| tree.is_none() || scope == Scope::All || live == (scope == Scope::Live);
         for object in heap.objects() {
             let Some(group) = groups.group(heap, object) else { continue };
             let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
@@ -83,8 +84,8 @@ impl Histogram {
                 sum.external_bytes = sum.external_bytes.saturating_add(bytes);
             }
         }
-        let retained = held.map(|held| match scope {
-            Scope::Live | Scope::All => retained(heap, held, &groups),
+        let retained = tree.map(|tree| match scope {
+            Scope::Live | Scope::All => retained(heap, tree, &groups),
             Scope::Unreachable => vec![0; sums.len()],
         });
         let rows = groups.names.into_iter().zip(sums).enumerate().map(|(group, ((name, namespace), sum))| Row {
@@ -93,12 +94,12 @@ impl Histogram {
             sum,
             retained_bytes: retained.as_ref().map(|retained| retained[group]),
         });
-        Self::of_rows(rows.collect(), held.map(|_| unreachable))
+        Self::of_rows(rows.collect(), tree.map(|_| unreachable))
     }
 
     /// The live objects by what keeps them alive: those that one group of roots alone reaches, and those of several, so that
     /// the rows add up to the live heap. The last row's name is `several roots`.
-    pub fn by_root(heap: &Heap<'_>, held: &Held, roots: &RootGroups) -> Self {
+    pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
         let mut sums = vec![Sum::default(); roots.groups.len() + 1];
         let mut unreachable = Sum::default();
         let last = roots.groups.len();
@@ -106,7 +107,7 @@ impl Histogram {
             Holder::Group(group) => Some(group as usize),
             Holder::Several => Some(last),
             // Made-up objects are in no group: their references are the roots.
-            Holder::None => held.dominators.is_live(object).then_some(last),
+            Holder::None => tree.is_live(object).then_some(last),
         };
         let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
         for object in heap.objects().filter(real) {
@@ -148,15 +149,15 @@ const AHEAD: u32 = 16;
 
 /// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins before the end of the
 /// last one that counted for its group is dominated by that one.
-fn retained(heap: &Heap<'_>, held: &Held, groups: &Groups) -> Vec<u64> {
-    let preorder = Preorder::of(&held.dominators);
+fn retained(heap: &Heap<'_>, tree: &DominatorTree, groups: &Groups) -> Vec<u64> {
+    let preorder = Preorder::of(&tree.dominators);
     let mut retained = vec![0_u64; groups.names.len()];
     let mut end = vec![0_u32; groups.names.len()];
     for position in 1..preorder.len() as u32 {
         let number = preorder.number(position);
-        let Some(object) = held.dominators.object(number) else { continue };
+        let Some(object) = tree.dominators.object(number) else { continue };
         if position + AHEAD < preorder.len() as u32
-            && let Some(soon) = held.dominators.object(preorder.number(position + AHEAD))
+            && let Some(soon) = tree.dominators.object(preorder.number(position + AHEAD))
         {
             prefetch(&heap.type_of, soon.index());
         }
@@ -166,7 +167,7 @@ fn retained(heap: &Heap<'_>, held: &Held, groups: &Groups) -> Vec<u64> {
         let Some(group) = groups.group(heap, object) else { continue };
         if position >= end[group] {
             end[group] = preorder.end(position);
-            retained[group] = retained[group].saturating_add(held.retained.of_number(number));
+            retained[group] = retained[group].saturating_add(tree.retained.of_number(number));
         }
     }
     retained

@@ -2,11 +2,10 @@
 //!
 //! * [`graph`]: the strong references and where they begin;
 //! * [`live`]: what can be reached over them, as an [`object_set`]; [`unreachable`](mod@unreachable): what the others hang from;
-//! * [`dominators`]: which object all paths to another one pass, and so who holds how much ([`retained`]);
+//! * [`dominator_tree`]: which object all paths to another one pass, and so which object retains how much;
 //! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
 //! * [`paths`]: how it is reached from the roots, with labels;
 //! * [`referrers`]: references backwards;
-//! * [`held`] puts dominators and retained sizes together, [`preorder`] puts them in order;
 //! * [`histogram`] counts by type, namespace, size or root ([`root_groups`]); [`tree`] chooses what to show of the dominator
 //!   tree; [`diff`] compares two histograms, [`identity`] single objects, and [`growth`] histograms of many snapshots;
 //! * [`suspects`]: what looks like a leak or a waste;
@@ -20,13 +19,14 @@
 mod buckets;
 pub mod diff;
 pub mod dominator_stacks;
+pub mod dominator_tree;
+#[doc(hidden)]
 pub mod dominators;
 mod ephemerons;
 mod estimate;
 mod frontier;
 pub mod graph;
 pub mod growth;
-pub mod held;
 pub mod histogram;
 pub mod identity;
 pub mod live;
@@ -37,6 +37,7 @@ pub(crate) mod prefetch;
 pub mod preorder;
 pub mod profile;
 pub mod referrers;
+#[doc(hidden)]
 pub mod retained;
 pub mod root_groups;
 pub mod suspects;

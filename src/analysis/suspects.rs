@@ -13,6 +13,7 @@ pub mod holders;
 pub mod siblings;
 
 use super::buckets::Buckets;
+use super::dominator_tree::DominatorTree;
 use super::dominators::Dominators;
 use super::retained::Retained;
 use crate::model::heap::{Heap, ObjectId, TypeId};
@@ -61,15 +62,15 @@ impl Suspect {
 }
 
 /// All suspects, those with most bytes first.
-pub fn find(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained) -> Vec<Suspect> {
-    let held = Held::of(heap, dominators, retained);
-    let holders = holders::find(&held);
-    let siblings = siblings::find(&held, &holders);
-    drop(held);
+pub fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
+    let downwards = Tree::of(heap, tree);
+    let holders = holders::find(&downwards);
+    let siblings = siblings::find(&downwards, &holders);
+    drop(downwards);
     let mut all: Vec<Suspect> = holders.into_iter().map(Suspect::Holder).collect();
     all.extend(siblings.into_iter().map(Suspect::Siblings));
-    all.extend(duplicates::find(heap, dominators, retained).into_iter().map(Suspect::Duplicates));
-    all.extend(collections::find(heap, dominators, retained.total()).into_iter().map(Suspect::Sparse));
+    all.extend(duplicates::find(heap, tree).into_iter().map(Suspect::Duplicates));
+    all.extend(collections::find(heap, tree).into_iter().map(Suspect::Sparse));
     all.sort_by_key(|suspect| (std::cmp::Reverse(suspect.bytes()), suspect.object()));
     all
 }
@@ -86,15 +87,16 @@ pub struct Group {
 }
 
 /// The dominator tree downwards: 8 bytes for each live object.
-struct Held<'s, 'a> {
+struct Tree<'s, 'a> {
     heap: &'s Heap<'a>,
     dominators: &'s Dominators,
     retained: &'s Retained,
     children: Buckets,
 }
 
-impl<'s, 'a> Held<'s, 'a> {
-    fn of(heap: &'s Heap<'a>, dominators: &'s Dominators, retained: &'s Retained) -> Self {
+impl<'s, 'a> Tree<'s, 'a> {
+    fn of(heap: &'s Heap<'a>, tree: &'s DominatorTree) -> Self {
+        let DominatorTree { dominators, retained } = tree;
         let live = dominators.len();
         let upwards = || (1..=live as u32).rev().map(|number| (dominators.dominator_of_number(number), number));
         Self { heap, dominators, retained, children: Buckets::of(live + 1, live, upwards) }

@@ -2,7 +2,7 @@
 
 mod expand;
 
-use super::held::Held;
+use super::dominator_tree::DominatorTree;
 use super::preorder::Preorder;
 use super::root_groups::{Holder, RootGroups};
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind};
@@ -66,23 +66,23 @@ pub struct Omitted {
 /// The lines to show, depth-first, the largest siblings first.
 ///
 /// Every object is looked at once at most, so the work is that of the tree, whatever is wanted.
-pub fn lines(heap: &Heap<'_>, held: &Held, roots: &RootGroups, options: Options) -> Vec<Line> {
-    let preorder = Preorder::of(&held.dominators);
+pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options: Options) -> Vec<Line> {
+    let preorder = Preorder::of(&tree.dominators);
     let mut nodes = vec![Node {
         parent: 0,
         line: Line { depth: 0, what: What::Heap, count: 0, own_bytes: 0, total_bytes: 0, omitted: Omitted::default() },
         members: Vec::new(),
         shown: true,
     }];
-    let (tops, made_up) = tops(heap, held, &preorder, roots);
+    let (tops, made_up) = tops(heap, tree, &preorder, roots);
     // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever objects are counted.
     nodes[0].line.count = made_up;
     for &member in tops.iter().flat_map(|(_, members)| members) {
         nodes[0].line.count += u64::from(preorder.end(member) - member);
-        let retained = held.retained.of_number(preorder.number(member));
+        let retained = tree.retained.of_number(preorder.number(member));
         nodes[0].line.total_bytes = nodes[0].line.total_bytes.saturating_add(retained);
     }
-    let expander = Expander::new(heap, held, &preorder, nodes[0].line.total_bytes, options);
+    let expander = Expander::new(heap, tree, &preorder, nodes[0].line.total_bytes, options);
     let mut pending = BinaryHeap::new();
     for (what, members) in tops {
         add(&mut nodes, &mut pending, 0, expander.child(what, members), &expander);
@@ -138,7 +138,7 @@ fn omit(nodes: &mut [Node], index: usize) {
 }
 
 /// What no object of the program dominates, by what keeps it alive, and how many objects above it the runtime made up.
-fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -> (Vec<(What, Vec<u32>)>, u64) {
+fn tops(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<(What, Vec<u32>)>, u64) {
     let mut made_up = 0;
     let mut groups: Vec<(What, Vec<u32>)> =
         roots.groups.iter().map(|group| (What::Root(Some((group.kind, group.name.clone()))), Vec::new())).collect();
@@ -146,7 +146,7 @@ fn tops(heap: &Heap<'_>, held: &Held, preorder: &Preorder, roots: &RootGroups) -
     let mut open = vec![0];
     while let Some(position) = open.pop() {
         for child in preorder.children(position) {
-            let Some(object) = held.dominators.object(preorder.number(child)) else { continue };
+            let Some(object) = tree.dominators.object(preorder.number(child)) else { continue };
             if heap.is_made_up(object) {
                 made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
                 open.push(child);

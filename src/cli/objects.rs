@@ -4,8 +4,8 @@ use super::glob::Glob;
 use super::open::Input;
 use super::status::UsageError;
 use super::terminal::{show_path, shown};
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
-use crate::analysis::held::Held;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 pub(super) struct Analysed<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
     pub(super) graph: Graph<'h>,
-    pub(super) held: Held,
+    pub(super) tree: DominatorTree,
 }
 
 /// An object in JSON.
@@ -37,8 +37,8 @@ pub(super) struct RootRow {
 impl<'h, 'a> Analysed<'h, 'a> {
     pub(super) fn of(heap: &'h Heap<'a>) -> Self {
         let graph = Graph::of(heap);
-        let held = Held::of_graph(heap, &graph);
-        Self { heap, graph, held }
+        let tree = DominatorTree::of_graph(heap, &graph);
+        Self { heap, graph, tree }
     }
 
     /// The object that the user named.
@@ -76,11 +76,11 @@ impl<'h, 'a> Analysed<'h, 'a> {
     }
 
     pub(super) fn retained(&self, object: ObjectId) -> u64 {
-        self.held.retained.get(&self.held.dominators, object)
+        self.tree.retained(object)
     }
 
     pub(super) fn is_live(&self, object: ObjectId) -> bool {
-        self.held.dominators.is_live(object)
+        self.tree.is_live(object)
     }
 }
 

@@ -7,8 +7,7 @@
 mod rows;
 
 use super::{Syntax, csv_error};
-use crate::analysis::dominators::Dominators;
-use crate::analysis::retained::Retained;
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, Ids, Type};
 use rows::{ObjectRow, ReferenceRow, RootRow, TypeRow};
 use serde::Serialize;
@@ -33,14 +32,7 @@ pub enum Table {
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write<W: Write>(
-    heap: &Heap<'_>,
-    dominators: &Dominators,
-    retained: &Retained,
-    table: Table,
-    syntax: Syntax,
-    out: W,
-) -> io::Result<u64> {
+pub fn write<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, table: Table, syntax: Syntax, out: W) -> io::Result<u64> {
     let mut rows = match syntax {
         Syntax::Jsonl => Rows::Jsonl(out),
         Syntax::Csv => {
@@ -50,10 +42,10 @@ pub fn write<W: Write>(
         }
     };
     let count = match table {
-        Table::Objects => objects(heap, dominators, retained, &mut rows)?,
+        Table::Objects => objects(heap, tree, &mut rows)?,
         Table::References => references(heap, &mut rows)?,
         Table::Roots => roots(heap, &mut rows)?,
-        Table::Types => types(heap, dominators, &mut rows)?,
+        Table::Types => types(heap, tree, &mut rows)?,
     };
     rows.finish()?;
     Ok(count)
@@ -93,7 +85,7 @@ impl<W: Write> Rows<W> {
     }
 }
 
-fn objects<W: Write>(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained, rows: &mut Rows<W>) -> io::Result<u64> {
+fn objects<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) -> io::Result<u64> {
     let mut external = heap.external.iter().peekable();
     let mut ids = ids(heap);
     let mut id = String::new();
@@ -109,9 +101,9 @@ fn objects<W: Write>(heap: &Heap<'_>, dominators: &Dominators, retained: &Retain
             kind: of.kind.name(),
             shallow_bytes: heap.shallow.get(object.index()),
             external_bytes: external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes),
-            retained_bytes: retained.get(dominators, object),
-            dominator: dominators.dominator(object).map(|dominator| dominator.0),
-            reachable: dominators.is_live(object),
+            retained_bytes: tree.retained(object),
+            dominator: tree.dominator(object).map(|dominator| dominator.0),
+            reachable: tree.is_live(object),
         })?;
     }
     Ok(heap.len() as u64)
@@ -159,7 +151,7 @@ fn roots<W: Write>(heap: &Heap<'_>, rows: &mut Rows<W>) -> io::Result<u64> {
     Ok(heap.roots.len() as u64)
 }
 
-fn types<W: Write>(heap: &Heap<'_>, dominators: &Dominators, rows: &mut Rows<W>) -> io::Result<u64> {
+fn types<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) -> io::Result<u64> {
     let row = |(number, of): (u32, &Type)| TypeRow {
         number,
         type_name: heap.names.text(of.name),
@@ -174,10 +166,10 @@ fn types<W: Write>(heap: &Heap<'_>, dominators: &Dominators, rows: &mut Rows<W>)
     };
     let mut table: Vec<TypeRow<'_>> = (0..).zip(&heap.types).map(row).collect();
     for object in heap.objects() {
-        table[heap.type_of[object.index()].0 as usize].add(heap.shallow.get(object.index()), dominators.is_live(object));
+        table[heap.type_of[object.index()].0 as usize].add(heap.shallow.get(object.index()), tree.is_live(object));
     }
     for (object, bytes) in &heap.external {
-        table[heap.type_of[object.index()].0 as usize].add_external(*bytes, dominators.is_live(*object));
+        table[heap.type_of[object.index()].0 as usize].add_external(*bytes, tree.is_live(*object));
     }
     table.iter().try_for_each(|row| rows.add(row))?;
     Ok(table.len() as u64)

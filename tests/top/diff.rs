@@ -3,8 +3,8 @@
 use super::sketches::typed;
 use crate::support::{Random, fixture, read};
 use dumptool::analysis::diff::changes;
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::growth::Growth;
-use dumptool::analysis::held::Held;
 use dumptool::analysis::histogram::{By, Histogram, Scope};
 use dumptool::analysis::identity::{Hashed, fates};
 use dumptool::input::{Format, identity_hashes};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 fn histogram(seed: u64) -> Histogram {
     let heap = typed(seed).heap;
-    Histogram::of(&heap, Held::of(&heap).as_ref(), By::Type, Scope::Live)
+    Histogram::of(&heap, Some(&DominatorTree::new(&heap)), By::Type, Scope::Live)
 }
 
 #[test]

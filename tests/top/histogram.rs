@@ -1,8 +1,8 @@
 //! Counts and retained bytes by type and by root, against what is found by taking objects away.
 
 use super::sketches::{GROUPS, TYPES, Typed, typed};
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::held::Held;
 use dumptool::analysis::histogram::{By, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::model::sum::Sum;
@@ -28,8 +28,8 @@ fn types_have_the_numbers_of_naive_counting() {
     for seed in 0..CASES {
         let of = typed(seed);
         let live = of.sketch.live_without(None);
-        let held = Held::of(&of.heap).unwrap();
-        let histogram = |scope| Histogram::of(&of.heap, Some(&held), By::Type, scope);
+        let tree = DominatorTree::new(&of.heap);
+        let histogram = |scope| Histogram::of(&of.heap, Some(&tree), By::Type, scope);
         let (alive, all, dead) = (histogram(Scope::Live), histogram(Scope::All), histogram(Scope::Unreachable));
         for number in 0..TYPES - 1 {
             let objects = || (0..live.len()).filter(|object| of.types[*object] == Some(number));
@@ -58,15 +58,15 @@ fn types_have_the_numbers_of_naive_counting() {
 fn size_classes_and_namespaces_add_up() {
     for seed in 0..CASES / 10 {
         let of = typed(seed);
-        let held = Held::of(&of.heap).unwrap();
-        let by_type = Histogram::of(&of.heap, Some(&held), By::Type, Scope::Live);
+        let tree = DominatorTree::new(&of.heap);
+        let by_type = Histogram::of(&of.heap, Some(&tree), By::Type, Scope::Live);
         for by in [By::Namespace, By::SizeClass] {
-            let histogram = Histogram::of(&of.heap, Some(&held), by, Scope::Live);
+            let histogram = Histogram::of(&of.heap, Some(&tree), by, Scope::Live);
             assert_eq!((histogram.total, histogram.unreachable), (by_type.total, by_type.unreachable), "seed {seed} {by:?}");
             assert!(histogram.rows.iter().all(|row| row.retained_bytes >= Some(row.sum.bytes())), "seed {seed} {by:?}");
         }
         // All objects are of one namespace: nothing else retains anything.
-        let namespaces = Histogram::of(&of.heap, Some(&held), By::Namespace, Scope::Live);
+        let namespaces = Histogram::of(&of.heap, Some(&tree), By::Namespace, Scope::Live);
         assert!(namespaces.rows.iter().all(|row| row.retained_bytes == Some(namespaces.total.bytes())), "seed {seed}");
     }
 }
@@ -79,8 +79,8 @@ fn roots_have_what_they_alone_reach() {
             continue;
         }
         let graph = Graph::of(&of.heap);
-        let held = Held::of_graph(&of.heap, &graph);
-        let histogram = Histogram::by_root(&of.heap, &held, &RootGroups::of(&of.heap, &graph));
+        let tree = DominatorTree::of_graph(&of.heap, &graph);
+        let histogram = Histogram::by_root(&of.heap, &tree, &RootGroups::of(&of.heap, &graph));
         let reached_by = |wanted: &dyn Fn(u32) -> bool| {
             let mut sketch = of.sketch.clone();
             let roots = of.sketch.roots.iter().zip(&of.groups).filter(|(_, group)| wanted(**group));
@@ -99,7 +99,7 @@ fn roots_have_what_they_alone_reach() {
         let several = histogram.rows.iter().find(|row| row.name == "several roots");
         several.iter().for_each(|row| alone.add_sum(&row.sum));
         assert_eq!(alone, histogram.total, "seed {seed}");
-        assert_eq!(histogram.total, Histogram::of(&of.heap, Some(&held), By::Type, Scope::Live).total, "seed {seed}");
+        assert_eq!(histogram.total, Histogram::of(&of.heap, Some(&tree), By::Type, Scope::Live).total, "seed {seed}");
     }
 }
 
@@ -107,7 +107,7 @@ fn roots_have_what_they_alone_reach() {
 fn without_roots_all_objects_count_and_nothing_is_retained() {
     let mut of = typed(2);
     of.heap.roots.clear();
-    assert!(Held::of(&of.heap).is_none());
+    assert!(DominatorTree::new(&of.heap).is_empty());
     for scope in [Scope::Live, Scope::All, Scope::Unreachable] {
         let histogram = Histogram::of(&of.heap, None, By::Type, scope);
         assert_eq!(histogram.total.count, of.heap.len() as u64);

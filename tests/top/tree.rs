@@ -2,8 +2,8 @@
 
 use super::sketches::typed;
 use crate::support::heap::Sketch;
+use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::held::Held;
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::analysis::tree::{Line, Options, What, lines};
 use dumptool::model::heap::{Heap, ObjectId};
@@ -12,8 +12,8 @@ const ALL: Options = Options { min_share: 0.0, depth: u32::MAX, lines: usize::MA
 
 fn tree(heap: &Heap<'_>, options: Options) -> Vec<Line> {
     let graph = Graph::of(heap);
-    let held = Held::of_graph(heap, &graph);
-    lines(heap, &held, &RootGroups::of(heap, &graph), options)
+    let tree = DominatorTree::of_graph(heap, &graph);
+    lines(heap, &tree, &RootGroups::of(heap, &graph), options)
 }
 
 /// The lines immediately below a line.

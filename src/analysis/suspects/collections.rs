@@ -1,7 +1,7 @@
 //! Collections that have far more room than elements.
 
 use super::{LEAST_BYTES, part};
-use crate::analysis::dominators::Dominators;
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, LabelKind, ObjectId, TypeId, Value};
 use rustc_hash::FxHashMap;
 
@@ -63,13 +63,13 @@ pub struct Sparse {
 }
 
 /// The types whose collections waste enough.
-pub(super) fn find(heap: &Heap<'_>, dominators: &Dominators, total: u64) -> Vec<Sparse> {
+pub(super) fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Sparse> {
     let kinds = known(heap);
     if kinds.is_empty() || heap.values.is_none() {
         return Vec::new();
     }
     let mut found: FxHashMap<TypeId, (Sparse, u64)> = FxHashMap::default();
-    for object in heap.objects().filter(|object| dominators.is_live(*object)) {
+    for object in heap.objects().filter(|object| tree.is_live(*object)) {
         let of = heap.type_of[object.index()];
         let Some(&(field, used)) = kinds.get(&of) else { continue };
         let empty = Sparse { of, count: 0, all: 0, capacity: 0, used: 0, wasted: 0, example: object };
@@ -88,7 +88,7 @@ pub(super) fn find(heap: &Heap<'_>, dominators: &Dominators, total: u64) -> Vec<
             sparse.example = object;
         }
     }
-    let least = part(total, LEAST_SHARE).max(LEAST_BYTES);
+    let least = part(tree.live_bytes(), LEAST_SHARE).max(LEAST_BYTES);
     let mut found: Vec<Sparse> = found.into_values().map(|(sparse, _)| sparse).filter(|sparse| sparse.wasted >= least).collect();
     found.sort_unstable_by_key(|sparse| sparse.of);
     found

@@ -1,8 +1,7 @@
 //! Texts and blocks of bytes that are there more than once.
 
 use super::{LEAST_BYTES, part};
-use crate::analysis::dominators::Dominators;
-use crate::analysis::retained::Retained;
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, ObjectId, TypeKind, Value};
 use rayon::prelude::*;
 use rustc_hash::FxHasher;
@@ -44,24 +43,23 @@ pub struct Copies {
 }
 
 /// Texts, then blocks of bytes, as far as they waste enough.
-pub(super) fn find(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained) -> Vec<Duplicates> {
+pub(super) fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Duplicates> {
     if heap.values.is_none() {
         return Vec::new();
     }
-    let least = part(retained.total(), LEAST_SHARE).max(LEAST_BYTES);
-    let both = [true, false].into_iter().map(|texts| of_kind(heap, dominators, retained, texts));
+    let least = part(tree.live_bytes(), LEAST_SHARE).max(LEAST_BYTES);
+    let both = [true, false].into_iter().map(|texts| of_kind(heap, tree, texts));
     both.filter(|duplicates| duplicates.wasted >= least).collect()
 }
 
-fn of_kind(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained, texts: bool) -> Duplicates {
-    let live = dominators.order().par_iter().copied();
-    let mut hashes: Vec<(u64, ObjectId)> =
-        live.filter_map(|object| Some((hash(heap, dominators, object, texts)?, object))).collect();
+fn of_kind(heap: &Heap<'_>, tree: &DominatorTree, texts: bool) -> Duplicates {
+    let live = tree.live_objects().par_iter().copied();
+    let mut hashes: Vec<(u64, ObjectId)> = live.filter_map(|object| Some((hash(heap, tree, object, texts)?, object))).collect();
     hashes.par_sort_unstable();
     let mut groups: Vec<Copies> = Vec::new();
     let (mut objects, mut wasted) = (0, 0u64);
     for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-        for copies in equal(heap, dominators, retained, run) {
+        for copies in equal(heap, tree, run) {
             objects += copies.count;
             wasted = wasted.saturating_add(copies.wasted);
             groups.push(copies);
@@ -74,7 +72,7 @@ fn of_kind(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained, texts:
 }
 
 /// The hash of a value that counts.
-fn hash(heap: &Heap<'_>, dominators: &Dominators, object: ObjectId, texts: bool) -> Option<u64> {
+fn hash(heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId, texts: bool) -> Option<u64> {
     let kind = heap.type_of(object).kind;
     if matches!(kind, TypeKind::Number | TypeKind::Synthetic | TypeKind::Root) || (kind == TypeKind::Text) != texts {
         return None;
@@ -83,21 +81,21 @@ fn hash(heap: &Heap<'_>, dominators: &Dominators, object: ObjectId, texts: bool)
     match heap.value(object) {
         // What of a text was cut off is not known to be equal.
         Value::Text { text, length } if text.encode_utf16().count() as u64 >= length => hasher.write(text.as_bytes()),
-        Value::Bytes(bytes) if is_block(heap, dominators, object, bytes) => hasher.write(bytes),
+        Value::Bytes(bytes) if is_block(heap, tree, object, bytes) => hasher.write(bytes),
         _ => return None,
     }
     Some(hasher.finish())
 }
 
 /// Whether bytes are the object's own: not the memory of a text, which is counted as that, and without references.
-fn is_block(heap: &Heap<'_>, dominators: &Dominators, object: ObjectId, bytes: &[u8]) -> bool {
+fn is_block(heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId, bytes: &[u8]) -> bool {
     bytes.len() >= LEAST_BLOCK
         && heap.references.range(object).is_empty()
-        && dominators.dominator(object).is_none_or(|owner| heap.type_of(owner).kind != TypeKind::Text)
+        && tree.dominator(object).is_none_or(|owner| heap.type_of(owner).kind != TypeKind::Text)
 }
 
 /// The groups of really equal values among those with one hash.
-fn equal(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained, run: &[(u64, ObjectId)]) -> Vec<Copies> {
+fn equal(heap: &Heap<'_>, tree: &DominatorTree, run: &[(u64, ObjectId)]) -> Vec<Copies> {
     struct Found<'a> {
         value: Value<'a>,
         copies: Copies,
@@ -107,7 +105,7 @@ fn equal(heap: &Heap<'_>, dominators: &Dominators, retained: &Retained, run: &[(
     let mut found: Vec<Found<'_>> = Vec::new();
     for &(_, object) in run {
         let value = heap.value(object);
-        let bytes = retained.get(dominators, object);
+        let bytes = tree.retained(object);
         match found.iter_mut().find(|known| known.value == value) {
             Some(known) => {
                 known.copies.count += 1;

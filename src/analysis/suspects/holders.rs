@@ -1,6 +1,6 @@
 //! Objects at which the share of the heap drops: what holds them holds hardly more, and what they hold is small pieces.
 
-use super::{Group, Held, LEAST_BYTES, part};
+use super::{Group, LEAST_BYTES, Tree, part};
 use crate::model::heap::ObjectId;
 
 /// A holder has at least this share of the live heap, in percent: there is room for ten of them.
@@ -30,28 +30,28 @@ pub struct Holder {
 }
 
 /// Walks down the dominator tree from each object that has enough.
-pub(super) fn find(held: &Held<'_, '_>) -> Vec<Holder> {
-    let least = part(held.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
-    let large = |number: u32| held.children(number).iter().copied().filter(|child| held.bytes(*child) >= least);
+pub(super) fn find(tree: &Tree<'_, '_>) -> Vec<Holder> {
+    let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
+    let large = |number: u32| tree.children(number).iter().copied().filter(|child| tree.bytes(*child) >= least);
     let mut open: Vec<u32> = large(0).collect();
     let mut holders = Vec::new();
     while let Some(number) = open.pop() {
-        if held.is_made_up(number) {
+        if tree.is_made_up(number) {
             open.extend(large(number));
             continue;
         }
-        let (head, last) = walk(held, number);
+        let (head, last) = walk(tree, number);
         if head != last {
-            holders.extend(holder(held, head, chain(held, head)));
+            holders.extend(holder(tree, head, chain(tree, head)));
             continue;
         }
-        let bytes = held.bytes(head);
-        let below = large(head).fold(0u64, |sum, child| sum.saturating_add(held.bytes(child)));
-        let biggest = held.biggest_child(head).map_or(0, |child| held.bytes(child));
+        let bytes = tree.bytes(head);
+        let below = large(head).fold(0u64, |sum, child| sum.saturating_add(tree.bytes(child)));
+        let biggest = tree.biggest_child(head).map_or(0, |child| tree.bytes(child));
         if below >= part(bytes, KEEP) {
             open.extend(large(head));
         } else if biggest < part(bytes, SHARP).max(1) {
-            holders.extend(holder(held, head, 1));
+            holders.extend(holder(tree, head, 1));
         }
     }
     holders.sort_by_key(|holder| (std::cmp::Reverse(holder.retained), holder.object));
@@ -61,12 +61,12 @@ pub(super) fn find(held: &Held<'_, '_>) -> Vec<Holder> {
 /// Follows the biggest child while that keeps nearly everything. Gives the first and the last object of the run of one type in
 /// which this ends: in a list each object keeps a little less than the one before, so all of a run are compared with its
 /// first.
-fn walk(held: &Held<'_, '_>, from: u32) -> (u32, u32) {
+fn walk(tree: &Tree<'_, '_>, from: u32) -> (u32, u32) {
     let (mut head, mut last) = (from, from);
-    while let Some(child) = held.biggest_child(last) {
-        let same = held.type_of(child) == held.type_of(last);
+    while let Some(child) = tree.biggest_child(last) {
+        let same = tree.type_of(child) == tree.type_of(last);
         let before = if same { head } else { last };
-        if held.bytes(child) < part(held.bytes(before), KEEP) {
+        if tree.bytes(child) < part(tree.bytes(before), KEEP) {
             break;
         }
         last = child;
@@ -77,16 +77,16 @@ fn walk(held: &Held<'_, '_>, from: u32) -> (u32, u32) {
     (head, last)
 }
 
-fn holder(held: &Held<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
-    let object = held.dominators.object(number)?;
-    let own = held.heap.shallow.get(object.index()).saturating_add(held.heap.external(object));
-    let groups = held.groups(number);
-    let inside = groups.into_iter().find(|group| chain == 1 || Some(group.of) != held.type_of(number));
-    Some(Holder { object, retained: held.bytes(number), own, chain, inside })
+fn holder(tree: &Tree<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
+    let object = tree.dominators.object(number)?;
+    let own = tree.heap.shallow.get(object.index()).saturating_add(tree.heap.external(object));
+    let groups = tree.groups(number);
+    let inside = groups.into_iter().find(|group| chain == 1 || Some(group.of) != tree.type_of(number));
+    Some(Holder { object, retained: tree.bytes(number), own, chain, inside })
 }
 
 /// How many objects of one type follow each other, always the biggest one.
-fn chain(held: &Held<'_, '_>, number: u32) -> u64 {
-    let next = |number: &u32| held.biggest_child(*number).filter(|child| held.type_of(*child) == held.type_of(*number));
+fn chain(tree: &Tree<'_, '_>, number: u32) -> u64 {
+    let next = |number: &u32| tree.biggest_child(*number).filter(|child| tree.type_of(*child) == tree.type_of(*number));
     std::iter::successors(Some(number), next).count() as u64
 }

@@ -1,7 +1,7 @@
 //! Many objects of one type that one object holds: a cache without a limit, listeners that nobody removes.
 
 use super::holders::Holder;
-use super::{Group, Held, LEAST_BYTES, part};
+use super::{Group, LEAST_BYTES, Tree, part};
 use crate::model::heap::ObjectId;
 
 /// Fewer are not many.
@@ -20,17 +20,17 @@ pub struct Siblings {
 }
 
 /// All that nobody has named yet as a holder.
-pub(super) fn find(held: &Held<'_, '_>, holders: &[Holder]) -> Vec<Siblings> {
-    let least = part(held.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
-    let owners = (1..=held.dominators.len() as u32)
-        .filter(|number| held.bytes(*number) >= least && held.children(*number).len() >= LEAST_COUNT && !held.is_made_up(*number));
+pub(super) fn find(tree: &Tree<'_, '_>, holders: &[Holder]) -> Vec<Siblings> {
+    let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
+    let owners = (1..=tree.dominators.len() as u32)
+        .filter(|number| tree.bytes(*number) >= least && tree.children(*number).len() >= LEAST_COUNT && !tree.is_made_up(*number));
     let mut found = Vec::new();
     for number in owners {
-        let Some(owner) = held.dominators.object(number) else { continue };
+        let Some(owner) = tree.dominators.object(number) else { continue };
         if holders.iter().any(|holder| holder.object == owner) {
             continue;
         }
-        let groups = held.groups(number).into_iter();
+        let groups = tree.groups(number).into_iter();
         let many = groups.filter(|group| group.bytes >= least && group.count >= LEAST_COUNT as u64);
         found.extend(many.map(|group| Siblings { owner, group }));
     }

@@ -1,7 +1,7 @@
 //! What stands below a line.
 
 use super::{Line, Node, Omitted, Options, What};
-use crate::analysis::held::Held;
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::model::names::NameId;
@@ -13,7 +13,7 @@ const SINGLE_SHARE: f64 = 0.01;
 
 pub(super) struct Expander<'h, 'a> {
     heap: &'h Heap<'a>,
-    held: &'h Held,
+    tree: &'h DominatorTree,
     preorder: &'h Preorder,
     options: Options,
     /// The first type with the same name and namespace, by type.
@@ -25,7 +25,7 @@ pub(super) struct Expander<'h, 'a> {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
-    pub(super) fn new(heap: &'h Heap<'a>, held: &'h Held, preorder: &'h Preorder, whole: u64, options: Options) -> Self {
+    pub(super) fn new(heap: &'h Heap<'a>, tree: &'h DominatorTree, preorder: &'h Preorder, whole: u64, options: Options) -> Self {
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
         let types = heap.types.iter().enumerate();
         let same = types.map(|(row, kind)| *first.entry((kind.name, kind.namespace)).or_insert(TypeId(row as u32))).collect();
@@ -35,7 +35,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             true => u64::MAX,
             false => share(SINGLE_SHARE).max(smallest),
         };
-        Self { heap, held, preorder, options, same, smallest, smallest_single }
+        Self { heap, tree, preorder, options, same, smallest, smallest_single }
     }
 
     /// Whether a line is large and near enough.
@@ -144,11 +144,11 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     fn object(&self, position: u32) -> ObjectId {
         // Only position 0 has no object, and it is never a member.
-        self.held.dominators.object(self.preorder.number(position)).unwrap_or(ObjectId(0))
+        self.tree.dominators.object(self.preorder.number(position)).unwrap_or(ObjectId(0))
     }
 
     fn retained(&self, position: u32) -> u64 {
-        self.held.retained.of_number(self.preorder.number(position))
+        self.tree.retained.of_number(self.preorder.number(position))
     }
 
     fn same(&self, position: u32) -> TypeId {

@@ -60,7 +60,7 @@ fn analysed<'h, 'a>(heap: &'h Heap<'a>) -> Option<Analysed<'h, 'a>> {
 
 /// Counts live objects by type.
 fn histogram(heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Histogram {
-    Histogram::of(heap, analysed.map(|analysed| &analysed.held), By::Type, Scope::Live)
+    Histogram::of(heap, analysed.map(|analysed| &analysed.tree), By::Type, Scope::Live)
 }
 
 /// # Errors

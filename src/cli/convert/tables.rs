@@ -5,9 +5,7 @@ use super::super::load::report_loaded;
 use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::{Conversion, Converted, Report};
-use crate::analysis::dominators::Dominators;
-use crate::analysis::graph::Graph;
-use crate::analysis::retained::Retained;
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::output::Syntax;
 use crate::output::tables::{self, Table};
 use serde::Serialize;
@@ -30,9 +28,8 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         TableArg::Types => (Table::Types, "types"),
     };
     let syntax = if target == Target::Csv { Syntax::Csv } else { Syntax::Jsonl };
-    let dominators = Dominators::of(&Graph::of(heap));
-    let retained = Retained::of(heap, &dominators);
-    let (rows, bytes) = conversion.write(|out| tables::write(heap, &dominators, &retained, table, syntax, out))?;
+    let tree = DominatorTree::new(heap);
+    let (rows, bytes) = conversion.write(|out| tables::write(heap, &tree, table, syntax, out))?;
     // They are numbered as objects are, so that references from and to them can be followed.
     let root_rows = if name == "objects" { rows.saturating_sub(heap.object_count()) } else { 0 };
     let stand_ins = match root_rows {

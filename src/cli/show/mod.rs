@@ -145,7 +145,7 @@ fn document(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbou
         object: analysed.row(object),
         external_bytes: analysed.heap.external(object),
         reachable: analysed.is_live(object),
-        dominator: analysed.held.dominators.dominator(object).map(|dominator| analysed.row(dominator)),
+        dominator: analysed.tree.dominator(object).map(|dominator| analysed.row(dominator)),
         value: ValueRow::of(analysed.heap, object, args.limit),
         roots: roots.map(|(kind, label)| RootRow { kind: kind.name(), label }).collect(),
         references: rows(&neighbours.references),

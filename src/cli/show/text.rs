@@ -66,7 +66,7 @@ fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> &'static str {
 }
 
 fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, common: &Common) -> String {
-    match analysed.held.dominators.dominator(object) {
+    match analysed.tree.dominator(object) {
         Some(dominator) => {
             let retained = size(analysed.retained(dominator), common.bytes);
             format!("{} {}, retains {retained}", analysed.describe(dominator), analysed.heap.id(dominator))

@@ -7,8 +7,8 @@ use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
 use super::document::Document;
 use super::{growth, quick};
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
-use crate::analysis::held::Held;
 use crate::analysis::histogram::{By, Histogram, Row, Scope};
 use crate::analysis::root_groups::RootGroups;
 use crate::model::heap::Heap;
@@ -65,18 +65,18 @@ pub(in crate::cli) fn histogram(
         ObjectsArg::Unreachable => Scope::Unreachable,
     };
     let graph = Graph::of(heap);
-    let held = (!heap.roots.is_empty()).then(|| Held::of_graph(heap, &graph));
-    let histogram = match (by, &held) {
-        (ByArg::Root, Some(held)) => Histogram::by_root(heap, held, &RootGroups::of(heap, &graph)),
+    let tree = (!heap.roots.is_empty()).then(|| DominatorTree::of_graph(heap, &graph));
+    let histogram = match (by, &tree) {
+        (ByArg::Root, Some(tree)) => Histogram::by_root(heap, tree, &RootGroups::of(heap, &graph)),
         (ByArg::Root, None) => {
             let file = super::super::terminal::show_path(&input.path);
             return Err(UsageError::new(format!("{file} has no roots to group by")));
         }
-        (ByArg::Namespace, held) => Histogram::of(heap, held.as_ref(), By::Namespace, scope),
-        (ByArg::SizeClass, held) => Histogram::of(heap, held.as_ref(), By::SizeClass, scope),
-        (_, held) => Histogram::of(heap, held.as_ref(), By::Type, scope),
+        (ByArg::Namespace, tree) => Histogram::of(heap, tree.as_ref(), By::Namespace, scope),
+        (ByArg::SizeClass, tree) => Histogram::of(heap, tree.as_ref(), By::SizeClass, scope),
+        (_, tree) => Histogram::of(heap, tree.as_ref(), By::Type, scope),
     };
-    Ok((histogram, held.is_some()))
+    Ok((histogram, tree.is_some()))
 }
 
 /// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so on.

@@ -33,13 +33,13 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     }
     let analysed = Analysed::of(heap);
     let shortest = Shortest::of(heap, &analysed.graph);
-    let found = suspects::find(heap, &analysed.held.dominators, &analysed.held.retained);
+    let found = suspects::find(heap, &analysed.tree);
     let shown = common.rows(args.limit, SHOWN).min(found.len());
     let report = Report { analysed: &analysed, shortest, exact: common.bytes, terminal };
     let text = match common.format {
         OutputFormat::Table => report.text(&found, shown),
         OutputFormat::Json => {
-            let live = Histogram::of(heap, Some(&analysed.held), By::Type, Scope::Live);
+            let live = Histogram::of(heap, Some(&analysed.tree), By::Type, Scope::Live);
             let document = Document {
                 schema: "dumptool/top/1",
                 file: args.file.display().to_string(),
@@ -48,7 +48,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
                 objects: "live",
                 total: sum_json(&live.total),
                 unreachable: live.unreachable.as_ref().map(sum_json),
-                total_bytes: analysed.held.retained.total(),
+                total_bytes: analysed.tree.live_bytes(),
                 rows: (),
                 suspects: found[..shown].iter().map(|suspect| report.row(suspect)).collect(),
                 omitted: Omitted { rows: (found.len() - shown) as u64, count: (), shallow_bytes: () },
@@ -152,7 +152,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn text(&self, found: &[Suspect], shown: usize) -> String {
-        let live = size(self.analysed.held.retained.total(), self.exact);
+        let live = size(self.analysed.tree.live_bytes(), self.exact);
         if found.is_empty() {
             return format!("nothing stands out in {live} of live objects\n");
         }
@@ -183,7 +183,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn share(&self, bytes: u64) -> f64 {
-        let share = bytes as f64 / self.analysed.held.retained.total().max(1) as f64;
+        let share = bytes as f64 / self.analysed.tree.live_bytes().max(1) as f64;
         (share * 1e4).round() / 1e4
     }
 

@@ -10,8 +10,8 @@ use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
 use super::super::top::document::root_text;
 use super::draw::branches;
+use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
-use crate::analysis::held::Held;
 use crate::analysis::tree::{self, Line, Omitted, Options, What};
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, TypeId};
@@ -57,7 +57,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
         return without_roots(input, &loaded, "nothing dominates anything", hint, terminal);
     }
     let graph = Graph::of(heap);
-    let (held, roots) = Held::and_roots(heap, &graph);
+    let (tree, roots) = DominatorTree::with_root_groups(heap, &graph);
     let merge_types = args.by == Some(TreeByArg::Type);
     let options = Options {
         min_share: args.min_share,
@@ -65,7 +65,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
         lines: common.rows(args.limit, LINES),
         merge_types,
     };
-    let lines = tree::lines(heap, &held, &roots, options);
+    let lines = tree::lines(heap, &tree, &roots, options);
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     let nodes = || lines.iter().map(|line| node(heap, line, whole));
     let text = match common.format {
