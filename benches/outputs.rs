@@ -15,7 +15,7 @@ use dumptool::analysis::live::live;
 use dumptool::detect::detect;
 use dumptool::input::{self, load::LoadOptions};
 use dumptool::output::Syntax;
-use dumptool::output::heapsnapshot::{self, Options, Which};
+use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions};
 use dumptool::output::tables::{self, Table};
 use dumptool::output::{folded, pprof};
 use dumptool::source::Source;
@@ -58,9 +58,9 @@ fn bench(path: &Path) {
     let (dominators, _) = timed("dominators", |_| Dominators::of(&graph));
     let (domtree, _) = timed("dominator tree", |_| DominatorTree::of_graph(&heap, &graph));
     eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references.len());
-    for objects in [Which::Live, Which::All] {
+    for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         timed(&format!("heapsnapshot, {objects:?}"), |out| {
-            heapsnapshot::write(&heap, &graph, &alive, &Options { objects }, out).expect("nothing is written")
+            heapsnapshot::write(&heap, &graph, &alive, &HeapSnapshotOptions { objects }, out).expect("nothing is written")
         });
     }
     let (tree, _) = timed("stacks", |_| dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::ObjectsAndBytes));

@@ -1,7 +1,7 @@
 //! The types of a heap that hold the most memory: `cargo run --example biggest_types -- FILE`.
 
 use dumptool::analysis::dominator_tree::DominatorTree;
-use dumptool::analysis::histogram::{By, Histogram, Scope};
+use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use std::error::Error;
 use std::io::Write;
 
@@ -11,7 +11,7 @@ pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let heap = dump.heap()?;
     // Without roots nothing can be told apart from garbage; then all objects count, and nothing is retained.
     let tree = DominatorTree::new(&heap);
-    let histogram = Histogram::of(&heap, Some(&tree), By::Type, Scope::Live);
+    let histogram = Histogram::of(&heap, Some(&tree), GroupBy::Type, Scope::Live);
     for row in histogram.rows.iter().take(5) {
         let retained = row.retained_bytes.unwrap_or(0);
         writeln!(out, "{retained:>9} {:>9} {:>6}  {}", row.sum.bytes(), row.sum.count, row.name)?;

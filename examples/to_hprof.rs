@@ -7,7 +7,7 @@ use std::io::Write;
 /// Converts a heap and tells what hprof cannot say of it.
 pub fn run(from: &str, to: impl Write, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let dump = dumptool::open(from)?;
-    let report = hprof::write(&dump.heap()?, &hprof::Options::default(), to)?;
+    let report = hprof::write(&dump.heap()?, &hprof::HprofOptions::default(), to)?;
     writeln!(out, "{} instances in {} classes", report.instances, report.classes)?;
     for loss in &report.lost {
         writeln!(out, "not in the output: {} ({})", loss.what, loss.count)?;

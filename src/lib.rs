@@ -41,11 +41,11 @@
 //! # Where the time goes
 //!
 //! ```
-//! use dumptool::analysis::profile::{By, FrameBy, Selected, top};
+//! use dumptool::analysis::profile::{TopBy, FrameBy, Selected, top};
 //!
 //! let dump = dumptool::open(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mojo/tiny-3.5.0-full-thr.mojo"))?;
 //! let profile = dump.profile()?;
-//! let mut functions = top(&Selected::of(&profile, &Default::default()), By::Frames(FrameBy::Function));
+//! let mut functions = top(&Selected::of(&profile, &Default::default()), TopBy::Frames(FrameBy::Function));
 //! let metric = profile.default_metric();
 //! functions.sort(metric, false);
 //! assert_eq!(functions.rows[0].label.name, "spin.<locals>.<genexpr>");
@@ -61,7 +61,7 @@
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
 //! let dump = dumptool::open(path)?;
 //! let mut file = Vec::new();
-//! let report = hprof::write(&dump.heap()?, &hprof::Options::default(), &mut file)?;
+//! let report = hprof::write(&dump.heap()?, &hprof::HprofOptions::default(), &mut file)?;
 //! assert!(file.starts_with(b"JAVA PROFILE 1.0.2\0"));
 //! for loss in &report.lost {
 //!     println!("not in the output: {} ({})", loss.what, loss.count);

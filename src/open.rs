@@ -6,7 +6,7 @@ use crate::input::check::Findings;
 use crate::input::histogram::TypeCounts;
 use crate::input::info::Info;
 use crate::input::load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
-use crate::input::{self, Format, Kind, Options, Visitor};
+use crate::input::{self, Format, Kind, ReadOptions, Visitor};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
 use crate::source::Source;
@@ -70,7 +70,7 @@ impl Dump {
     /// # Errors
     /// When not even the header can be read, or its version is unknown.
     pub fn info(&self) -> Result<Info> {
-        input::info(self.format, self.bytes(), Options::default())
+        input::info(self.format, self.bytes(), ReadOptions::default())
     }
 
     /// Every invariant that the format promises, and whether it holds.
@@ -78,7 +78,7 @@ impl Dump {
     /// # Errors
     /// As [`Dump::info`].
     pub fn check(&self) -> Result<Findings> {
-        input::check(self.format, self.bytes(), Options::default())
+        input::check(self.format, self.bytes(), ReadOptions::default())
     }
 
     /// Gives every record to the visitor, in the order of the file.
@@ -86,7 +86,7 @@ impl Dump {
     /// # Errors
     /// The first damage; all records before it have been given.
     pub fn for_each_record(&self, visitor: &mut impl Visitor) -> Result<()> {
-        input::for_each_record(self.format, self.bytes(), Options::default(), visitor)
+        input::for_each_record(self.format, self.bytes(), ReadOptions::default(), visitor)
     }
 
     /// Objects and bytes by type, without the graph and with memory for types only.

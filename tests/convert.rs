@@ -6,7 +6,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
 use dumptool::model::heap::{Heap, TypeKind, Value};
-use dumptool::output::hprof::{self, Options};
+use dumptool::output::hprof::{self, HprofOptions};
 use std::collections::BTreeMap;
 use support::{corpus, files, fixture, read};
 
@@ -28,12 +28,12 @@ fn round_trip(format: Format, bytes: &[u8], what: &str) {
     let heap = input::load(format, bytes, LoadOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}")).heap;
     assert_eq!(heap.check(), Ok(()), "{what}");
     let mut out = Vec::new();
-    let report = hprof::write(&heap, &Options::default(), &mut out).unwrap();
+    let report = hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
     let mut again = Vec::new();
-    assert_eq!(hprof::write(&heap, &Options::default(), &mut again).unwrap().instances, report.instances);
+    assert_eq!(hprof::write(&heap, &HprofOptions::default(), &mut again).unwrap().instances, report.instances);
     assert!(out == again, "{what}: two conversions differ");
 
-    let findings = input::check(Format::Hprof, &out, input::Options::default()).unwrap();
+    let findings = input::check(Format::Hprof, &out, input::ReadOptions::default()).unwrap();
     assert!(findings.ok() && findings.damage.is_none(), "{what}: {:?}", findings.findings.iter().find(|finding| !finding.ok));
     let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap();
     assert!(reread.damage.is_none(), "{what}");
@@ -88,7 +88,7 @@ fn what_objects_of_go_retain_comes_back_from_hprof() {
     let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
     let heap = input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap;
     let mut out = Vec::new();
-    hprof::write(&heap, &Options::default(), &mut out).unwrap();
+    hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
     let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap().heap;
     let retained = most_retained(&heap);
     assert_eq!(retained, most_retained(&reread));
@@ -114,7 +114,7 @@ fn arrays_of_java_stay_what_they_are() {
     let bytes = read(&fixture("hprof/small_java17.hprof.zst"));
     let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
     let mut out = Vec::new();
-    hprof::write(&heap, &Options::default(), &mut out).unwrap();
+    hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
     let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap().heap;
     let arrays = |heap: &Heap<'_>| -> Vec<_> {
         let objects = heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Bytes);

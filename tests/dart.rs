@@ -6,7 +6,7 @@ mod real;
 mod support;
 
 use dumptool::error::ErrorKind;
-use dumptool::input::{Options, Visitor, dart};
+use dumptool::input::{ReadOptions, Visitor, dart};
 use dumptool::model::fields::Record;
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ use support::{Snapshot, cat, string, uleb};
 const CORE: &str = "dart:core";
 
 fn info(bytes: &[u8]) -> Value {
-    serde_json::to_value(dart::info(bytes, Options::default()).unwrap()).unwrap()
+    serde_json::to_value(dart::info(bytes, ReadOptions::default()).unwrap()).unwrap()
 }
 
 fn details(bytes: &[u8]) -> Value {
@@ -26,7 +26,7 @@ fn details(bytes: &[u8]) -> Value {
 
 /// The rules that do not hold.
 fn broken_rules(bytes: &[u8]) -> Vec<String> {
-    let findings = dart::check(bytes, Options::default()).unwrap();
+    let findings = dart::check(bytes, ReadOptions::default()).unwrap();
     assert!(findings.damage.is_none(), "{:?}", findings.damage);
     findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
 }
@@ -168,7 +168,7 @@ fn a_visitor_can_stop() {
         }
     }
     let mut stop = Stop(0);
-    dart::for_each_record(&small().bytes(), Options::default(), &mut stop).unwrap();
+    dart::for_each_record(&small().bytes(), ReadOptions::default(), &mut stop).unwrap();
     assert_eq!(stop.0, 3);
 }
 
@@ -209,7 +209,7 @@ fn info_counts_what_the_contract_says() {
 
 #[test]
 fn details_begin_with_the_keys_of_the_contract_in_order() {
-    let text = serde_json::to_string(&dart::info(&small().bytes(), Options::default()).unwrap()).unwrap();
+    let text = serde_json::to_string(&dart::info(&small().bytes(), ReadOptions::default()).unwrap()).unwrap();
     let positions = ["\"header\"", "\"classes\"", "\"zero_references\"", "\"by_tag\"", "\"identity_hashes\"", "\"word_size\""]
         .map(|key| text.find(key).unwrap());
     assert!(positions.is_sorted());
@@ -275,7 +275,7 @@ fn progress_goes_up_to_the_hash_codes() {
         seen.fetch_max(offset, Ordering::Relaxed);
     };
     let bytes = small().bytes();
-    dart::info(&bytes, Options { progress: &progress, ..Options::default() }).unwrap();
+    dart::info(&bytes, ReadOptions { progress: &progress, ..ReadOptions::default() }).unwrap();
     assert_eq!(seen.into_inner(), bytes.len() as u64 - 8);
 }
 
@@ -352,11 +352,11 @@ fn every_cut_is_reported_at_the_end_of_the_input() {
     for cut in 0..bytes.len() {
         let bytes = &bytes[..cut];
         if cut < header {
-            let error = dart::info(bytes, Options::default()).unwrap_err();
+            let error = dart::info(bytes, ReadOptions::default()).unwrap_err();
             assert_eq!((error.kind(), error.offset()), (ErrorKind::Truncated, Some(cut as u64)), "cut at {cut}");
             continue;
         }
-        let findings = dart::check(bytes, Options::default()).unwrap();
+        let findings = dart::check(bytes, ReadOptions::default()).unwrap();
         assert!(findings.ok(), "no rule is broken by a cut at {cut}: {findings:?}");
         let error = cat(bytes, true).1.err();
         if cut == without_hashes {
@@ -386,11 +386,11 @@ fn cuts_and_flips_of_a_real_snapshot_never_panic() {
             1 => (0..8).for_each(|_| bytes[next(whole.len())] = next(256) as u8),
             _ => (0..2).for_each(|_| bytes[next(25_000)] ^= 1 << next(8)),
         }
-        let Ok(summary) = dart::info(&bytes, Options::default()) else { continue };
+        let Ok(summary) = dart::info(&bytes, ReadOptions::default()) else { continue };
         if let Some(damage) = &summary.damage {
             assert!(damage.error.offset().is_some_and(|offset| offset <= bytes.len() as u64), "{:?}", damage.error);
         }
-        let findings = dart::check(&bytes, Options::default()).unwrap();
+        let findings = dart::check(&bytes, ReadOptions::default()).unwrap();
         assert_eq!(findings.damage.is_some(), summary.damage.is_some());
         if round % 10 == 0 {
             let (records, end) = cat(&bytes, true);
@@ -433,7 +433,7 @@ fn sums_of_huge_sizes_do_not_overflow() {
 
 #[test]
 fn another_magic_is_refused() {
-    let error = dart::info(b"dartheaq\0\x04main", Options::default()).unwrap_err();
+    let error = dart::info(b"dartheaq\0\x04main", ReadOptions::default()).unwrap_err();
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Corrupt, Some(0)));
 }
 
@@ -473,8 +473,8 @@ proptest! {
     fn no_bytes_make_the_reader_panic(noise: Vec<u8>, header in any::<bool>()) {
         let head = if header { Snapshot { class_count: Some(2), ..Snapshot::empty() }.bytes() } else { b"dartheap".to_vec() };
         let bytes = [head, noise].concat();
-        let _ = dart::info(&bytes, Options::default());
-        let _ = dart::check(&bytes, Options::default());
+        let _ = dart::info(&bytes, ReadOptions::default());
+        let _ = dart::check(&bytes, ReadOptions::default());
         let _ = cat(&bytes, true);
     }
 }

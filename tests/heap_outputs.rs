@@ -14,7 +14,7 @@ use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
 use dumptool::output::Syntax;
 use dumptool::output::dot::{self, Arrow, Drawing};
-use dumptool::output::heapsnapshot::{self, Options, Report, Which};
+use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions, HeapSnapshotReport};
 use dumptool::output::tables::{self, Table};
 use serde_json::Value;
 use support::{files, fixture, read};
@@ -22,10 +22,10 @@ use support::{files, fixture, read};
 const NODE: usize = 7;
 const EDGE: usize = 3;
 
-fn snapshot(heap: &Heap<'_>, objects: Which) -> (Value, Report) {
+fn snapshot(heap: &Heap<'_>, objects: HeapSnapshotObjects) -> (Value, HeapSnapshotReport) {
     let graph = Graph::of(heap);
     let mut out = Vec::new();
-    let report = heapsnapshot::write(heap, &graph, &live(&graph), &Options { objects }, &mut out).unwrap();
+    let report = heapsnapshot::write(heap, &graph, &live(&graph), &HeapSnapshotOptions { objects }, &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let keys = ["snapshot", "nodes", "edges", "trace_function_infos", "trace_tree", "samples", "locations", "strings"];
     let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
@@ -38,7 +38,7 @@ fn numbers(value: &Value) -> Vec<u64> {
 }
 
 /// Checks what every reader relies on, and returns nodes, edges and strings.
-fn valid(snapshot: &Value, report: &Report) -> (Vec<Vec<u64>>, Vec<Vec<u64>>, Vec<String>) {
+fn valid(snapshot: &Value, report: &HeapSnapshotReport) -> (Vec<Vec<u64>>, Vec<Vec<u64>>, Vec<String>) {
     let nodes: Vec<_> = numbers(&snapshot["nodes"]).chunks(NODE).map(<[u64]>::to_vec).collect();
     let edges: Vec<_> = numbers(&snapshot["edges"]).chunks(EDGE).map(<[u64]>::to_vec).collect();
     let strings: Vec<_> = snapshot["strings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect();
@@ -106,7 +106,7 @@ fn odd() -> Heap<'static> {
 #[test]
 fn a_heap_snapshot_says_what_the_heap_does() {
     let heap = odd();
-    let (json, report) = snapshot(&heap, Which::Live);
+    let (json, report) = snapshot(&heap, HeapSnapshotObjects::Live);
     let parts = valid(&json, &report);
     assert_eq!((report.nodes, report.bytes), (3 + 4, 16 + 1005 + 24 + u64::from(u32::MAX)));
     assert_eq!(edges_of(2, &parts), ["element 1 -> 4"]);
@@ -130,7 +130,7 @@ fn a_heap_snapshot_says_what_the_heap_does() {
 #[test]
 fn garbage_does_not_hold_live_objects() {
     let heap = odd();
-    let (json, report) = snapshot(&heap, Which::All);
+    let (json, report) = snapshot(&heap, HeapSnapshotObjects::All);
     let parts = valid(&json, &report);
     assert_eq!(edges_of(2, &parts), ["element 1 -> 4", "element 2 -> 8"]);
     assert_eq!(edges_of(8, &parts), ["element 1 -> 9"], "one object of the garbage is enough");
@@ -146,7 +146,7 @@ fn heaps_without_objects_or_roots_are_valid() {
     let of = builder.add_type("", "", TypeKind::Text);
     builder.add_object(of, 3);
     for heap in [empty, builder.finish(Ids::Rows(0), None)] {
-        for which in [Which::Live, Which::All] {
+        for which in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
             let (json, report) = snapshot(&heap, which);
             valid(&json, &report);
         }
@@ -207,7 +207,7 @@ fn sums_of_fixtures_are_those_of_the_heap() {
         let heap = input::load(format, &bytes, LoadOptions::default()).unwrap().heap;
         let dominators = Dominators::of(&Graph::of(&heap));
         let total = DominatorTree::new(&heap).live_bytes();
-        let (json, report) = snapshot(&heap, Which::Live);
+        let (json, report) = snapshot(&heap, HeapSnapshotObjects::Live);
         valid(&json, &report);
         assert_eq!(report.bytes, total, "{}", path.display());
         for share in [0.0, 0.01, 1.0] {
@@ -242,7 +242,7 @@ fn a_long_list_is_one_frame() {
     assert_eq!((stacks.len(), stacks.totals()), (1, vec![1_000_000, 16_000_000]));
     let names: Vec<_> = stacks.stacks.frames(stacks.entry(0).stack).map(|frame| stacks.function_name(frame)).collect();
     assert_eq!(names, ["Node", "main"]);
-    let (json, report) = snapshot(&list(100_000, false), Which::Live);
+    let (json, report) = snapshot(&list(100_000, false), HeapSnapshotObjects::Live);
     valid(&json, &report);
 }
 

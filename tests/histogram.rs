@@ -103,12 +103,12 @@ fn histograms_of_converted_heaps_agree() {
     let bytes = read(&fixture("dart/tiny_derived_3.0.5.dartheap.zst"));
     let heap = input::load(Format::Dart, &bytes, LoadOptions::default()).unwrap().heap;
     let mut out = Vec::new();
-    hprof::write(&heap, &hprof::Options::default(), &mut out).unwrap();
+    hprof::write(&heap, &hprof::HprofOptions::default(), &mut out).unwrap();
     agrees(Format::Hprof, &out, SnapshotChoice::Last, "compact ids");
     let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
     let heap = input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap;
     let mut out = Vec::new();
-    hprof::write(&heap, &hprof::Options { ids: hprof::IdKind::Address, ..hprof::Options::default() }, &mut out).unwrap();
+    hprof::write(&heap, &hprof::HprofOptions { ids: hprof::IdKind::Address, ..hprof::HprofOptions::default() }, &mut out).unwrap();
     agrees(Format::Hprof, &out, SnapshotChoice::Last, "addresses");
 }
 

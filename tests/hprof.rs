@@ -2,7 +2,7 @@
 
 use dumptool::input::hprof::{self, load};
 use dumptool::input::load::{LoadOptions, Loaded, SnapshotChoice};
-use dumptool::input::{Format, Options};
+use dumptool::input::{Format, ReadOptions};
 use dumptool::model::heap::{Heap, LabelKind, LoadWarning, ObjectId, RootKind, TypeKind, Value};
 use serde_json::json;
 use support::hprof::File;
@@ -524,5 +524,5 @@ fn the_corpus_is_what_visualvm_sees() {
     let warning = LoadWarning { what: "elements of arrays that the JVM left out of the file", count: 686, damage: false };
     assert_eq!(heap.warnings, [warning]);
     assert_eq!(broken(F, &file), [""; 0]);
-    assert_eq!(hprof::check(&file, Options::default()).unwrap().findings.len(), 27);
+    assert_eq!(hprof::check(&file, ReadOptions::default()).unwrap().findings.len(), 27);
 }

@@ -6,12 +6,12 @@ mod checker;
 use checker::{Dump, Object};
 use dumptool::model::addresses::AddressesBuilder;
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, Root, RootKind, StackFrame, TypeKind, Value, Values};
-use dumptool::output::hprof::{IdKind, Options, Report, write};
+use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind, StackFrame, TypeKind, Value};
+use dumptool::output::hprof::{HprofOptions, HprofReport, IdKind, write};
 use std::collections::HashMap;
 
 /// Writes, checks, and compares the report with what the checker counts.
-fn written_with(heap: &Heap<'_>, options: &Options) -> (Dump, Report) {
+fn written_with(heap: &Heap<'_>, options: &HprofOptions) -> (Dump, HprofReport) {
     let mut bytes = Vec::new();
     let report = write(heap, options, &mut bytes).unwrap();
     let mut again = Vec::new();
@@ -31,11 +31,11 @@ fn written_with(heap: &Heap<'_>, options: &Options) -> (Dump, Report) {
     (dump, report)
 }
 
-fn written(heap: &Heap<'_>) -> (Dump, Report) {
-    written_with(heap, &Options::default())
+fn written(heap: &Heap<'_>) -> (Dump, HprofReport) {
+    written_with(heap, &HprofOptions::default())
 }
 
-fn lost(report: &Report, what: &str) -> (u64, u64) {
+fn lost(report: &HprofReport, what: &str) -> (u64, u64) {
     report.lost.iter().find(|loss| loss.what == what).map_or((0, 0), |loss| (loss.count, loss.bytes.unwrap_or(0)))
 }
 
@@ -46,7 +46,7 @@ fn id(object: ObjectId) -> u64 {
 
 struct Fixed(HashMap<ObjectId, Value<'static>>);
 
-impl Values<'static> for Fixed {
+impl ObjectValues<'static> for Fixed {
     fn value(&self, _: &Heap<'static>, object: ObjectId) -> Value<'static> {
         self.0.get(&object).cloned().unwrap_or(Value::None)
     }
@@ -295,7 +295,7 @@ fn unreachable_objects_are_written_and_can_be_made_roots() {
     let heap = finish(builder, []);
     let unknown = |dump: &Dump| dump.roots.iter().filter(|(tag, _)| *tag == 0xff).map(|(_, id)| id / 8 - 1).collect::<Vec<_>>();
     assert!(unknown(&written(&heap).0).is_empty());
-    let (dump, _) = written_with(&heap, &Options { root_unreachable: true, ..Options::default() });
+    let (dump, _) = written_with(&heap, &HprofOptions { root_unreachable: true, ..HprofOptions::default() });
     assert_eq!(unknown(&dump), [1, 3]);
 }
 
@@ -313,7 +313,7 @@ fn addresses_are_ids_if_asked_for() {
     let mut table = AddressesBuilder::default();
     addresses.iter().for_each(|&address| table.add(address));
     let heap = builder.finish(Ids::Addresses(table.finish()), None);
-    let (dump, _) = written_with(&heap, &Options { ids: IdKind::Address, ..Options::default() });
+    let (dump, _) = written_with(&heap, &HprofOptions { ids: IdKind::Address, ..HprofOptions::default() });
     assert_eq!(dump.id_size, 8);
     assert!(addresses.iter().all(|address| dump.objects.contains_key(address)));
     let (dump, _) = written(&heap);
@@ -339,7 +339,7 @@ fn sizes_that_no_file_justifies_are_cut() {
     let list = builder.add_type("_List", "", TypeKind::Array);
     let a = builder.add_object(list, u64::MAX);
     builder.add_external(a, u64::MAX);
-    let report = write(&finish(builder, []), &Options::default(), std::io::sink()).unwrap();
+    let report = write(&finish(builder, []), &HprofOptions::default(), std::io::sink()).unwrap();
     assert!(report.bytes < 600 << 20, "{}", report.bytes);
     assert_eq!(lost(&report, "sizes cut short: there is nothing to fill more than 256 MiB with").0, 1);
     assert_eq!(lost(&report, CUT_EXTERNAL).0, 1);
@@ -357,7 +357,7 @@ fn external_memory_is_cut_in_all() {
         let object = builder.add_object(node, 24);
         builder.add_external(object, EACH);
     }
-    let report = write(&finish(builder, []), &Options::default(), std::io::sink()).unwrap();
+    let report = write(&finish(builder, []), &HprofOptions::default(), std::io::sink()).unwrap();
     // Each of the arrays is there, with a header at least.
     assert_eq!(report.instances, 80);
     assert!((4 << 30..(4 << 30) + 4096).contains(&report.bytes), "{}", report.bytes);

@@ -5,7 +5,7 @@ mod support;
 use dumptool::error::ErrorKind;
 use dumptool::input::mojo::samples::{Stop, Streamed, for_each_sample};
 use dumptool::input::mojo::symbols::Lookup;
-use dumptool::input::{Format, Options};
+use dumptool::input::{Format, ReadOptions};
 use dumptool::output::austin::{AustinWriter, Dialect};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -16,7 +16,7 @@ use support::{broken, corpus, damage, files, fixture, info, read, records};
 fn austin(bytes: &[u8], dialect: Dialect) -> (String, Streamed, bool) {
     let lookup = if dialect == Dialect::Peer { Lookup::Strict } else { Lookup::Robust };
     let mut writer = AustinWriter::new(Vec::new(), dialect);
-    let (streamed, stop) = for_each_sample(bytes, lookup, Options::default(), &mut writer);
+    let (streamed, stop) = for_each_sample(bytes, lookup, ReadOptions::default(), &mut writer);
     let complete = match stop {
         None => true,
         Some(Stop::Damage(_)) => false,

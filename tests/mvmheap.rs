@@ -4,7 +4,7 @@ mod support;
 
 use dumptool::error::{Error, ErrorKind};
 use dumptool::input::mvmheap::{Records, check, for_each_record, info};
-use dumptool::input::{Options, Visitor};
+use dumptool::input::{ReadOptions, Visitor};
 use dumptool::model::fields::{FieldSink, Record};
 use dumptool::source::Source;
 use serde_json::{Value, json};
@@ -13,7 +13,7 @@ use std::path::Path;
 use support::mvmheap::{Dialect, Snapshot, Writer, row, version_2, world};
 
 fn info_json(bytes: &[u8]) -> Value {
-    serde_json::to_value(info(bytes, Options::default()).unwrap()).unwrap()
+    serde_json::to_value(info(bytes, ReadOptions::default()).unwrap()).unwrap()
 }
 
 /// Collects what `cat` would show, as JSON.
@@ -73,7 +73,7 @@ impl Visitor for Cat {
 
 fn cat(bytes: &[u8], contents: bool) -> (Vec<Value>, Option<Error>) {
     let mut visitor = Cat { rows: Vec::new(), contents };
-    let error = for_each_record(bytes, Options::default(), &mut visitor).err();
+    let error = for_each_record(bytes, ReadOptions::default(), &mut visitor).err();
     (visitor.rows, error)
 }
 
@@ -174,7 +174,7 @@ fn two_snapshots() -> Vec<u8> {
 }
 
 fn broken_rules(bytes: &[u8]) -> Vec<String> {
-    let findings = check(bytes, Options::default()).unwrap();
+    let findings = check(bytes, ReadOptions::default()).unwrap();
     assert!(findings.damage.is_none(), "{:?}", findings.damage);
     findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
 }
@@ -201,7 +201,7 @@ fn a_small_world_is_summed_up() {
 
 #[test]
 fn quick_takes_what_the_summary_blocks_say() {
-    let info = info(&two_snapshots(), Options { quick: true, ..Options::default() }).unwrap();
+    let info = info(&two_snapshots(), ReadOptions { quick: true, ..ReadOptions::default() }).unwrap();
     let first = &serde_json::to_value(info).unwrap()["heap"]["snapshots"][0];
     assert_eq!(
         (&first["objects"], &first["shallow_bytes"], &first["details"]["by_kind"]),
@@ -416,7 +416,7 @@ fn a_damaged_block_costs_only_its_snapshot() {
         );
         assert_eq!((&second["complete"], &second["objects"]), (&json!(true), &json!(7)));
         assert_eq!(second["details"]["biggest_type"]["name"], "VMString");
-        assert!(check(&damaged, Options::default()).unwrap().damage.is_some());
+        assert!(check(&damaged, ReadOptions::default()).unwrap().damage.is_some());
         assert!(cat(&damaged, false).1.is_some());
     }
 }
@@ -436,8 +436,8 @@ fn a_lost_table_of_strings_leaves_no_wrong_names() {
 /// Runs everything; the outcome must be sane, whatever the bytes.
 fn survives(bytes: &[u8]) -> Option<Value> {
     let _ = cat(bytes, true);
-    let _ = check(bytes, Options::default());
-    match info(bytes, Options::default()) {
+    let _ = check(bytes, ReadOptions::default());
+    match info(bytes, ReadOptions::default()) {
         Ok(info) => Some(serde_json::to_value(info).unwrap()),
         Err(error) => {
             assert!(error.offset().is_some());
@@ -551,14 +551,14 @@ fn positions_that_no_block_agrees_with_are_found() {
     // The end of the second block that the first inner table lists, one too small.
     let toc = memchr::memmem::find(&bytes, b"toc\0\0\0\0\0").unwrap();
     bytes[toc + 16 + 24 + 16] -= 1;
-    let findings = check(&bytes, Options::default()).unwrap();
+    let findings = check(&bytes, ReadOptions::default()).unwrap();
     let broken: Vec<_> = findings.findings.iter().filter(|finding| !finding.ok).map(|finding| &finding.rule[..]).collect();
     assert!(broken.contains(&"toc.positions"), "{broken:?}");
 }
 
 #[test]
 fn other_magics_are_told_apart() {
-    let kind = |bytes: &[u8]| info(bytes, Options::default()).unwrap_err().kind();
+    let kind = |bytes: &[u8]| info(bytes, ReadOptions::default()).unwrap_err().kind();
     assert_eq!(kind(b"MoarHeapDumpv004filemeta"), ErrorKind::Unsupported);
     assert_eq!(kind(b"MoarHeapDump"), ErrorKind::Truncated);
     assert_eq!(kind(b"go1.7 heap dump\n"), ErrorKind::Corrupt);

@@ -7,7 +7,7 @@ use dumptool::analysis::live;
 use dumptool::analysis::paths::merged::{MergedLabel, merged};
 use dumptool::analysis::paths::several::several;
 use dumptool::analysis::paths::shortest::Shortest;
-use dumptool::analysis::paths::{By, Origin, Path};
+use dumptool::analysis::paths::{Origin, Path, ReachedBy};
 use dumptool::detect::detect;
 use dumptool::input::{self, load::LoadOptions};
 use dumptool::model::builder::HeapBuilder;
@@ -97,7 +97,7 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
     assert_eq!(path.object(), Some(to));
     let mut before = match path.origin {
         Origin::Root(row) => {
-            assert_eq!((path.steps[0].object, path.steps[0].by), (heap.roots[row].object, By::Root));
+            assert_eq!((path.steps[0].object, path.steps[0].by), (heap.roots[row].object, ReachedBy::Root));
             None
         }
         Origin::Synthetic(object) => {
@@ -107,13 +107,13 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
     };
     for step in &path.steps {
         match step.by {
-            By::Root => assert_eq!(before, None),
-            By::Reference(row) => {
+            ReachedBy::Root => assert_eq!(before, None),
+            ReachedBy::Reference(row) => {
                 assert!(heap.references.range(before.unwrap()).contains(&row));
                 assert_eq!(heap.references.target[row], step.object);
                 assert!(!heap.references.is_weak(row));
             }
-            By::Ephemeron => assert!(graph.targets(before.unwrap()).any(|target| target == step.object)),
+            ReachedBy::Ephemeron => assert!(graph.targets(before.unwrap()).any(|target| target == step.object)),
         }
         before = Some(step.object);
     }

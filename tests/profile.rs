@@ -5,9 +5,9 @@ mod support;
 use dumptool::input::load::ProfileOptions;
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
-use dumptool::input::{self, Format, Options};
+use dumptool::input::{self, Format, ReadOptions};
 use dumptool::model::profile::{FrameKind, Profile, TaskChange, Values};
-use dumptool::model::sample::{Frame, Sample, SampleSink};
+use dumptool::model::sample::{Sample, SampleFrame, SampleSink};
 use dumptool::model::stacks::{Selection, of_profile};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,14 +129,14 @@ impl<'a> SampleSink<'a> for Naive {
     fn sample(&mut self, sample: &Sample<'a, '_>) -> Result<(), Infallible> {
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let frames = sample.frames.iter().filter_map(|frame| match *frame {
-            Frame::Code { file, function, line } => {
+            SampleFrame::Code { file, function, line } => {
                 let file = text(file);
                 let kind = if file.starts_with("native@") { FrameKind::Native } else { FrameKind::Code };
                 Some((text(function), file, u32::try_from(line).unwrap_or(if line < 0 { 0 } else { u32::MAX }), kind))
             }
-            Frame::Kernel(symbol) => Some((text(symbol), String::new(), 0, FrameKind::Kernel)),
-            Frame::Invalid => Some((String::new(), String::new(), 0, FrameKind::Invalid)),
-            Frame::GarbageCollector => None,
+            SampleFrame::Kernel(symbol) => Some((text(symbol), String::new(), 0, FrameKind::Kernel)),
+            SampleFrame::Invalid => Some((String::new(), String::new(), 0, FrameKind::Invalid)),
+            SampleFrame::GarbageCollector => None,
         });
         let narrow = |value: i128| i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
         self.0.push((
@@ -145,7 +145,7 @@ impl<'a> SampleSink<'a> for Naive {
             sample.time.map(narrow),
             sample.memory.map(narrow),
             sample.idle,
-            sample.frames.contains(&Frame::GarbageCollector),
+            sample.frames.contains(&SampleFrame::GarbageCollector),
         ));
         Ok(())
     }
@@ -173,7 +173,7 @@ fn lines(profile: &Profile) -> Vec<Line> {
 
 fn assert_same_as_stream(bytes: &[u8], what: &str) {
     let mut naive = Naive::default();
-    let (streamed, _) = for_each_sample(bytes, Lookup::Robust, Options::default(), &mut naive);
+    let (streamed, _) = for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut naive);
     let profile = load(bytes, true);
     let mut lines = lines(&profile);
     // The loader also takes a sample that is complete but for what follows; the stream does not.
@@ -298,7 +298,7 @@ fn assert_text_is(text: &Path, recording: &Path) {
     let mut notes = profile.notes;
     (notes.ranges, notes.task_events) = (0, 0);
     assert_eq!(of_text.notes, notes, "{at}");
-    assert!(input::check(Format::Austin, &text, Options::default()).unwrap().ok(), "{at}");
+    assert!(input::check(Format::Austin, &text, ReadOptions::default()).unwrap().ok(), "{at}");
     let (info, of_mojo) = (support::info(Format::Austin, &text), support::info(Format::Mojo, &read(recording)));
     for fact in [
         "samples",

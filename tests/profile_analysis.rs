@@ -3,7 +3,7 @@
 mod support;
 
 use dumptool::analysis::profile::{
-    By, CallTree, Focus, FrameBy, Groups, Label, Limits, Selected, Sums, changes, places, prune, top,
+    CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, Selected, Sums, TopBy, changes, places, prune, top,
 };
 use dumptool::input::{self, Format, load::ProfileOptions};
 use dumptool::model::profile::{
@@ -71,7 +71,7 @@ fn selected<'a>(profile: &'a Profile, thread: Option<u8>) -> Selected<'a> {
     Selected::of(profile, &Selection { thread: thread.map(|thread| format!("thread {thread}")), ..Selection::default() })
 }
 
-fn function(label: &Label) -> u8 {
+fn function(label: &GroupLabel) -> u8 {
     label.name[1..].parse().unwrap()
 }
 
@@ -80,15 +80,15 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
     prop::collection::vec(line, 0..40)
 }
 
-fn all_limits() -> Limits {
-    Limits { min_share: 0.0, base: 1, depth: u32::MAX, nodes: usize::MAX }
+fn all_limits() -> PruneLimits {
+    PruneLimits { min_share: 0.0, base: 1, depth: u32::MAX, nodes: usize::MAX }
 }
 
 proptest! {
     #[test]
     fn functions_cost_what_their_samples_do_however_often_they_recur(lines in lines(), thread in prop::option::of(0u8..3)) {
         let profile = build(&lines);
-        let top = top(&selected(&profile, thread), By::Frames(FrameBy::Function));
+        let top = top(&selected(&profile, thread), TopBy::Frames(FrameBy::Function));
         let rows: BTreeMap<u8, Sums> = top.rows.iter().map(|row| (function(&row.label), row.sums)).collect();
         prop_assert_eq!(rows, naive(&lines, thread));
     }
@@ -97,12 +97,12 @@ proptest! {
     fn files_and_threads_add_up(lines in lines()) {
         let profile = build(&lines);
         let selected = selected(&profile, None);
-        for by in [By::Thread, By::Process, By::Frames(FrameBy::File), By::Frames(FrameBy::Line)] {
-            let mut sum = if matches!(by, By::Frames(_)) { selected.without_frames } else { Values::default() };
+        for by in [TopBy::Thread, TopBy::Process, TopBy::Frames(FrameBy::File), TopBy::Frames(FrameBy::Line)] {
+            let mut sum = if matches!(by, TopBy::Frames(_)) { selected.without_frames } else { Values::default() };
             top(&selected, by).rows.iter().for_each(|row| sum.add(&row.sums.own));
             prop_assert_eq!(sum, selected.total);
         }
-        for row in top(&selected, By::Frames(FrameBy::File)).rows {
+        for row in top(&selected, TopBy::Frames(FrameBy::File)).rows {
             let parity: u8 = row.label.name[..1].parse().unwrap();
             let inside = lines.iter().enumerate().filter(|(_, line)| line.1.iter().any(|function| function % 2 == parity));
             let mut sum = Values::default();
@@ -188,7 +188,7 @@ proptest! {
         let groups = Groups::of(&profile, FrameBy::Function);
         let tree = CallTree::of(&selected(&profile, None), &groups);
         let base = tree.nodes[0].sums.total.get(Metric::Time);
-        let limits = Limits { min_share: f64::from(percent) / 100.0, base, depth, nodes };
+        let limits = PruneLimits { min_share: f64::from(percent) / 100.0, base, depth, nodes };
         let pruned = prune(&tree, Metric::Time, &limits);
         prop_assert!(pruned.len() <= nodes && pruned.iter().all(|node| node.depth <= depth));
         let kept: BTreeSet<u32> = pruned.iter().map(|pruned| pruned.node).collect();
@@ -222,9 +222,9 @@ proptest! {
     #[test]
     fn changes_are_of_both_profiles(old in lines(), new in lines()) {
         let (old_profile, new_profile) = (build(&old), build(&new));
-        let by = By::Frames(FrameBy::Function);
+        let by = TopBy::Frames(FrameBy::Function);
         let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), Metric::Memory);
-        let side = |read: fn(&dumptool::analysis::profile::Change) -> Option<Sums>| {
+        let side = |read: fn(&dumptool::analysis::profile::ProfileChange) -> Option<Sums>| {
             changes.iter().filter_map(|change| Some((function(&change.label), read(change)?))).collect::<BTreeMap<u8, Sums>>()
         };
         prop_assert_eq!(side(|change| change.old), naive(&old, None));
@@ -247,7 +247,7 @@ fn very_deep_stacks_take_linear_time() {
     let profile = builder.finish();
     let selected = selected(&profile, None);
     for by in [FrameBy::Function, FrameBy::Line, FrameBy::File] {
-        assert!(!top(&selected, By::Frames(by)).rows.is_empty());
+        assert!(!top(&selected, TopBy::Frames(by)).rows.is_empty());
     }
     let groups = Groups::of(&profile, FrameBy::Function);
     let tree = CallTree::of(&selected, &groups);
@@ -280,18 +280,18 @@ fn assert_values(truth: &Value, values: &Values, what: &str) {
 fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
     let selected = selected(profile, None);
     assert_values(&truth["totals"], &selected.total, what);
-    let threads = top(&selected, By::Thread);
+    let threads = top(&selected, TopBy::Thread);
     assert_eq!(threads.rows.len(), truth["threads"].as_object().unwrap().len(), "{what}");
     for row in threads.rows {
         assert_values(&truth["threads"][&row.label.name], &row.sums.own, &format!("{} of {what}", row.label.name));
         assert!(truth["threads"][&row.label.name].is_object(), "{} of {what}", row.label.name);
     }
-    let functions = top(&selected, By::Frames(FrameBy::Function));
+    let functions = top(&selected, TopBy::Frames(FrameBy::Function));
     let by_name: BTreeMap<String, Sums> = functions
         .rows
         .iter()
         .map(|row| {
-            let Label { name, namespace, .. } = &row.label;
+            let GroupLabel { name, namespace, .. } = &row.label;
             // People see something where the file has nothing.
             let name = if name == "<unnamed>" { "" } else { name };
             (if namespace.is_empty() { name.to_owned() } else { format!("{name} ({namespace})") }, row.sums)
@@ -356,7 +356,7 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
         (&collected, "cyc", "gcw.py", own, Metric::Gc, 67_291),
         (&collected, "<module>", "gcw.py", total, Metric::Gc, 572_102),
     ] {
-        let rows = top(&selected(profile, None), By::Frames(FrameBy::Function)).rows;
+        let rows = top(&selected(profile, None), TopBy::Frames(FrameBy::Function)).rows;
         let row = rows.iter().find(|row| row.label.name == name && row.label.namespace.ends_with(file)).unwrap();
         assert_eq!(read(&row.sums).get(metric), expected, "{name} {metric:?}");
     }
@@ -376,12 +376,12 @@ fn bytes_without_samples_are_somebodys() {
     let profile = builder.finish();
 
     let selected = selected(&profile, None);
-    let rows = top(&selected, By::Frames(FrameBy::Function)).rows;
+    let rows = top(&selected, TopBy::Frames(FrameBy::Function)).rows;
     let own: Vec<_> = rows.iter().map(|row| (&*row.label.name, row.sums.own)).collect();
     assert_eq!(own, [("f0", Values::default()), ("f1", bytes)]);
 
     let groups = Groups::of(&profile, FrameBy::Function);
-    let limits = Limits { min_share: 0.01, base: 4096, depth: u32::MAX, nodes: usize::MAX };
+    let limits = PruneLimits { min_share: 0.01, base: 4096, depth: u32::MAX, nodes: usize::MAX };
     let wanted: Vec<bool> = groups.labels().iter().map(|label| label.name == "f1").collect();
     for tree in [CallTree::of(&selected, &groups), Focus::of(&selected, &groups, &wanted).callers] {
         assert_eq!(prune(&tree, Metric::MemoryGained, &limits).len(), tree.nodes.len());

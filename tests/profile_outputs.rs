@@ -244,7 +244,7 @@ fn mojo_comes_back() {
         assert_eq!(again.samples.as_ref().unwrap().len(), profile.samples.as_ref().unwrap().len(), "{name}");
         assert_eq!(report.stacks, profile.total.samples, "{name}");
         assert_eq!(again.notes.unresolved, 0, "{name}: all keys are defined by their process");
-        let findings = input::check(Format::Mojo, &bytes, input::Options::default()).unwrap();
+        let findings = input::check(Format::Mojo, &bytes, input::ReadOptions::default()).unwrap();
         assert!(
             findings.damage.is_some() || support::broken(Format::Mojo, &out).len() <= support::broken(Format::Mojo, &bytes).len()
         );
@@ -317,7 +317,7 @@ fn hprof_comes_back_as_a_profile() {
         assert_eq!(numbers(&again), numbers(&profile), "{name}");
         assert_eq!(report.sums[0].sum as u64, profile.total.samples, "{name}");
         assert_eq!(again.notes.unresolved, 0, "{name}");
-        let info = input::info(Format::Hprof, &out, input::Options::default()).unwrap();
+        let info = input::info(Format::Hprof, &out, input::ReadOptions::default()).unwrap();
         assert!(info.complete && info.heap.is_none() && info.profile.is_some_and(|p| p.samples == profile.total.samples));
         assert_eq!(support::broken(Format::Hprof, &out), Vec::<String>::new(), "{name}");
     }

@@ -2,7 +2,7 @@
 
 mod support;
 
-use dumptool::analysis::profile::{By, FrameBy, Selected, Top, TopSums};
+use dumptool::analysis::profile::{FrameBy, Selected, Top, TopBy, TopSums};
 use dumptool::input::load::{Parts, ProfileOptions};
 use dumptool::input::{self, Format};
 use dumptool::model::profile::{Metric, Profile, ProfileNotes, Values};
@@ -63,7 +63,7 @@ fn folded_sums(bytes: &[u8], size: usize, selection: &Selection) -> (BTreeMap<St
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
-            writer.get_or_insert_with(|| folded::Writer::new(stacks, 0)).part(stacks, &mut out).unwrap();
+            writer.get_or_insert_with(|| folded::FoldedWriter::new(stacks, 0)).part(stacks, &mut out).unwrap();
             written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks));
         });
     });
@@ -85,7 +85,7 @@ fn pprof_sums(bytes: &[u8], size: usize, selection: &Selection) -> (PprofSums, V
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
-            writer.get_or_insert_with(|| pprof::Writer::new(stacks)).part(stacks, &mut out).unwrap();
+            writer.get_or_insert_with(|| pprof::PprofWriter::new(stacks)).part(stacks, &mut out).unwrap();
             written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
         });
     });
@@ -119,7 +119,7 @@ fn speedscope(bytes: &[u8], size: usize, selection: &Selection) -> (Vec<u8>, Vec
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
-            let spool = || speedscope::Writer::new(stacks, Spool::new(folder.path().to_owned()));
+            let spool = || speedscope::SpeedscopeWriter::new(stacks, Spool::new(folder.path().to_owned()));
             writer.get_or_insert_with(spool).part(stacks).unwrap();
             written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
         });
@@ -147,7 +147,7 @@ mod svg {
         let (mut out, mut writer, mut written) = (Vec::new(), None, None);
         load(bytes, size, |part, is_last| {
             lend(part, "", selection, |stacks| {
-                writer.get_or_insert_with(|| flamegraph::Writer::with_room(stacks, 0, room)).part(stacks);
+                writer.get_or_insert_with(|| flamegraph::FlamegraphWriter::with_room(stacks, 0, room)).part(stacks);
                 written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
             });
         });
@@ -175,7 +175,7 @@ mod svg {
     }
 }
 
-fn top(bytes: &[u8], size: usize, selection: &Selection, by: By) -> (Top, Values, Values) {
+fn top(bytes: &[u8], size: usize, selection: &Selection, by: TopBy) -> (Top, Values, Values) {
     let mut sums = TopSums::new(by);
     load(bytes, size, |part, _| sums.add(&Selected::of(part, selection)));
     let (total, without_frames) = (sums.total, sums.without_frames);
@@ -242,7 +242,7 @@ proptest! {
             prop_assert_eq!(in_parts, picture);
             prop_assert_eq!(written_in_parts.sums, written.sums);
         }
-        for by in [FrameBy::Function, FrameBy::File, FrameBy::Line].map(By::Frames).into_iter().chain([By::Thread, By::Process]) {
+        for by in [FrameBy::Function, FrameBy::File, FrameBy::Line].map(TopBy::Frames).into_iter().chain([TopBy::Thread, TopBy::Process]) {
             prop_assert_eq!(top(&bytes, size, &selection, by), top(&bytes, WHOLE, &selection, by));
         }
     }
@@ -315,8 +315,8 @@ fn stacks_that_hardly_come_again_are_not_looked_for() {
         let (in_parts, at_once) = (speedscope(&bytes, 3200, &selection), speedscope_at_once(&bytes, &selection));
         assert_eq!(speedscope_sums(&in_parts.0), speedscope_sums(&at_once.0));
         assert_eq!(
-            top(&bytes, 3200, &selection, By::Frames(FrameBy::File)),
-            top(&bytes, WHOLE, &selection, By::Frames(FrameBy::File))
+            top(&bytes, 3200, &selection, TopBy::Frames(FrameBy::File)),
+            top(&bytes, WHOLE, &selection, TopBy::Frames(FrameBy::File))
         );
         #[cfg(feature = "flamegraph")]
         assert_eq!(svg::in_parts(&bytes, 3200, 1 << 20, &selection).0, svg::at_once(&bytes, &selection).0);

@@ -4,7 +4,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::suspects::{self, Suspect};
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeId, TypeKind, Value, Values};
+use dumptool::model::heap::{Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind, TypeId, TypeKind, Value};
 use std::collections::HashMap;
 
 /// A heap under construction: a tree of owners, filled from the top.
@@ -25,7 +25,7 @@ enum Held {
 
 struct Known(HashMap<ObjectId, Held>);
 
-impl Values<'static> for Known {
+impl ObjectValues<'static> for Known {
     fn value(&self, _: &Heap<'static>, object: ObjectId) -> Value<'static> {
         match self.0.get(&object) {
             None => Value::None,

@@ -3,7 +3,7 @@
 use super::dart;
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
-use dumptool::output::hprof::{self, Options};
+use dumptool::output::hprof::{self, HprofOptions};
 use std::io::{self, BufWriter, Write};
 
 /// Writes a dump of that many objects of Dart, and of what texts and the like need besides.
@@ -12,6 +12,6 @@ pub(crate) fn write(objects: u64, file: &mut dyn Write) -> io::Result<()> {
     dart::write(objects, &mut snapshot)?;
     let loaded = input::load(Format::Dart, &snapshot, LoadOptions::default()).map_err(io::Error::other)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
-    hprof::write(&loaded.heap, &Options::default(), &mut out)?;
+    hprof::write(&loaded.heap, &HprofOptions::default(), &mut out)?;
     out.flush()
 }

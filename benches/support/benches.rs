@@ -9,7 +9,7 @@ use dumptool::analysis::profile::Selected;
 use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
-use dumptool::input::{self, Format, Options, Visitor};
+use dumptool::input::{self, Format, ReadOptions, Visitor};
 use dumptool::model::fields::Record;
 use dumptool::model::profile::Profile;
 use dumptool::model::stacks::{Selection, WeightedStacks, of_profile};
@@ -235,20 +235,20 @@ fn info_of(format: Format, path: &Path) {
 }
 
 fn info(format: Format, bytes: &[u8]) -> Found {
-    let info = input::info(format, bytes, Options::default()).expect("the input has a header");
+    let info = input::info(format, bytes, ReadOptions::default()).expect("the input has a header");
     assert!(info.complete, "{:?}", info.damage);
     black_box(info);
     Found::default()
 }
 
 fn quick_info(bytes: &[u8]) -> Found {
-    let options = Options { quick: true, ..Options::default() };
+    let options = ReadOptions { quick: true, ..ReadOptions::default() };
     black_box(input::info(Format::Mvmheap, bytes, options).expect("the input has a header"));
     Found::default()
 }
 
 fn check(format: Format, bytes: &[u8]) -> Found {
-    let findings = input::check(format, bytes, Options::default()).expect("the input has a header");
+    let findings = input::check(format, bytes, ReadOptions::default()).expect("the input has a header");
     // A dump that breaks rules would measure how that is reported.
     let broken: Vec<_> = findings.findings.iter().filter(|finding| !finding.ok).collect();
     assert!(findings.damage.is_none() && broken.is_empty(), "{:?} {broken:?}", findings.damage);
@@ -270,13 +270,13 @@ fn cat(format: Format, bytes: &[u8], json: bool) -> Found {
     }
     let name_width = format.record_names().iter().map(|name| name.len()).max().unwrap_or(0);
     let mut printer = Printer(RecordFormat { json, name_width, ..RecordFormat::default() }, Vec::new());
-    input::for_each_record(format, bytes, Options::default(), &mut printer).expect("the input is intact");
+    input::for_each_record(format, bytes, ReadOptions::default(), &mut printer).expect("the input is intact");
     Found::default()
 }
 
 fn convert_to_austin(bytes: &[u8]) -> Found {
     let mut writer = AustinWriter::new(io::sink(), Dialect::Full);
-    let (_, stop) = for_each_sample(bytes, Lookup::Robust, Options::default(), &mut writer);
+    let (_, stop) = for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut writer);
     assert!(stop.is_none(), "{stop:?}");
     black_box(writer.finish().expect("a sink takes everything"));
     Found::default()
@@ -297,7 +297,7 @@ fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
     let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
     let mut file = BufWriter::with_capacity(64 << 10, create_converted());
-    black_box(hprof::write(&loaded.heap, &hprof::Options::default(), &mut file).expect("the output is written"));
+    black_box(hprof::write(&loaded.heap, &hprof::HprofOptions::default(), &mut file).expect("the output is written"));
     file.flush().expect("the output is written");
     let length = file.stream_position().expect("a file has a position");
     CONVERTED.store(length, Ordering::Relaxed);

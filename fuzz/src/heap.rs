@@ -3,14 +3,14 @@
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::histogram::{By, Histogram, Scope};
+use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::identity::{Hashed, fates};
 use dumptool::analysis::paths::merged::merged;
 use dumptool::analysis::paths::several::several;
 use dumptool::analysis::paths::shortest::Shortest;
 use dumptool::analysis::referrers::Referrers;
 use dumptool::analysis::root_groups::RootGroups;
-use dumptool::analysis::tree::{self, What};
+use dumptool::analysis::tree::{self, TreeItem};
 use dumptool::analysis::{diff, live, suspects};
 use dumptool::input::{self, Format};
 use dumptool::model::heap::{Heap, ObjectId};
@@ -60,7 +60,7 @@ pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
 }
 
 fn histograms(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
-    for by in [By::Type, By::Namespace, By::SizeClass] {
+    for by in [GroupBy::Type, GroupBy::Namespace, GroupBy::SizeClass] {
         let [all, live, dead] =
             [Scope::All, Scope::Live, Scope::Unreachable].map(|scope| Histogram::of(heap, Some(tree), by, scope));
         assert_eq!(all.total.count, live.total.count + dead.total.count);
@@ -77,8 +77,8 @@ fn histograms(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
 
 fn trees(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
     for (merge_types, min_share, depth, lines) in [(false, 0.01, 8, 40), (true, 0.0, u32::MAX, 1000), (false, 0.0, 1, 1)] {
-        let lines = tree::lines(heap, tree, roots, tree::Options { min_share, depth, lines, merge_types });
-        assert_eq!(lines[0].what, What::Heap);
+        let lines = tree::lines(heap, tree, roots, tree::TreeOptions { min_share, depth, lines, merge_types });
+        assert_eq!(lines[0].what, TreeItem::Heap);
         let mut before = 0;
         for line in &lines[1..] {
             assert!((1..=before + 1).contains(&line.depth), "{line:?} stands below a line");

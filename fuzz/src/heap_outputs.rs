@@ -7,10 +7,10 @@ use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live;
 use dumptool::input::load::LoadOptions;
-use dumptool::input::{self, Format, Options};
+use dumptool::input::{self, Format, ReadOptions};
 use dumptool::model::heap::Heap;
 use dumptool::output::Syntax;
-use dumptool::output::heapsnapshot::{self, Which};
+use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects};
 use dumptool::output::hprof;
 use dumptool::output::tables::{self, Table};
 use serde::Deserialize;
@@ -34,9 +34,9 @@ pub(crate) fn all(heap: &Heap<'_>) {
 fn hprof(heap: &Heap<'_>) {
     for (ids, root_unreachable) in [(hprof::IdKind::Compact, true), (hprof::IdKind::Address, false)] {
         let mut out = Vec::new();
-        let options = hprof::Options { ids, root_unreachable };
+        let options = hprof::HprofOptions { ids, root_unreachable };
         let report = hprof::write(heap, &options, &mut out).expect("memory takes everything");
-        let info = input::info(Format::Hprof, &out, Options::default()).expect("our own output is known");
+        let info = input::info(Format::Hprof, &out, ReadOptions::default()).expect("our own output is known");
         assert!(info.damage.is_none(), "{:?}", info.damage);
         let again = input::load(Format::Hprof, &out, LoadOptions::default()).expect("our own output is loaded");
         assert!(again.damage.is_none() && again.heap.warnings.iter().all(|warning| !warning.damage), "{:?}", again.heap.warnings);
@@ -61,9 +61,10 @@ struct Counts {
 /// All indices lie inside, and the counts are those of the arrays.
 fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>) {
     let live = live::live(graph);
-    for objects in [Which::Live, Which::All] {
+    for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         let mut out = Vec::new();
-        let report = heapsnapshot::write(heap, graph, &live, &heapsnapshot::Options { objects }, &mut out).expect("it is small");
+        let report =
+            heapsnapshot::write(heap, graph, &live, &heapsnapshot::HeapSnapshotOptions { objects }, &mut out).expect("it is small");
         let read: HeapSnapshot = serde_json::from_slice(&out).expect("our own output is JSON");
         assert_eq!((read.snapshot.node_count, read.snapshot.edge_count), (report.nodes, report.edges));
         // type, name, id, self_size, edge_count, trace_node_id, detachedness; type, name_or_index, to_node

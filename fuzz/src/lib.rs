@@ -14,7 +14,7 @@ mod stacks;
 
 use dumptool::error::Error;
 use dumptool::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
-use dumptool::input::{self, Format, Kind, Options, Visitor};
+use dumptool::input::{self, Format, Kind, ReadOptions, Visitor};
 use dumptool::model::fields::Record;
 use dumptool::output::records::RecordFormat;
 use dumptool::source::{Limits, Source};
@@ -28,15 +28,15 @@ pub fn read(format: Format, bytes: &[u8]) {
         assert!(offset <= bytes.len() as u64, "{error} lies behind the end");
     };
     let mut lines = Lines::default();
-    if let Err(error) = input::for_each_record(format, bytes, Options::default(), &mut lines) {
+    if let Err(error) = input::for_each_record(format, bytes, ReadOptions::default(), &mut lines) {
         place(&error);
     }
-    let _ = input::info(format, bytes, Options { quick: true, ..Options::default() });
-    match input::info(format, bytes, Options::default()) {
+    let _ = input::info(format, bytes, ReadOptions { quick: true, ..ReadOptions::default() });
+    match input::info(format, bytes, ReadOptions::default()) {
         Err(error) => place(&error),
         Ok(info) => info.damage.iter().for_each(|damage| place(&damage.error)),
     }
-    match input::check(format, bytes, Options::default()) {
+    match input::check(format, bytes, ReadOptions::default()) {
         Err(error) => place(&error),
         Ok(findings) => findings.damage.iter().for_each(|damage| place(&damage.error)),
     }

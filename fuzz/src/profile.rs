@@ -1,12 +1,12 @@
 //! What holds for any profile: its sums are those of its samples, analyses add up to them, and outputs read again do too.
 
 use super::stacks;
-use dumptool::analysis::profile::{By, CallTree, Focus, FrameBy, Groups, Limits, Selected, changes, places, prune, top};
+use dumptool::analysis::profile::{CallTree, Focus, FrameBy, Groups, PruneLimits, Selected, TopBy, changes, places, prune, top};
 use dumptool::input::austin::{AustinLine, Lines};
 use dumptool::input::load::{LoadedProfile, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
-use dumptool::input::{self, Format, Options};
+use dumptool::input::{self, Format, ReadOptions};
 use dumptool::model::profile::{Metric, Mode, Profile, Unit, Values};
 use dumptool::model::sample::{Sample, SampleSink};
 use dumptool::model::stacks::{Selection, of_profile};
@@ -91,7 +91,7 @@ fn stream(format: Format, bytes: &[u8], profile: &Profile) {
         return;
     }
     let mut sink = Sums::default();
-    let (streamed, stop) = for_each_sample(bytes, Lookup::Robust, Options::default(), &mut sink);
+    let (streamed, stop) = for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut sink);
     assert!(stop.is_none(), "what loads streams");
     assert_eq!(streamed.samples, profile.total.samples);
     if is_exact(profile) {
@@ -100,7 +100,7 @@ fn stream(format: Format, bytes: &[u8], profile: &Profile) {
     }
     for dialect in [Dialect::Full, Dialect::Peer] {
         let mut writer = AustinWriter::new(Vec::new(), dialect);
-        for_each_sample(bytes, Lookup::Robust, Options::default(), &mut writer);
+        for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut writer);
         let (text, written) = writer.finish().expect("memory takes everything");
         assert!(std::str::from_utf8(&text).is_ok());
         assert_eq!(written.samples, profile.total.samples);
@@ -133,10 +133,10 @@ fn analyses(profile: &Profile) {
     let selected = Selected::of(profile, &Selection::default());
     let exact = is_exact(profile);
     assert!(!exact || selected.total == profile.total);
-    let frames = [FrameBy::Function, FrameBy::File, FrameBy::Line].map(By::Frames);
-    for by in frames.into_iter().chain([By::Thread, By::Process]) {
+    let frames = [FrameBy::Function, FrameBy::File, FrameBy::Line].map(TopBy::Frames);
+    for by in frames.into_iter().chain([TopBy::Thread, TopBy::Process]) {
         let mut rows = top(&selected, by);
-        let mut own = if matches!(by, By::Frames(_)) { selected.without_frames } else { Values::default() };
+        let mut own = if matches!(by, TopBy::Frames(_)) { selected.without_frames } else { Values::default() };
         rows.rows.iter().for_each(|row| own.add(&row.sums.own));
         assert!(!exact || own == profile.total, "every sample is somebody's own");
         for metric in METRICS {
@@ -152,7 +152,7 @@ fn analyses(profile: &Profile) {
     let focus = Focus::of(&selected, &groups, &wanted);
     for metric in METRICS {
         for (min_share, depth, nodes) in [(0.0, u32::MAX, usize::MAX), (0.01, 3, 20)] {
-            let limits = Limits { min_share, base: selected.total.get(metric), depth, nodes };
+            let limits = PruneLimits { min_share, base: selected.total.get(metric), depth, nodes };
             for tree in [&tree, &focus.callers, &focus.callees] {
                 let shown = prune(tree, metric, &limits);
                 assert!(shown.len() <= nodes.min(tree.nodes.len()) && shown.iter().all(|node| node.depth <= depth));

@@ -1,6 +1,6 @@
 //! What grew and what shrank between two heaps.
 
-use super::histogram::{Histogram, Row};
+use super::histogram::{Histogram, HistogramRow};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ pub struct Side {
 
 /// A group in both heaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct HistogramChange {
     /// The name of the group.
     pub name: String,
     /// Its namespace.
@@ -27,7 +27,7 @@ pub struct Change {
     pub new: Option<Side>,
 }
 
-/// How much the numbers of a [`Change`] rose.
+/// How much the numbers of a [`HistogramChange`] rose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delta {
     /// Of objects.
@@ -40,7 +40,7 @@ pub struct Delta {
     pub retained_bytes: Option<i64>,
 }
 
-impl Change {
+impl HistogramChange {
     /// How much the numbers rose. A group that is not there counts as 0.
     pub fn delta(&self) -> Delta {
         let [old, new] = [self.old, self.new].map(Option::unwrap_or_default);
@@ -65,23 +65,25 @@ pub fn rise(old: u64, new: u64) -> i64 {
 
 /// Compares the groups of two heaps, matched by name and namespace: what changed, the largest change of retained bytes first
 /// (then of shallow bytes, count, name).
-pub fn changes(old: &Histogram, new: &Histogram) -> Vec<Change> {
-    let mut rows: Vec<Change> = Vec::new();
+pub fn changes(old: &Histogram, new: &Histogram) -> Vec<HistogramChange> {
+    let mut rows: Vec<HistogramChange> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
-    let side = |row: &Row| Some(Side { sum: row.sum, retained_bytes: row.retained_bytes });
+    let side = |row: &HistogramRow| Some(Side { sum: row.sum, retained_bytes: row.retained_bytes });
     for row in &old.rows {
         index.insert((&row.name, &row.namespace), rows.len());
-        rows.push(Change { name: row.name.clone(), namespace: row.namespace.clone(), old: side(row), new: None });
+        rows.push(HistogramChange { name: row.name.clone(), namespace: row.namespace.clone(), old: side(row), new: None });
     }
     for row in &new.rows {
         match index.get(&(row.name.as_str(), row.namespace.as_str())) {
             Some(&known) => rows[known].new = side(row),
-            None => rows.push(Change { name: row.name.clone(), namespace: row.namespace.clone(), old: None, new: side(row) }),
+            None => {
+                rows.push(HistogramChange { name: row.name.clone(), namespace: row.namespace.clone(), old: None, new: side(row) })
+            }
         }
     }
     rows.retain(|row| row.old != row.new);
     rows.sort_by(|a, b| {
-        let key = |row: &Change| {
+        let key = |row: &HistogramChange| {
             let delta = row.delta();
             Reverse((delta.retained_bytes.map(i64::unsigned_abs), delta.shallow_bytes.unsigned_abs(), delta.count.unsigned_abs()))
         };

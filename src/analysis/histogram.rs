@@ -3,7 +3,7 @@
 use super::dominator_tree::DominatorTree;
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
-use super::root_groups::{Holder, RootGroups};
+use super::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, TypeKind};
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -12,7 +12,7 @@ use std::cmp::Reverse;
 
 /// What the objects of a row have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum GroupBy {
     /// Name and namespace of their type.
     Type,
     /// The namespace of their type.
@@ -34,7 +34,7 @@ pub enum Scope {
 
 /// A group of objects.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct HistogramRow {
     /// The type, the size class, the roots; empty for namespaces.
     pub name: String,
     /// The namespace, or the kind of the roots.
@@ -50,7 +50,7 @@ pub struct Row {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// The groups.
-    pub rows: Vec<Row>,
+    pub rows: Vec<HistogramRow>,
     /// All objects that count.
     pub total: Sum,
     /// All objects that no root reaches. None if there are no roots.
@@ -59,7 +59,7 @@ pub struct Histogram {
 
 impl Histogram {
     /// Counts the objects of a heap. Without `tree`, and in a heap without roots, all objects count, whatever `scope` says.
-    pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: By, scope: Scope) -> Self {
+    pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope) -> Self {
         let tree = tree.filter(|_| !heap.roots.is_empty());
         let groups = Groups::of(heap, by);
         let mut sums = vec![Sum::default(); groups.names.len()];
@@ -88,7 +88,7 @@ impl Histogram {
             Scope::Live | Scope::All => retained(heap, tree, &groups),
             Scope::Unreachable => vec![0; sums.len()],
         });
-        let rows = groups.names.into_iter().zip(sums).enumerate().map(|(group, ((name, namespace), sum))| Row {
+        let rows = groups.names.into_iter().zip(sums).enumerate().map(|(group, ((name, namespace), sum))| HistogramRow {
             name,
             namespace,
             sum,
@@ -104,10 +104,10 @@ impl Histogram {
         let mut unreachable = Sum::default();
         let last = roots.groups.len();
         let index = |object| match roots.holder(object) {
-            Holder::Group(group) => Some(group as usize),
-            Holder::Several => Some(last),
+            HeldBy::Group(group) => Some(group as usize),
+            HeldBy::Several => Some(last),
             // Made-up objects are in no group: their references are the roots.
-            Holder::None => tree.is_live(object).then_some(last),
+            HeldBy::None => tree.is_live(object).then_some(last),
         };
         let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
         for object in heap.objects().filter(real) {
@@ -122,7 +122,7 @@ impl Histogram {
         }
         let named = roots.groups.iter().map(|group| (group.name.clone(), group.kind.name().to_owned()));
         let several = ("several roots".to_owned(), String::new());
-        let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| Row {
+        let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
             name,
             namespace,
             retained_bytes: Some(sum.bytes()),
@@ -132,12 +132,12 @@ impl Histogram {
     }
 
     /// Sorts rows and adds them up. Those without objects are left out.
-    pub fn of_rows(mut rows: Vec<Row>, unreachable: Option<Sum>) -> Self {
+    pub fn of_rows(mut rows: Vec<HistogramRow>, unreachable: Option<Sum>) -> Self {
         rows.retain(|row| row.sum.count > 0);
         let mut total = Sum::default();
         rows.iter().for_each(|row| total.add_sum(&row.sum));
         rows.sort_by(|a, b| {
-            let key = |row: &Row| Reverse((row.retained_bytes, row.sum.shallow_bytes, row.sum.count));
+            let key = |row: &HistogramRow| Reverse((row.retained_bytes, row.sum.shallow_bytes, row.sum.count));
             key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
         });
         Self { rows, total, unreachable }
@@ -179,20 +179,20 @@ struct Groups {
     names: Vec<(String, String)>,
     /// The group of each type, or [`Groups::NONE`]. For size classes: whether the type has any.
     of_type: Vec<u32>,
-    by: By,
+    by: GroupBy,
 }
 
 impl Groups {
     const NONE: u32 = u32::MAX;
 
-    fn of(heap: &Heap<'_>, by: By) -> Self {
+    fn of(heap: &Heap<'_>, by: GroupBy) -> Self {
         let mut names = Vec::new();
         let mut seen: FxHashMap<(NameId, NameId), u32> = FxHashMap::default();
         let of_type = heap.types.iter().map(|kind| {
             let key = match by {
-                By::Type => (kind.name, kind.namespace),
-                By::Namespace => (crate::model::names::Names::EMPTY, kind.namespace),
-                By::SizeClass => return if kind.kind == TypeKind::Root { Self::NONE } else { 0 },
+                GroupBy::Type => (kind.name, kind.namespace),
+                GroupBy::Namespace => (crate::model::names::Names::EMPTY, kind.namespace),
+                GroupBy::SizeClass => return if kind.kind == TypeKind::Root { Self::NONE } else { 0 },
             };
             if kind.kind == TypeKind::Root {
                 return Self::NONE;
@@ -203,7 +203,7 @@ impl Groups {
             })
         });
         let of_type = of_type.collect();
-        if by == By::SizeClass {
+        if by == GroupBy::SizeClass {
             names = (0..=u64::BITS).map(|class| (size_class(class), String::new())).collect();
         }
         Self { names, of_type, by }
@@ -214,7 +214,7 @@ impl Groups {
         let group = self.of_type[heap.type_of[object.index()].0 as usize];
         match (group, self.by) {
             (Self::NONE, _) => None,
-            (_, By::SizeClass) => Some(class_of(heap.shallow.get(object.index())) as usize),
+            (_, GroupBy::SizeClass) => Some(class_of(heap.shallow.get(object.index())) as usize),
             (group, _) => Some(group as usize),
         }
     }

@@ -38,14 +38,14 @@ pub enum Origin {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     /// From the step before.
-    pub by: By,
+    pub by: ReachedBy,
     /// What is reached.
     pub object: ObjectId,
 }
 
 /// What leads to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum ReachedBy {
     /// A root holds it.
     Root,
     /// A row of [`Heap::references`].
@@ -57,7 +57,7 @@ pub enum By {
 /// The label of a step from an ephemeron's holder to its value.
 pub const VALUE_OF_KEY: &str = "<value while its key lives>";
 
-impl By {
+impl ReachedBy {
     /// The label as people see it; empty if there is none.
     pub fn text<'h>(self, heap: &'h Heap<'_>) -> Cow<'h, str> {
         match self {

@@ -17,7 +17,7 @@ pub struct RootGroup {
 
 /// What keeps an object alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Holder {
+pub enum HeldBy {
     /// Nothing.
     None,
     /// Roots of one group alone: a row of [`RootGroups::groups`].
@@ -77,20 +77,20 @@ impl RootGroups {
 
     /// What keeps an object alive.
     #[inline]
-    pub fn holder(&self, object: ObjectId) -> Holder {
+    pub fn holder(&self, object: ObjectId) -> HeldBy {
         match self.holder[object.index()] {
-            NOTHING => Holder::None,
-            SEVERAL => Holder::Several,
-            group => Holder::Group(group - FIRST),
+            NOTHING => HeldBy::None,
+            SEVERAL => HeldBy::Several,
+            group => HeldBy::Group(group - FIRST),
         }
     }
 
     /// The name of an object's holder, for people.
     pub fn name(&self, object: ObjectId) -> &str {
         match self.holder(object) {
-            Holder::None => "nothing",
-            Holder::Several => "several roots",
-            Holder::Group(group) => &self.groups[group as usize].name,
+            HeldBy::None => "nothing",
+            HeldBy::Several => "several roots",
+            HeldBy::Group(group) => &self.groups[group as usize].name,
         }
     }
 }

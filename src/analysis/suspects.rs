@@ -77,7 +77,7 @@ pub fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
 
 /// Objects of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct SuspectGroup {
     /// Their type.
     pub of: TypeId,
     /// How many.
@@ -125,15 +125,15 @@ impl<'s, 'a> Tree<'s, 'a> {
     }
 
     /// The children of a number by type, those with most bytes first.
-    fn groups(&self, number: u32) -> Vec<Group> {
-        let mut groups: FxHashMap<TypeId, Group> = FxHashMap::default();
+    fn groups(&self, number: u32) -> Vec<SuspectGroup> {
+        let mut groups: FxHashMap<TypeId, SuspectGroup> = FxHashMap::default();
         for &child in self.children(number) {
             let Some(of) = self.type_of(child) else { continue };
-            let group = groups.entry(of).or_insert(Group { of, count: 0, bytes: 0 });
+            let group = groups.entry(of).or_insert(SuspectGroup { of, count: 0, bytes: 0 });
             group.count += 1;
             group.bytes = group.bytes.saturating_add(self.bytes(child));
         }
-        let mut groups: Vec<Group> = groups.into_values().collect();
+        let mut groups: Vec<SuspectGroup> = groups.into_values().collect();
         groups.sort_unstable_by_key(|group| (std::cmp::Reverse(group.bytes), group.of));
         groups
     }

@@ -4,14 +4,14 @@ mod expand;
 
 use super::dominator_tree::DominatorTree;
 use super::preorder::Preorder;
-use super::root_groups::{Holder, RootGroups};
+use super::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind};
 use expand::Expander;
 use std::collections::BinaryHeap;
 
 /// What is wanted.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct TreeOptions {
     /// Lines with a smaller share of the live heap are left out.
     pub min_share: f64,
     /// Levels below the live heap.
@@ -24,7 +24,7 @@ pub struct Options {
 
 /// What a line stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum What {
+pub enum TreeItem {
     /// The live heap.
     Heap,
     /// Roots that belong together; none for objects that several groups reach.
@@ -39,11 +39,11 @@ pub enum What {
 
 /// A line of the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct TreeLine {
     /// 0 is the live heap.
     pub depth: u32,
     /// What it stands for.
-    pub what: What,
+    pub what: TreeItem,
     /// How many objects that are; of the heap and of roots: all below.
     pub count: u64,
     /// Their own bytes, in the managed heap and outside of it.
@@ -66,11 +66,11 @@ pub struct Omitted {
 /// The lines to show, depth-first, the largest siblings first.
 ///
 /// Every object is looked at once at most, so the work is that of the tree, whatever is wanted.
-pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options: Options) -> Vec<Line> {
+pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options: TreeOptions) -> Vec<TreeLine> {
     let preorder = Preorder::of(&tree.dominators);
     let mut nodes = vec![Node {
         parent: 0,
-        line: Line { depth: 0, what: What::Heap, count: 0, own_bytes: 0, total_bytes: 0, omitted: Omitted::default() },
+        line: TreeLine { depth: 0, what: TreeItem::Heap, count: 0, own_bytes: 0, total_bytes: 0, omitted: Omitted::default() },
         members: Vec::new(),
         shown: true,
     }];
@@ -106,7 +106,7 @@ pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options:
 /// A line that may be shown.
 struct Node {
     parent: usize,
-    line: Line,
+    line: TreeLine,
     /// Positions of the objects, until they are looked at.
     members: Vec<u32>,
     shown: bool,
@@ -138,11 +138,11 @@ fn omit(nodes: &mut [Node], index: usize) {
 }
 
 /// What no object of the program dominates, by what keeps it alive, and how many objects above it the runtime made up.
-fn tops(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<(What, Vec<u32>)>, u64) {
+fn tops(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<(TreeItem, Vec<u32>)>, u64) {
     let mut made_up = 0;
-    let mut groups: Vec<(What, Vec<u32>)> =
-        roots.groups.iter().map(|group| (What::Root(Some((group.kind, group.name.clone()))), Vec::new())).collect();
-    groups.push((What::Root(None), Vec::new()));
+    let mut groups: Vec<(TreeItem, Vec<u32>)> =
+        roots.groups.iter().map(|group| (TreeItem::Root(Some((group.kind, group.name.clone()))), Vec::new())).collect();
+    groups.push((TreeItem::Root(None), Vec::new()));
     let mut open = vec![0];
     while let Some(position) = open.pop() {
         for child in preorder.children(position) {
@@ -153,8 +153,8 @@ fn tops(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &Root
                 continue;
             }
             let group = match roots.holder(object) {
-                Holder::Group(group) => group as usize,
-                Holder::Several | Holder::None => groups.len() - 1,
+                HeldBy::Group(group) => group as usize,
+                HeldBy::Several | HeldBy::None => groups.len() - 1,
             };
             groups[group].1.push(child);
         }
@@ -165,7 +165,7 @@ fn tops(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &Root
 }
 
 /// The shown nodes, parents first, the largest siblings first.
-fn in_order(nodes: Vec<Node>) -> Vec<Line> {
+fn in_order(nodes: Vec<Node>) -> Vec<TreeLine> {
     let mut children: Vec<Vec<usize>> = nodes.iter().map(|_| Vec::new()).collect();
     for (index, node) in nodes.iter().enumerate().skip(1).filter(|(_, node)| node.shown) {
         children[node.parent].push(index);

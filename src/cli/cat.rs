@@ -5,7 +5,7 @@ use super::open::Input;
 use super::progress::Progress;
 use super::status::{self, OutputError, Status, UsageError};
 use super::terminal::Terminal;
-use crate::input::{self, Options, Visitor};
+use crate::input::{self, ReadOptions, Visitor};
 use crate::model::fields::Record;
 use crate::output::records::RecordFormat;
 use std::io::{self, Write};
@@ -34,7 +34,7 @@ pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyho
     let left = args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
     let mut printer = Printer { args, format, left, buffer: Vec::new(), error: None };
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
+    let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
     printer.finish()?;

@@ -6,7 +6,7 @@ use super::size::{count, size};
 use super::status::UsageError;
 use super::terminal::show_path;
 use crate::analysis::memory_estimate;
-use crate::input::{self, Format, Options};
+use crate::input::{self, Format, ReadOptions};
 
 /// What the columns of a loaded heap take: type, size, first reference and address of an object, target and label of a reference.
 const BYTES_PER_OBJECT: u64 = 16;
@@ -74,7 +74,7 @@ fn needs(work: Work, objects: u64, references: u64) -> u64 {
 }
 
 fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool) -> Option<(u64, u64)> {
-    let info = input::info(input.format, input.bytes(), Options { quick, ..Options::default() }).ok()?;
+    let info = input::info(input.format, input.bytes(), ReadOptions { quick, ..ReadOptions::default() }).ok()?;
     let snapshots = info.heap?.snapshots;
     let wanted = snapshots.iter().filter(|info| match snapshot {
         Some(Snapshot::Number(number)) => info.index == number,

@@ -167,22 +167,22 @@ pub struct SnapshotInfo {
     /// When, since the start of the profiled program, in microseconds.
     pub time_us: Option<u64>,
     /// What only this format has.
-    pub details: Details,
+    pub details: FormatDetails,
 }
 
 /// What only one format has.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
-pub enum Details {
+pub enum FormatDetails {
     /// MoarVM.
-    Mvmheap(Box<mvmheap::Details>),
+    Mvmheap(Box<mvmheap::MvmheapDetails>),
     /// Dart.
-    Dart(Box<dart::Details>),
+    Dart(Box<dart::DartDetails>),
     /// Go.
-    Go(Box<go::Details>),
+    Go(Box<go::GoDetails>),
     /// Java.
-    Hprof(Box<hprof::Details>),
+    Hprof(Box<hprof::HprofDetails>),
 }
 
 /// A profile. Sums are over all threads.

@@ -10,18 +10,29 @@
     deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)
 )]
 
+#[doc(hidden)]
 pub mod austin;
 pub mod check;
+#[doc(hidden)]
 pub mod dart;
 mod frames;
+#[doc(hidden)]
 pub mod go;
 pub mod histogram;
+#[doc(hidden)]
 pub mod hprof;
 pub mod info;
 pub mod load;
+#[doc(hidden)]
 pub mod mojo;
+#[doc(hidden)]
 pub mod mvmheap;
 mod profile_info;
+
+pub use dart::details::{ByTag, DartDetails, DartTopClass, HeaderTotals};
+pub use go::details::{GoDetails, GoMemstats, Goroutines, NameCount, SegmentSize, Segments};
+pub use hprof::details::{HprofDetails, HprofTopClass, RootCount};
+pub use mvmheap::summary::{BiggestType, ByKind, MvmheapDetails};
 
 use crate::error::{Error, Result};
 use crate::model::fields::Record;
@@ -157,14 +168,14 @@ pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// How to read.
 #[derive(Clone, Copy)]
-pub struct Options<'a> {
+pub struct ReadOptions<'a> {
     /// Take what summaries in the file say instead of reading the data (mvmheap; no effect elsewhere).
     pub quick: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
 
-impl Default for Options<'_> {
+impl Default for ReadOptions<'_> {
     fn default() -> Self {
         Self { quick: false, progress: &|_| {} }
     }
@@ -179,7 +190,7 @@ pub trait Visitor {
 /// Gives the records of an iterator to the visitor, up to the first damage.
 fn visit<R: Record>(
     records: impl Iterator<Item = Result<(u64, R)>>,
-    options: Options<'_>,
+    options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<ControlFlow<()>> {
     for (i, record) in records.enumerate() {
@@ -200,7 +211,7 @@ fn visit<R: Record>(
 ///
 /// # Errors
 /// When not even the header can be read, or its version is unknown.
-pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     match format {
         Format::Mvmheap => mvmheap::info(bytes, options),
         Format::Dart => dart::info(bytes, options),
@@ -215,7 +226,7 @@ pub fn info(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Info> 
 ///
 /// # Errors
 /// The first damage. All records before it have been given to the visitor.
-pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     match format {
         Format::Mvmheap => mvmheap::for_each_record(bytes, options, visitor),
         Format::Dart => dart::for_each_record(bytes, options, visitor),
@@ -230,7 +241,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: Options<'_>, visit
 ///
 /// # Errors
 /// As [`info()`].
-pub fn check(format: Format, bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     match format {
         Format::Mvmheap => mvmheap::check(bytes, options),
         Format::Dart => dart::check(bytes, options),

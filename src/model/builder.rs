@@ -1,8 +1,8 @@
 //! Builds a heap object by object, in the order of the file.
 
 use super::heap::{
-    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, Offsets, References, Root, Sizes, StackFrame, Thread, Type, TypeId,
-    TypeKind, Values,
+    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root, Sizes, StackFrame, Thread, Type,
+    TypeId, TypeKind,
 };
 use super::names::Names;
 
@@ -126,7 +126,7 @@ impl<'a> HeapBuilder<'a> {
     }
 
     /// The finished heap. References to objects that were never added are dropped and counted.
-    pub fn finish(mut self, ids: Ids, values: Option<Box<dyn Values<'a> + 'a>>) -> Heap<'a> {
+    pub fn finish(mut self, ids: Ids, values: Option<Box<dyn ObjectValues<'a> + 'a>>) -> Heap<'a> {
         self.merge_external();
         self.drop_dangling();
         let mut heap = self.heap;

@@ -219,7 +219,7 @@ pub enum Value<'a> {
 }
 
 /// Decodes the values of objects on demand, from the mapped file.
-pub trait Values<'a>: Send + Sync {
+pub trait ObjectValues<'a>: Send + Sync {
     /// The value of an object.
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
 }
@@ -264,7 +264,7 @@ pub struct Heap<'a> {
     /// The byte order of [`Value::Bytes`].
     pub big_endian: bool,
     /// Decodes what objects hold besides references.
-    pub values: Option<Box<dyn Values<'a> + 'a>>,
+    pub values: Option<Box<dyn ObjectValues<'a> + 'a>>,
     /// What could not be loaded as it is in the file.
     pub warnings: Vec<LoadWarning>,
 }

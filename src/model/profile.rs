@@ -122,7 +122,7 @@ impl Mode {
 
 /// A key and value pair of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Metadatum {
+pub struct ProfileMetadatum {
     /// The key; keys may repeat.
     pub key: String,
     /// The value.
@@ -201,7 +201,7 @@ pub struct Profile {
     /// The sums of all samples.
     pub total: Values,
     /// In the order of the file.
-    pub metadata: Vec<Metadatum>,
+    pub metadata: Vec<ProfileMetadatum>,
     /// What was measured.
     pub mode: Mode,
     /// Events of asyncio tasks, if samples are kept.

@@ -2,7 +2,7 @@
 
 /// One element of a sampled stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Frame<'a> {
+pub enum SampleFrame<'a> {
     /// A position in the program. Names ought to be UTF-8 but may not be.
     Code {
         /// Source file, or what stands for it.
@@ -30,7 +30,7 @@ pub struct Sample<'a, 'f> {
     /// Thread id or name, as the file has it.
     pub thread: &'a [u8],
     /// Outermost first, in the order of the file.
-    pub frames: &'f [Frame<'a>],
+    pub frames: &'f [SampleFrame<'a>],
     /// Microseconds since the previous sampling round.
     pub time: Option<i128>,
     /// Change of the memory in use, in bytes.

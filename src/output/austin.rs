@@ -11,7 +11,7 @@ use super::kept_samples;
 use super::written::Written;
 use crate::model::profile::thread::parse_thread_id;
 use crate::model::profile::{FrameKind, Profile, ProfileFrame};
-use crate::model::sample::{Frame, Sample, SampleSink};
+use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -106,9 +106,9 @@ impl<W: Write> AustinWriter<W> {
         self.line.push(b'\n');
     }
 
-    fn push_frame(&mut self, frame: &Frame<'_>) {
+    fn push_frame(&mut self, frame: &SampleFrame<'_>) {
         match (frame, self.dialect) {
-            (Frame::Code { file, function, line }, _) => {
+            (SampleFrame::Code { file, function, line }, _) => {
                 self.line.push(b';');
                 self.push_text(file);
                 self.line.push(b':');
@@ -117,9 +117,9 @@ impl<W: Write> AustinWriter<W> {
                 self.push_number(*line);
             }
             (_, Dialect::Peer) => self.counts.left_out_frames += 1,
-            (Frame::Invalid, _) => self.line.extend_from_slice(b";:INVALID:"),
-            (Frame::GarbageCollector, _) => self.line.extend_from_slice(b";:GC:"),
-            (Frame::Kernel(symbol), _) => {
+            (SampleFrame::Invalid, _) => self.line.extend_from_slice(b";:INVALID:"),
+            (SampleFrame::GarbageCollector, _) => self.line.extend_from_slice(b";:GC:"),
+            (SampleFrame::Kernel(symbol), _) => {
                 self.line.extend_from_slice(b";kernel:");
                 self.push_text(symbol);
                 self.line.extend_from_slice(b":0");
@@ -188,7 +188,7 @@ pub fn write_profile(
         profile.stacks.outermost_first(sample.stack, &mut ids);
         let mut frames: Vec<_> = ids.iter().map(|id| stream_frame(profile, profile.frame(*id))).collect();
         if sample.gc {
-            frames.push(Frame::GarbageCollector);
+            frames.push(SampleFrame::GarbageCollector);
         }
         writer.sample(&Sample {
             pid: thread.pid,
@@ -208,15 +208,15 @@ pub fn write_profile(
     Ok(written)
 }
 
-fn stream_frame(profile: &Profile, frame: ProfileFrame) -> Frame<'_> {
+fn stream_frame(profile: &Profile, frame: ProfileFrame) -> SampleFrame<'_> {
     let function = profile.names.text(frame.function).as_bytes();
     match frame.kind {
         FrameKind::Code | FrameKind::Native => {
-            Frame::Code { file: profile.names.text(frame.file).as_bytes(), function, line: frame.line.into() }
+            SampleFrame::Code { file: profile.names.text(frame.file).as_bytes(), function, line: frame.line.into() }
         }
-        FrameKind::Kernel => Frame::Kernel(function),
-        FrameKind::Gc => Frame::GarbageCollector,
-        FrameKind::Invalid => Frame::Invalid,
+        FrameKind::Kernel => SampleFrame::Kernel(function),
+        FrameKind::Gc => SampleFrame::GarbageCollector,
+        FrameKind::Invalid => SampleFrame::Invalid,
     }
 }
 

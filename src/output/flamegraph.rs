@@ -29,20 +29,20 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
 /// tracks. Memory is bounded: where there are more stacks than fit, those that are far too narrow to be seen are put into their
 /// callers, which is said of them, with the sum of what was put there. No width lacks more than that sum, that of a process or a
 /// thread nothing, and nearly always those that are drawn are exact. Stacks that fit give what [`write()`] gives of them all.
-pub struct Writer {
+pub struct FlamegraphWriter {
     value: usize,
     labels: Labels,
     counts: Counts,
     tree: FlameTree,
 }
 
-impl Writer {
+impl FlamegraphWriter {
     /// For the sums of one value in all parts, of which these stacks are the first.
     pub fn new(stacks: &WeightedStacks, value: usize) -> Self {
         Self::with_room(stacks, value, MOST)
     }
 
-    /// As [`Writer::new`], with room for this many stacks of names.
+    /// As [`FlamegraphWriter::new`], with room for this many stacks of names.
     pub fn with_room(stacks: &WeightedStacks, value: usize, room: usize) -> Self {
         Self { value, labels: Labels::default(), counts: Counts::new(stacks, value), tree: FlameTree::new(room) }
     }

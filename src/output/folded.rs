@@ -15,7 +15,7 @@ use std::io::{self, Write};
 /// # Errors
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io::Result<Written> {
-    let mut writer = Writer::new(stacks, value);
+    let mut writer = FoldedWriter::new(stacks, value);
     writer.part(stacks, out)?;
     Ok(writer.finish(stacks))
 }
@@ -23,12 +23,12 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
 /// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
 /// tracks. Lines are in order, and stacks there once, in each part by itself, and not at all in one that [may repeat](
 /// StackTree::may_repeat) stacks.
-pub struct Writer {
+pub struct FoldedWriter {
     lines: Lines,
     line: Vec<u8>,
 }
 
-impl Writer {
+impl FoldedWriter {
     /// For the sums of one value in all parts, of which these stacks are the first.
     pub fn new(stacks: &WeightedStacks, value: usize) -> Self {
         Self { lines: Lines::new(stacks, value), line: Vec::new() }

@@ -3,9 +3,9 @@
 //! Keys are small numbers, and each process defines what it uses: readers look keys up by process.
 
 use super::kept_samples;
-use super::written::{Sum, Written};
+use super::written::{ValueSum, Written};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind, Metadatum, Metric, Profile, ProfileSample, Values};
+use crate::model::profile::{FrameId, FrameKind, Metric, Profile, ProfileMetadatum, ProfileSample, Values};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -62,13 +62,13 @@ fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
 }
 
 /// Whether metadata stays true. From version 4 on saturation counts rounds of sampling, which version 3 reads as samples.
-fn is_kept(metadatum: &Metadatum, whole: bool, samples: usize) -> bool {
+fn is_kept(metadatum: &ProfileMetadatum, whole: bool, samples: usize) -> bool {
     let rounds = metadatum.value.split_once('/').and_then(|(_, total)| total.trim().parse::<usize>().ok());
     let of_rounds = metadatum.key == "saturation" && rounds != Some(samples);
     !counts_samples(metadatum) || whole && !of_rounds
 }
 
-fn counts_samples(metadatum: &Metadatum) -> bool {
+fn counts_samples(metadatum: &ProfileMetadatum) -> bool {
     ["count", "saturation", "errors", "gc"].contains(&metadatum.key.as_str())
 }
 
@@ -83,7 +83,7 @@ struct Writer<'a, W> {
 }
 
 impl<W: Write> Writer<'_, W> {
-    fn metadata(&mut self, metadatum: &Metadatum) -> io::Result<()> {
+    fn metadata(&mut self, metadatum: &ProfileMetadatum) -> io::Result<()> {
         self.event.push(1);
         self.text(&metadatum.key);
         self.text(&metadatum.value);
@@ -188,7 +188,8 @@ impl<W: Write> Writer<'_, W> {
 
     fn written(self, whole: bool, samples: usize) -> Written {
         let metrics = self.profile.metrics().into_iter().filter(|metric| *metric != Metric::Samples);
-        let sum = |metric: Metric| Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum: self.sums.get(metric) };
+        let sum =
+            |metric: Metric| ValueSum { value: metric.name().to_owned(), unit: metric.unit().name(), sum: self.sums.get(metric) };
         let notes = &self.profile.notes;
         let left_out = self.profile.metadata.iter().filter(|metadatum| !is_kept(metadatum, whole, samples)).count();
         let without_interpreter = self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();

@@ -15,14 +15,14 @@ use std::io::{self, Write};
 /// # Errors
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
-    let mut writer = Writer::new(stacks);
+    let mut writer = PprofWriter::new(stacks);
     writer.part(stacks, out)?;
     writer.finish(stacks, out)
 }
 
 /// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
 /// tracks, with the same numbers.
-pub struct Writer {
+pub struct PprofWriter {
     written: Written,
     /// The value types in the order in which they are written.
     order: Vec<usize>,
@@ -39,7 +39,7 @@ pub struct Writer {
 /// Bytes that are written together.
 const BLOCK: usize = 64 << 10;
 
-impl Writer {
+impl PprofWriter {
     /// For all parts, of which these stacks are the first.
     pub fn new(stacks: &WeightedStacks) -> Self {
         let mut writer = Self {

@@ -124,7 +124,7 @@ fn profile_head(stacks: &WeightedStacks, track: usize, value: usize, total: i64,
 
 /// Writes sums of stacks that come in parts: each has the values of the first, and all that the ones before it had of names,
 /// frames and tracks, with the same numbers. One part gives what [`write()`] gives.
-pub struct Writer {
+pub struct SpeedscopeWriter {
     written: Written,
     values: usize,
     /// For each track the stacks that have any number, and for each of its values the weights, and those stacks that are not the
@@ -151,7 +151,7 @@ struct Sums {
     shared: Option<u64>,
 }
 
-impl Writer {
+impl SpeedscopeWriter {
     /// For all parts, of which these stacks are the first. What has been read waits in the spool for what comes before it.
     pub fn new(stacks: &WeightedStacks, spool: Spool) -> Self {
         let (written, values) = (Written::of_values(stacks), stacks.values.len());

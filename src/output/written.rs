@@ -12,7 +12,7 @@ pub struct Written {
     /// Lines, samples or rows.
     pub stacks: u64,
     /// The sums of what was written, by the names of their values.
-    pub sums: Vec<Sum>,
+    pub sums: Vec<ValueSum>,
     /// What the format cannot say.
     #[serde(skip)]
     pub lost: Vec<Loss>,
@@ -20,7 +20,7 @@ pub struct Written {
 
 /// A sum.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Sum {
+pub struct ValueSum {
     /// The name of the value.
     pub value: String,
     /// The unit.
@@ -38,7 +38,7 @@ impl Written {
 
     /// Nothing yet, of stacks that will come in parts.
     pub(super) fn of_values(stacks: &WeightedStacks) -> Self {
-        let sums = stacks.values.iter().map(|value| Sum { value: value.name.clone(), unit: value.unit.name(), sum: 0 });
+        let sums = stacks.values.iter().map(|value| ValueSum { value: value.name.clone(), unit: value.unit.name(), sum: 0 });
         Self { sums: sums.collect(), ..Self::default() }
     }
 

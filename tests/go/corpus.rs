@@ -1,6 +1,6 @@
 //! All dumps of a folder against what an independent decoder says of them.
 
-use dumptool::input::{self, Format, Options};
+use dumptool::input::{self, Format, ReadOptions};
 use dumptool::source::Source;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ pub(crate) fn truth_of(dump: &Path) -> Value {
 
 fn compare(path: &Path, truth: &Value) {
     let source = Source::open(path).unwrap();
-    let info = serde_json::to_value(input::info(Format::Go, source.bytes(), Options::default()).unwrap()).unwrap();
+    let info = serde_json::to_value(input::info(Format::Go, source.bytes(), ReadOptions::default()).unwrap()).unwrap();
     let snapshot = &info["heap"]["snapshots"][0];
     let details = &snapshot["details"];
     let same = |what: &str, ours: &Value, truth: &Value| assert_eq!(ours, truth, "{what} of {}", path.display());

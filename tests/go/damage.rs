@@ -4,16 +4,16 @@ use crate::fixtures::fixture;
 use crate::lines::lines;
 use crate::support::{Dump, HEAP, S, U};
 use dumptool::error::{Error, ErrorKind};
-use dumptool::input::{self, Format, Options, info::Info};
+use dumptool::input::{self, Format, ReadOptions, info::Info};
 
 fn info(bytes: &[u8]) -> Info {
-    input::info(Format::Go, bytes, Options::default()).unwrap()
+    input::info(Format::Go, bytes, ReadOptions::default()).unwrap()
 }
 
 /// Runs everything on the bytes; what is said must agree.
 fn survive(bytes: &[u8]) {
-    let info = input::info(Format::Go, bytes, Options::default());
-    let check = input::check(Format::Go, bytes, Options::default());
+    let info = input::info(Format::Go, bytes, ReadOptions::default());
+    let check = input::check(Format::Go, bytes, ReadOptions::default());
     let (records, end) = lines(bytes);
     let Ok(info) = info else {
         assert!(check.is_err() && end.is_err());
@@ -138,8 +138,8 @@ fn impossible_values_are_damage_at_their_place() {
 #[test]
 fn only_a_foreign_magic_is_an_error_of_info() {
     for bytes in [&b""[..], b"go1.7", b"go1.9 heap dump\n", b"not a heap dump at all"] {
-        assert!(input::info(Format::Go, bytes, Options::default()).is_err());
-        assert!(input::check(Format::Go, bytes, Options::default()).is_err());
+        assert!(input::info(Format::Go, bytes, ReadOptions::default()).is_err());
+        assert!(input::check(Format::Go, bytes, ReadOptions::default()).is_err());
     }
     assert!(!info(b"go1.7 heap dump\n").complete);
 }

@@ -1,6 +1,6 @@
 //! Dumps of real programs, and of every old layout, with what is known of them (see `fixtures/go/README.md`).
 
-use dumptool::input::{self, Format, Options, check::Findings, info::Info};
+use dumptool::input::{self, Format, ReadOptions, check::Findings, info::Info};
 use dumptool::source::Source;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -12,11 +12,11 @@ pub(crate) fn fixture(name: &str) -> Source {
 }
 
 fn info(name: &str) -> Info {
-    input::info(Format::Go, fixture(name).bytes(), Options::default()).unwrap()
+    input::info(Format::Go, fixture(name).bytes(), ReadOptions::default()).unwrap()
 }
 
 fn findings(name: &str) -> Findings {
-    input::check(Format::Go, fixture(name).bytes(), Options::default()).unwrap()
+    input::check(Format::Go, fixture(name).bytes(), ReadOptions::default()).unwrap()
 }
 
 /// Name, version, architecture, objects, bytes, phantoms, malloc headers, types.

@@ -1,7 +1,7 @@
 //! Records as lines of text, to compare what a reader says of each field.
 
 use dumptool::error::Result;
-use dumptool::input::{Format, Options, Visitor, for_each_record};
+use dumptool::input::{Format, ReadOptions, Visitor, for_each_record};
 use dumptool::model::fields::{FieldSink, Record};
 use std::fmt::Write;
 use std::ops::ControlFlow;
@@ -9,7 +9,7 @@ use std::ops::ControlFlow;
 /// Every record as `name field=value …`, with all lists and contents, and how the reading ended.
 pub(crate) fn lines(bytes: &[u8]) -> (Vec<String>, Result<()>) {
     let mut lines = Lines::default();
-    let end = for_each_record(Format::Go, bytes, Options::default(), &mut lines);
+    let end = for_each_record(Format::Go, bytes, ReadOptions::default(), &mut lines);
     (lines.0, end)
 }
 

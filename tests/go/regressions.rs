@@ -2,11 +2,11 @@
 
 use crate::lines::lines;
 use crate::support::{B, Dump, F, HEAP, S, U};
-use dumptool::input::{self, Format, Options};
+use dumptool::input::{self, Format, ReadOptions};
 use serde_json::{Value, json};
 
 fn info(bytes: &[u8]) -> Value {
-    serde_json::to_value(input::info(Format::Go, bytes, Options::default()).unwrap()).unwrap()
+    serde_json::to_value(input::info(Format::Go, bytes, ReadOptions::default()).unwrap()).unwrap()
 }
 
 fn details(bytes: &[u8]) -> Value {
@@ -14,7 +14,7 @@ fn details(bytes: &[u8]) -> Value {
 }
 
 fn broken_rules(bytes: &[u8]) -> Vec<String> {
-    let findings = input::check(Format::Go, bytes, Options::default()).unwrap();
+    let findings = input::check(Format::Go, bytes, ReadOptions::default()).unwrap();
     assert!(findings.damage.is_none(), "{:?}", findings.damage);
     findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code, unreachable_pub)]
 
 use dumptool::error::Result;
-use dumptool::input::{Options, Visitor, dart};
+use dumptool::input::{ReadOptions, Visitor, dart};
 use dumptool::model::fields::{FieldSink, Record};
 use serde_json::{Map, Value, json};
 use std::ops::ControlFlow;
@@ -147,7 +147,7 @@ pub fn cat(bytes: &[u8], contents: bool) -> (Vec<Value>, Result<()>) {
         }
     }
     let mut collect = Collect { records: Vec::new(), contents };
-    let result = dart::for_each_record(bytes, Options::default(), &mut collect);
+    let result = dart::for_each_record(bytes, ReadOptions::default(), &mut collect);
     (collect.records, result)
 }
 

@@ -11,7 +11,7 @@ pub mod small;
 
 use dumptool::error::Error;
 use dumptool::input::load::LoadOptions;
-use dumptool::input::{self, Format, Options, Visitor};
+use dumptool::input::{self, Format, ReadOptions, Visitor};
 use dumptool::model::fields::Record;
 use dumptool::output::records::RecordFormat;
 use dumptool::source::Source;
@@ -61,12 +61,12 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// What `info` says, as JSON.
 pub fn info(format: Format, bytes: &[u8]) -> Value {
-    serde_json::to_value(input::info(format, bytes, Options::default()).unwrap()).unwrap()
+    serde_json::to_value(input::info(format, bytes, ReadOptions::default()).unwrap()).unwrap()
 }
 
 /// The names of the rules that a dump breaks.
 pub fn broken(format: Format, bytes: &[u8]) -> Vec<String> {
-    let findings = input::check(format, bytes, Options::default()).unwrap();
+    let findings = input::check(format, bytes, ReadOptions::default()).unwrap();
     findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
 }
 
@@ -82,7 +82,7 @@ pub fn records(format: Format, bytes: &[u8]) -> (Vec<Value>, Option<Error>) {
         }
     }
     let mut collect = Collect(Vec::new());
-    let error = input::for_each_record(format, bytes, Options::default(), &mut collect).err();
+    let error = input::for_each_record(format, bytes, ReadOptions::default(), &mut collect).err();
     (collect.0, error)
 }
 
@@ -97,11 +97,11 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
         }
     }
     let with_offset = |error: &Error| assert!(error.offset().is_some(), "no offset: {error}");
-    match input::info(format, bytes, Options::default()) {
+    match input::info(format, bytes, ReadOptions::default()) {
         Ok(info) => info.damage.iter().for_each(|damage| with_offset(&damage.error)),
         Err(error) => with_offset(&error),
     }
-    match input::check(format, bytes, Options::default()) {
+    match input::check(format, bytes, ReadOptions::default()) {
         Ok(findings) => findings.damage.iter().for_each(|damage| with_offset(&damage.error)),
         Err(error) => with_offset(&error),
     }
@@ -109,7 +109,7 @@ pub fn read_in_every_way(format: Format, bytes: &[u8]) {
         Ok(histogram) => histogram.damage.iter().for_each(with_offset),
         Err(error) => with_offset(&error),
     }
-    if let Err(error) = input::for_each_record(format, bytes, Options::default(), &mut Ignore) {
+    if let Err(error) = input::for_each_record(format, bytes, ReadOptions::default(), &mut Ignore) {
         with_offset(&error);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::support::{corpus, files, fixture, json, read};
 use dumptool::analysis::dominator_tree::DominatorTree;
-use dumptool::analysis::histogram::{By, Histogram, Scope};
+use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::input::dart::load;
 use dumptool::input::load::LoadOptions;
 use serde_json::Value;
@@ -15,7 +15,7 @@ fn compare(path: &Path, truth: &Value) -> usize {
     let mut heap = load(&bytes, LoadOptions::default()).unwrap().heap;
     // The truth counts shallow bytes only.
     heap.external.clear();
-    let histogram = Histogram::of(&heap, Some(&DominatorTree::new(&heap)), By::Type, Scope::Live);
+    let histogram = Histogram::of(&heap, Some(&DominatorTree::new(&heap)), GroupBy::Type, Scope::Live);
     let mut by_name: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for row in &histogram.rows {
         by_name.entry(&row.name).or_default().push((row.sum.count, row.retained_bytes.unwrap()));

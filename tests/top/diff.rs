@@ -5,14 +5,14 @@ use crate::support::{Random, fixture, read};
 use dumptool::analysis::diff::changes;
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::growth::Growth;
-use dumptool::analysis::histogram::{By, Histogram, Scope};
+use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::identity::{Hashed, fates};
 use dumptool::input::{Format, identity_hashes};
 use std::collections::BTreeMap;
 
 fn histogram(seed: u64) -> Histogram {
     let heap = typed(seed).heap;
-    Histogram::of(&heap, Some(&DominatorTree::new(&heap)), By::Type, Scope::Live)
+    Histogram::of(&heap, Some(&DominatorTree::new(&heap)), GroupBy::Type, Scope::Live)
 }
 
 #[test]

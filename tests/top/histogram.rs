@@ -3,7 +3,7 @@
 use super::sketches::{GROUPS, TYPES, Typed, typed};
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
-use dumptool::analysis::histogram::{By, Histogram, Scope};
+use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::model::sum::Sum;
 
@@ -29,7 +29,7 @@ fn types_have_the_numbers_of_naive_counting() {
         let of = typed(seed);
         let live = of.sketch.live_without(None);
         let tree = DominatorTree::new(&of.heap);
-        let histogram = |scope| Histogram::of(&of.heap, Some(&tree), By::Type, scope);
+        let histogram = |scope| Histogram::of(&of.heap, Some(&tree), GroupBy::Type, scope);
         let (alive, all, dead) = (histogram(Scope::Live), histogram(Scope::All), histogram(Scope::Unreachable));
         for number in 0..TYPES - 1 {
             let objects = || (0..live.len()).filter(|object| of.types[*object] == Some(number));
@@ -59,14 +59,14 @@ fn size_classes_and_namespaces_add_up() {
     for seed in 0..CASES / 10 {
         let of = typed(seed);
         let tree = DominatorTree::new(&of.heap);
-        let by_type = Histogram::of(&of.heap, Some(&tree), By::Type, Scope::Live);
-        for by in [By::Namespace, By::SizeClass] {
+        let by_type = Histogram::of(&of.heap, Some(&tree), GroupBy::Type, Scope::Live);
+        for by in [GroupBy::Namespace, GroupBy::SizeClass] {
             let histogram = Histogram::of(&of.heap, Some(&tree), by, Scope::Live);
             assert_eq!((histogram.total, histogram.unreachable), (by_type.total, by_type.unreachable), "seed {seed} {by:?}");
             assert!(histogram.rows.iter().all(|row| row.retained_bytes >= Some(row.sum.bytes())), "seed {seed} {by:?}");
         }
         // All objects are of one namespace: nothing else retains anything.
-        let namespaces = Histogram::of(&of.heap, Some(&tree), By::Namespace, Scope::Live);
+        let namespaces = Histogram::of(&of.heap, Some(&tree), GroupBy::Namespace, Scope::Live);
         assert!(namespaces.rows.iter().all(|row| row.retained_bytes == Some(namespaces.total.bytes())), "seed {seed}");
     }
 }
@@ -99,7 +99,7 @@ fn roots_have_what_they_alone_reach() {
         let several = histogram.rows.iter().find(|row| row.name == "several roots");
         several.iter().for_each(|row| alone.add_sum(&row.sum));
         assert_eq!(alone, histogram.total, "seed {seed}");
-        assert_eq!(histogram.total, Histogram::of(&of.heap, Some(&tree), By::Type, Scope::Live).total, "seed {seed}");
+        assert_eq!(histogram.total, Histogram::of(&of.heap, Some(&tree), GroupBy::Type, Scope::Live).total, "seed {seed}");
     }
 }
 
@@ -109,7 +109,7 @@ fn without_roots_all_objects_count_and_nothing_is_retained() {
     of.heap.roots.clear();
     assert!(DominatorTree::new(&of.heap).is_empty());
     for scope in [Scope::Live, Scope::All, Scope::Unreachable] {
-        let histogram = Histogram::of(&of.heap, None, By::Type, scope);
+        let histogram = Histogram::of(&of.heap, None, GroupBy::Type, scope);
         assert_eq!(histogram.total.count, of.heap.len() as u64);
         assert_eq!(histogram.unreachable, None);
         assert!(histogram.rows.iter().all(|row| row.retained_bytes.is_none()));

@@ -5,19 +5,19 @@ use crate::support::heap::Sketch;
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::root_groups::RootGroups;
-use dumptool::analysis::tree::{Line, Options, What, lines};
+use dumptool::analysis::tree::{TreeItem, TreeLine, TreeOptions, lines};
 use dumptool::model::heap::{Heap, ObjectId};
 
-const ALL: Options = Options { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
+const ALL: TreeOptions = TreeOptions { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
 
-fn tree(heap: &Heap<'_>, options: Options) -> Vec<Line> {
+fn tree(heap: &Heap<'_>, options: TreeOptions) -> Vec<TreeLine> {
     let graph = Graph::of(heap);
     let tree = DominatorTree::of_graph(heap, &graph);
     lines(heap, &tree, &RootGroups::of(heap, &graph), options)
 }
 
 /// The lines immediately below a line.
-fn below(lines: &[Line], row: usize) -> impl Iterator<Item = &Line> {
+fn below(lines: &[TreeLine], row: usize) -> impl Iterator<Item = &TreeLine> {
     let depth = lines[row].depth;
     lines[row + 1..].iter().take_while(move |line| line.depth > depth).filter(move |line| line.depth == depth + 1)
 }
@@ -28,10 +28,10 @@ fn what_a_line_retains_is_its_own_what_is_below_it_and_what_is_left_out() {
         let heap = typed(seed).heap;
         for merge_types in [false, true] {
             for options in [
-                Options { merge_types, ..ALL },
-                Options { merge_types, min_share: 0.2, ..ALL },
-                Options { merge_types, depth: 2, ..ALL },
-                Options { merge_types, lines: 4, ..ALL },
+                TreeOptions { merge_types, ..ALL },
+                TreeOptions { merge_types, min_share: 0.2, ..ALL },
+                TreeOptions { merge_types, depth: 2, ..ALL },
+                TreeOptions { merge_types, lines: 4, ..ALL },
             ] {
                 let lines = tree(&heap, options);
                 assert!(lines.len() <= options.lines);
@@ -54,8 +54,8 @@ fn all_live_objects_stand_in_the_whole_tree() {
         let live = of.sketch.live_without(None);
         let expected = (0..live.len()).filter(|object| live[*object] && of.types[*object].is_some()).count() as u64;
         for merge_types in [false, true] {
-            let lines = tree(&of.heap, Options { merge_types, ..ALL });
-            let objects = |line: &&Line| !matches!(line.what, What::Heap | What::Root(_));
+            let lines = tree(&of.heap, TreeOptions { merge_types, ..ALL });
+            let objects = |line: &&TreeLine| !matches!(line.what, TreeItem::Heap | TreeItem::Root(_));
             // Objects of size 0 below which there is nothing are left out, even of the whole tree.
             let left_out: u64 = lines.iter().filter(|line| line.omitted.bytes == 0).map(|line| line.omitted.count).sum();
             let shown: u64 = lines.iter().filter(objects).map(|line| line.count).sum();
@@ -72,7 +72,7 @@ fn a_list_is_one_line() {
     let heap = Sketch::of(length as usize, &references, &[0]).heap();
     let lines = tree(&heap, ALL);
     assert_eq!(lines.len(), 3);
-    assert_eq!((lines[2].what.clone(), lines[2].count), (What::Chain(ObjectId(0)), u64::from(length)));
+    assert_eq!((lines[2].what.clone(), lines[2].count), (TreeItem::Chain(ObjectId(0)), u64::from(length)));
     assert_eq!((lines[2].own_bytes, lines[2].total_bytes), (u64::from(length), u64::from(length)));
 }
 
@@ -89,7 +89,7 @@ fn a_list_with_a_load_is_one_line_and_its_load_another() {
     heap.type_of[length as usize..].fill(load);
     let lines = tree(&heap, ALL);
     let shapes: Vec<_> = lines.iter().map(|line| (line.depth, line.what.clone(), line.count)).collect();
-    assert_eq!(shapes[2..], [(2, What::Chain(ObjectId(0)), 1000), (3, What::Group(load), 1000),]);
+    assert_eq!(shapes[2..], [(2, TreeItem::Chain(ObjectId(0)), 1000), (3, TreeItem::Group(load), 1000),]);
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn equal_siblings_are_one_line_and_large_ones_their_own() {
     sketch.sizes[301] = 500;
     let heap = sketch.heap();
     let count = |merge_types| {
-        let lines = tree(&heap, Options { merge_types, ..ALL });
+        let lines = tree(&heap, TreeOptions { merge_types, ..ALL });
         lines.iter().map(|line| (line.depth, line.count, line.total_bytes)).collect::<Vec<_>>()
     };
     // All are of one type: merged, they are one line with their owner.

@@ -3,7 +3,7 @@
 //! over one label is one step however long it is.
 
 use super::shortest::Shortest;
-use super::{By, Origin, label};
+use super::{Origin, ReachedBy, label};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, TypeKind};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -103,7 +103,7 @@ struct Signatures<'s, 'h, 'a> {
 }
 
 impl Signatures<'_, '_, '_> {
-    fn of(&mut self, object: ObjectId, pending: &mut Vec<(ObjectId, By)>) -> Option<u32> {
+    fn of(&mut self, object: ObjectId, pending: &mut Vec<(ObjectId, ReachedBy)>) -> Option<u32> {
         let (mut by, mut object) = (self.shortest.by(object)?, object);
         let mut signature = loop {
             if self.of[object.index()] != NONE {
@@ -144,11 +144,11 @@ impl Signatures<'_, '_, '_> {
         number
     }
 
-    fn label(&self, object: ObjectId, by: By) -> MergedLabel {
+    fn label(&self, object: ObjectId, by: ReachedBy) -> MergedLabel {
         match by {
-            By::Root => MergedLabel::One(Label::NONE),
-            By::Ephemeron => MergedLabel::Ephemeron,
-            By::Reference(row) => {
+            ReachedBy::Root => MergedLabel::One(Label::NONE),
+            ReachedBy::Ephemeron => MergedLabel::Ephemeron,
+            ReachedBy::Reference(row) => {
                 let label = label(self.heap, row);
                 let before = || self.shortest.before(object, by);
                 match label.kind() {

@@ -5,7 +5,7 @@
 
 use super::search::{self, Marks, Starts};
 use super::shortest::Shortest;
-use super::{By, Origin, Path, Step, is_immediate};
+use super::{Origin, Path, ReachedBy, Step, is_immediate};
 use crate::analysis::graph::Graph;
 use crate::analysis::referrers::Referrers;
 use crate::model::heap::{Heap, ObjectId};
@@ -68,11 +68,11 @@ impl Marks for Distances {
 struct Partial {
     object: ObjectId,
     /// How the next object is reached from this one, and the rest of the path, which begins with that.
-    next: Option<(By, u32)>,
+    next: Option<(ReachedBy, u32)>,
     /// Objects.
     length: u32,
     /// The whole path: how the first object is reached, and from where.
-    origin: Option<(Origin, By)>,
+    origin: Option<(Origin, ReachedBy)>,
 }
 
 struct Backward<'s, 'h, 'a> {
@@ -141,7 +141,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     fn extend(&mut self, number: u32, object: ObjectId, k: usize) {
         let &Partial { next, length, .. } = &self.partial[number as usize];
         for row in self.roots.get(&object).cloned().unwrap_or_default() {
-            self.push(Partial { object, next, length, origin: Some((Origin::Root(row), By::Root)) });
+            self.push(Partial { object, next, length, origin: Some((Origin::Root(row), ReachedBy::Root)) });
         }
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
         before.extend(self.holders.get(&object).into_iter().flatten());
@@ -178,11 +178,11 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     }
 
     /// The strong reference from one object to another.
-    fn link(&self, from: ObjectId, to: ObjectId) -> Option<By> {
+    fn link(&self, from: ObjectId, to: ObjectId) -> Option<ReachedBy> {
         let references = &self.heap.references;
         let row = references.range(from).find(|row| references.target[*row] == to && !references.is_weak(*row));
         let is_holder = || self.holders.get(&to).is_some_and(|holders| holders.contains(&from));
-        row.map(By::Reference).or_else(|| is_holder().then_some(By::Ephemeron))
+        row.map(ReachedBy::Reference).or_else(|| is_holder().then_some(ReachedBy::Ephemeron))
     }
 
     /// Whether an object is among the first of a partial path. Longer cycles are found when the path is complete.
@@ -205,7 +205,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
                 return None;
             }
             steps.push(Step { by, object: partial.object });
-            by = partial.next.map_or(By::Root, |(by, _)| by);
+            by = partial.next.map_or(ReachedBy::Root, |(by, _)| by);
         }
         Some(Path { origin, steps })
     }

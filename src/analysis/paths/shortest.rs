@@ -1,7 +1,7 @@
 //! One shortest path to every live object.
 
 use super::search::{self, Marks, Starts};
-use super::{By, Origin, Path, Step};
+use super::{Origin, Path, ReachedBy, Step};
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
 use rustc_hash::FxHashMap;
@@ -67,12 +67,12 @@ impl<R: Row> Rows<R> {
     }
 
     #[inline]
-    fn get(&self, object: ObjectId) -> Option<By> {
+    fn get(&self, object: ObjectId) -> Option<ReachedBy> {
         match self.rows[object.index()] {
             row if row == R::UNREACHED => None,
-            row if row == R::ROOT => Some(By::Root),
-            row if row == R::EPHEMERON => Some(By::Ephemeron),
-            row => Some(By::Reference(row.row())),
+            row if row == R::ROOT => Some(ReachedBy::Root),
+            row if row == R::EPHEMERON => Some(ReachedBy::Ephemeron),
+            row => Some(ReachedBy::Reference(row.row())),
         }
     }
 }
@@ -115,7 +115,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
 
     /// How an object is reached; None if it is not.
     #[inline]
-    pub fn by(&self, object: ObjectId) -> Option<By> {
+    pub fn by(&self, object: ObjectId) -> Option<ReachedBy> {
         match &self.via {
             Via::Narrow(rows) => rows.get(object),
             Via::Wide(rows) => rows.get(object),
@@ -123,11 +123,11 @@ impl<'h, 'a> Shortest<'h, 'a> {
     }
 
     /// The step before an object that is reached in this way; none if that is a root.
-    pub(super) fn before(&self, object: ObjectId, by: By) -> Option<ObjectId> {
+    pub(super) fn before(&self, object: ObjectId, by: ReachedBy) -> Option<ObjectId> {
         match by {
-            By::Root => None,
-            By::Reference(row) => Some(owner(self.heap, row)),
-            By::Ephemeron => match &self.via {
+            ReachedBy::Root => None,
+            ReachedBy::Reference(row) => Some(owner(self.heap, row)),
+            ReachedBy::Ephemeron => match &self.via {
                 Via::Narrow(rows) => rows.holders.get(&object).copied(),
                 Via::Wide(rows) => rows.holders.get(&object).copied(),
             },

@@ -1,22 +1,22 @@
 //! What changed from one profile to another.
 
-use super::{Label, Sums, Top};
+use super::{GroupLabel, Sums, Top};
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// A function, or what else rows are, in two profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct ProfileChange {
     /// What it is called in both.
-    pub label: Label,
+    pub label: GroupLabel,
     /// What it cost; None if it was not there.
     pub old: Option<Sums>,
     /// What it costs now; None if it is gone.
     pub new: Option<Sums>,
 }
 
-impl Change {
+impl ProfileChange {
     /// How much more it costs by itself now.
     pub fn own(&self, metric: Metric) -> i64 {
         self.delta(|sums| sums.own.get(metric))
@@ -33,13 +33,14 @@ impl Change {
 }
 
 /// All that is in one of both, sorted by how much its own cost changed, and then its cost in all.
-pub fn changes(old: Top, new: Top, metric: Metric) -> Vec<Change> {
-    let mut changes: Vec<_> = old.rows.into_iter().map(|row| Change { label: row.label, old: Some(row.sums), new: None }).collect();
-    let known: HashMap<Label, usize> = changes.iter().enumerate().map(|(i, change)| (change.label.clone(), i)).collect();
+pub fn changes(old: Top, new: Top, metric: Metric) -> Vec<ProfileChange> {
+    let mut changes: Vec<_> =
+        old.rows.into_iter().map(|row| ProfileChange { label: row.label, old: Some(row.sums), new: None }).collect();
+    let known: HashMap<GroupLabel, usize> = changes.iter().enumerate().map(|(i, change)| (change.label.clone(), i)).collect();
     for row in new.rows {
         match known.get(&row.label) {
             Some(&i) => changes[i].new = Some(row.sums),
-            None => changes.push(Change { label: row.label, old: None, new: Some(row.sums) }),
+            None => changes.push(ProfileChange { label: row.label, old: None, new: Some(row.sums) }),
         }
     }
     changes.sort_by_cached_key(|change| {

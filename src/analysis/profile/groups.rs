@@ -17,7 +17,7 @@ pub enum FrameBy {
 
 /// What a group is called. Two profiles are compared by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Label {
+pub struct GroupLabel {
     /// The function, file or thread.
     pub name: String,
     /// The function's file; empty if there is none.
@@ -30,7 +30,7 @@ pub struct Label {
 #[derive(Clone, Debug)]
 pub struct Groups {
     of_frame: Vec<u32>,
-    labels: Vec<Label>,
+    labels: Vec<GroupLabel>,
 }
 
 impl Groups {
@@ -54,12 +54,12 @@ impl Groups {
     }
 
     /// What a group is called.
-    pub fn label(&self, group: u32) -> &Label {
+    pub fn label(&self, group: u32) -> &GroupLabel {
         &self.labels[group as usize]
     }
 
     /// What all groups are called, by number.
-    pub fn labels(&self) -> &[Label] {
+    pub fn labels(&self) -> &[GroupLabel] {
         &self.labels
     }
 }
@@ -74,12 +74,12 @@ fn key(frame: &ProfileFrame, by: FrameBy) -> (FrameKind, NameId, NameId, u32) {
     }
 }
 
-fn label(profile: &Profile, frame: &ProfileFrame, by: FrameBy) -> Label {
+fn label(profile: &Profile, frame: &ProfileFrame, by: FrameBy) -> GroupLabel {
     let file = profile.names.text(frame.file);
     let function = crate::model::profile::display_name(frame.kind, profile.names.text(frame.function));
     match by {
-        FrameBy::Function => Label { name: function.to_owned(), namespace: file.to_owned(), line: None },
-        FrameBy::Line => Label { name: function.to_owned(), namespace: file.to_owned(), line: Some(frame.line) },
+        FrameBy::Function => GroupLabel { name: function.to_owned(), namespace: file.to_owned(), line: None },
+        FrameBy::Line => GroupLabel { name: function.to_owned(), namespace: file.to_owned(), line: Some(frame.line) },
         FrameBy::File => {
             let name = match (file, frame.kind) {
                 ("", FrameKind::Kernel) => "<kernel>",
@@ -87,7 +87,7 @@ fn label(profile: &Profile, frame: &ProfileFrame, by: FrameBy) -> Label {
                 ("", kind) => crate::model::profile::display_name(kind, ""),
                 (file, _) => file,
             };
-            Label { name: name.to_owned(), ..Label::default() }
+            GroupLabel { name: name.to_owned(), ..GroupLabel::default() }
         }
     }
 }

@@ -20,9 +20,9 @@ pub mod selected;
 pub mod top;
 
 pub use call_tree::{CallNode, CallTree, Focus};
-pub use changes::{Change, changes};
-pub use groups::{FrameBy, Groups, Label};
+pub use changes::{ProfileChange, changes};
+pub use groups::{FrameBy, GroupLabel, Groups};
 pub use places::{Place, places};
-pub use pruned::{Limits, PrunedNode, prune};
+pub use pruned::{PruneLimits, PrunedNode, prune};
 pub use selected::{Selected, Sums, share_base};
-pub use top::{By, Row, Top, TopSums, top};
+pub use top::{Top, TopBy, TopRow, TopSums, top};

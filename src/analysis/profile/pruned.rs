@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 /// What is left out.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct PruneLimits {
     /// Nodes whose part of `base` is smaller than this share.
     pub min_share: f64,
     /// What shares are shares of.
@@ -36,7 +36,7 @@ pub struct PrunedNode {
 
 /// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
 /// anything and are large enough; otherwise the largest of those, each with its callers.
-pub fn prune(tree: &CallTree, metric: Metric, limits: &Limits) -> Vec<PrunedNode> {
+pub fn prune(tree: &CallTree, metric: Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
     let nodes = &tree.nodes;
     let value = |node: u32| nodes[node as usize].sums.total.get(metric);
     let children =

@@ -1,6 +1,6 @@
 //! What each function, file, line, thread or process costs.
 
-use super::{FrameBy, Groups, Label, Selected, Sums};
+use super::{FrameBy, GroupLabel, Groups, Selected, Sums};
 use crate::analysis::buckets::Buckets;
 use crate::model::names::Names;
 use crate::model::profile::{Metric, ProfileThread, StackId, StackTree, Values};
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 /// What a row stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum By {
+pub enum TopBy {
     /// Frames that have something in common.
     Frames(FrameBy),
     /// A thread. By itself it costs what it costs in all.
@@ -19,9 +19,9 @@ pub enum By {
 
 /// A function, or what else rows are.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct TopRow {
     /// What it is called.
-    pub label: Label,
+    pub label: GroupLabel,
     /// What it costs.
     pub sums: Sums,
 }
@@ -30,7 +30,7 @@ pub struct Row {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Top {
     /// All that cost anything, in the order of the file.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TopRow>,
 }
 
 impl Top {
@@ -45,7 +45,7 @@ impl Top {
 }
 
 /// What everything costs, recursion counted once for each stack.
-pub fn top(selected: &Selected<'_>, by: By) -> Top {
+pub fn top(selected: &Selected<'_>, by: TopBy) -> Top {
     let mut sums = TopSums::new(by);
     sums.add(selected);
     sums.finish()
@@ -54,9 +54,9 @@ pub fn top(selected: &Selected<'_>, by: By) -> Top {
 /// What everything costs in the parts of a profile together. Frames and threads must have the same numbers in all of them.
 #[derive(Clone, Debug)]
 pub struct TopSums {
-    by: By,
+    by: TopBy,
     /// Those of the last part, which are those of all.
-    labels: Vec<Label>,
+    labels: Vec<GroupLabel>,
     /// By label.
     sums: Vec<Sums>,
     /// The sums of the samples that are looked at.
@@ -67,7 +67,7 @@ pub struct TopSums {
 
 impl TopSums {
     /// Nothing yet.
-    pub fn new(by: By) -> Self {
+    pub fn new(by: TopBy) -> Self {
         Self { by, labels: Vec::new(), sums: Vec::new(), total: Values::default(), without_frames: Values::default() }
     }
 
@@ -76,26 +76,26 @@ impl TopSums {
         self.total.add(&selected.total);
         self.without_frames.add(&selected.without_frames);
         match self.by {
-            By::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
-            By::Thread => {
-                self.add_threads(selected, |thread, names| Label { name: thread.label(names), ..Label::default() });
+            TopBy::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
+            TopBy::Thread => {
+                self.add_threads(selected, |thread, names| GroupLabel { name: thread.label(names), ..GroupLabel::default() });
             }
-            By::Process => {
-                self.add_threads(selected, |thread, _| Label { name: format!("P{}", thread.pid), ..Label::default() });
+            TopBy::Process => {
+                self.add_threads(selected, |thread, _| GroupLabel { name: format!("P{}", thread.pid), ..GroupLabel::default() });
             }
         }
     }
 
     /// The rows of all.
     pub fn finish(self) -> Top {
-        let all = self.labels.into_iter().zip(self.sums).map(|(label, sums)| Row { label, sums });
+        let all = self.labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
         match self.by {
-            By::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
-            By::Thread | By::Process => Top { rows: all.collect() },
+            TopBy::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
+            TopBy::Thread | TopBy::Process => Top { rows: all.collect() },
         }
     }
 
-    fn add_threads(&mut self, selected: &Selected<'_>, label: impl Fn(&ProfileThread, &Names) -> Label) {
+    fn add_threads(&mut self, selected: &Selected<'_>, label: impl Fn(&ProfileThread, &Names) -> GroupLabel) {
         let profile = selected.profile;
         let mut numbers = HashMap::new();
         let mut of_thread = vec![0; profile.threads.len()];

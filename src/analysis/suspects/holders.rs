@@ -1,6 +1,6 @@
 //! Objects at which the share of the heap drops: what holds them holds hardly more, and what they hold is small pieces.
 
-use super::{Group, LEAST_BYTES, Tree, part};
+use super::{LEAST_BYTES, SuspectGroup, Tree, part};
 use crate::model::heap::ObjectId;
 
 /// A holder has at least this share of the live heap, in percent: there is room for ten of them.
@@ -26,7 +26,7 @@ pub struct Holder {
     /// Objects of the chain; 1 if it is none.
     pub chain: u64,
     /// What it holds directly that weighs most.
-    pub inside: Option<Group>,
+    pub inside: Option<SuspectGroup>,
 }
 
 /// Walks down the dominator tree from each object that has enough.

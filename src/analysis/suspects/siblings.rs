@@ -1,7 +1,7 @@
 //! Many objects of one type that one object holds: a cache without a limit, listeners that nobody removes.
 
 use super::holders::Holder;
-use super::{Group, LEAST_BYTES, Tree, part};
+use super::{LEAST_BYTES, SuspectGroup, Tree, part};
 use crate::model::heap::ObjectId;
 
 /// Fewer are not many.
@@ -16,7 +16,7 @@ pub struct Siblings {
     /// What holds them.
     pub owner: ObjectId,
     /// What they are.
-    pub group: Group,
+    pub group: SuspectGroup,
 }
 
 /// All that nobody has named yet as a holder.

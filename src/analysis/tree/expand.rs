@@ -1,6 +1,6 @@
 //! What stands below a line.
 
-use super::{Line, Node, Omitted, Options, What};
+use super::{Node, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
@@ -15,7 +15,7 @@ pub(super) struct Expander<'h, 'a> {
     heap: &'h Heap<'a>,
     tree: &'h DominatorTree,
     preorder: &'h Preorder,
-    options: Options,
+    options: TreeOptions,
     /// The first type with the same name and namespace, by type.
     same: Vec<TypeId>,
     /// The smallest line.
@@ -25,7 +25,13 @@ pub(super) struct Expander<'h, 'a> {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
-    pub(super) fn new(heap: &'h Heap<'a>, tree: &'h DominatorTree, preorder: &'h Preorder, whole: u64, options: Options) -> Self {
+    pub(super) fn new(
+        heap: &'h Heap<'a>,
+        tree: &'h DominatorTree,
+        preorder: &'h Preorder,
+        whole: u64,
+        options: TreeOptions,
+    ) -> Self {
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
         let types = heap.types.iter().enumerate();
         let same = types.map(|(row, kind)| *first.entry((kind.name, kind.namespace)).or_insert(TypeId(row as u32))).collect();
@@ -44,9 +50,9 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     /// A line that stands for objects at some positions.
-    pub(super) fn child(&self, what: What, members: Vec<u32>) -> Node {
+    pub(super) fn child(&self, what: TreeItem, members: Vec<u32>) -> Node {
         let total_bytes = members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
-        let line = Line { depth: 0, what, count: members.len() as u64, own_bytes: 0, total_bytes, omitted: Omitted::default() };
+        let line = TreeLine { depth: 0, what, count: members.len() as u64, own_bytes: 0, total_bytes, omitted: Omitted::default() };
         Node { parent: 0, line, members, shown: false }
     }
 
@@ -54,20 +60,20 @@ impl<'h, 'a> Expander<'h, 'a> {
     pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
         let below = match node.line.what {
-            What::Heap => members,
-            What::Root(_) => {
+            TreeItem::Heap => members,
+            TreeItem::Root(_) => {
                 node.line.count = members.iter().map(|member| u64::from(self.preorder.end(*member) - member)).sum();
                 members
             }
-            What::Object(object) => {
+            TreeItem::Object(object) => {
                 let (absorbed, below) = self.chain(members);
                 self.count(&mut node.line, &absorbed);
                 if absorbed.len() > 1 {
-                    node.line.what = What::Chain(object);
+                    node.line.what = TreeItem::Chain(object);
                 }
                 below
             }
-            What::Chain(_) | What::Group(_) => {
+            TreeItem::Chain(_) | TreeItem::Group(_) => {
                 let (absorbed, below) = self.nested(members);
                 self.count(&mut node.line, &absorbed);
                 below
@@ -81,7 +87,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         self.group(below)
     }
 
-    fn count(&self, line: &mut Line, objects: &[u32]) {
+    fn count(&self, line: &mut TreeLine, objects: &[u32]) {
         line.count = objects.len() as u64;
         line.own_bytes = objects.iter().fold(0_u64, |sum, position| {
             let object = self.object(*position);
@@ -130,14 +136,14 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
         for position in objects {
             match self.retained(position) >= self.smallest_single {
-                true => lines.push(self.child(What::Object(self.object(position)), vec![position])),
+                true => lines.push(self.child(TreeItem::Object(self.object(position)), vec![position])),
                 false => by_type.entry(self.same(position)).or_default().push(position),
             }
         }
         lines.sort_by_key(|line| line.members[0]);
         lines.extend(by_type.into_iter().map(|(of, members)| match members.as_slice() {
-            [only] if !self.options.merge_types => self.child(What::Object(self.object(*only)), members),
-            _ => self.child(What::Group(of), members),
+            [only] if !self.options.merge_types => self.child(TreeItem::Object(self.object(*only)), members),
+            _ => self.child(TreeItem::Group(of), members),
         }));
         lines
     }

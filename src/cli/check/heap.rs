@@ -11,7 +11,7 @@ use super::super::status::{Status, UsageError};
 use super::super::terminal::{Terminal, show_path};
 use super::report::{Outcome, print};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
-use crate::analysis::histogram::{By, Histogram, Scope};
+use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::input::Kind;
 use crate::input::check::Finding;
@@ -60,7 +60,7 @@ fn analysed<'h, 'a>(heap: &'h Heap<'a>) -> Option<Analysed<'h, 'a>> {
 
 /// Counts live objects by type.
 fn histogram(heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Histogram {
-    Histogram::of(heap, analysed.map(|analysed| &analysed.tree), By::Type, Scope::Live)
+    Histogram::of(heap, analysed.map(|analysed| &analysed.tree), GroupBy::Type, Scope::Live)
 }
 
 /// # Errors

@@ -9,7 +9,7 @@ use super::super::status::{self, Status};
 use super::super::table::{Align, Table};
 use super::super::terminal::{Terminal, show_path};
 use crate::input::check::{Finding, Findings};
-use crate::input::{self, Options};
+use crate::input::{self, ReadOptions};
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -24,7 +24,7 @@ struct Document<'a> {
 
 pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
+    let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let findings = input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));

@@ -4,7 +4,7 @@ use super::super::args::DialectArg;
 use super::super::progress::Progress;
 use super::super::status::{self, OutputError, Status};
 use super::{Conversion, Converted, Report};
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::mojo::samples::{Stop, Streamed, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
 use crate::output::austin::{AustinCounts, AustinWriter, Dialect};
@@ -23,7 +23,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         DialectArg::Peer => (Dialect::Peer, Lookup::Strict),
     };
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let options = Options { progress: &|offset| progress.reached(offset), ..Options::default() };
+    let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let mut writer = AustinWriter::new(conversion.create()?, dialect);
     let fail = |error| OutputError::new(&args.output, error);
     let (streamed, stop) = for_each_sample(input.bytes(), lookup, options, &mut writer);

@@ -7,17 +7,17 @@ use super::super::status::Status;
 use super::{Conversion, Converted, Report};
 use crate::analysis::graph::Graph;
 use crate::analysis::live::live;
-use crate::output::heapsnapshot::{self, Options, Which};
+use crate::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions};
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { args, input, terminal, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let graph = Graph::of(&loaded.heap);
     let live = live(&graph);
-    let options = Options {
+    let options = HeapSnapshotOptions {
         objects: match args.objects.unwrap_or(WhichArg::Live) {
-            WhichArg::Live => Which::Live,
-            WhichArg::All => Which::All,
+            WhichArg::Live => HeapSnapshotObjects::Live,
+            WhichArg::All => HeapSnapshotObjects::All,
         },
     };
     let (written, bytes) = conversion.write(|out| heapsnapshot::write(&loaded.heap, &graph, &live, &options, out))?;

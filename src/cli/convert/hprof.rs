@@ -5,12 +5,12 @@ use super::super::load::report_loaded;
 use super::super::size::plural;
 use super::super::status::Status;
 use super::{Conversion, Converted, Report};
-use crate::output::hprof::{self, IdKind, Options};
+use crate::output::hprof::{self, HprofOptions, IdKind};
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { args, input, terminal, .. } = *conversion;
     let loaded = conversion.load_heap()?;
-    let options = Options {
+    let options = HprofOptions {
         ids: match args.ids.unwrap_or(IdsArg::Compact) {
             IdsArg::Compact => IdKind::Compact,
             IdsArg::Address => IdKind::Address,

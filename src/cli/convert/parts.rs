@@ -132,21 +132,21 @@ fn fail(conversion: &Conversion<'_>, error: io::Error) -> OutputError {
 
 /// A writer of several parts. A profile that is one part is written like any other stacks.
 enum Writer {
-    Folded(folded::Writer),
-    Pprof(pprof::Writer),
-    Speedscope(speedscope::Writer),
+    Folded(folded::FoldedWriter),
+    Pprof(pprof::PprofWriter),
+    Speedscope(speedscope::SpeedscopeWriter),
     #[cfg(feature = "flamegraph")]
-    Svg(flamegraph::Writer),
+    Svg(flamegraph::FlamegraphWriter),
 }
 
 impl Writer {
     fn new(target: Target, stacks: &WeightedStacks, out: &Destination) -> Self {
         match target {
-            Target::Pprof => Self::Pprof(pprof::Writer::new(stacks)),
-            Target::Speedscope => Self::Speedscope(speedscope::Writer::new(stacks, Spool::new(out.folder()))),
+            Target::Pprof => Self::Pprof(pprof::PprofWriter::new(stacks)),
+            Target::Speedscope => Self::Speedscope(speedscope::SpeedscopeWriter::new(stacks, Spool::new(out.folder()))),
             #[cfg(feature = "flamegraph")]
-            Target::Svg => Self::Svg(flamegraph::Writer::new(stacks, 0)),
-            _ => Self::Folded(folded::Writer::new(stacks, 0)),
+            Target::Svg => Self::Svg(flamegraph::FlamegraphWriter::new(stacks, 0)),
+            _ => Self::Folded(folded::FoldedWriter::new(stacks, 0)),
         }
     }
 

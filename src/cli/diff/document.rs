@@ -1,6 +1,6 @@
 //! Changes between two heaps for programs.
 
-use crate::analysis::diff::{Change, Delta, Side};
+use crate::analysis::diff::{Delta, HistogramChange, Side};
 use crate::analysis::histogram::Histogram;
 use serde::Serialize;
 
@@ -77,7 +77,7 @@ pub(super) struct CsvRow<'a> {
 }
 
 /// Whether a row is in one of the heaps only.
-pub(super) fn status(row: &Change) -> &'static str {
+pub(super) fn status(row: &HistogramChange) -> &'static str {
     match (row.old, row.new) {
         (None, _) => "new",
         (_, None) => "gone",
@@ -100,7 +100,7 @@ pub(super) fn side(side: &Side) -> SideJson {
     }
 }
 
-pub(super) fn row_json(row: &Change) -> RowJson<'_> {
+pub(super) fn row_json(row: &HistogramChange) -> RowJson<'_> {
     let Delta { count, shallow_bytes, external_bytes, retained_bytes } = row.delta();
     RowJson {
         name: &row.name,
@@ -117,7 +117,7 @@ fn absent(other: Option<Side>) -> Side {
     Side { retained_bytes: other.and_then(|side| side.retained_bytes).map(|_| 0), ..Side::default() }
 }
 
-pub(super) fn csv_row(row: &Change) -> CsvRow<'_> {
+pub(super) fn csv_row(row: &HistogramChange) -> CsvRow<'_> {
     let RowJson { name, namespace, old, new, delta, status } = row_json(row);
     CsvRow {
         name,

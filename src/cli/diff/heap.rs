@@ -11,7 +11,7 @@ use super::super::top::{heap as top, quick};
 use super::document::{Document, Omitted, csv_row, row_json, side};
 use super::identity;
 use super::text::{delta, footer, notes, table};
-use crate::analysis::diff::{Change, changes};
+use crate::analysis::diff::{HistogramChange, changes};
 use crate::analysis::histogram::Histogram;
 use crate::input::load::Loaded;
 
@@ -120,6 +120,6 @@ fn counted<'a>(
 }
 
 /// Rows of the older heap that did not change.
-fn unchanged(old: &Histogram, changes: &[Change]) -> u64 {
+fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
     old.rows.len() as u64 - changes.iter().filter(|change| change.old.is_some()).count() as u64
 }

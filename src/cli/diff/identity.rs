@@ -11,7 +11,7 @@ use super::super::table::{Align, Table};
 use super::super::terminal::{Terminal, show_path};
 use super::document::{SideJson, side};
 use crate::analysis::diff::Side;
-use crate::analysis::histogram::{By, Histogram, Scope};
+use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::identity::{Fate, Hashed, fates};
 use crate::input;
 use crate::model::heap::{Heap, ObjectId};
@@ -108,7 +108,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
 
 /// All objects, live or not, whose fates are told.
 fn all_of(heap: &Heap<'_>) -> SideJson {
-    let total = Histogram::of(heap, None, By::Type, Scope::All).total;
+    let total = Histogram::of(heap, None, GroupBy::Type, Scope::All).total;
     side(&Side { sum: total, retained_bytes: None })
 }
 

@@ -8,7 +8,7 @@ use super::super::status::{Status, UsageError};
 use super::super::table::{Align, Table};
 use super::super::terminal::{Terminal, show_path};
 use super::super::top::by_of;
-use crate::analysis::profile::{By, Change, FrameBy, Selected, Sums, changes, share_base, top};
+use crate::analysis::profile::{FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top};
 use crate::model::profile::{Metric, Values};
 use serde::Serialize;
 
@@ -132,18 +132,18 @@ fn amount(total: &Values, metric: Metric, common: &Common) -> Amount {
     Amount::new(metric, share_base(total, metric), common.bytes)
 }
 
-fn kind(by: By) -> (&'static str, &'static str) {
+fn kind(by: TopBy) -> (&'static str, &'static str) {
     match by {
-        By::Frames(FrameBy::Function) => ("function", "functions"),
-        By::Frames(FrameBy::File) => ("file", "files"),
-        By::Frames(FrameBy::Line) => ("line", "lines"),
-        By::Thread => ("thread", "threads"),
-        By::Process => ("process", "processes"),
+        TopBy::Frames(FrameBy::Function) => ("function", "functions"),
+        TopBy::Frames(FrameBy::File) => ("file", "files"),
+        TopBy::Frames(FrameBy::Line) => ("line", "lines"),
+        TopBy::Thread => ("thread", "threads"),
+        TopBy::Process => ("process", "processes"),
     }
 }
 
 impl DiffRow {
-    fn of(change: &Change, metric: Metric, amounts: (Amount, Amount)) -> Self {
+    fn of(change: &ProfileChange, metric: Metric, amounts: (Amount, Amount)) -> Self {
         let old = change.old.map(|sums| Cost::of(&sums, metric, amounts.0));
         let new = change.new.map(|sums| Cost::of(&sums, metric, amounts.1));
         let (before, after) = (old.unwrap_or(Cost::NONE), new.unwrap_or(Cost::NONE));
@@ -202,9 +202,9 @@ impl CsvRow {
 }
 
 fn table(
-    changes: &[Change],
+    changes: &[ProfileChange],
     rows: &[DiffRow],
-    by: By,
+    by: TopBy,
     amounts: (Amount, Amount),
     files: ShortFiles<'_>,
     terminal: &Terminal,
@@ -212,10 +212,10 @@ fn table(
     let right = Align::Right;
     let mut table = Table::new(&[right, right, right, right, right, right, Align::Left, Align::Left]).minor(&[2, 1, 5, 4]);
     let (heading, second) = match by {
-        By::Frames(FrameBy::File) => ("FILE", ""),
-        By::Frames(_) => ("FUNCTION", "FILE"),
-        By::Thread => ("THREAD", ""),
-        By::Process => ("PROCESS", ""),
+        TopBy::Frames(FrameBy::File) => ("FILE", ""),
+        TopBy::Frames(_) => ("FUNCTION", "FILE"),
+        TopBy::Thread => ("THREAD", ""),
+        TopBy::Process => ("PROCESS", ""),
     };
     let headings = ["SELF", "NOW", "SHARE", "TOTAL", "NOW", "SHARE", heading, second];
     table.row(headings.map(|heading| terminal.dim(heading)));
@@ -226,7 +226,7 @@ fn table(
         };
         let new = row.new.unwrap_or(Cost::NONE);
         let name = match by {
-            By::Frames(FrameBy::File) => files.show(&row.name),
+            TopBy::Frames(FrameBy::File) => files.show(&row.name),
             _ => &row.name,
         };
         let mark = match (change.old, change.new) {

@@ -5,22 +5,22 @@ use super::super::size::{count, plural, size};
 use super::super::table::{Align, Table};
 use super::super::top::document::{by_name, root_text};
 use super::document::status;
-use crate::analysis::diff::{Change, Delta, rise};
+use crate::analysis::diff::{Delta, HistogramChange, rise};
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
-use crate::analysis::root_groups::{Holder, RootGroups};
+use crate::analysis::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::Heap;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
 /// What each row is besides its numbers: gone, or new, and then what holds it.
-pub(super) fn notes(rows: &[Change], by: ByArg, new: Option<&Heap<'_>>) -> Vec<String> {
-    let is_new = |row: &Change| status(row) == "new";
+pub(super) fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Heap<'_>>) -> Vec<String> {
+    let is_new = |row: &HistogramChange| status(row) == "new";
     let holders = match new {
         Some(heap) if by == ByArg::Type && rows.iter().any(is_new) => holders(heap, rows),
         _ => rows.iter().map(|_| None).collect(),
     };
-    let note = |(row, holder): (&Change, Option<String>)| match (status(row), holder) {
+    let note = |(row, holder): (&HistogramChange, Option<String>)| match (status(row), holder) {
         ("changed", _) => String::new(),
         ("new", Some(holder)) => format!("new: held by {holder}"),
         (status, _) => status.to_owned(),
@@ -29,7 +29,7 @@ pub(super) fn notes(rows: &[Change], by: ByArg, new: Option<&Heap<'_>>) -> Vec<S
 }
 
 /// The group of roots that alone holds most objects of each type, if one does.
-fn holders(heap: &Heap<'_>, rows: &[Change]) -> Vec<Option<String>> {
+fn holders(heap: &Heap<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
     let groups = RootGroups::of(heap, &Graph::of(heap));
     let index: FxHashMap<(&str, &str), usize> =
         rows.iter().enumerate().map(|(row, change)| ((change.name.as_str(), change.namespace.as_str()), row)).collect();
@@ -38,11 +38,11 @@ fn holders(heap: &Heap<'_>, rows: &[Change]) -> Vec<Option<String>> {
     let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
     for object in heap.objects() {
         let Some(&row) = row_of[heap.type_of[object.index()].0 as usize] else { continue };
-        if let Holder::Group(group) = groups.holder(object) {
+        if let HeldBy::Group(group) = groups.holder(object) {
             *counts[row].entry(group).or_default() += 1;
         }
     }
-    let most = |(counts, row): (BTreeMap<u32, u64>, &Change)| {
+    let most = |(counts, row): (BTreeMap<u32, u64>, &HistogramChange)| {
         let (group, held) = counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
         let all = row.new.map_or(0, |side| side.sum.count);
         let group = &groups.groups[group as usize];
@@ -51,7 +51,14 @@ fn holders(heap: &Heap<'_>, rows: &[Change]) -> Vec<Option<String>> {
     counts.into_iter().zip(rows).map(most).collect()
 }
 
-pub(super) fn table(rows: &[Change], notes: &[String], by: ByArg, sort: SortArg, has_retained: bool, common: &Common) -> Table {
+pub(super) fn table(
+    rows: &[HistogramChange],
+    notes: &[String],
+    by: ByArg,
+    sort: SortArg,
+    has_retained: bool,
+    common: &Common,
+) -> Table {
     let column = match sort {
         SortArg::Count if has_retained => SortArg::Retained,
         SortArg::Count => SortArg::Shallow,
@@ -114,8 +121,8 @@ pub(super) fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
 }
 
 pub(super) fn footer(
-    rows: &[Change],
-    shown: &[Change],
+    rows: &[HistogramChange],
+    shown: &[HistogramChange],
     unchanged: u64,
     old: &Histogram,
     new: &Histogram,

@@ -7,7 +7,7 @@ use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
-use crate::analysis::profile::{By, FrameBy, Groups, Label, Place, Row, Selected, places, share_base, top};
+use crate::analysis::profile::{FrameBy, GroupLabel, Groups, Place, Selected, TopBy, TopRow, places, share_base, top};
 use crate::model::profile::{Metric, Profile};
 use serde::Serialize;
 use std::collections::HashMap;
@@ -67,15 +67,15 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let by = if args.line.is_some() { FrameBy::Line } else { FrameBy::Function };
-    let mut found = top(&selected, By::Frames(by));
+    let mut found = top(&selected, TopBy::Frames(by));
     let wanted = Wanted::of(args);
     found.rows.retain(|row| wanted.has(&row.label));
     found.sort(metric, true);
     let (shown, rest) = found.rows.split_at(common.rows(args.limit, 20).min(found.rows.len()));
     let groups = Groups::of(&loaded.profile, by);
     let places = places(&selected, &groups, metric);
-    let of_label: HashMap<&Label, &Option<Place>> = groups.labels().iter().zip(&places).collect();
-    let place = |row: &Row| of_label.get(&row.label).copied().copied().flatten();
+    let of_label: HashMap<&GroupLabel, &Option<Place>> = groups.labels().iter().zip(&places).collect();
+    let place = |row: &TopRow| of_label.get(&row.label).copied().copied().flatten();
     let document = Document {
         schema: "dumptool/find/1",
         file: input.path.display().to_string(),
@@ -126,7 +126,7 @@ impl Wanted {
         }
     }
 
-    fn has(&self, label: &Label) -> bool {
+    fn has(&self, label: &GroupLabel) -> bool {
         self.function.as_ref().is_none_or(|pattern| pattern.matches(label))
             && self.file.as_ref().is_none_or(|pattern| pattern.matches_path(&label.namespace))
             && (self.line.is_none() || self.line == label.line)
@@ -134,7 +134,7 @@ impl Wanted {
 }
 
 impl FoundRow {
-    fn of(row: &Row, place: Option<Place>, metric: Metric, profile: &Profile) -> Self {
+    fn of(row: &TopRow, place: Option<Place>, metric: Metric, profile: &Profile) -> Self {
         Self { cost: CostRow::of(row, metric), example: place.map(|place| Example::of(&place, profile)) }
     }
 }

@@ -4,20 +4,20 @@ use super::super::args::Common;
 use super::super::size::{count, duration, plural, size};
 use super::super::table::{Align, Table};
 use super::view::View;
-use crate::input::info::{Details, HeapInfo, Info, SnapshotInfo};
+use crate::input::info::{FormatDetails, HeapInfo, Info, SnapshotInfo};
 use crate::input::{dart, go, hprof, mvmheap};
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, common: &Common) {
     match heap.snapshots.first().map(|snapshot| (snapshot, &snapshot.details)) {
-        Some((snapshot, Details::Go(details))) => show_go(snapshot, details, view, common),
-        Some((snapshot, Details::Dart(details))) => show_dart(snapshot, details, view, common),
-        Some((snapshot, Details::Hprof(details))) => show_hprof(info, snapshot, details, view),
-        Some((_, Details::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, common),
+        Some((snapshot, FormatDetails::Go(details))) => show_go(snapshot, details, view, common),
+        Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, common),
+        Some((snapshot, FormatDetails::Hprof(details))) => show_hprof(info, snapshot, details, view),
+        Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, common),
         None => view.notes.push("  no snapshot can be read".to_owned()),
     }
 }
 
-fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, common: &Common) {
+fn show_go(snapshot: &SnapshotInfo, details: &go::GoDetails, view: &mut View, common: &Common) {
     let size = |bytes| size(bytes, common.bytes);
     let runtime = [details.go_version.as_deref(), details.arch.as_deref()];
     view.headline.push(runtime.into_iter().flatten().collect::<Vec<_>>().join(" "));
@@ -68,7 +68,7 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::Details, view: &mut View, comm
     view.fact("heap", size(of("HeapInuse")), system);
 }
 
-fn show_dart(snapshot: &SnapshotInfo, details: &dart::Details, view: &mut View, common: &Common) {
+fn show_dart(snapshot: &SnapshotInfo, details: &dart::DartDetails, view: &mut View, common: &Common) {
     let size = |bytes| size(bytes, common.bytes);
     view.headline.push(format!("isolate {}", details.name));
     view.headline.extend(details.vm_generation.map(|generation| format!("Dart {generation}")));
@@ -100,7 +100,7 @@ fn show_dart(snapshot: &SnapshotInfo, details: &dart::Details, view: &mut View, 
     }
 }
 
-fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &hprof::Details, view: &mut View) {
+fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &hprof::HprofDetails, view: &mut View) {
     view.headline.push(format!("{}-byte ids", details.id_size));
     let kinds = [
         (details.instances, "instances"),
@@ -150,7 +150,7 @@ fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, common
 
 fn snapshot_row(snapshot: &SnapshotInfo, common: &Common) -> Vec<String> {
     let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
-    let Details::Mvmheap(details) = &snapshot.details else { return Vec::new() };
+    let FormatDetails::Mvmheap(details) = &snapshot.details else { return Vec::new() };
     let bytes = match (snapshot.shallow_bytes, snapshot.external_bytes) {
         (Some(shallow), Some(external)) => Some(shallow.saturating_add(external)),
         _ => details.total_heap_size,

@@ -11,7 +11,7 @@ use super::status::{self, Status, UsageError};
 use super::terminal::Terminal;
 use crate::input::info::Info;
 use crate::input::load::snapshots;
-use crate::input::{self, Options};
+use crate::input::{self, ReadOptions};
 use serde::Serialize;
 use view::View;
 
@@ -75,7 +75,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, common: &Common, terminal: &Ter
     let input = Input::open(path, common)?;
     let bytes = input.bytes().len() as u64;
     let progress = Progress::new(bytes, terminal);
-    let options = Options { quick: args.quick, progress: &|offset| progress.reached(offset) };
+    let options = ReadOptions { quick: args.quick, progress: &|offset| progress.reached(offset) };
     let mut info = input::info(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
     let source = input.source;

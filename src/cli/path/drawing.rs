@@ -5,7 +5,7 @@ use super::super::objects::Analysed;
 use super::super::size::size;
 use super::super::status::UsageError;
 use super::root_text;
-use crate::analysis::paths::{By, Path};
+use crate::analysis::paths::{Path, ReachedBy};
 use crate::model::heap::{Label, ObjectId};
 use crate::output::dot::{self, Arrow, Drawing};
 
@@ -19,8 +19,8 @@ pub(super) fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path]
         for steps in path.steps.windows(2) {
             let [from, to] = steps else { continue };
             let label = match to.by {
-                By::Reference(row) => heap.references.label.get(row).copied().unwrap_or(Label::NONE),
-                By::Root | By::Ephemeron => Label::NONE,
+                ReachedBy::Reference(row) => heap.references.label.get(row).copied().unwrap_or(Label::NONE),
+                ReachedBy::Root | ReachedBy::Ephemeron => Label::NONE,
             };
             drawing.references.push(Arrow { from: from.object, to: to.object, label, weak: false });
         }

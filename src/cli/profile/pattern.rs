@@ -2,7 +2,7 @@
 
 use super::super::glob::Glob;
 use super::super::status::UsageError;
-use crate::analysis::profile::Label;
+use crate::analysis::profile::GroupLabel;
 
 /// A pattern for functions: a glob over names, or over `file:name`, where the file may be the end of a path in whole names.
 pub(in crate::cli) struct Pattern {
@@ -17,8 +17,8 @@ impl Pattern {
     }
 
     /// Whether a function is meant, or a file.
-    pub(in crate::cli) fn matches(&self, label: &Label) -> bool {
-        let Label { name, namespace, line } = label;
+    pub(in crate::cli) fn matches(&self, label: &GroupLabel) -> bool {
+        let GroupLabel { name, namespace, line } = label;
         if self.matches_path(name) {
             return true;
         }
@@ -33,7 +33,7 @@ impl Pattern {
 }
 
 /// The error for a pattern that means no function, with functions that may have been meant.
-pub(in crate::cli) fn no_function(pattern: &str, labels: &[Label]) -> UsageError {
+pub(in crate::cli) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     const SHOWN: usize = 5;
     let part = pattern.rsplit(':').next().unwrap_or(pattern).trim_matches('*').to_lowercase();
     let alike = labels.iter().filter(|label| !part.is_empty() && label.name.to_lowercase().contains(&part));
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn patterns_mean_functions_with_or_without_their_file() {
-        let label = Label { name: "Reader.decode".to_owned(), namespace: "/lib/json/reader.py".to_owned(), line: None };
+        let label = GroupLabel { name: "Reader.decode".to_owned(), namespace: "/lib/json/reader.py".to_owned(), line: None };
         for (pattern, expected) in [
             ("Reader.decode", true),
             ("*decode", true),

@@ -1,6 +1,6 @@
 //! What the documents of several commands on profiles say in the same words.
 
-use crate::analysis::profile::Row;
+use crate::analysis::profile::TopRow;
 use crate::model::profile::{Metric, Values};
 use serde::Serialize;
 
@@ -31,7 +31,7 @@ impl Total {
 }
 
 impl CostRow {
-    pub(in crate::cli) fn of(row: &Row, metric: Metric) -> Self {
+    pub(in crate::cli) fn of(row: &TopRow, metric: Metric) -> Self {
         Self {
             name: row.label.name.clone(),
             namespace: row.label.namespace.clone(),

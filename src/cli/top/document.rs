@@ -7,7 +7,7 @@ use super::super::size::{count, percent, plural, size};
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
 use super::heap::value;
-use crate::analysis::histogram::{Histogram, Row};
+use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::model::sum::Sum;
 use serde::Serialize;
 
@@ -127,7 +127,7 @@ impl Document<'_> {
 
     /// The column that is sorted by comes first.
     fn columns(&self) -> Vec<SortArg> {
-        let retains = |row: &Row| row.retained_bytes.is_some();
+        let retains = |row: &HistogramRow| row.retained_bytes.is_some();
         // Nothing is retained by what nothing holds.
         let has_retained = self.objects != ObjectsArg::Unreachable && self.histogram.rows.iter().any(retains);
         let has_external = self.histogram.total.external_bytes > 0;
@@ -154,7 +154,7 @@ impl Document<'_> {
         }
     }
 
-    fn name(&self, row: &Row) -> String {
+    fn name(&self, row: &HistogramRow) -> String {
         match self.by {
             ByArg::Namespace if row.namespace.is_empty() => "(none)".to_owned(),
             ByArg::Namespace => row.namespace.clone(),
@@ -173,7 +173,7 @@ impl Document<'_> {
     }
 
     /// What was left out.
-    fn footer(&self, shown: &[Row], common: &Common) -> String {
+    fn footer(&self, shown: &[HistogramRow], common: &Common) -> String {
         let (total, rows) = (&self.histogram.total, self.histogram.rows.len() as u64);
         let bytes = |sum: &Sum| size(sum.bytes(), common.bytes);
         let what = match (self.objects, self.histogram.unreachable.is_some()) {
@@ -218,7 +218,7 @@ pub(in crate::cli) fn root_text(kind: &str, name: &str) -> String {
     }
 }
 
-fn cell(row: &Row, column: SortArg, common: &Common) -> String {
+fn cell(row: &HistogramRow, column: SortArg, common: &Common) -> String {
     match column {
         SortArg::Retained => row.retained_bytes.map_or_else(|| "-".to_owned(), |bytes| size(bytes, common.bytes)),
         SortArg::Count => count(row.sum.count),
@@ -262,7 +262,7 @@ pub(super) fn sum_json(sum: &Sum) -> SumJson {
     SumJson { count: sum.count, shallow_bytes: sum.shallow_bytes, external_bytes: sum.external_bytes }
 }
 
-fn row_json(row: &Row) -> RowJson<'_> {
+fn row_json(row: &HistogramRow) -> RowJson<'_> {
     RowJson {
         name: &row.name,
         namespace: &row.namespace,

@@ -12,7 +12,7 @@ use super::quick;
 use crate::analysis::growth::{Growth, Series};
 use crate::input::histogram::TypeCounts;
 use crate::input::load::snapshots;
-use crate::input::{self, Options};
+use crate::input::{self, ReadOptions};
 use crate::model::heap::TypeKind;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -96,7 +96,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         )
         .into());
     }
-    let info = input::info(input.format, input.bytes(), Options { quick: true, ..Options::default() });
+    let info = input::info(input.format, input.bytes(), ReadOptions { quick: true, ..ReadOptions::default() });
     let info = info.map_err(|error| input.error(error))?;
     let all = info.heap.map(|heap| heap.snapshots).unwrap_or_default();
     let numbers: Vec<u64> = all.iter().filter(|snapshot| snapshot.complete).map(|snapshot| snapshot.index).collect();

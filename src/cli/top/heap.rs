@@ -9,7 +9,7 @@ use super::document::Document;
 use super::{growth, quick};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
-use crate::analysis::histogram::{By, Histogram, Row, Scope};
+use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
 use crate::analysis::root_groups::RootGroups;
 use crate::model::heap::Heap;
 use crate::model::sum::Sum;
@@ -72,20 +72,20 @@ pub(in crate::cli) fn histogram(
             let file = super::super::terminal::show_path(&input.path);
             return Err(UsageError::new(format!("{file} has no roots to group by")));
         }
-        (ByArg::Namespace, tree) => Histogram::of(heap, tree.as_ref(), By::Namespace, scope),
-        (ByArg::SizeClass, tree) => Histogram::of(heap, tree.as_ref(), By::SizeClass, scope),
-        (_, tree) => Histogram::of(heap, tree.as_ref(), By::Type, scope),
+        (ByArg::Namespace, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Namespace, scope),
+        (ByArg::SizeClass, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::SizeClass, scope),
+        (_, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Type, scope),
     };
     Ok((histogram, tree.is_some()))
 }
 
 /// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so on.
-pub(super) fn sort(rows: &mut [Row], by: SortArg) {
+pub(super) fn sort(rows: &mut [HistogramRow], by: SortArg) {
     rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));
 }
 
 /// The number in a column.
-pub(super) fn value(row: &Row, column: SortArg) -> u64 {
+pub(super) fn value(row: &HistogramRow, column: SortArg) -> u64 {
     match column {
         SortArg::Retained => row.retained_bytes.unwrap_or(0),
         SortArg::Shallow => row.sum.shallow_bytes,

@@ -7,7 +7,7 @@ use super::super::size::{count, plural};
 use super::super::status::Status;
 use super::super::table::{Align, Table};
 use super::super::terminal::Terminal;
-use crate::analysis::profile::{By, FrameBy, Row, Selected, TopSums, share_base};
+use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, TopSums, share_base};
 use crate::model::profile::Metric;
 use serde::Serialize;
 
@@ -69,42 +69,42 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
 }
 
 /// What rows are by an option that has been checked to be for profiles.
-pub(in crate::cli) fn by_of(by: Option<ByArg>) -> (By, &'static str) {
+pub(in crate::cli) fn by_of(by: Option<ByArg>) -> (TopBy, &'static str) {
     match by {
-        Some(ByArg::File) => (By::Frames(FrameBy::File), "file"),
-        Some(ByArg::Line) => (By::Frames(FrameBy::Line), "line"),
-        Some(ByArg::Thread) => (By::Thread, "thread"),
-        Some(ByArg::Process) => (By::Process, "process"),
-        _ => (By::Frames(FrameBy::Function), "function"),
+        Some(ByArg::File) => (TopBy::Frames(FrameBy::File), "file"),
+        Some(ByArg::Line) => (TopBy::Frames(FrameBy::Line), "line"),
+        Some(ByArg::Thread) => (TopBy::Thread, "thread"),
+        Some(ByArg::Process) => (TopBy::Process, "process"),
+        _ => (TopBy::Frames(FrameBy::Function), "function"),
     }
 }
 
 /// The table for people.
 struct View<'a> {
     selected: &'a Selected<'a>,
-    by: By,
+    by: TopBy,
     metric: Metric,
     amount: Amount,
     files: ShortFiles<'a>,
 }
 
 impl View<'_> {
-    fn table(&self, shown: &[Row], rest: &[Row], terminal: &Terminal) -> String {
+    fn table(&self, shown: &[TopRow], rest: &[TopRow], terminal: &Terminal) -> String {
         let text = match self.by {
-            By::Frames(by) => self.of_frames(shown, by, terminal),
-            By::Thread | By::Process => self.of_threads(shown, terminal),
+            TopBy::Frames(by) => self.of_frames(shown, by, terminal),
+            TopBy::Thread | TopBy::Process => self.of_threads(shown, terminal),
         };
         text + &self.footer(shown, rest)
     }
 
-    fn of_frames(&self, shown: &[Row], by: FrameBy, terminal: &Terminal) -> String {
+    fn of_frames(&self, shown: &[TopRow], by: FrameBy, terminal: &Terminal) -> String {
         let mut table =
             Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left, Align::Left])
                 .minor(&[3, 1]);
         let headings = if by == FrameBy::File { ["FILE", ""] } else { ["FUNCTION", "FILE"] };
         let [first, second] = headings;
         table.row(["SELF", "SHARE", "TOTAL", "SHARE", first, second, ""].map(|heading| terminal.dim(heading)));
-        for Row { label, sums } in shown {
+        for TopRow { label, sums } in shown {
             let (own, total) = (sums.own.get(self.metric), sums.total.get(self.metric));
             let file = match label.line {
                 Some(line) => format!("{}:{line}", self.files.show(&label.namespace)),
@@ -126,11 +126,11 @@ impl View<'_> {
     }
 
     /// Of a thread there is one number only.
-    fn of_threads(&self, shown: &[Row], terminal: &Terminal) -> String {
+    fn of_threads(&self, shown: &[TopRow], terminal: &Terminal) -> String {
         let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left]);
-        let heading = if self.by == By::Thread { "THREAD" } else { "PROCESS" };
+        let heading = if self.by == TopBy::Thread { "THREAD" } else { "PROCESS" };
         table.row(["TOTAL", "SHARE", "SAMPLES", heading].map(|heading| terminal.dim(heading)));
-        for Row { label, sums } in shown {
+        for TopRow { label, sums } in shown {
             let total = sums.total.get(self.metric);
             let samples = count(sums.total.samples);
             table.row([self.amount.show(total), self.amount.percent(total), samples, terminal.bold(&label.name)]);
@@ -139,14 +139,14 @@ impl View<'_> {
     }
 
     /// `showing 20 of 414 functions; 92.1 % of 180.6 s · 268 631 samples in 4 threads`.
-    fn footer(&self, shown: &[Row], rest: &[Row]) -> String {
+    fn footer(&self, shown: &[TopRow], rest: &[TopRow]) -> String {
         let rows = (shown.len() + rest.len()) as u64;
         let kind = match self.by {
-            By::Frames(FrameBy::Function) => plural(rows, "function", "functions"),
-            By::Frames(FrameBy::File) => plural(rows, "file", "files"),
-            By::Frames(FrameBy::Line) => plural(rows, "line", "lines"),
-            By::Thread => plural(rows, "thread", "threads"),
-            By::Process => plural(rows, "process", "processes"),
+            TopBy::Frames(FrameBy::Function) => plural(rows, "function", "functions"),
+            TopBy::Frames(FrameBy::File) => plural(rows, "file", "files"),
+            TopBy::Frames(FrameBy::Line) => plural(rows, "line", "lines"),
+            TopBy::Thread => plural(rows, "thread", "threads"),
+            TopBy::Process => plural(rows, "process", "processes"),
         };
         let selected = self.selected;
         let total = &selected.total;

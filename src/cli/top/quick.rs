@@ -7,7 +7,7 @@ use super::super::progress::Progress;
 use super::super::status::{self, Status, UsageError};
 use super::super::terminal::Terminal;
 use super::document::Document;
-use crate::analysis::histogram::{Histogram, Row};
+use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::input;
 use crate::input::histogram::TypeCounts;
 use crate::input::load::RootScan;
@@ -69,13 +69,13 @@ fn needs_graph(by: ByArg, sort: Option<SortArg>) -> Option<&'static str> {
 
 /// Types of one name and namespace in one row, or those of one namespace.
 pub(in crate::cli) fn histogram(counted: &TypeCounts, by: ByArg) -> Histogram {
-    let mut rows: Vec<Row> = Vec::new();
+    let mut rows: Vec<HistogramRow> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
         let name = if by == ByArg::Namespace { "" } else { row.name.as_str() };
         let known = *index.entry((name, row.namespace.as_str())).or_insert_with(|| {
             let (name, namespace) = (name.to_owned(), row.namespace.clone());
-            rows.push(Row { name, namespace, sum: Sum::default(), retained_bytes: None });
+            rows.push(HistogramRow { name, namespace, sum: Sum::default(), retained_bytes: None });
             rows.len() - 1
         });
         rows[known].sum.add_sum(&row.sum);

@@ -10,7 +10,7 @@ use super::super::size::{count, percent, plural, size};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
 use super::document::{SumJson, sum_json};
-use crate::analysis::histogram::{By, Histogram, Scope};
+use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::suspects::collections::Sparse;
 use crate::analysis::suspects::duplicates::Duplicates;
@@ -39,7 +39,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     let text = match common.format {
         OutputFormat::Table => report.text(&found, shown),
         OutputFormat::Json => {
-            let live = Histogram::of(heap, Some(&analysed.tree), By::Type, Scope::Live);
+            let live = Histogram::of(heap, Some(&analysed.tree), GroupBy::Type, Scope::Live);
             let document = Document {
                 schema: "dumptool/top/1",
                 file: args.file.display().to_string(),

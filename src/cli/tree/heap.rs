@@ -12,7 +12,7 @@ use super::super::top::document::root_text;
 use super::draw::branches;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
-use crate::analysis::tree::{self, Line, Omitted, Options, What};
+use crate::analysis::tree::{self, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, TypeId};
 use serde::Serialize;
@@ -59,7 +59,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
     let graph = Graph::of(heap);
     let (tree, roots) = DominatorTree::with_root_groups(heap, &graph);
     let merge_types = args.by == Some(TreeByArg::Type);
-    let options = Options {
+    let options = TreeOptions {
         min_share: args.min_share,
         depth: args.depth.unwrap_or(DEPTH),
         lines: common.rows(args.limit, LINES),
@@ -87,18 +87,18 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
     Ok(report_loaded(input, &loaded, terminal))
 }
 
-fn node<'a>(heap: &'a Heap<'_>, line: &'a Line, whole: u64) -> Node<'a> {
+fn node<'a>(heap: &'a Heap<'_>, line: &'a TreeLine, whole: u64) -> Node<'a> {
     let of = |of: TypeId| {
         let of = &heap.types[of.0 as usize];
         (heap.names.text(of.name), heap.names.text(of.namespace))
     };
     let (kind, (name, namespace), object) = match &line.what {
-        What::Heap => ("heap", ("live heap", ""), None),
-        What::Root(None) => ("root", ("several roots", ""), None),
-        What::Root(Some((kind, name))) => ("root", (name.as_str(), kind.name()), None),
-        What::Object(object) => ("object", of(heap.type_of[object.index()]), Some(heap.id(*object))),
-        What::Chain(object) => ("chain", of(heap.type_of[object.index()]), Some(heap.id(*object))),
-        What::Group(group) => ("group", of(*group), None),
+        TreeItem::Heap => ("heap", ("live heap", ""), None),
+        TreeItem::Root(None) => ("root", ("several roots", ""), None),
+        TreeItem::Root(Some((kind, name))) => ("root", (name.as_str(), kind.name()), None),
+        TreeItem::Object(object) => ("object", of(heap.type_of[object.index()]), Some(heap.id(*object))),
+        TreeItem::Chain(object) => ("chain", of(heap.type_of[object.index()]), Some(heap.id(*object))),
+        TreeItem::Group(group) => ("group", of(*group), None),
     };
     let Omitted { count: omitted, bytes: omitted_bytes } = line.omitted;
     let share = line.total_bytes as f64 / whole.max(1) as f64;
@@ -117,7 +117,7 @@ fn node<'a>(heap: &'a Heap<'_>, line: &'a Line, whole: u64) -> Node<'a> {
     }
 }
 
-fn text(loaded: &Loaded<'_>, lines: &[Line], options: Options, common: &Common, terminal: &Terminal) -> String {
+fn text(loaded: &Loaded<'_>, lines: &[TreeLine], options: TreeOptions, common: &Common, terminal: &Terminal) -> String {
     let heap = &loaded.heap;
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     // What is left out below a line is a line of its own, after all that is below it.
@@ -160,17 +160,17 @@ fn text(loaded: &Loaded<'_>, lines: &[Line], options: Options, common: &Common, 
 }
 
 /// What a line stands for: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one chain`.
-fn title(heap: &Heap<'_>, line: &Line, whole: u64, terminal: &Terminal) -> String {
+fn title(heap: &Heap<'_>, line: &TreeLine, whole: u64, terminal: &Terminal) -> String {
     let node = node(heap, line, whole);
     let name = terminal.bold(node.name);
     let object = node.object.map(|object| terminal.dim(&format!(" {object}"))).unwrap_or_default();
     let many = format!(" ×{}", count(line.count));
     match &line.what {
-        What::Heap | What::Root(None) => name,
-        What::Root(Some((kind, name))) => root_text(kind.name(), name),
-        What::Object(_) => name + &object,
-        What::Chain(_) => format!("{name}{many} in one chain from{object}"),
-        What::Group(_) if line.count == 1 => name,
-        What::Group(_) => name + &many,
+        TreeItem::Heap | TreeItem::Root(None) => name,
+        TreeItem::Root(Some((kind, name))) => root_text(kind.name(), name),
+        TreeItem::Object(_) => name + &object,
+        TreeItem::Chain(_) => format!("{name}{many} in one chain from{object}"),
+        TreeItem::Group(_) if line.count == 1 => name,
+        TreeItem::Group(_) => name + &many,
     }
 }

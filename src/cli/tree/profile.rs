@@ -7,7 +7,9 @@ use super::super::size::{count, plural};
 use super::super::status::{Status, UsageError};
 use super::super::terminal::Terminal;
 use super::calls::{CallLine, calls};
-use crate::analysis::profile::{CallTree, Focus, FrameBy, Groups, Label, Limits, PrunedNode, Selected, prune, share_base};
+use crate::analysis::profile::{
+    CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, PrunedNode, Selected, prune, share_base,
+};
 use crate::model::profile::Metric;
 use serde::Serialize;
 
@@ -49,7 +51,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Te
     let groups = Groups::of(&loaded.profile, FrameBy::Function);
     let base = share_base(&selected.total, metric);
     let limits =
-        Limits { min_share: args.min_share, base, depth: args.depth.unwrap_or(u32::MAX), nodes: common.rows(args.limit, 60) };
+        PruneLimits { min_share: args.min_share, base, depth: args.depth.unwrap_or(u32::MAX), nodes: common.rows(args.limit, 60) };
     let amount = Amount::new(metric, base, common.bytes);
     let view = View { loaded: &loaded, selected: &selected, groups: &groups, metric, amount, limits, terminal, common };
     match &args.focus {
@@ -65,7 +67,7 @@ struct View<'a> {
     groups: &'a Groups,
     metric: Metric,
     amount: Amount,
-    limits: Limits,
+    limits: PruneLimits,
     terminal: &'a Terminal,
     common: &'a Common,
 }
@@ -80,7 +82,7 @@ impl View<'_> {
             [thread] => self.loaded.profile.thread(thread).label(&self.loaded.profile.names),
             _ => "all threads".to_owned(),
         };
-        let root = Label { name: root, ..Label::default() };
+        let root = GroupLabel { name: root, ..GroupLabel::default() };
         let (nodes, rows) = self.rows(&tree, &root, CALLS);
         let document = self.document(None, None, &rows);
         print(self.common, &document, &rows, || rows.clone(), || self.lines(&nodes, &rows) + &self.footer(&tree, &nodes))
@@ -93,9 +95,9 @@ impl View<'_> {
             self.groups.labels().iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(label, _)| label).collect();
         let root = match found[..] {
             [only] => only.clone(),
-            _ => Label {
+            _ => GroupLabel {
                 name: format!("{} like {pattern}", plural(found.len() as u64, "function", "functions")),
-                ..Label::default()
+                ..GroupLabel::default()
             },
         };
         let (mut called, mut called_rows) = self.rows(&focus.callees, &root, CALLS);
@@ -144,7 +146,7 @@ impl View<'_> {
         }
     }
 
-    fn rows(&self, tree: &CallTree, root: &Label, direction: &'static str) -> (Vec<PrunedNode>, Vec<NodeRow>) {
+    fn rows(&self, tree: &CallTree, root: &GroupLabel, direction: &'static str) -> (Vec<PrunedNode>, Vec<NodeRow>) {
         let pruned = prune(tree, self.metric, &self.limits);
         let rows = pruned.iter().map(|pruned| {
             let node = &tree.nodes[pruned.node as usize];

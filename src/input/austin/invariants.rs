@@ -2,14 +2,14 @@
 
 use super::summary::read;
 use crate::error::Result;
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::check::Findings;
 
 /// Checks a profile.
 ///
 /// # Errors
 /// When there is no line of the format at all.
-pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     findings.none("samples.without_metric", profile.notes.without_metric, "samples without a metric");

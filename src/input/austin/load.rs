@@ -6,7 +6,7 @@ use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
 use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId};
-use crate::model::sample::Frame;
+use crate::model::sample::SampleFrame;
 use rustc_hash::FxHashMap;
 
 /// Loads a profile.
@@ -83,15 +83,15 @@ impl<'a> Loader<'a> {
         let (mut stack, mut gc) = (StackId::EMPTY, false);
         for frame in sample.frames() {
             let (function, file, line, kind) = match frame {
-                Ok(Frame::Code { file, function, line }) => {
+                Ok(SampleFrame::Code { file, function, line }) => {
                     let file = self.builder.name(file);
                     let kind = kind_of_file(self.builder.text(file));
                     (self.builder.name(function), file, self.builder.line(line), kind)
                 }
-                Ok(Frame::Kernel(symbol)) => (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel),
-                Ok(Frame::Invalid) => (Names::EMPTY, Names::EMPTY, 0, FrameKind::Invalid),
+                Ok(SampleFrame::Kernel(symbol)) => (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel),
+                Ok(SampleFrame::Invalid) => (Names::EMPTY, Names::EMPTY, 0, FrameKind::Invalid),
                 Err(text) => (self.builder.name(text), Names::EMPTY, 0, FrameKind::Code),
-                Ok(Frame::GarbageCollector) => {
+                Ok(SampleFrame::GarbageCollector) => {
                     gc = true;
                     continue;
                 }

@@ -2,9 +2,9 @@
 
 use super::{RECORD_NAMES, is_sample};
 use crate::error::{Error, Result};
-use crate::input::{Options, Visitor, visit};
+use crate::input::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
-use crate::model::sample::Frame;
+use crate::model::sample::SampleFrame;
 use memchr::{memchr, memrchr};
 use std::num::Saturating;
 
@@ -59,7 +59,7 @@ pub enum Metric {
 
 impl<'a> AustinSample<'a> {
     /// The frames, outermost first; an error is text that is no frame.
-    pub fn frames(&self) -> impl Iterator<Item = Result<Frame<'a>, &'a [u8]>> + use<'a> {
+    pub fn frames(&self) -> impl Iterator<Item = Result<SampleFrame<'a>, &'a [u8]>> + use<'a> {
         let mut rest = self.stack.strip_prefix(b";");
         std::iter::from_fn(move || {
             let text = rest?;
@@ -71,7 +71,7 @@ impl<'a> AustinSample<'a> {
 }
 
 /// The first frame of a list, and what follows its `;`. A `;` before which there is no line number belongs to a name.
-fn take_frame(text: &[u8]) -> (Result<Frame<'_>, &[u8]>, Option<&[u8]>) {
+fn take_frame(text: &[u8]) -> (Result<SampleFrame<'_>, &[u8]>, Option<&[u8]>) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| memchr(b';', rest)) {
         let at = at.saturating_add(from);
@@ -91,18 +91,18 @@ fn take_frame(text: &[u8]) -> (Result<Frame<'_>, &[u8]>, Option<&[u8]>) {
     }
 }
 
-fn parse_frame(text: &[u8]) -> Option<Frame<'_>> {
+fn parse_frame(text: &[u8]) -> Option<SampleFrame<'_>> {
     match text {
-        b":INVALID:" => return Some(Frame::Invalid),
-        b":GC:" => return Some(Frame::GarbageCollector),
+        b":INVALID:" => return Some(SampleFrame::Invalid),
+        b":GC:" => return Some(SampleFrame::GarbageCollector),
         _ => {}
     }
     let (names, line) = split_at_last(text, b':')?;
     let line = number(line)?;
     let (file, function) = split_at_last(names, b':')?;
     Some(match (file, line) {
-        (b"kernel", 0) => Frame::Kernel(function),
-        _ => Frame::Code { file, function, line },
+        (b"kernel", 0) => SampleFrame::Kernel(function),
+        _ => SampleFrame::Code { file, function, line },
     })
 }
 
@@ -268,7 +268,7 @@ impl<'a> Iterator for Lines<'a> {
 ///
 /// # Errors
 /// The first line that is none of the format.
-pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     visit(Lines::new(bytes), options, visitor).map(|_| ())
 }
 
@@ -280,7 +280,7 @@ mod tests {
         let line = format!("P1;T0:5{stack} 7\n");
         let Some(Ok((0, AustinLine::Sample(sample)))) = Lines::new(line.as_bytes()).next() else { panic!("{line}") };
         let frames = sample.frames().map(|frame| match frame {
-            Ok(Frame::Code { file, function, line }) => {
+            Ok(SampleFrame::Code { file, function, line }) => {
                 format!("{}|{}|{line}", String::from_utf8_lossy(file), String::from_utf8_lossy(function))
             }
             other => format!("{other:?}"),

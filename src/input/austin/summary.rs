@@ -5,14 +5,14 @@ use crate::error::{Error, Result};
 use crate::input::info::Info;
 use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
-use crate::input::{Format, Options};
+use crate::input::{Format, ReadOptions};
 use crate::model::profile::Profile;
 
 /// Summarizes a profile.
 ///
 /// # Errors
 /// When there is no line of the format at all.
-pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
     let version = profile.metadatum("austin").unwrap_or("").to_owned();
     let mut info = Info::new(Format::Austin, version);
@@ -35,7 +35,7 @@ pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
 }
 
 /// The sums of a profile. A file whose first line is damaged is an error.
-pub(super) fn read(bytes: &[u8], options: Options<'_>) -> Result<(Profile, Option<Error>)> {
+pub(super) fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
     let loaded = load(bytes, ProfileOptions { keep_samples: false, progress: options.progress })?;
     match loaded.damage {
         Some(error) if loaded.profile.total.samples == 0 && loaded.profile.metadata.is_empty() => Err(error),

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 /// Details of a snapshot. Sizes are in bytes; None is what was not reached or cannot be told.
 #[derive(Clone, Debug, Serialize)]
-pub struct Details {
+pub struct DartDetails {
     /// The totals in the header, which need not be those of the objects.
     pub header: HeaderTotals,
     /// Classes, holes in the class table included.
@@ -41,7 +41,7 @@ pub struct Details {
     /// Zeros behind the end.
     pub trailing_zero_bytes: u64,
     /// The classes with the most bytes, largest first.
-    pub top_classes: Vec<TopClass>,
+    pub top_classes: Vec<DartTopClass>,
 }
 
 /// Totals in the header.
@@ -75,7 +75,7 @@ impl Serialize for ByTag {
 
 /// A class with what its objects hold themselves.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TopClass {
+pub struct DartTopClass {
     /// Name of the class.
     pub name: String,
     /// URI of its library; empty for classes of the VM.

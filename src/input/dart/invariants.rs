@@ -9,7 +9,7 @@ use super::external_property::ExternalProperty;
 use super::object::{Object, ROOT};
 use super::records::{Rec, Records};
 use crate::error::Result;
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::check::Findings;
 use std::num::Saturating;
 
@@ -17,7 +17,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the header cannot be read.
-pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     let mut broken = Broken::default();
     let damage = broken.read(&mut records, options).err();
@@ -44,7 +44,7 @@ struct Broken {
 }
 
 impl Broken {
-    fn read(&mut self, records: &mut Records<'_>, options: Options<'_>) -> Result<()> {
+    fn read(&mut self, records: &mut Records<'_>, options: ReadOptions<'_>) -> Result<()> {
         while let Some(record) = records.next() {
             let (offset, record) = record?;
             let object_count = records.counts().objects.unwrap_or(0);

@@ -17,7 +17,7 @@ use super::object::{Head, References as SlotReferences};
 use super::records::{Rec, Records};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
@@ -92,7 +92,7 @@ impl<'a> Loader<'a> {
                 None => break,
             }
         }
-        records.tail(Options { quick: false, progress: options.progress }).map(drop)
+        records.tail(ReadOptions { quick: false, progress: options.progress }).map(drop)
     }
 
     /// Makes room for what the counts announce, as far as the rest of the file can hold it.

@@ -63,7 +63,7 @@ pub mod summary;
 pub mod tail;
 pub mod word_size;
 
-pub use details::Details;
+pub use details::DartDetails;
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record, identity_hashes};

@@ -8,7 +8,7 @@ use super::tail::{self, Tail, is_padded};
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{Options, Visitor, visit};
+use crate::input::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 use std::ops::ControlFlow;
@@ -230,7 +230,7 @@ impl<'a> Records<'a> {
     ///
     /// # Errors
     /// When the hash codes are cut off, or more than zeros follows them.
-    pub fn tail(&mut self, options: Options<'_>) -> Result<Option<Tail>> {
+    pub fn tail(&mut self, options: ReadOptions<'_>) -> Result<Option<Tail>> {
         if self.group != Group::End {
             return Ok(None);
         }
@@ -273,7 +273,7 @@ pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
 ///
 /// # Errors
 /// The first damage, in the records or behind them.
-pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     let mut records = Records::new(bytes)?;
     match visit(records.by_ref(), options, visitor)? {
         ControlFlow::Break(()) => Ok(()),

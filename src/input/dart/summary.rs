@@ -2,23 +2,23 @@
 
 use super::class::{ClassKind, ClassTable};
 use super::data::Data;
-use super::details::{ByTag, Details, HeaderTotals, TopClass};
+use super::details::{ByTag, DartDetails, DartTopClass, HeaderTotals};
 use super::object::{Object, ROOT};
 use super::records::{Rec, Records};
 use super::tail::{EXPORT_CHUNK, Tail};
 use crate::error::{Error, Result};
 use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
-use crate::input::{Format, Options};
+use crate::input::{Format, ReadOptions};
 use std::num::Saturating;
 
-/// How many classes [`Details::top_classes`] names.
+/// How many classes [`DartDetails::top_classes`] names.
 const TOP_CLASSES: usize = 5;
 
 /// Summarizes a snapshot in one pass.
 ///
 /// # Errors
 /// When the header cannot be read.
-pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::default();
     let damage = totals.read(&mut records, options).err();
@@ -55,7 +55,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn read(&mut self, records: &mut Records<'_>, options: Options<'_>) -> Result<()> {
+    fn read(&mut self, records: &mut Records<'_>, options: ReadOptions<'_>) -> Result<()> {
         for record in &mut *records {
             let (offset, record) = record?;
             match record {
@@ -129,17 +129,17 @@ impl Totals {
                 shallow_bytes: Some(self.shallow_bytes),
                 external_bytes: Some(self.external_bytes),
                 time_us: None,
-                details: info::Details::Dart(Box::new(self.details(records))),
+                details: info::FormatDetails::Dart(Box::new(self.details(records))),
             }],
         });
         info.set_damage(damage);
         info
     }
 
-    fn details(&self, records: &Records<'_>) -> Details {
+    fn details(&self, records: &Records<'_>) -> DartDetails {
         let header = records.header();
         let modern = has_synthetic_classes(records.classes());
-        Details {
+        DartDetails {
             header: HeaderTotals {
                 shallow_size: header.shallow_size,
                 capacity: header.capacity,
@@ -180,14 +180,14 @@ impl Totals {
         }
     }
 
-    fn top_classes(&self, classes: &ClassTable<'_>) -> Vec<TopClass> {
+    fn top_classes(&self, classes: &ClassTable<'_>) -> Vec<DartTopClass> {
         let mut ranking: Vec<_> = classes.iter().zip(&self.by_class).filter(|(_, totals)| totals.bytes > 0).collect();
         // The sort is stable: equal classes stay in the order of the file.
         ranking.sort_by_key(|(_, totals)| std::cmp::Reverse((totals.bytes, totals.objects)));
         ranking
             .into_iter()
             .take(TOP_CLASSES)
-            .map(|(class, totals)| TopClass {
+            .map(|(class, totals)| DartTopClass {
                 name: String::from_utf8_lossy(class.name).into_owned(),
                 library: String::from_utf8_lossy(class.library_uri).into_owned(),
                 count: totals.objects.0,

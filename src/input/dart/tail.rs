@@ -2,7 +2,7 @@
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::Options;
+use crate::input::ReadOptions;
 
 /// DevTools pads what it exports to a multiple of this many bytes.
 pub const EXPORT_CHUNK: usize = 1_048_055;
@@ -18,7 +18,7 @@ pub struct Tail {
 
 impl Tail {
     /// Reads all that is left.
-    pub(super) fn read(cursor: &mut Cursor<'_>, object_count: u64, options: Options<'_>) -> Result<Self> {
+    pub(super) fn read(cursor: &mut Cursor<'_>, object_count: u64, options: ReadOptions<'_>) -> Result<Self> {
         // Hash codes are skipped in runs only to tell now and then how far that is.
         const RUN: u64 = 1 << 18;
         if cursor.is_empty() {

@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 
 /// What only Go dumps have. Null where the dump does not say it.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Details {
+pub struct GoDetails {
     /// Object records that are no objects: see [`super::phantoms`]. They are left out of all totals.
     pub phantom_objects: u64,
     /// Sum of their sizes.
@@ -23,7 +23,7 @@ pub struct Details {
     /// Whether the sum of sizes is `HeapAlloc`.
     pub heap_alloc_matches: Option<bool>,
     /// The statistics of the allocator under Go's own names, without the ring of pauses.
-    pub memstats: Option<Memstats>,
+    pub memstats: Option<GoMemstats>,
 
     /// GOEXPERIMENT, in dumps that have that instead of a version.
     pub experiment: Option<String>,
@@ -59,9 +59,9 @@ pub struct Details {
 
 /// Names with numbers, in order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Memstats(pub Vec<(&'static str, u64)>);
+pub struct GoMemstats(pub Vec<(&'static str, u64)>);
 
-impl Serialize for Memstats {
+impl Serialize for GoMemstats {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().copied())
     }
@@ -75,9 +75,9 @@ pub struct Goroutines {
     /// Those of the runtime.
     pub system: u64,
     /// By status.
-    pub by_status: Vec<Counted>,
+    pub by_status: Vec<NameCount>,
     /// Why those wait that wait: the most frequent reasons.
-    pub wait_reasons: Vec<Counted>,
+    pub wait_reasons: Vec<NameCount>,
 }
 
 impl Goroutines {
@@ -89,7 +89,7 @@ impl Goroutines {
 
 /// A name and how often it occurs.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Counted {
+pub struct NameCount {
     /// The name.
     pub name: String,
     /// How often.

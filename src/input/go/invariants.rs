@@ -11,7 +11,7 @@ use super::summary::Totals;
 use super::types::Type;
 use super::version::Version;
 use crate::error::Result;
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::check::Findings;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
@@ -20,7 +20,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the magic is not one of a Go heap dump.
-pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     let mut checker = Checker::new(records.version());
     let damage = checker.add_all(&mut records, options).err();
@@ -115,7 +115,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
+    fn add_all(&mut self, records: &mut Records<'a>, options: ReadOptions<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {
                 if self.totals.object_records.0.is_multiple_of(65536) {

@@ -67,7 +67,7 @@ pub mod summary;
 pub mod types;
 pub mod version;
 
-pub use details::Details;
+pub use details::GoDetails;
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};

@@ -12,7 +12,7 @@ use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::{Options, Visitor, visit};
+use crate::input::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 
 /// One record.
@@ -325,6 +325,6 @@ impl<'a> Iterator for Records<'a> {
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

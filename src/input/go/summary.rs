@@ -1,7 +1,7 @@
 //! What `info` says of a Go heap dump.
 
 use super::RECORD_NAMES;
-use super::details::{self, Counted, Details, SegmentSize};
+use super::details::{self, GoDetails, NameCount, SegmentSize};
 use super::draft::Draft;
 use super::goroutine::Goroutine;
 use super::memstats::Memstats;
@@ -13,7 +13,7 @@ use super::roots::Segment;
 use super::version::Version;
 use crate::error::Result;
 use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
-use crate::input::{Format, Options};
+use crate::input::{Format, ReadOptions};
 use crate::model::fields::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
@@ -34,7 +34,7 @@ const HEADER: u64 = 8;
 ///
 /// # Errors
 /// When the magic is not one of a Go heap dump.
-pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::new(records.version());
     let damage = totals.add_all(&mut records, options).err();
@@ -55,8 +55,8 @@ pub(super) struct Totals<'a> {
     pub(super) memstats: Option<Memstats<'a>>,
     phantoms: PhantomCounter,
     types: FxHashSet<u64>,
-    details: Details,
-    statuses: Vec<Counted>,
+    details: GoDetails,
+    statuses: Vec<NameCount>,
     reasons: FxHashMap<&'a [u8], u64>,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Totals<'a> {
             memstats: None,
             phantoms: PhantomCounter::new(8),
             types: FxHashSet::default(),
-            details: Details::default(),
+            details: GoDetails::default(),
             statuses: Vec::new(),
             reasons: FxHashMap::default(),
         }
@@ -91,7 +91,7 @@ impl<'a> Totals<'a> {
     ///
     /// # Errors
     /// The first damage; what came before it has been taken.
-    fn add_all(&mut self, records: &mut Records<'a>, options: Options<'_>) -> Result<()> {
+    fn add_all(&mut self, records: &mut Records<'a>, options: ReadOptions<'_>) -> Result<()> {
         loop {
             records.take_objects(|offset, object| {
                 if self.object_records.0.is_multiple_of(65536) {
@@ -154,7 +154,7 @@ impl<'a> Totals<'a> {
         let status = goroutine.status_name().unwrap_or("unknown");
         match self.statuses.iter_mut().find(|known| known.name == status) {
             Some(known) => known.count = known.count.saturating_add(1),
-            None => self.statuses.push(Counted { name: status.to_owned(), count: 1 }),
+            None => self.statuses.push(NameCount { name: status.to_owned(), count: 1 }),
         }
         // The text is what was left from an earlier wait unless the goroutine waits now.
         let known = self.reasons.len() < MOST_REASONS || self.reasons.contains_key(goroutine.waitreason);
@@ -234,7 +234,7 @@ impl<'a> Totals<'a> {
                 shallow_bytes: Some(heap.bytes),
                 external_bytes: Some(0),
                 time_us: None,
-                details: info::Details::Go(Box::new(details)),
+                details: info::FormatDetails::Go(Box::new(details)),
             }],
         });
     }
@@ -264,11 +264,11 @@ impl<'a> Totals<'a> {
         }
     }
 
-    fn details(self, heap: &Heap) -> Details {
+    fn details(self, heap: &Heap) -> GoDetails {
         let count = |name| self.records(name);
         let hex = |address: Option<u64>| address.map(|address| format!("{address:#x}"));
         let params = self.params;
-        let mut details = Details {
+        let mut details = GoDetails {
             phantom_objects: heap.phantoms.objects,
             phantom_bytes: heap.phantoms.bytes,
             pointer_size: params.map(|params| params.pointer_size),
@@ -277,7 +277,7 @@ impl<'a> Totals<'a> {
             go_version: params.and_then(|params| params.go_version()),
             heap_objects_matches: self.memstats.map(|memstats| memstats.get("HeapObjects") == heap.objects),
             heap_alloc_matches: self.memstats.map(|memstats| memstats.get("HeapAlloc") == heap.bytes),
-            memstats: self.memstats.map(|memstats| details::Memstats(memstats.iter().collect())),
+            memstats: self.memstats.map(|memstats| details::GoMemstats(memstats.iter().collect())),
             experiment: params
                 .filter(|params| params.go_version().is_none())
                 .and_then(|params| params.experiment.map(|text| String::from_utf8_lossy(text).into_owned())),
@@ -299,7 +299,7 @@ impl<'a> Totals<'a> {
         }
         details.goroutines.by_status = ranked(self.statuses);
         let reasons =
-            self.reasons.into_iter().map(|(name, count)| Counted { name: String::from_utf8_lossy(name).into_owned(), count });
+            self.reasons.into_iter().map(|(name, count)| NameCount { name: String::from_utf8_lossy(name).into_owned(), count });
         details.goroutines.wait_reasons = ranked(reasons.collect());
         details.goroutines.wait_reasons.truncate(SHOWN_REASONS);
         details
@@ -307,7 +307,7 @@ impl<'a> Totals<'a> {
 }
 
 /// Most frequent first; by name where that is equal, so that the output does not depend on the order of a map.
-fn ranked(mut counted: Vec<Counted>) -> Vec<Counted> {
+fn ranked(mut counted: Vec<NameCount>) -> Vec<NameCount> {
     counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     counted
 }

@@ -4,7 +4,7 @@ use serde::Serialize;
 
 /// Details of a file. Sizes are in bytes.
 #[derive(Clone, Debug, Serialize)]
-pub struct Details {
+pub struct HprofDetails {
     /// 4 or 8.
     pub id_size: u8,
     /// Classes of the heap.
@@ -28,7 +28,7 @@ pub struct Details {
     /// Roots by kind, those that occur.
     pub roots: Vec<RootCount>,
     /// The classes with the most objects, most first.
-    pub top_classes: Vec<TopClass>,
+    pub top_classes: Vec<HprofTopClass>,
 }
 
 /// How many roots of a kind there are.
@@ -42,7 +42,7 @@ pub struct RootCount {
 
 /// A class with what its objects are in the file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct TopClass {
+pub struct HprofTopClass {
     /// Name of the class.
     pub name: String,
     /// Its objects.

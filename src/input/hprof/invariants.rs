@@ -19,7 +19,7 @@ use super::scan::Scan;
 use super::sizes::Rule;
 use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::check::Findings;
 use crate::model::addresses::Addresses;
 use crate::model::names::Names;
@@ -30,7 +30,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the header cannot be read.
-pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut scan = Scan::new(bytes, options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();
     let mut checker = Checker::new(&mut scan, &addresses);

@@ -79,7 +79,7 @@ pub mod symbols;
 pub mod threads;
 pub mod values;
 
-pub use details::Details;
+pub use details::HprofDetails;
 pub use histogram::histogram;
 pub use invariants::check;
 pub use load::load;

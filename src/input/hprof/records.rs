@@ -9,7 +9,7 @@ use super::statistics::{AllocSites, ControlSettings, CpuSamples, HeapSummary};
 use super::symbols::{Frame, LoadClass, StartThread, Trace, Utf8};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{Options, Visitor, visit};
+use crate::input::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 
@@ -309,6 +309,6 @@ impl<'a> Iterator for Records<'a> {
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

@@ -1,6 +1,6 @@
 //! What `info` says of a file.
 
-use super::details::{Details, RootCount, TopClass};
+use super::details::{HprofDetails, HprofTopClass, RootCount};
 use super::naming::{Strings, class_name};
 use super::objects::Object;
 use super::primitives::IdSize;
@@ -10,21 +10,21 @@ use crate::error::{Error, Result};
 use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
 use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
-use crate::input::{Format, Kind, Options};
+use crate::input::{Format, Kind, ReadOptions};
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
 
-/// How many classes [`Details::top_classes`] names.
+/// How many classes [`HprofDetails::top_classes`] names.
 const TOP_CLASSES: usize = 10;
 
 /// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the objects.
 ///
 /// # Errors
 /// When the header cannot be read.
-pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     if super::kind(bytes) == Kind::Profile {
         return info_of_profile(&mut records, bytes, options);
@@ -34,7 +34,7 @@ pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
     Ok(totals.into_info(bytes, &records, damage))
 }
 
-fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: Options<'_>) -> Result<Info> {
+fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let header = *records.header();
     let loaded = super::load_profile(bytes, ProfileOptions { keep_samples: false, progress: options.progress })?;
     let mut info = Info::new(Format::Hprof, header.version);
@@ -88,7 +88,7 @@ struct Totals {
 }
 
 impl Totals {
-    fn read(&mut self, records: &mut Records<'_>, options: Options<'_>) -> Result<()> {
+    fn read(&mut self, records: &mut Records<'_>, options: ReadOptions<'_>) -> Result<()> {
         let ids = records.header().id_size;
         let mut next_progress = 0;
         loop {
@@ -196,7 +196,7 @@ impl Totals {
                 shallow_bytes: None,
                 external_bytes: Some(0),
                 time_us: None,
-                details: info::Details::Hprof(Box::new(Details {
+                details: info::FormatDetails::Hprof(Box::new(HprofDetails {
                     id_size: header.id_size.bytes() as u8,
                     classes: self.classes.0,
                     strings: self.records.count("utf8"),
@@ -234,7 +234,7 @@ impl Totals {
         records
     }
 
-    fn top_classes(&self, bytes: &[u8]) -> Vec<TopClass> {
+    fn top_classes(&self, bytes: &[u8]) -> Vec<HprofTopClass> {
         let classes = self.by_class.iter().map(|(class, count)| (Err(*class), *count));
         let arrays = PRIMITIVES.into_iter().zip(self.by_element).map(|(element, count)| (Ok(element), count));
         let mut ranking: Vec<_> = classes.chain(arrays).filter(|(_, count)| count.objects.0 > 0).collect();
@@ -251,7 +251,7 @@ impl Totals {
                 None => format!("{class:#x}"),
             },
         };
-        let top = |(class, count): (_, Count)| TopClass { name: name(class), count: count.objects.0, data_bytes: count.bytes };
+        let top = |(class, count): (_, Count)| HprofTopClass { name: name(class), count: count.objects.0, data_bytes: count.bytes };
         ranking.into_iter().map(top).collect()
     }
 }

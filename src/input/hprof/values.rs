@@ -8,7 +8,7 @@ use super::scan::Scan;
 use crate::bytes::Cursor;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value, Values};
+use crate::model::heap::{Heap, Ids, ObjectId, ObjectValues, Offsets, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
@@ -137,7 +137,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl<'a> Values<'a> for Contents<'a> {
+impl<'a> ObjectValues<'a> for Contents<'a> {
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
         let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
         let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };

@@ -2,14 +2,14 @@
 
 use super::summary::{Tally, parse_ratio};
 use crate::error::Result;
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::check::Findings;
 
 /// Checks a profile.
 ///
 /// # Errors
 /// When the header cannot be read.
-pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (tally, damage) = Tally::of(bytes, options)?;
     let mut findings = Findings::default();
     check_events(&tally, &mut findings);

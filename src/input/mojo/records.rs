@@ -3,7 +3,7 @@
 use super::{NEWEST, RECORD_NAMES};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::{Format, Options, Visitor, visit, wrong_magic};
+use crate::input::{Format, ReadOptions, Visitor, visit, wrong_magic};
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 use std::ops::ControlFlow;
@@ -327,7 +327,7 @@ pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
 ///
 /// # Errors
 /// The first damage, or an unknown version after all that could be read by the rules of the newest one.
-pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     let records = Records::new(bytes)?;
     let version_error = records.version_error();
     match (visit(records, options, visitor)?, version_error) {

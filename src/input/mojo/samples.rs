@@ -4,8 +4,8 @@ use super::count_one;
 use super::records::{Event, Records, Varint};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
-use crate::input::Options;
-use crate::model::sample::{Frame, Sample, SampleSink};
+use crate::input::ReadOptions;
+use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use rustc_hash::FxHashMap;
 
 /// What ended a stream of samples.
@@ -38,7 +38,7 @@ pub struct Streamed {
 pub fn for_each_sample<'a, S: SampleSink<'a>>(
     bytes: &'a [u8],
     lookup: Lookup,
-    options: Options<'_>,
+    options: ReadOptions<'_>,
     sink: &mut S,
 ) -> (Streamed, Option<Stop<S::Error>>) {
     let mut stream = Stream::new(lookup);
@@ -51,11 +51,11 @@ struct Stream<'a> {
     symbols: Symbols<'a>,
     /// None before the first STACK, and after a sample was given out.
     open: Option<Open<'a>>,
-    frames: Vec<Frame<'a>>,
+    frames: Vec<SampleFrame<'a>>,
     /// References that belong to a task, not to the sample.
     task_frames: u64,
     /// The last frames of each thread, for STACK_REPEAT: (process, thread), as austin-python keys them.
-    previous: FxHashMap<(i128, &'a [u8]), Vec<Frame<'a>>>,
+    previous: FxHashMap<(i128, &'a [u8]), Vec<SampleFrame<'a>>>,
     streamed: Streamed,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn run<S: SampleSink<'a>>(&mut self, bytes: &'a [u8], options: Options<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    fn run<S: SampleSink<'a>>(&mut self, bytes: &'a [u8], options: ReadOptions<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
         let records = Records::new(bytes).map_err(Stop::Damage)?;
         let version_error = records.version_error();
         for record in records {
@@ -127,9 +127,9 @@ impl<'a> Stream<'a> {
                 }
                 self.symbols.define_frame(offset, definition).map_err(Stop::Damage)?;
             }
-            Event::InvalidFrame => self.frames.push(Frame::Invalid),
-            Event::KernelFrame { symbol } => self.frames.push(Frame::Kernel(symbol)),
-            Event::Gc => self.frames.push(Frame::GarbageCollector),
+            Event::InvalidFrame => self.frames.push(SampleFrame::Invalid),
+            Event::KernelFrame { symbol } => self.frames.push(SampleFrame::Kernel(symbol)),
+            Event::Gc => self.frames.push(SampleFrame::GarbageCollector),
             Event::StackRepeat => self.repeat(),
             Event::TaskStack { frames, .. } => {
                 self.task_frames = frames;
@@ -170,15 +170,15 @@ impl<'a> Stream<'a> {
         count_one(&mut self.streamed.samples);
         let previous = self.previous.entry((pid, thread)).or_default();
         previous.clear();
-        previous.extend(self.frames.iter().filter(|frame| matches!(frame, Frame::Code { .. })));
+        previous.extend(self.frames.iter().filter(|frame| matches!(frame, SampleFrame::Code { .. })));
         Ok(())
     }
 }
 
 /// A frame of native code: its file is neither a Python source nor a name like `<string>`.
-fn is_native(frame: &Frame<'_>) -> bool {
+fn is_native(frame: &SampleFrame<'_>) -> bool {
     match frame {
-        Frame::Code { file, .. } => {
+        SampleFrame::Code { file, .. } => {
             let python = file.ends_with(b".py") || file.starts_with(b"<") && file.ends_with(b">");
             !python
         }

@@ -5,9 +5,9 @@ use super::records::{Event, FrameRefs, Records};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
-use crate::input::{Format, Options};
+use crate::input::{Format, ReadOptions};
 use crate::model::profile::{FrameKind, display_name};
-use crate::model::sample::Frame;
+use crate::model::sample::SampleFrame;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::num::Saturating;
@@ -16,7 +16,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the header cannot be read.
-pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tally, damage) = Tally::of(bytes, options)?;
     let mut info = Info::new(Format::Mojo, tally.version.to_string());
     info.set_damage(damage);
@@ -72,7 +72,7 @@ struct Open {
 
 impl<'a> Tally<'a> {
     /// Counts until the end or the first damage, which is returned beside the counts.
-    pub(super) fn of(bytes: &'a [u8], options: Options<'_>) -> Result<(Self, Option<Error>)> {
+    pub(super) fn of(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<(Self, Option<Error>)> {
         let mut records = Records::new(bytes)?;
         let mut damage = records.version_error();
         let mut tally = Self::new(records.version());
@@ -122,7 +122,7 @@ impl<'a> Tally<'a> {
     }
 
     #[inline]
-    fn event(&mut self, offset: u64, event: Event<'a>, options: Options<'_>) {
+    fn event(&mut self, offset: u64, event: Event<'a>, options: ReadOptions<'_>) {
         if let Some(count) = self.counts.get_mut(event.index()) {
             *count = count.saturating_add(1);
         }
@@ -201,7 +201,7 @@ impl<'a> Tally<'a> {
             self.gc_time += time;
         }
         let Some((offset, key)) = open.leaf else { return };
-        if let Ok(Frame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
+        if let Ok(SampleFrame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
             let value = if open.time.is_some() { time } else { memory.max(0) };
             let sum = self.self_values.entry((function, file)).or_default();
             *sum = sum.saturating_add(value);

@@ -6,7 +6,7 @@
 
 use super::records::FrameDefinition;
 use crate::error::{Error, Result};
-use crate::model::sample::Frame;
+use crate::model::sample::SampleFrame;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
@@ -38,7 +38,7 @@ pub struct Symbols<'a> {
 #[derive(Debug, Default)]
 struct Process<'a> {
     strings: FxHashMap<u64, &'a [u8]>,
-    frames: FxHashMap<u64, Frame<'a>>,
+    frames: FxHashMap<u64, SampleFrame<'a>>,
 }
 
 /// What stands for a name that is defined nowhere.
@@ -84,7 +84,7 @@ impl<'a> Symbols<'a> {
     pub fn define_frame(&mut self, offset: u64, definition: FrameDefinition) -> Result<()> {
         let file = self.string(offset, definition.file)?;
         let function = self.string(offset, definition.scope)?;
-        let frame = Frame::Code { file, function, line: definition.line.value() };
+        let frame = SampleFrame::Code { file, function, line: definition.line.value() };
         self.last_frame.insert(definition.key, self.current);
         if let Some(process) = self.processes.get_mut(self.current) {
             process.frames.insert(definition.key, frame);
@@ -123,7 +123,7 @@ impl<'a> Symbols<'a> {
     /// # Errors
     /// Under [`Lookup::Strict`], when it is not defined.
     #[inline]
-    pub fn frame(&mut self, offset: u64, key: u64) -> Result<Frame<'a>> {
+    pub fn frame(&mut self, offset: u64, key: u64) -> Result<SampleFrame<'a>> {
         let defined = |process: usize| self.processes.get(process)?.frames.get(&key).copied();
         if let Some(frame) = defined(self.current) {
             return Ok(frame);
@@ -134,7 +134,7 @@ impl<'a> Symbols<'a> {
         let elsewhere = defined(0).or_else(|| defined(*self.last_frame.get(&key)?));
         Ok(elsewhere.unwrap_or_else(|| {
             self.unresolved += 1;
-            Frame::Code { file: UNRESOLVED, function: UNRESOLVED, line: 0 }
+            SampleFrame::Code { file: UNRESOLVED, function: UNRESOLVED, line: 0 }
         }))
     }
 

@@ -13,7 +13,7 @@ use super::tally::{CALL_STACK_ROOTS, FRAME, KINDS, OBJECT, PERMANENT_ROOTS, ROOT
 use super::toc::Hints;
 use super::{Version, tables::TableSizes};
 use crate::error::{Error, Result};
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::check::Findings;
 use rayon::prelude::*;
 use std::num::Saturating;
@@ -22,7 +22,7 @@ use std::num::Saturating;
 ///
 /// # Errors
 /// When the magic is none of this format.
-pub fn check(bytes: &[u8], options: Options<'_>) -> Result<Findings> {
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let dump = Dump::read(bytes)?;
     let mut findings = Findings::default();
     if dump.version == Version::V3 {
@@ -112,7 +112,7 @@ impl Part<'_> {
     }
 }
 
-fn check_snapshot(dump: &Dump<'_>, index: usize, snapshot: &Snapshot<'_>, options: Options<'_>) -> Findings {
+fn check_snapshot(dump: &Dump<'_>, index: usize, snapshot: &Snapshot<'_>, options: ReadOptions<'_>) -> Findings {
     let mut findings = Findings::default();
     if !snapshot.complete {
         return findings;

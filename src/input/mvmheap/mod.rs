@@ -88,7 +88,7 @@ pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
 pub use sections::Section;
-pub use summary::{Details, info};
+pub use summary::{MvmheapDetails, info};
 
 use super::{Format, wrong_magic};
 use crate::error::{Error, Result};

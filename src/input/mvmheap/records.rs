@@ -7,7 +7,7 @@ use super::meta::{Meta, value_text};
 use super::scan::Blocks;
 use super::sections::{Section, Sections, references, strings, table_rows};
 use crate::error::{Error, Result};
-use crate::input::{Options, Visitor};
+use crate::input::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 use serde_json::Value;
 use std::cell::RefCell;
@@ -287,7 +287,7 @@ impl<'a> Iterator for Records<'a> {
 ///
 /// # Errors
 /// The first damage, after all that could be read.
-pub fn for_each_record(bytes: &[u8], options: Options<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
     let mut damage = None;
     for record in Records::new(bytes)? {
         match record {

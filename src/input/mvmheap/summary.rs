@@ -8,15 +8,15 @@ use super::sums::sum_columns;
 use super::tables::Tables;
 use super::tally::{CALL_STACK_ROOTS, KINDS, PERMANENT_ROOTS, Tally};
 use crate::error::{Error, Result};
-use crate::input::info::{Details as AnyDetails, HeapInfo, Info, SnapshotInfo};
-use crate::input::{Format, Options};
+use crate::input::info::{FormatDetails, HeapInfo, Info, SnapshotInfo};
+use crate::input::{Format, ReadOptions};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What only MoarVM's snapshots have. None: not in the file, or not readable.
 #[derive(Debug, Default, Serialize)]
-pub struct Details {
+pub struct MvmheapDetails {
     /// Number of the garbage collection after which the snapshot was taken.
     pub gc_seq_num: Option<u64>,
     /// Managed and unmanaged bytes of all rows, as the writer says.
@@ -77,11 +77,11 @@ pub struct BiggestType {
 
 /// Summarizes a file: one pass over the columns of collectables, several snapshots at a time; references are not read.
 ///
-/// With [`Options::quick`] only the metadata, the tables and the highscores are read.
+/// With [`ReadOptions::quick`] only the metadata, the tables and the highscores are read.
 ///
 /// # Errors
 /// When the magic is none of this format.
-pub fn info(bytes: &[u8], options: Options<'_>) -> Result<Info> {
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
     let mut info = Info::new(Format::Mvmheap, dump.format_version());
     let done = AtomicU64::new(16);
@@ -127,7 +127,12 @@ fn add_warnings(info: &mut Info, dump: &Dump<'_>) {
 }
 
 /// Summarizes one snapshot; a damaged column only costs the numbers that need it.
-fn summarize(dump: &Dump<'_>, snapshot: &Snapshot<'_>, options: Options<'_>, done: &AtomicU64) -> (SnapshotInfo, Option<Error>) {
+fn summarize(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    options: ReadOptions<'_>,
+    done: &AtomicU64,
+) -> (SnapshotInfo, Option<Error>) {
     let mut summary = empty_summary(dump, snapshot);
     if options.quick {
         let biggest = quick_biggest_type(dump, snapshot);
@@ -186,7 +191,7 @@ fn tally(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
     wanted: [bool; 6],
-    options: Options<'_>,
+    options: ReadOptions<'_>,
     done: &AtomicU64,
 ) -> Result<Tally, ColumnError> {
     let stored = snapshot.end.saturating_sub(snapshot.start);
@@ -222,7 +227,7 @@ fn tally(
 fn empty_summary(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> SnapshotInfo {
     let meta = |key: &str| snapshot.meta.as_ref().and_then(|meta| meta.unsigned(key));
     let start_time = dump.filemeta.as_ref().and_then(|meta| meta.unsigned("start_time"));
-    let details = Details {
+    let details = MvmheapDetails {
         gc_seq_num: meta("gc_seq_num"),
         total_heap_size: meta("total_heap_size"),
         by_kind: None,
@@ -247,12 +252,12 @@ fn empty_summary(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> SnapshotInfo {
         shallow_bytes: None,
         external_bytes: None,
         time_us: meta("snap_time").zip(start_time).and_then(|(time, start)| time.checked_sub(start)),
-        details: AnyDetails::Mvmheap(Box::new(details)),
+        details: FormatDetails::Mvmheap(Box::new(details)),
     }
 }
 
-fn with_details(mut summary: SnapshotInfo, change: impl FnOnce(&mut Details)) -> SnapshotInfo {
-    if let AnyDetails::Mvmheap(details) = &mut summary.details {
+fn with_details(mut summary: SnapshotInfo, change: impl FnOnce(&mut MvmheapDetails)) -> SnapshotInfo {
+    if let FormatDetails::Mvmheap(details) = &mut summary.details {
         change(details);
     }
     summary

@@ -3,8 +3,8 @@
 use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
-    FrameId, FrameKind, Metadatum, Mode, Profile, ProfileFrame, ProfileNotes, ProfileSample, ProfileThread, StackId, StackIndex,
-    TaskChange, TaskEvent, ThreadId, Values,
+    FrameId, FrameKind, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes, ProfileSample, ProfileThread, StackId,
+    StackIndex, TaskChange, TaskEvent, ThreadId, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -199,7 +199,7 @@ impl ProfileBuilder {
             self.profile.mode = Mode::of(&value);
         }
         let before = self.profile.total.samples;
-        self.profile.metadata.push(Metadatum { key, value, before });
+        self.profile.metadata.push(ProfileMetadatum { key, value, before });
     }
 
     /// Appends a sample.

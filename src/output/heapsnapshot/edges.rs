@@ -4,7 +4,7 @@ use super::json::Out;
 use super::labels::{Labels, Place};
 use super::nodes;
 use super::plan::{FIRST_GROUP, Plan};
-use super::report::Report;
+use super::report::HeapSnapshotReport;
 use super::strings::{EPHEMERON, Section};
 use crate::model::heap::{Label, LabelKind, ObjectId, Reference, Root, TypeKind};
 use std::io::{self, Write};
@@ -20,7 +20,12 @@ const HIDDEN: u64 = 4;
 const WEAK: u64 = 6;
 
 /// Writes all edges.
-pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, labels: &mut Labels, out: &mut Out<W>, report: &mut Report) -> io::Result<()> {
+pub(super) fn write<W: Write>(
+    plan: &Plan<'_, '_>,
+    labels: &mut Labels,
+    out: &mut Out<W>,
+    report: &mut HeapSnapshotReport,
+) -> io::Result<()> {
     let mut edges = Edges { plan, labels, out, report, late: Section::Labels.at(plan), first: true };
     let (groups, unreachable) = (plan.groups.len(), !plan.tops.is_empty());
     edges.edge(ELEMENT, 1, 1)?;
@@ -46,7 +51,7 @@ struct Edges<'e, 'p, 'a, W> {
     plan: &'e Plan<'p, 'a>,
     labels: &'e mut Labels,
     out: &'e mut Out<W>,
-    report: &'e mut Report,
+    report: &'e mut HeapSnapshotReport,
     /// The first string of labels.
     late: u64,
     first: bool,

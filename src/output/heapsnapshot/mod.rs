@@ -18,7 +18,7 @@
 //!
 //! The node of the object in row r has the id 2·r + 1; other nodes have even ids.
 //!
-//! **Unreachable objects** are left out by default, as V8 leaves them out. With [`Which::All`] they are below a synthetic node
+//! **Unreachable objects** are left out by default, as V8 leaves them out. With [`HeapSnapshotObjects::All`] they are below a synthetic node
 //! `(unreachable)`, and what they hold of live objects is weak: otherwise readers would count garbage among the owners of
 //! live objects, and retained sizes would be wrong.
 
@@ -32,7 +32,7 @@ mod report;
 mod roots;
 mod strings;
 
-pub use report::Report;
+pub use report::HeapSnapshotReport;
 
 use crate::analysis::graph::Graph;
 use crate::analysis::object_set::ObjectSet;
@@ -43,14 +43,14 @@ use std::io::{self, Write};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct HeapSnapshotOptions {
     /// Which objects.
-    pub objects: Which,
+    pub objects: HeapSnapshotObjects,
 }
 
 /// Which objects are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Which {
+pub enum HeapSnapshotObjects {
     /// What the roots keep alive.
     #[default]
     Live,
@@ -65,15 +65,21 @@ pub const MAX_EDGES: u64 = u32::MAX as u64 / edges::FIELDS;
 
 /// Writes a heap, in one go and without seeking. `live` is what [`crate::analysis::live::live`] finds in `graph`.
 ///
-/// Memory: a quarter of a byte for each object and 4 bytes for each root. With [`Which::All`] another quarter of a byte, and 4
+/// Memory: a quarter of a byte for each object and 4 bytes for each root. With [`HeapSnapshotObjects::All`] another quarter of a byte, and 4
 /// bytes for each object that nothing refers to.
 ///
 /// # Errors
 /// When the output cannot be written, and with [`io::ErrorKind::FileTooLarge`], before anything is written, when there are more
 /// than [`MAX_NODES`] or [`MAX_EDGES`].
-pub fn write<W: Write>(heap: &Heap<'_>, graph: &Graph<'_>, live: &ObjectSet, options: &Options, out: W) -> io::Result<Report> {
+pub fn write<W: Write>(
+    heap: &Heap<'_>,
+    graph: &Graph<'_>,
+    live: &ObjectSet,
+    options: &HeapSnapshotOptions,
+    out: W,
+) -> io::Result<HeapSnapshotReport> {
     let plan = Plan::of(heap, graph, live, options.objects);
-    let mut report = Report { nodes: plan.nodes, edges: plan.edges, ..Report::default() };
+    let mut report = HeapSnapshotReport { nodes: plan.nodes, edges: plan.edges, ..HeapSnapshotReport::default() };
     if plan.nodes > MAX_NODES || plan.edges > MAX_EDGES {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

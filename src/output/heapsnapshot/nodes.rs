@@ -2,7 +2,7 @@
 
 use super::json::Out;
 use super::plan::{FIRST_GROUP, Plan};
-use super::report::Report;
+use super::report::HeapSnapshotReport;
 use super::strings::Section;
 use crate::model::heap::{ObjectId, TypeKind};
 use std::io::{self, Write};
@@ -16,7 +16,7 @@ const OBJECT: u64 = 3;
 const SYNTHETIC: u64 = 9;
 
 /// Writes all nodes.
-pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mut Report) -> io::Result<()> {
+pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mut HeapSnapshotReport) -> io::Result<()> {
     for node in 0..plan.synthetic() {
         let name = match node {
             0 => 0,
@@ -57,6 +57,6 @@ fn id(object: ObjectId) -> u64 {
     2 * u64::from(object.0) + 1
 }
 
-fn size(plan: &Plan<'_, '_>, object: ObjectId, external: u64, report: &mut Report) -> u64 {
+fn size(plan: &Plan<'_, '_>, object: ObjectId, external: u64, report: &mut HeapSnapshotReport) -> u64 {
     report.size(plan.heap.shallow.get(object.index()), external)
 }

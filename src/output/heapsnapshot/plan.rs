@@ -1,6 +1,6 @@
 //! What will be written: which nodes there are, in which order, and how many edges each has.
 
-use super::Which;
+use super::HeapSnapshotObjects;
 use super::labels::TypeNames;
 use super::numbering::Numbering;
 use super::roots::Groups;
@@ -33,10 +33,10 @@ pub(super) struct Plan<'p, 'a> {
 }
 
 impl<'p, 'a> Plan<'p, 'a> {
-    pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p ObjectSet, which: Which) -> Self {
+    pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p ObjectSet, which: HeapSnapshotObjects) -> Self {
         let root = heap.root_object();
         let groups = if root.is_some() { Groups::default() } else { Groups::of(heap) };
-        let all = which == Which::All;
+        let all = which == HeapSnapshotObjects::All;
         let numbering = Numbering::of(heap.len(), root, |object| all || live.contains(object));
         let tops = if all { tops(graph.len(), live.clone(), |object| graph.targets(object)) } else { Vec::new() };
         let types = TypeNames::of(heap);

@@ -7,7 +7,7 @@ use serde::Serialize;
 /// What was written, as readers count it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Report {
+pub struct HeapSnapshotReport {
     /// Nodes, those that are no objects included.
     pub nodes: u64,
     /// Edges.
@@ -27,7 +27,7 @@ pub struct Report {
     pub(super) weakened: u64,
 }
 
-impl Report {
+impl HeapSnapshotReport {
     /// Counts a size, which readers keep in 32 bits, and gives what is written of it.
     #[inline]
     pub(super) fn size(&mut self, shallow: u64, external: u64) -> u64 {

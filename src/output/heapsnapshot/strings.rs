@@ -3,7 +3,7 @@
 use super::json::Out;
 use super::labels::Labels;
 use super::plan::Plan;
-use super::report::Report;
+use super::report::HeapSnapshotReport;
 use crate::model::heap::{ObjectId, TypeKind, Value};
 use std::io::{self, Write};
 
@@ -48,7 +48,12 @@ impl Section {
 }
 
 /// Writes all strings.
-pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, labels: &Labels, out: &mut Out<W>, report: &mut Report) -> io::Result<()> {
+pub(super) fn write<W: Write>(
+    plan: &Plan<'_, '_>,
+    labels: &Labels,
+    out: &mut Out<W>,
+    report: &mut HeapSnapshotReport,
+) -> io::Result<()> {
     let heap = plan.heap;
     let mut strings = Strings { out, first: true };
     (0..heap.names.len() as u32).try_for_each(|name| strings.add(heap.names.text(crate::model::names::NameId(name))))?;
@@ -73,7 +78,7 @@ impl<W: Write> Strings<'_, W> {
     }
 
     /// The text of an object, as far as the file has it; the name of its type if it has none.
-    fn add_text_of(&mut self, object: ObjectId, plan: &Plan<'_, '_>, report: &mut Report) -> io::Result<()> {
+    fn add_text_of(&mut self, object: ObjectId, plan: &Plan<'_, '_>, report: &mut HeapSnapshotReport) -> io::Result<()> {
         match plan.heap.value(object) {
             Value::Text { text, .. } if text.len() <= LONGEST => self.add(&text),
             Value::Text { text, .. } => {

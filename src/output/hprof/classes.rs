@@ -6,7 +6,7 @@ use super::labels::{array_class_name, class_name};
 use super::layout::Layout;
 use super::plan::{Form, Plans};
 use super::records::{Out, TRACE, sub, tag};
-use super::report::Report;
+use super::report::HprofReport;
 use super::required::{self, OBJECT, Required};
 use super::roots::Roots;
 use crate::java::FieldType;
@@ -183,7 +183,7 @@ impl Classes {
         layout: &Layout,
         ids: &IdSpace,
         out: &mut Out<W>,
-        report: &mut Report,
+        report: &mut HprofReport,
     ) -> io::Result<()> {
         let info = &mut self.list[self.required.info as usize];
         info.statics.push((self.first_helper, Static::Long(ids.first_helper())));

@@ -5,7 +5,7 @@ use super::ids::IdSpace;
 use super::layout::Layout;
 use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{put_id, width};
-use super::report::{LossKind, Losses, Report};
+use super::report::{HprofReport, LossKind, Losses};
 use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
@@ -261,7 +261,7 @@ impl Instances {
     }
 
     /// Counts the objects that were written, of which those of a plan have one size.
-    pub(super) fn account(&self, plans: &Plans, layout: &Layout, report: &mut Report, losses: &mut Losses) {
+    pub(super) fn account(&self, plans: &Plans, layout: &Layout, report: &mut HprofReport, losses: &mut Losses) {
         for (plan, instance) in plans.plans.iter().zip(&self.list) {
             let count = u64::from(instance.count);
             report.add_many(count, plan.size);

@@ -28,7 +28,7 @@
 //!
 //! Readers compute sizes by themselves: MAT and hprof-slurp from the fields, VisualVM takes the class's word for
 //! instances. So the class says the true size, and fields are padded up to it. Where the references alone are larger, MAT
-//! and hprof-slurp show more than VisualVM; that and everything else that hprof cannot say is counted in the [`Report`].
+//! and hprof-slurp show more than VisualVM; that and everything else that hprof cannot say is counted in the [`HprofReport`].
 
 mod classes;
 mod fields;
@@ -47,7 +47,7 @@ mod roots;
 mod strings;
 
 pub use profile::write_profile;
-pub use report::{Loss, Report};
+pub use report::{HprofReport, Loss};
 
 use crate::model::heap::Heap;
 use classes::Classes;
@@ -63,7 +63,7 @@ use std::io::{self, Write};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Options {
+pub struct HprofOptions {
     /// What objects are called.
     pub ids: IdKind,
     /// Make roots of unreachable objects, as few as it takes. MAT shows only what a root reaches.
@@ -86,7 +86,7 @@ pub enum IdKind {
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write<W: Write>(heap: &Heap<'_>, options: &Options, out: W) -> io::Result<Report> {
+pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::Result<HprofReport> {
     let layout = Layout::of(heap, options.ids);
     let plans = Plans::of(heap, &layout);
     let roots = Roots::of(heap);
@@ -94,7 +94,7 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &Options, out: W) -> io::Result
     let mut ids = IdSpace::new(heap, &layout, &classes);
     let mut out = Out::new(out, layout.wide);
     let mut losses = Losses::default();
-    let mut report = Report::default();
+    let mut report = HprofReport::default();
 
     records::header(&mut out)?;
     classes.write_names(&ids, &mut out)?;

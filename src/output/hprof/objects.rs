@@ -6,7 +6,7 @@ use super::instances::{Instance, Instances, Scratch, Surroundings};
 use super::layout::Layout;
 use super::plan::{Form, Plans, ValueKind, is_weak};
 use super::records::{Out, TRACE, put_id, sub, width};
-use super::report::{LossKind, Losses, Report};
+use super::report::{HprofReport, LossKind, Losses};
 use super::strings;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Value};
@@ -20,7 +20,7 @@ pub(super) struct Objects<'o, 'a, W> {
     pub(super) classes: &'o Classes,
     pub(super) ids: &'o mut IdSpace,
     pub(super) out: &'o mut Out<W>,
-    pub(super) report: &'o mut Report,
+    pub(super) report: &'o mut HprofReport,
     pub(super) losses: &'o mut Losses,
     pub(super) scratch: Scratch,
     /// The last array's id and end, to not look like compressed references.

@@ -11,7 +11,7 @@
 //!
 //! Numbers have 32 bits: what is larger is there in several parts, which readers add up.
 
-use super::super::written::{Sum, Written};
+use super::super::written::{ValueSum, Written};
 use super::records::{Out, header, tag};
 use crate::model::names::NameId;
 use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame};
@@ -166,7 +166,7 @@ impl<'a, W: Write> Writer<'a, W> {
             }
             self.out.record(tag::CPU_SAMPLES)?;
         }
-        self.written.sums.push(Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
+        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
         Ok(())
     }
 
@@ -205,7 +205,7 @@ impl<'a, W: Write> Writer<'a, W> {
             self.out.record(tag::ALLOC_SITES)?;
         }
         let metric = Metric::MemoryGained;
-        self.written.sums.push(Sum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
+        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 use super::ids::IdSpace;
 use super::layout::Layout;
 use super::records::{Out, sub};
-use super::report::Report;
+use super::report::HprofReport;
 use crate::analysis::object_set::ObjectSet;
 use crate::analysis::unreachable::{reach, tops};
 use crate::model::heap::{Heap, ObjectId};
@@ -15,7 +15,7 @@ pub(super) fn root_unreachable<W: Write>(
     layout: &Layout,
     ids: &IdSpace,
     out: &mut Out<W>,
-    report: &mut Report,
+    report: &mut HprofReport,
 ) -> io::Result<()> {
     // Weak references count: readers that drop what is unreachable follow them.
     let successors = |object| heap.references.of(object).map(|reference| reference.target);

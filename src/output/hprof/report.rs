@@ -6,10 +6,10 @@ use serde::Serialize;
 /// What was written, as readers count it: what the heap has no object for is included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
-pub struct Report {
+pub struct HprofReport {
     /// Instances and arrays.
     pub instances: u64,
-    /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what [`Report::lost`] says they round up.
+    /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what [`HprofReport::lost`] says they round up.
     pub bytes: u64,
     /// Classes.
     pub classes: u64,
@@ -22,7 +22,7 @@ pub struct Report {
     pub lost: Vec<Loss>,
 }
 
-impl Report {
+impl HprofReport {
     #[inline]
     pub(super) fn add(&mut self, bytes: u64, references: u64) {
         self.instances += 1;

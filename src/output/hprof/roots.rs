@@ -6,7 +6,7 @@ use super::ids::IdSpace;
 use super::labels::field_name;
 use super::layout::Layout;
 use super::records::{Out, TRACE, put_id, sub, tag};
-use super::report::{LossKind, Losses, Report};
+use super::report::{HprofReport, LossKind, Losses};
 use super::required::OBJECT;
 use super::strings;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root};
@@ -161,7 +161,7 @@ impl Roots {
         threads: &Threads,
         ids: &IdSpace,
         out: &mut Out<W>,
-        report: &mut Report,
+        report: &mut HprofReport,
         losses: &mut Losses,
     ) -> io::Result<()> {
         let id = layout.reference();
@@ -214,7 +214,7 @@ impl Threads {
         classes: &Classes,
         ids: &mut IdSpace,
         out: &mut Out<W>,
-        report: &mut Report,
+        report: &mut HprofReport,
     ) -> io::Result<()> {
         let id = layout.reference();
         for (row, thread) in (0..).zip(&heap.threads) {

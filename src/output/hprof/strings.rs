@@ -4,7 +4,7 @@ use super::classes::Classes;
 use super::ids::IdSpace;
 use super::layout::Layout;
 use super::records::{Out, TRACE, put_id, sub};
-use super::report::Report;
+use super::report::HprofReport;
 use crate::java::FieldType;
 use std::io::{self, Write};
 
@@ -22,7 +22,7 @@ pub(super) fn write<W: Write>(
     classes: &Classes,
     ids: &mut IdSpace,
     out: &mut Out<W>,
-    report: &mut Report,
+    report: &mut HprofReport,
 ) -> io::Result<(u64, bool)> {
     let array = ids.fresh();
     let ascii = text.is_ascii();

@@ -3,7 +3,7 @@
 use super::ROOT;
 use super::classes::Classes;
 use crate::error::Result;
-use crate::input::Options;
+use crate::input::ReadOptions;
 use crate::input::dart::object::Head;
 use crate::input::dart::records::{Rec, Records};
 use crate::input::histogram::TypeCounts;
@@ -73,7 +73,7 @@ impl Pass {
                 None => break,
             }
         }
-        records.tail(Options { quick: false, progress: options.progress }).map(drop)
+        records.tail(ReadOptions { quick: false, progress: options.progress }).map(drop)
     }
 
     /// Reads the objects again, as far as external sizes are named for them, which are sorted.

@@ -5,7 +5,7 @@ use crate::input::dart::class::ClassKind;
 use crate::input::dart::data::{Data, latin1, utf16};
 use crate::input::dart::records::Records;
 use crate::input::dart::word_size::WordSize;
-use crate::model::heap::{Heap, ObjectId, Offsets, Value, Values};
+use crate::model::heap::{Heap, ObjectId, ObjectValues, Offsets, Value};
 
 /// Where the objects are, and what their data depends on.
 pub(super) struct DartValues<'a> {
@@ -33,7 +33,7 @@ impl<'a> DartValues<'a> {
     }
 }
 
-impl<'a> Values<'a> for DartValues<'a> {
+impl<'a> ObjectValues<'a> for DartValues<'a> {
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
         let type_id = heap.type_of.get(object.index());
         let kind = type_id.and_then(|type_id| self.kinds.get(type_id.0 as usize)).copied().unwrap_or(ClassKind::Other);

@@ -1,6 +1,6 @@
 //! The memory of objects, as it stands in the file.
 
-use crate::model::heap::{Heap, ObjectId, Offsets, Value, Values};
+use crate::model::heap::{Heap, ObjectId, ObjectValues, Offsets, Value};
 
 /// Where the contents of each object are.
 pub(super) struct Contents<'a> {
@@ -15,7 +15,7 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl<'a> Values<'a> for Contents<'a> {
+impl<'a> ObjectValues<'a> for Contents<'a> {
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
         let start = self.positions.get(object.index());
         let end = start.saturating_add(heap.shallow.get(object.index()));
