@@ -28,6 +28,7 @@ pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
 mod profile_info;
+mod record;
 
 pub use dart::details::{ByTag, DartDetails, DartTopClass, HeaderTotals};
 pub use go::details::{GoDetails, GoMemstats, Goroutines, NameCount, SegmentSize, Segments};
@@ -135,14 +136,14 @@ impl Format {
     }
 
     /// The names of the records of the format, as `cat --record` takes them.
-    pub fn record_names(self) -> &'static [&'static str] {
+    pub fn record_names(self) -> Vec<&'static str> {
         match self {
-            Self::Mvmheap => mvmheap::RECORD_NAMES,
-            Self::Dart => dart::RECORD_NAMES,
-            Self::Go => go::RECORD_NAMES,
-            Self::Hprof => hprof::RECORD_NAMES,
-            Self::Mojo => mojo::RECORD_NAMES,
-            Self::Austin => austin::RECORD_NAMES,
+            Self::Mvmheap => mvmheap::RECORD_NAMES.to_vec(),
+            Self::Dart => dart::RECORD_NAMES.to_vec(),
+            Self::Go => go::RECORD_NAMES.concat(),
+            Self::Hprof => hprof::RECORD_NAMES.to_vec(),
+            Self::Mojo => mojo::RECORD_NAMES.to_vec(),
+            Self::Austin => austin::RECORD_NAMES.to_vec(),
         }
     }
 

@@ -107,6 +107,14 @@ impl<'a> FieldList<'a> {
         Ok(Self { encoded, count: count as u64, version })
     }
 
+    /// The list of a type, which only 1.3 has.
+    pub(super) fn of_type(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
+        match version {
+            Version::Go13 => Self::read(cursor, version),
+            _ => Ok(Self::empty(version)),
+        }
+    }
+
     /// As [`Self::read`], for at most four pointers with offsets of one byte: the list and what follows it.
     #[inline(always)]
     pub(super) fn split_short(bytes: &'a [u8], version: Version) -> Option<(Self, &'a [u8])> {
@@ -162,7 +170,7 @@ impl<'a> FieldList<'a> {
     }
 
     /// Says the number of fields to a sink, and the fields when they are wanted.
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn say<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("pointers", self.count);
         self.say_each(sink);
     }

@@ -167,7 +167,7 @@ impl<'a> Checker<'a> {
             Rec::Draft(Draft::Type(record)) => {
                 self.type_at(record.addr, record.size, record.name);
                 let end = |offset: u64| offset.saturating_add(self.pointer_size());
-                self.fields.of_types += record.offsets().filter(|&offset| end(offset) > record.size).count() as u64;
+                self.fields.of_types += record.pointers.iter().filter(|&offset| end(offset) > record.size).count() as u64;
             }
             Rec::Itab(itab) => self.itab_types.extend(itab.type_addr()),
             Rec::DataSegment(segment) | Rec::BssSegment(segment) => {

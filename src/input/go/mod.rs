@@ -84,26 +84,4 @@ pub const EXTENSIONS: &[&str] = &["heapdump", "godump", "dump"];
 pub const MAGICS: &[&[u8]] =
     &[b"go1.3 heap dump\n", b"go1.4 heap dump\n", b"go1.5 heap dump\n", b"go1.6 heap dump\n", b"go1.7 heap dump\n"];
 /// The names of the records. The last three occur only in the draft.
-pub const RECORD_NAMES: &[&str] = &[
-    "object",
-    "other_root",
-    "type",
-    "goroutine",
-    "stack_frame",
-    "params",
-    "finalizer",
-    "itab",
-    "os_thread",
-    "memstats",
-    "queued_finalizer",
-    "data_segment",
-    "bss_segment",
-    "defer",
-    "panic",
-    "memprof",
-    "alloc_sample",
-    "eof",
-    "stack_root",
-    "data_root",
-    "thread",
-];
+pub const RECORD_NAMES: &[&[&str]] = &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]];

@@ -1,7 +1,14 @@
-//! The two things that records are made of besides numbers.
+//! What records are made of.
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::model::fields::FieldSink;
+
+/// A number.
+#[inline]
+pub(super) fn uvarint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+    cursor.uleb128(what)
+}
 
 /// A length and that many bytes.
 #[inline]
@@ -20,4 +27,10 @@ pub(super) fn boolean(cursor: &mut Cursor<'_>, what: &'static str) -> Result<boo
         1 => Ok(true),
         value => Err(Error::corrupt(start, format!("{what} is no boolean")).expected("0 or 1").found(value.to_string())),
     }
+}
+
+/// Says memory and its size to a sink.
+pub(super) fn say_contents<S: FieldSink>(contents: &[u8], sink: &mut S) {
+    sink.unsigned("size", contents.len() as u64);
+    sink.contents("contents", contents);
 }

@@ -12,81 +12,38 @@ use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::record::records;
 use crate::input::{ReadOptions, Visitor, visit};
-use crate::model::fields::{FieldSink, Record};
 
-/// One record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the records are named in the table of the module above")]
-pub enum Rec<'a> {
-    Eof,
-    Object(Object<'a>),
-    OtherRoot(OtherRoot<'a>),
-    Type(Type<'a>),
-    Goroutine(Goroutine<'a>),
-    StackFrame(StackFrame<'a>),
-    Params(Params<'a>),
-    Finalizer(Finalizer),
-    Itab(Itab),
-    OsThread(OsThread),
-    Memstats(Memstats<'a>),
-    QueuedFinalizer(Finalizer),
-    DataSegment(Segment<'a>),
-    BssSegment(Segment<'a>),
-    Defer(Defer),
-    Panic(Panic),
-    Memprof(Memprof<'a>),
-    AllocSample(AllocSample),
-    Draft(Draft<'a>),
-}
-
-impl Record for Rec<'_> {
-    fn name(&self) -> &'static str {
-        match self {
-            Self::Eof => "eof",
-            Self::Object(_) => "object",
-            Self::OtherRoot(_) => "other_root",
-            Self::Type(_) => "type",
-            Self::Goroutine(_) => "goroutine",
-            Self::StackFrame(_) => "stack_frame",
-            Self::Params(_) => "params",
-            Self::Finalizer(_) => "finalizer",
-            Self::Itab(_) => "itab",
-            Self::OsThread(_) => "os_thread",
-            Self::Memstats(_) => "memstats",
-            Self::QueuedFinalizer(_) => "queued_finalizer",
-            Self::DataSegment(_) => "data_segment",
-            Self::BssSegment(_) => "bss_segment",
-            Self::Defer(_) => "defer",
-            Self::Panic(_) => "panic",
-            Self::Memprof(_) => "memprof",
-            Self::AllocSample(_) => "alloc_sample",
-            Self::Draft(record) => record.name(),
-        }
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match self {
-            Self::Eof => {}
-            Self::Object(record) => record.say(sink),
-            Self::OtherRoot(record) => record.say(sink),
-            Self::Type(record) => record.say(sink),
-            Self::Goroutine(record) => record.say(sink),
-            Self::StackFrame(record) => record.say(sink),
-            Self::Params(record) => record.say(sink),
-            Self::Finalizer(record) | Self::QueuedFinalizer(record) => record.say(sink),
-            Self::Itab(record) => record.say(sink),
-            Self::OsThread(record) => record.say(sink),
-            Self::Memstats(record) => record.say(sink),
-            Self::DataSegment(record) | Self::BssSegment(record) => record.say(sink),
-            Self::Defer(record) => record.say(sink),
-            Self::Panic(record) => record.say(sink),
-            Self::Memprof(record) => record.say(sink),
-            Self::AllocSample(record) => record.say(sink),
-            Self::Draft(record) => record.say(sink),
-        }
+records! {
+    /// One record.
+    #[allow(missing_docs, reason = "the records are named in the table of the module above")]
+    pub enum Rec<'a>(version: Version, has_contpc: bool) {
+        1 "object" Object(Object<'a>) = read(version),
+        2 "other_root" OtherRoot(OtherRoot<'a>) = read(),
+        3 "type" Type(Type<'a>) = read(version),
+        4 "goroutine" Goroutine(Goroutine<'a>) = read(),
+        5 "stack_frame" StackFrame(StackFrame<'a>) = read(version, has_contpc),
+        6 "params" Params(Params<'a>) = read(version),
+        7 "finalizer" Finalizer(Finalizer) = read(),
+        8 "itab" Itab(Itab) = read(version),
+        9 "os_thread" OsThread(OsThread) = read(),
+        10 "memstats" Memstats(Memstats<'a>) = read(),
+        11 "queued_finalizer" QueuedFinalizer(Finalizer) = read(),
+        12 "data_segment" DataSegment(Segment<'a>) = read(version),
+        13 "bss_segment" BssSegment(Segment<'a>) = read(version),
+        14 "defer" Defer(Defer) = read(),
+        15 "panic" Panic(Panic) = read(),
+        16 "memprof" Memprof(Memprof<'a>) = read(),
+        17 "alloc_sample" AllocSample(AllocSample) = read(),
+        0 "eof" Eof,
+    } else {
+        Draft(Draft<'a>)
     }
 }
+
+/// The tag of a frame.
+const STACK_FRAME: u64 = 5;
 
 /// The records of a file with their offsets. After the eof record or an error the iterator has ended.
 ///
@@ -200,31 +157,14 @@ impl<'a> Records<'a> {
     }
 
     fn released_record(&mut self, start: u64, tag: u64) -> Result<Rec<'a>> {
-        let version = self.version;
-        let cursor = &mut self.cursor;
-        Ok(match tag {
-            0 => Rec::Eof,
-            2 => Rec::OtherRoot(OtherRoot::read(cursor)?),
-            3 => Rec::Type(Type::read(cursor, version)?),
-            4 => Rec::Goroutine(Goroutine::read(cursor)?),
-            5 => Rec::StackFrame(self.stack_frame()?),
-            6 => Rec::Params(Params::read(cursor, version)?),
-            7 => Rec::Finalizer(Finalizer::read(cursor)?),
-            8 => Rec::Itab(Itab::read(cursor, version)?),
-            9 => Rec::OsThread(OsThread::read(cursor)?),
-            10 => {
-                self.memstats_seen = true;
-                Rec::Memstats(Memstats::read(cursor)?)
-            }
-            11 => Rec::QueuedFinalizer(Finalizer::read(cursor)?),
-            12 => Rec::DataSegment(Segment::read(cursor, version)?),
-            13 => Rec::BssSegment(Segment::read(cursor, version)?),
-            14 => Rec::Defer(Defer::read(cursor)?),
-            15 => Rec::Panic(Panic::read(cursor)?),
-            16 => Rec::Memprof(Memprof::read(cursor)?),
-            17 => Rec::AllocSample(AllocSample::read(cursor)?),
-            _ => return Err(unknown_tag(start, tag, "a Go heap dump record (0 to 17)")),
-        })
+        let has_contpc = tag != STACK_FRAME || self.has_contpc();
+        let record = Rec::read(tag, &mut self.cursor, self.version, has_contpc)?;
+        match record {
+            Some(Rec::StackFrame(_)) => self.has_contpc = Some(has_contpc),
+            Some(Rec::Memstats(_)) => self.memstats_seen = true,
+            _ => {}
+        }
+        record.ok_or_else(|| unknown_tag(start, tag, "a Go heap dump record (0 to 17)"))
     }
 
     fn draft_record(&mut self, start: u64, tag: u64) -> Result<Rec<'a>> {
@@ -233,7 +173,7 @@ impl<'a> Records<'a> {
             10 => return Ok(Rec::Params(Params::read(&mut self.cursor, self.version)?)),
             _ => {}
         }
-        if let Some(record) = Draft::read(&mut self.cursor, tag)? {
+        if let Some(record) = Draft::read(tag, &mut self.cursor)? {
             return Ok(Rec::Draft(record));
         }
         if let 2 | 11..=19 = tag {
@@ -244,21 +184,15 @@ impl<'a> Records<'a> {
         Err(unknown_tag(start, tag, "a record of the draft of 1.3 (1, 3 to 10)"))
     }
 
-    /// Reads a frame. Whether frames of 1.3 have a `contpc` is decided at the first one: the layout without it counts
+    /// Whether the frame that follows has a `contpc`. In 1.3 that is decided at the first one: the layout without it counts
     /// only if the frame can be read so and is followed by a tag, and if it cannot be read with it or its `contpc`, which
     /// would really be the length of a name, is no address.
-    fn stack_frame(&mut self) -> Result<StackFrame<'a>> {
-        let has_contpc = match self.has_contpc {
-            Some(has_contpc) => has_contpc,
-            None => {
-                let with = self.plausible_frame(true).and_then(|frame| frame.contpc);
-                let is_address = with.is_some_and(|contpc| contpc == 0 || contpc >= 4096);
-                is_address || self.plausible_frame(false).is_none()
-            }
-        };
-        let frame = StackFrame::read(&mut self.cursor, self.version, has_contpc)?;
-        self.has_contpc = Some(has_contpc);
-        Ok(frame)
+    fn has_contpc(&self) -> bool {
+        self.has_contpc.unwrap_or_else(|| {
+            let with = self.plausible_frame(true).and_then(|frame| frame.contpc);
+            let is_address = with.is_some_and(|contpc| contpc == 0 || contpc >= 4096);
+            is_address || self.plausible_frame(false).is_none()
+        })
     }
 
     fn plausible_frame(&self, has_contpc: bool) -> Option<StackFrame<'a>> {

@@ -12,7 +12,7 @@ use super::records::{Rec, Records};
 use super::roots::Segment;
 use super::version::Version;
 use crate::error::Result;
-use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
+use crate::input::info::{self, HeapInfo, Info, RecordCounts, SnapshotInfo};
 use crate::input::{Format, ReadOptions};
 use crate::model::fields::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -48,7 +48,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 /// What a pass over the records adds up.
 pub(super) struct Totals<'a> {
     version: Version,
-    counts: [u64; RECORD_NAMES.len()],
+    counts: RecordCounts,
     pub(super) object_records: Saturating<u64>,
     pub(super) object_bytes: u64,
     pub(super) params: Option<Params<'a>>,
@@ -74,7 +74,7 @@ impl<'a> Totals<'a> {
     pub(super) fn new(version: Version) -> Self {
         Self {
             version,
-            counts: [0; RECORD_NAMES.len()],
+            counts: RecordCounts::default(),
             object_records: Saturating(0),
             object_bytes: 0,
             params: None,
@@ -126,7 +126,7 @@ impl<'a> Totals<'a> {
     }
 
     pub(super) fn other(&mut self, record: &Rec<'a>) {
-        self.count(record.name());
+        self.counts.add(record.name(), 1);
         match record {
             Rec::Params(params) if self.params.is_none() => {
                 self.params = Some(*params);
@@ -140,12 +140,6 @@ impl<'a> Totals<'a> {
             Rec::DataSegment(segment) => self.details.segments.data.add(segment),
             Rec::BssSegment(segment) => self.details.segments.bss.add(segment),
             _ => {}
-        }
-    }
-
-    fn count(&mut self, name: &'static str) {
-        if let Some(count) = RECORD_NAMES.iter().position(|known| *known == name).and_then(|i| self.counts.get_mut(i)) {
-            *count = count.saturating_add(1);
         }
     }
 
@@ -168,7 +162,7 @@ impl<'a> Totals<'a> {
     pub(super) fn records(&self, name: &str) -> u64 {
         match name {
             "object" => self.object_records.0,
-            _ => RECORD_NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count),
+            _ => self.counts.count(name),
         }
     }
 
@@ -212,7 +206,7 @@ impl<'a> Totals<'a> {
     fn fill(mut self, info: &mut Info, complete: bool) {
         let heap = self.heap();
         self.warn(&heap, info, complete);
-        for name in RECORD_NAMES {
+        for name in RECORD_NAMES.iter().copied().flatten() {
             let count = self.records(name);
             if count > 0 {
                 info.records.add(name, count);

@@ -1,101 +1,51 @@
 //! What is known of types: tags 3 (type) and 8 (itab).
 
 use super::fields::FieldList;
-use super::primitives::{boolean, string};
+use super::primitives::{boolean, string, uvarint};
 use super::version::Version;
-use crate::bytes::Cursor;
-use crate::error::Result;
+use crate::input::record::record;
 use crate::model::fields::FieldSink;
 
-/// A type. Since 1.5 only those that an itab names are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Type<'a> {
-    /// Address of its descriptor.
-    pub addr: u64,
-    /// Bytes in a value.
-    pub size: u64,
-    /// Package path, a dot, and the name. From 1.7 to 1.27 a pointer type with methods has an empty name: `flag.`.
-    pub name: &'a [u8],
-    /// Whether the data word of an interface that holds the type is a pointer. It is set for every type of a real dump.
-    pub ifaceptr: bool,
-    /// Where the pointers in a value are (1.3 only, empty later).
-    pub fields: FieldList<'a>,
-}
-
-impl<'a> Type<'a> {
-    /// Reads a type after its tag.
-    pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
-        Ok(Self {
-            addr: cursor.uleb128("a type address")?,
-            size: cursor.uleb128("a type's size")?,
-            name: string(cursor, "a type's name")?,
-            ifaceptr: boolean(cursor, "a type's pointer flag")?,
-            fields: match version {
-                Version::Go13 => FieldList::read(cursor, version)?,
-                _ => FieldList::empty(version),
-            },
-        })
-    }
-
-    /// Says the fields to a sink.
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.address("addr", self.addr);
-        sink.unsigned("size", self.size);
-        sink.text("name", self.name);
-        sink.boolean("ifaceptr", self.ifaceptr);
-        if !self.fields.is_empty() {
-            self.fields.say(sink);
-        }
+record! {
+    /// A type. Since 1.5 only those that an itab names are written.
+    pub struct Type<'a>(version: Version) {
+        /// Address of its descriptor.
+        addr: u64 = uvarint("a type address") => address,
+        /// Bytes in a value.
+        size: u64 = uvarint("a type's size") => unsigned,
+        /// Package path, a dot, and the name. From 1.7 to 1.27 a pointer type with methods has an empty name: `flag.`.
+        name: &'a [u8] = string("a type's name") => text,
+        /// Whether the data word of an interface that holds the type is a pointer. It is set for every type of a real dump.
+        ifaceptr: bool = boolean("a type's pointer flag") => boolean,
+        /// Where the pointers in a value are (1.3 only, empty later).
+        fields: FieldList<'a> = FieldList::of_type(version) => with(say_fields),
     }
 }
 
-/// An itab: the first word of an interface value with methods.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Itab {
-    /// Its address.
-    pub addr: u64,
-    /// What it says of the value.
-    pub data: ItabData,
-}
-
-/// What an itab says of the data word, which differs by version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ItabData {
-    /// 1.3: whether the data word is a pointer.
-    Pointer(bool),
-    /// 1.4 to 1.6: the type of the data word, which is `*T` where a `T` is held by reference.
-    Word(u64),
-    /// 1.7: the dynamic type.
-    Dynamic(u64),
+record! {
+    /// An itab: the first word of an interface value with methods.
+    pub struct Itab(version: Version) {
+        /// Its address.
+        addr: u64 = uvarint("an itab address") => address,
+        /// Whether the data word is a pointer.
+        data_is_pointer: Option<bool> = boolean("an itab's pointer flag") if version <= Version::Go13 => boolean,
+        /// The type of the data word, which is `*T` where a `T` is held by reference.
+        data_type: Option<u64> = uvarint("an itab's type") if version > Version::Go13 && version < Version::Go17 => address,
+        /// The dynamic type.
+        dynamic_type: Option<u64> = uvarint("an itab's type") if version >= Version::Go17 => address as "type",
+    }
 }
 
 impl Itab {
-    /// Reads an itab after its tag.
-    pub(super) fn read(cursor: &mut Cursor<'_>, version: Version) -> Result<Self> {
-        let addr = cursor.uleb128("an itab address")?;
-        let data = match version {
-            Version::Draft13 | Version::Go13 => ItabData::Pointer(boolean(cursor, "an itab's pointer flag")?),
-            Version::Go14 | Version::Go15 | Version::Go16 => ItabData::Word(cursor.uleb128("an itab's type")?),
-            Version::Go17 => ItabData::Dynamic(cursor.uleb128("an itab's type")?),
-        };
-        Ok(Self { addr, data })
-    }
-
     /// Address of the type that it names, from 1.4 on.
     pub fn type_addr(&self) -> Option<u64> {
-        match self.data {
-            ItabData::Pointer(_) => None,
-            ItabData::Word(addr) | ItabData::Dynamic(addr) => Some(addr),
-        }
+        self.dynamic_type.or(self.data_type)
     }
+}
 
-    /// Says the fields to a sink.
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.address("addr", self.addr);
-        match self.data {
-            ItabData::Pointer(pointer) => sink.boolean("data_is_pointer", pointer),
-            ItabData::Word(addr) => sink.address("data_type", addr),
-            ItabData::Dynamic(addr) => sink.address("type", addr),
-        }
+/// Only types of 1.3 say where their pointers are.
+fn say_fields<S: FieldSink>(fields: FieldList<'_>, sink: &mut S) {
+    if !fields.is_empty() {
+        fields.say(sink);
     }
 }

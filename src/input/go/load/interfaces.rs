@@ -4,7 +4,6 @@
 //! every itab. The data word points to a value of that type, or, if the type is a pointer, is that pointer.
 
 use super::survey::Survey;
-use crate::input::go::types::ItabData;
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
@@ -111,9 +110,8 @@ impl Interfaces {
         }
         let low = words.keys().copied().min().unwrap_or(0);
         let span = words.keys().copied().max().map_or(0, |high| high.saturating_sub(low).saturating_add(1));
-        let is_pointer = |data| !matches!(data, ItabData::Pointer(false));
         Self {
-            itabs: survey.itabs.iter().rev().map(|itab| (itab.addr, is_pointer(itab.data))).collect(),
+            itabs: survey.itabs.iter().rev().map(|itab| (itab.addr, itab.data_is_pointer != Some(false))).collect(),
             types: survey.types.iter().map(|record| (record.addr, record.ifaceptr)).collect(),
             words,
             low,

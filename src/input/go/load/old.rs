@@ -58,7 +58,7 @@ impl OldTypes {
 
     /// As [`Self::add_type`].
     pub(super) fn add_draft_type(&mut self, record: &DraftType<'_>) {
-        let fields = record.offsets().map(|offset| Field { kind: FieldKind::Ptr, offset });
+        let fields = record.pointers.iter().map(|offset| Field { kind: FieldKind::Ptr, offset });
         self.add_type(record.addr, record.size, record.name, fields);
     }
 

@@ -1,0 +1,166 @@
+//! Records, each declared once: what a field is called, how it is read, what an error calls it, and how `cat` shows it.
+//!
+//! ```text
+//! record! {
+//!     /// A stack frame.
+//!     pub struct StackFrame<'a>(version: Version) {
+//!         /// Its lowest address.
+//!         sp: u64 = uvarint("a frame's stack pointer") => address,
+//!         /// Where it will go on. None before version 2.
+//!         next: Option<u64> = uvarint("a frame's continuation") if version >= Version::V2 => address as "next_pc",
+//!         /// Where its pointers are.
+//!         pointers: Pointers<'a> = Pointers::read(version) => with(Pointers::say),
+//!         /// Zeros in every file seen.
+//!         reserved: u64 = uvarint("the reserved number of a frame"),
+//!     }
+//! }
+//! ```
+//!
+//! Each line is a field in the order of the file:
+//!
+//! * after `=` stands the function that reads it, which gets the cursor and then these arguments; they may name what is in
+//!   parentheses after the structure, and fields before;
+//! * a field with `if` is an `Option`, read and shown only where the condition holds;
+//! * after `=>` stands the method of [`FieldSink`](crate::model::fields::FieldSink) that shows it, under the name of the field or
+//!   the one after `as`; `with` calls a function that shows what it likes. A field without `=>` is not shown.
+//!
+//! This gives `StackFrame::read(cursor, version)` and `StackFrame::say(&self, sink)`. `records!` declares an enum in the same
+//! way: each line is a tag, the name of the record, and either its fields or the record that it holds. `NAMES` are the names in
+//! the order of the lines, `read` takes a tag and gives None if no line has it, and the enum is a
+//! [`Record`](crate::model::fields::Record). Records that have tags of their own can follow after `else`.
+
+/// Declares a record: see the module.
+macro_rules! record {
+    // The ways to read a field.
+    (@read $cursor:ident [$($read:ident)::+ ($($argument:expr),*)] []) => { $($read)::+($cursor, $($argument),*)? };
+    (@read $cursor:ident $call:tt [if $condition:expr]) => {
+        if $condition { Some($crate::input::record::record!(@read $cursor $call [])) } else { None }
+    };
+    // The ways to show one.
+    (@say $sink:ident $field:ident $value:expr, $condition:tt []) => {};
+    (@say $sink:ident $field:ident $value:expr, [] [with($say:path)]) => { $say($value, $sink) };
+    (@say $sink:ident $field:ident $value:expr, [] [$show:ident]) => { $sink.$show(stringify!($field), $value.into()) };
+    (@say $sink:ident $field:ident $value:expr, [] [$show:ident as $name:literal]) => { $sink.$show($name, $value.into()) };
+    (@say $sink:ident $field:ident $value:expr, [if $condition:expr] $show:tt) => {
+        if let Some(value) = $value {
+            $crate::input::record::record!(@say $sink $field value, [] $show);
+        }
+    };
+    // The name of what a variant holds.
+    (@bind $name:ident $Held:ty) => { $name };
+    (
+        $(#[$meta:meta])*
+        pub struct $name:ident $(<$life:lifetime>)? $(($($context:ident: $Context:ty),+))? {$(
+            $(#[$doc:meta])*
+            $field:ident: $Type:ty = $($read:ident)::+ ($($argument:expr),*) $(if $condition:expr)?
+                $(=> $show:ident $(as $shown:literal)? $(($say:path))?)?,
+        )+}
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $name $(<$life>)? {$(
+            $(#[$doc])*
+            pub $field: $Type,
+        )+}
+
+        impl $(<$life>)? $name $(<$life>)? {
+            /// Reads the fields.
+            pub(super) fn read(
+                cursor: &mut $crate::bytes::Cursor $(<$life>)?,
+                $($($context: $Context),+)?
+            ) -> $crate::error::Result<Self> {
+                $(let $field = $crate::input::record::record!(@read cursor [$($read)::+ ($($argument),*)] [$(if $condition)?]);)+
+                Ok(Self { $($field),+ })
+            }
+
+            /// Says the fields to a sink.
+            pub(super) fn say<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
+                $($crate::input::record::record!(@say sink $field self.$field, [$(if $condition)?] [$($show $(as $shown)? $(($say))?)?]);)+
+            }
+        }
+    };
+}
+
+/// Declares an enum of records by tag: see the module.
+macro_rules! records {
+    (
+        $(#[$meta:meta])*
+        pub enum $name:ident $(<$life:lifetime>)? $(($($context:ident: $Context:ty),+))? {$(
+            $(#[$doc:meta])*
+            $tag:literal $record:literal $variant:ident
+                $({$(
+                    $(#[$field_doc:meta])*
+                    $field:ident: $Type:ty = $($read:ident)::+ ($($argument:expr),*) $(if $condition:expr)?
+                        $(=> $show:ident $(as $shown:literal)? $(($say:path))?)?
+                ),+})?
+                $(($Held:ty) = $reader:ident($($held_argument:expr),*))?,
+        )+}
+        $(else {$(
+            $(#[$other_doc:meta])*
+            $other:ident($Other:ty)
+        ),+})?
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name $(<$life>)? {
+            $($(#[$doc])* $variant $({$($(#[$field_doc])* $field: $Type),+})? $(($Held))?,)+
+            $($($(#[$other_doc])* $other($Other),)+)?
+        }
+
+        impl $(<$life>)? $name $(<$life>)? {
+            /// The names of the records that have a tag here.
+            pub(super) const NAMES: &'static [&'static str] = &[$($record),+];
+
+            /// Reads the record of a tag; None if no record has that tag.
+            #[inline]
+            pub(super) fn read(
+                tag: u64,
+                cursor: &mut $crate::bytes::Cursor $(<$life>)?,
+                $($($context: $Context),+)?
+            ) -> $crate::error::Result<Option<Self>> {
+                Ok(Some(match tag {
+                    $($tag => {
+                        $($(let $field = $crate::input::record::record!(@read cursor [$($read)::+ ($($argument),*)] [$(if $condition)?]);)+)?
+                        Self::$variant $({$($field),+})? $((<$Held>::$reader(cursor, $($held_argument),*)?))?
+                    })+
+                    _ => return Ok(None),
+                }))
+            }
+
+            /// Position of the record's name in `NAMES`, if it has a tag here.
+            #[inline]
+            pub(super) fn index(&self) -> usize {
+                enum Position {
+                    $($variant,)+
+                    $($($other,)+)?
+                }
+                match self {
+                    $(Self::$variant { .. } => Position::$variant as usize,)+
+                    $($(Self::$other(_) => Position::$other as usize,)+)?
+                }
+            }
+        }
+
+        impl $(<$life>)? $crate::model::fields::Record for $name $(<$life>)? {
+            #[inline]
+            fn name(&self) -> &'static str {
+                match self {
+                    $($(Self::$other(record) => record.name(),)+)?
+                    _ => Self::NAMES.get(self.index()).copied().unwrap_or_default(),
+                }
+            }
+
+            fn fields<S: $crate::model::fields::FieldSink>(&self, sink: &mut S) {
+                match self {
+                    $(Self::$variant $({$($field),+})? $(($crate::input::record::record!(@bind record $Held)))? => {
+                        $($($crate::input::record::record!(@say sink $field *$field, [$(if $condition)?] [$($show $(as $shown)? $(($say))?)?]);)+)?
+                        $(<$Held>::say(record, sink);)?
+                    })+
+                    $($(Self::$other(record) => record.fields(sink),)+)?
+                }
+            }
+        }
+    };
+}
+
+pub(in crate::input) use {record, records};
