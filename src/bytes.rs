@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use byteorder::ByteOrder;
 
 /// A position in a slice of the input.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cursor<'a> {
     rest: &'a [u8],
     /// Absolute offset of the end of `rest`: the offset of the next byte is `end - rest.len()`.

@@ -92,7 +92,7 @@ macro_rules! records {
                     $(#[$field_doc:meta])*
                     $field:ident: $Type:ty = $($read:ident)::+ ($($argument:expr),*) $(if $condition:expr)?
                         $(=> $show:ident $(as $shown:literal)? $(($say:path))?)?
-                ),+})?
+                ),+ $(,)?})?
                 $(($Held:ty) = $reader:ident($($held_argument:expr),*))?,
         )+}
         $(else {$(

@@ -1,58 +1,55 @@
 //! Classes, their fields, and the table that objects refer to.
 
-use super::read_string;
+use super::{str, uleb};
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::model::fields::{FieldSink, Record};
+use crate::input::record::record;
+use crate::model::fields::FieldSink;
 
-/// A class. A hole in the VM's class table is written as a class without any name.
-#[derive(Clone, Copy, Debug)]
-pub struct Class<'a> {
-    /// From 1, in the order of the file.
-    pub id: u64,
-    /// 0 in every file seen.
-    pub flags: u64,
-    /// Name without library privacy key. Not unique; not even together with the library.
-    pub name: &'a [u8],
-    /// Name of the library, often empty.
-    pub library_name: &'a [u8],
-    /// URI of the library; empty for classes of the VM itself.
-    pub library_uri: &'a [u8],
-    /// Empty in every file seen.
-    pub reserved: &'a [u8],
-    /// The named slots of its objects.
-    pub fields: Fields<'a>,
+record! {
+    /// A class. A hole in the VM's class table is written as a class without any name.
+    pub struct Class<'a>(number: u64) {
+        /// From 1, in the order of the file.
+        id: u64 = number_in_order(number) => unsigned,
+        /// 0 in every file seen.
+        flags: u64 = uleb("the flags of a class") => unsigned,
+        /// Name without library privacy key. Not unique; not even together with the library.
+        name: &'a [u8] = str("the name of a class") => text,
+        /// Name of the library, often empty.
+        library_name: &'a [u8] = str("the library name of a class") => text,
+        /// URI of the library; empty for classes of the VM itself.
+        library_uri: &'a [u8] = str("the library URI of a class") => text,
+        /// Empty in every file seen.
+        reserved: &'a [u8] = str("the reserved string of a class") => text,
+        /// The named slots of its objects.
+        fields: Fields<'a> = Fields::read() => with(Fields::say),
+    }
+}
+
+record! {
+    /// A named slot. Slots need neither be sorted nor dense nor distinct, and may lie beyond an object's references.
+    pub struct Field<'a> {
+        /// 1: the slot is strong. The only value seen.
+        flags: u64 = uleb("the flags of a field") => unsigned,
+        /// Position in the list of references, from 0.
+        index: u64 = uleb("the index of a field") => unsigned,
+        /// May be empty: an unknown static field.
+        name: &'a [u8] = str("the name of a field") => text,
+        /// Empty in every file seen.
+        reserved: &'a [u8] = str("the reserved string of a field") => text,
+    }
+}
+
+/// Ids are not in the file: they count the classes.
+fn number_in_order(_: &mut Cursor<'_>, number: u64) -> Result<u64> {
+    Ok(number)
 }
 
 /// The fields of a class, decoded when they are asked for.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
     count: u64,
     cursor: Cursor<'a>,
-}
-
-/// A named slot. Slots need neither be sorted nor dense nor distinct, and may lie beyond an object's references.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Field<'a> {
-    /// 1: the slot is strong. The only value seen.
-    pub flags: u64,
-    /// Position in the list of references, from 0.
-    pub index: u64,
-    /// May be empty: an unknown static field.
-    pub name: &'a [u8],
-    /// Empty in every file seen.
-    pub reserved: &'a [u8],
-}
-
-impl<'a> Field<'a> {
-    fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
-        Ok(Self {
-            flags: cursor.uleb128("the flags of a field")?,
-            index: cursor.uleb128("the index of a field")?,
-            name: read_string(cursor, "the name of a field")?,
-            reserved: read_string(cursor, "the reserved string of a field")?,
-        })
-    }
 }
 
 impl<'a> Fields<'a> {
@@ -76,49 +73,19 @@ impl<'a> Fields<'a> {
         }
         Ok(fields)
     }
+
+    fn say<S: FieldSink>(self, sink: &mut S) {
+        sink.unsigned("field_count", self.count);
+        if sink.wants_contents() {
+            sink.list("fields", self.iter(), |field, sink| field.say(sink));
+        }
+    }
 }
 
-impl<'a> Class<'a> {
-    /// Reads the class with the given id.
-    pub(super) fn read(cursor: &mut Cursor<'a>, id: u64) -> Result<Self> {
-        Ok(Self {
-            id,
-            flags: cursor.uleb128("the flags of a class")?,
-            name: read_string(cursor, "the name of a class")?,
-            library_name: read_string(cursor, "the library name of a class")?,
-            library_uri: read_string(cursor, "the library URI of a class")?,
-            reserved: read_string(cursor, "the reserved string of a class")?,
-            fields: Fields::read(cursor)?,
-        })
-    }
-
+impl Class<'_> {
     /// Whether it stands for a class id that the VM does not use. No object has such a class.
     pub fn is_hole(&self) -> bool {
         self.name.is_empty() && self.library_name.is_empty() && self.library_uri.is_empty() && self.fields.count == 0
-    }
-}
-
-impl Record for Class<'_> {
-    fn name(&self) -> &'static str {
-        "class"
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        sink.unsigned("id", self.id);
-        sink.unsigned("flags", self.flags);
-        sink.text("name", self.name);
-        sink.text("library_name", self.library_name);
-        sink.text("library_uri", self.library_uri);
-        sink.text("reserved", self.reserved);
-        sink.unsigned("field_count", self.fields.count);
-        if sink.wants_contents() {
-            sink.list("fields", self.fields.iter(), |field, sink| {
-                sink.unsigned("flags", field.flags);
-                sink.unsigned("index", field.index);
-                sink.text("name", field.name);
-                sink.text("reserved", field.reserved);
-            });
-        }
     }
 }
 

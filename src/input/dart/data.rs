@@ -1,7 +1,7 @@
 //! What an object holds besides references (`NonReferenceData`).
 
 use super::class::ClassKind;
-use super::read_string;
+use super::str;
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
@@ -79,7 +79,7 @@ impl<'a> Data<'a> {
             5 => Self::Latin1(Text::read(cursor, 1)?),
             6 => Self::Utf16(Text::read(cursor, 2)?),
             7 => Self::Length(cursor.uleb128("a length")?),
-            8 => Self::Name(read_string(cursor, "a name")?),
+            8 => Self::Name(str(cursor, "a name")?),
             tag => return Err(unknown_tag(offset, tag)),
         })
     }

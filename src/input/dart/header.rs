@@ -1,6 +1,6 @@
 //! The header: everything in front of the classes.
 
-use super::{MAGICS, read_string};
+use super::{MAGICS, str};
 use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::input::{Format, wrong_magic};
@@ -35,7 +35,7 @@ impl<'a> Header<'a> {
         cursor.take(8, "the magic")?;
         Ok(Self {
             flags: cursor.uleb128("the flags")?,
-            name: read_string(cursor, "the isolate's name")?,
+            name: str(cursor, "the isolate's name")?,
             shallow_size: cursor.uleb128("shallowSize")?,
             capacity: cursor.uleb128("capacity")?,
             external_size: cursor.uleb128("externalSize")?,

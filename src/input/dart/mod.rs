@@ -81,10 +81,16 @@ pub const EXTENSIONS: &[&str] = &["dartheap", "heapsnapshot", "data"];
 /// What such files begin with.
 pub const MAGICS: &[&[u8]] = &[b"dartheap"];
 /// The names of the records.
-pub const RECORD_NAMES: &[&str] = &["class", "object", "external_property"];
+pub const RECORD_NAMES: &[&str] = &Rec::NAMES;
+
+/// A `uleb`.
+#[inline]
+fn uleb(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+    cursor.uleb128(what)
+}
 
 /// A `str`: its length in bytes as uleb, then the bytes, which ought to be UTF-8.
-fn read_string<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]> {
+fn str<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]> {
     let length = cursor.uleb128(what)?;
     cursor.take(length, what)
 }

@@ -5,7 +5,7 @@ use super::data::Data;
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::model::fields::{FieldSink, Record};
+use crate::model::fields::FieldSink;
 
 /// The id of the object from which everything alive is reached.
 pub const ROOT: u64 = 1;
@@ -116,12 +116,9 @@ pub(super) struct Vm {
     pub(super) exported: bool,
 }
 
-impl Record for Object<'_> {
-    fn name(&self) -> &'static str {
-        "object"
-    }
-
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
+impl Object<'_> {
+    /// Says the fields to a sink.
+    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("id", self.id);
         sink.unsigned("class_id", self.class_id);
         if let Some(name) = self.class_name {

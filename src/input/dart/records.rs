@@ -22,20 +22,26 @@ pub enum Rec<'a> {
     ExternalProperty(ExternalProperty<'a>),
 }
 
+impl Rec<'_> {
+    /// The names of the records, in the order of the file.
+    pub(super) const NAMES: [&'static str; 3] = ["class", "object", "external_property"];
+}
+
 impl Record for Rec<'_> {
     fn name(&self) -> &'static str {
+        let [class, object, property] = Self::NAMES;
         match self {
-            Self::Class(class) => class.name(),
-            Self::Object(object) => object.name(),
-            Self::ExternalProperty(property) => property.name(),
+            Self::Class(_) => class,
+            Self::Object(_) => object,
+            Self::ExternalProperty(_) => property,
         }
     }
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         match self {
-            Self::Class(class) => class.fields(sink),
-            Self::Object(object) => object.fields(sink),
-            Self::ExternalProperty(property) => property.fields(sink),
+            Self::Class(class) => class.say(sink),
+            Self::Object(object) => object.say(sink),
+            Self::ExternalProperty(property) => property.say(sink),
         }
     }
 }

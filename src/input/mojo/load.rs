@@ -199,7 +199,7 @@ impl<'a, 'p> Loader<'a, 'p> {
                 self.frames.define_string(key, value);
             }
             Event::Frame(definition) => {
-                if definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)) {
+                if definition.has_range() {
                     count_one(&mut self.builder.notes().ranges);
                 }
                 if self.frames.define(&definition, &mut self.builder) {

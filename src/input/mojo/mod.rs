@@ -53,24 +53,7 @@ pub const EXTENSIONS: &[&str] = &["mojo"];
 /// What such files begin with.
 pub const MAGICS: &[&[u8]] = &[b"MOJ"];
 /// The names of the events.
-pub const RECORD_NAMES: &[&str] = &[
-    "metadata",
-    "stack",
-    "frame",
-    "invalid_frame",
-    "frame_ref",
-    "kernel_frame",
-    "gc",
-    "idle",
-    "time",
-    "memory",
-    "string",
-    "string_ref",
-    "stack_repeat",
-    "task_stack",
-    "task_waiter",
-    "task_running",
-];
+pub const RECORD_NAMES: &[&str] = records::Event::NAMES;
 /// The newest version that is known.
 const NEWEST: u64 = 4;
 

@@ -1,10 +1,10 @@
 //! The events of a MOJO file, one by one, as they stand there.
 
-use super::{NEWEST, RECORD_NAMES};
+use super::NEWEST;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::record::{record, records};
 use crate::input::{Format, ReadOptions, Visitor, visit, wrong_magic};
-use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 use std::ops::ControlFlow;
 
@@ -44,117 +44,77 @@ impl Varint {
     }
 }
 
-/// What a FRAME event defines. Lines and columns are 1-based; 0 is unknown.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FrameDefinition {
-    /// The key by which FRAME_REF refers to it.
-    pub key: u64,
-    /// String key of the file name.
-    pub file: u64,
-    /// String key of the function's name.
-    pub scope: u64,
-    /// First line of the instruction; the byte offset inside the function for native frames.
-    pub line: Varint,
-    /// Last line, first and last column: from version 2, and known only for CPython 3.11 and later.
-    pub range: Option<[Varint; 3]>,
-}
-
-/// One event.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the fields are named in the table of the module above")]
-pub enum Event<'a> {
-    Metadata { key: &'a [u8], value: &'a [u8] },
-    Stack { pid: Varint, interpreter: Option<Varint>, thread: &'a [u8] },
-    Frame(FrameDefinition),
-    InvalidFrame,
-    FrameRef { key: u64 },
-    KernelFrame { symbol: &'a [u8] },
-    Gc,
-    Idle,
-    Time { microseconds: Varint },
-    Memory { bytes: Varint },
-    String { key: u64, value: &'a [u8] },
-    StringRef { key: u64 },
-    StackRepeat,
-    TaskStack { task: u64, name: u64, frames: u64 },
-    TaskWaiter { task: u64, waiter: u64 },
-    TaskRunning { task: u64 },
-}
-
-impl Event<'_> {
-    /// Position of the event's name in [`RECORD_NAMES`].
-    #[inline]
-    pub(super) fn index(&self) -> usize {
-        match self {
-            Self::Metadata { .. } => 0,
-            Self::Stack { .. } => 1,
-            Self::Frame(_) => 2,
-            Self::InvalidFrame => 3,
-            Self::FrameRef { .. } => 4,
-            Self::KernelFrame { .. } => 5,
-            Self::Gc => 6,
-            Self::Idle => 7,
-            Self::Time { .. } => 8,
-            Self::Memory { .. } => 9,
-            Self::String { .. } => 10,
-            Self::StringRef { .. } => 11,
-            Self::StackRepeat => 12,
-            Self::TaskStack { .. } => 13,
-            Self::TaskWaiter { .. } => 14,
-            Self::TaskRunning { .. } => 15,
-        }
+impl From<Varint> for i128 {
+    fn from(varint: Varint) -> Self {
+        varint.value()
     }
 }
 
-impl Record for Event<'_> {
-    fn name(&self) -> &'static str {
-        RECORD_NAMES.get(self.index()).copied().unwrap_or_default()
+records! {
+    /// One event. Which versions have which is said in the table of the module above; 13 to 16 belong to version 4, but
+    /// austin-python reads them under any version and so does this reader. `check` reports them.
+    #[allow(missing_docs, reason = "the fields are named in the table of the module above")]
+    pub enum Event<'a>(version: u64) {
+        1 "metadata" Metadata {
+            key: &'a [u8] = c_string("a metadata key") => text,
+            value: &'a [u8] = c_string("a metadata value") => text,
+        },
+        2 "stack" Stack {
+            pid: Varint = varint("a process id") => signed,
+            interpreter: Option<Varint> = varint("an interpreter id") if version >= 3 => signed as "iid",
+            thread: &'a [u8] = c_string("a thread id") => text as "tid",
+        },
+        3 "frame" Frame(FrameDefinition) = read(version),
+        4 "invalid_frame" InvalidFrame,
+        5 "frame_ref" FrameRef { key: u64 = varint_key("a frame key") => unsigned },
+        6 "kernel_frame" KernelFrame { symbol: &'a [u8] = c_string("a kernel symbol") => text },
+        7 "gc" Gc,
+        8 "idle" Idle,
+        9 "time" Time { microseconds: Varint = varint("a time") => signed as "us" },
+        10 "memory" Memory { bytes: Varint = varint("a memory delta") => signed },
+        11 "string" String {
+            key: u64 = varint_key("a string key") => unsigned,
+            value: &'a [u8] = c_string("a string") => text,
+        },
+        12 "string_ref" StringRef { key: u64 = varint_key("a string key") => unsigned },
+        13 "stack_repeat" StackRepeat,
+        14 "task_stack" TaskStack {
+            task: u64 = varint_key("a task id") => unsigned as "task_id",
+            name: u64 = varint_key("a task's name key") => unsigned as "name_key",
+            frames: u64 = varint_key("a task's frame count") => unsigned as "frame_count",
+        },
+        15 "task_waiter" TaskWaiter {
+            task: u64 = varint_key("a task id") => unsigned as "task_id",
+            waiter: u64 = varint_key("a waiter id") => unsigned as "waiter_id",
+        },
+        16 "task_running" TaskRunning { task: u64 = varint_key("a task id") => unsigned as "task_id" },
     }
+}
 
-    fn fields<S: FieldSink>(&self, sink: &mut S) {
-        match *self {
-            Self::Metadata { key, value } => {
-                sink.text("key", key);
-                sink.text("value", value);
-            }
-            Self::Stack { pid, interpreter, thread } => {
-                sink.signed("pid", pid.value());
-                if let Some(interpreter) = interpreter {
-                    sink.signed("iid", interpreter.value());
-                }
-                sink.text("tid", thread);
-            }
-            Self::Frame(frame) => {
-                sink.unsigned("key", frame.key);
-                sink.unsigned("file_key", frame.file);
-                sink.unsigned("scope_key", frame.scope);
-                sink.signed("line", frame.line.value());
-                if let Some([line_end, column, column_end]) = frame.range {
-                    sink.signed("line_end", line_end.value());
-                    sink.signed("column", column.value());
-                    sink.signed("column_end", column_end.value());
-                }
-            }
-            Self::FrameRef { key } | Self::StringRef { key } => sink.unsigned("key", key),
-            Self::KernelFrame { symbol } => sink.text("symbol", symbol),
-            Self::Time { microseconds } => sink.signed("us", microseconds.value()),
-            Self::Memory { bytes } => sink.signed("bytes", bytes.value()),
-            Self::String { key, value } => {
-                sink.unsigned("key", key);
-                sink.text("value", value);
-            }
-            Self::TaskStack { task, name, frames } => {
-                sink.unsigned("task_id", task);
-                sink.unsigned("name_key", name);
-                sink.unsigned("frame_count", frames);
-            }
-            Self::TaskWaiter { task, waiter } => {
-                sink.unsigned("task_id", task);
-                sink.unsigned("waiter_id", waiter);
-            }
-            Self::TaskRunning { task } => sink.unsigned("task_id", task),
-            Self::InvalidFrame | Self::Gc | Self::Idle | Self::StackRepeat => {}
-        }
+record! {
+    /// What a FRAME event defines. Lines and columns are 1-based; 0 is unknown.
+    pub struct FrameDefinition(version: u64) {
+        /// The key by which FRAME_REF refers to it.
+        key: u64 = varint_key("a frame key") => unsigned,
+        /// String key of the file name.
+        file: u64 = varint_key("a file key") => unsigned as "file_key",
+        /// String key of the function's name.
+        scope: u64 = varint_key("a scope key") => unsigned as "scope_key",
+        /// First line of the instruction; the byte offset inside the function for native frames.
+        line: Varint = varint("a line") => signed,
+        /// Last line. This and the columns are from version 2 on, and known only for CPython 3.11 and later.
+        line_end: Option<Varint> = varint("a line end") if version >= 2 => signed,
+        /// First column.
+        column: Option<Varint> = varint("a column") if version >= 2 => signed,
+        /// Last column.
+        column_end: Option<Varint> = varint("a column end") if version >= 2 => signed,
+    }
+}
+
+impl FrameDefinition {
+    /// Whether the last line or a column is known.
+    pub fn has_range(&self) -> bool {
+        [self.line_end, self.column, self.column_end].iter().flatten().any(|end| end.magnitude > 0)
     }
 }
 
@@ -248,50 +208,13 @@ impl<'a> Records<'a> {
     }
 
     fn event(&mut self) -> Result<Event<'a>> {
-        let cursor = &mut self.cursor;
-        let start = cursor.offset();
-        Ok(match cursor.u8("an event id")? {
-            1 => Event::Metadata { key: cursor.c_string("a metadata key")?, value: cursor.c_string("a metadata value")? },
-            2 => Event::Stack {
-                pid: varint(cursor, "a process id")?,
-                interpreter: if self.version >= 3 { Some(varint(cursor, "an interpreter id")?) } else { None },
-                thread: cursor.c_string("a thread id")?,
-            },
-            3 => Event::Frame(FrameDefinition {
-                key: key(cursor, "a frame key")?,
-                file: key(cursor, "a file key")?,
-                scope: key(cursor, "a scope key")?,
-                line: varint(cursor, "a line")?,
-                range: match self.version {
-                    0 | 1 => None,
-                    _ => Some([varint(cursor, "a line end")?, varint(cursor, "a column")?, varint(cursor, "a column end")?]),
-                },
-            }),
-            4 => Event::InvalidFrame,
-            FRAME_REF => Event::FrameRef { key: key(cursor, "a frame key")? },
-            6 => Event::KernelFrame { symbol: cursor.c_string("a kernel symbol")? },
-            7 => Event::Gc,
-            8 => Event::Idle,
-            9 => Event::Time { microseconds: varint(cursor, "a time")? },
-            10 => Event::Memory { bytes: varint(cursor, "a memory delta")? },
-            11 => Event::String { key: key(cursor, "a string key")?, value: cursor.c_string("a string")? },
-            12 => Event::StringRef { key: key(cursor, "a string key")? },
-            // 13 to 16 belong to version 4, but austin-python reads them under any version and so does this reader;
-            // `check` reports them.
-            13 => Event::StackRepeat,
-            14 => Event::TaskStack {
-                task: key(cursor, "a task id")?,
-                name: key(cursor, "a task's name key")?,
-                frames: key(cursor, "a task's frame count")?,
-            },
-            15 => Event::TaskWaiter { task: key(cursor, "a task id")?, waiter: key(cursor, "a waiter id")? },
-            16 => Event::TaskRunning { task: key(cursor, "a task id")? },
-            id => {
-                return Err(Error::corrupt(start, format!("unknown event id {id}"))
-                    .expected("a MOJO event (1 to 16)")
-                    .context(format!("after {} events", self.count))
-                    .hint("events carry no length, so nothing after this can be read"));
-            }
+        let start = self.cursor.offset();
+        let id = self.cursor.u8("an event id")?;
+        Event::read(id.into(), &mut self.cursor, self.version)?.ok_or_else(|| {
+            Error::corrupt(start, format!("unknown event id {id}"))
+                .expected("a MOJO event (1 to 16)")
+                .context(format!("after {} events", self.count))
+                .hint("events carry no length, so nothing after this can be read")
         })
     }
 }
@@ -319,7 +242,7 @@ pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
     let mut cursor = Cursor::new(run, 0);
     std::iter::from_fn(move || {
         cursor.u8("an event id").ok()?;
-        key(&mut cursor, "a frame key").ok()
+        varint_key(&mut cursor, "a frame key").ok()
     })
 }
 
@@ -364,9 +287,14 @@ fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Varint> {
     Ok(Varint { magnitude: low | high << 6, negative })
 }
 
+/// A string: the bytes up to a NUL.
+fn c_string<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]> {
+    cursor.c_string(what)
+}
+
 /// A varint that stands for a key or a count.
 #[inline]
-fn key(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+fn varint_key(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     varint(cursor, what).map(Varint::as_key)
 }
 

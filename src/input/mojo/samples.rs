@@ -122,7 +122,7 @@ impl<'a> Stream<'a> {
             }
             Event::String { key, value } => self.symbols.define_string(key, value),
             Event::Frame(definition) => {
-                if definition.range.is_some_and(|range| range.iter().any(|end| end.magnitude > 0)) {
+                if definition.has_range() {
                     count_one(&mut self.streamed.ranges);
                 }
                 self.symbols.define_frame(offset, definition).map_err(Stop::Damage)?;
