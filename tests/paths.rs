@@ -4,7 +4,7 @@ mod support;
 
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live;
-use dumptool::analysis::paths::merged::{MergedLabel, merged};
+use dumptool::analysis::paths::merged::{BYTES_PER_KIND, MergedLabel, MergedStep, MergedSteps, Repeats, merged};
 use dumptool::analysis::paths::several::several;
 use dumptool::analysis::paths::shortest::Shortest;
 use dumptool::analysis::paths::{Origin, Path, ReachedBy};
@@ -246,11 +246,13 @@ fn a_list_of_a_million_is_one_merged_path() {
     let graph = Graph::of(&heap);
     let shortest = Shortest::of(&heap, &graph);
     assert_eq!(shortest.path(id(objects - 1)).unwrap().steps.len(), objects);
-    let merged = merged(&shortest, heap.objects());
-    assert_eq!(merged.len(), 2);
-    let list = &merged[0];
-    assert_eq!((list.count, list.bytes, list.steps.len()), (999_999, 999_999 * 16, 2));
-    assert!(list.steps[1].repeated && list.steps[1].label == MergedLabel::One(next));
+    let merged = merged(&shortest, heap.objects(), u64::MAX).unwrap();
+    assert_eq!(merged.rows.len(), 2);
+    let list = &merged.rows[0];
+    let steps = merged.steps(list).first;
+    assert_eq!((list.count, list.bytes, steps.len()), (999_999, 999_999 * 16, 2));
+    assert_eq!(steps[1].label, MergedLabel::One(next));
+    assert_eq!(steps[1].repeats, Some(Repeats { steps: 1, most: Some(999_999) }));
     // Both ways lead to the same list: one path only, and it is found in a moment.
     assert_eq!(several(&heap, &graph, id(objects - 1), 3).len(), 1);
 }
@@ -267,9 +269,114 @@ fn elements_merge_whatever_their_index() {
     builder.add_root(Root { object: id(0), kind: RootKind::Static, group, label: Label::NONE, frame: None });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
-    let merged = merged(&Shortest::of(&heap, &graph), heap.objects().skip(1));
-    assert_eq!((merged.len(), merged[0].count, merged[0].bytes), (1, 5, 50));
-    assert_eq!(merged[0].steps[1].label, MergedLabel::Element);
+    let shortest = Shortest::of(&heap, &graph);
+    let merged = merged(&shortest, heap.objects().skip(1), u64::MAX).unwrap();
+    assert_eq!((merged.rows.len(), merged.rows[0].count, merged.rows[0].bytes), (1, 5, 50));
+    assert_eq!(merged.steps(&merged.rows[0]).first[1].label, MergedLabel::Element);
+}
+
+/// A chain of objects of these types, each held by the one before over the same label; the first one by a root.
+fn chain(types: impl Iterator<Item = usize> + Clone) -> Heap<'static> {
+    let count = types.clone().count();
+    let mut builder = HeapBuilder::with_capacity(count, count);
+    let most = types.clone().max().unwrap_or(0);
+    let ids: Vec<_> = (0..=most).map(|number| builder.add_type(&format!("T{number}"), "", TypeKind::Instance)).collect();
+    let next = Label::field(builder.names().intern("next"));
+    for (object, of) in types.enumerate() {
+        builder.add_object(ids[of], 16);
+        if object + 1 < count {
+            builder.add_reference(id(object + 1), next, false);
+        }
+    }
+    let group = builder.names().intern("chain");
+    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None });
+    builder.finish(Ids::Rows(0), None)
+}
+
+/// Each kind of path in words: `T0 (T1 T0)x1-9`, in order of length.
+fn kinds(heap: &Heap<'_>) -> Vec<String> {
+    let graph = Graph::of(heap);
+    let shortest = Shortest::of(heap, &graph);
+    let merged = merged(&shortest, heap.objects(), u64::MAX).unwrap();
+    let kind = |row| {
+        let steps = merged.steps(row);
+        assert_eq!((steps.omitted, steps.last.len()), (0, 0), "the paths of this test are short");
+        let mut words: Vec<String> = Vec::new();
+        for step in &steps.first {
+            words.push(heap.names.text(heap.types[step.of.0 as usize].name).to_owned());
+            if let Some(Repeats { steps, most }) = step.repeats {
+                let group = words.split_off(words.len() - steps).join(" ");
+                words.push(format!("({group})x{}", most.map_or("?".to_owned(), |most| most.to_string())));
+            }
+        }
+        words.join(" ")
+    };
+    let mut kinds: Vec<_> = merged.rows.iter().map(kind).collect();
+    kinds.sort_by_key(|kind| (kind.len(), kind.clone()));
+    kinds
+}
+
+#[test]
+fn types_that_alternate_are_a_few_kinds_of_paths() {
+    // The first step has no label, so it is not one of the group.
+    let heap = chain((0..40_000).map(|at| at % 2));
+    assert_eq!(kinds(&heap), ["T0", "T0 T1", "T0 (T1 T0)x19999", "T0 (T1 T0)x19999 T1"]);
+    let heap = chain((0..3 * 7_000).map(|at| at % 3));
+    assert_eq!(kinds(&heap).last().unwrap(), "T0 (T1 T2 T0)x6999 T1 T2");
+    // A list at the end of another, and a list of lists.
+    let heap = chain((0..100).map(|_| 0).chain((0..50).map(|_| 1)));
+    assert_eq!(kinds(&heap), ["T0", "T0 (T0)x99", "T0 (T0)x99 (T1)x50"]);
+    let heap = chain((0..100).flat_map(|_| [0, 1, 1, 1]));
+    assert!(kinds(&heap).len() < 10, "{:?}", kinds(&heap));
+}
+
+#[test]
+fn a_chain_of_types_takes_memory_for_each_type_and_not_for_each_pair() {
+    let heap = chain(0..30_000);
+    let graph = Graph::of(&heap);
+    let shortest = Shortest::of(&heap, &graph);
+    let all = merged(&shortest, heap.objects(), 30_001 * BYTES_PER_KIND).unwrap();
+    assert_eq!(all.rows.len(), 30_000);
+    let longest = all.rows.iter().find(|row| row.example == id(29_999)).unwrap();
+    let steps = all.steps(longest);
+    let half = MergedSteps::HALF;
+    assert_eq!((steps.first.len(), steps.omitted, steps.last.len()), (half, 30_000 - 2 * half as u64, half));
+    let text = |step: &MergedStep| heap.names.text(heap.types[step.of.0 as usize].name).to_owned();
+    assert_eq!((text(&steps.first[0]), text(steps.first.last().unwrap())), ("T0".to_owned(), format!("T{}", half - 1)));
+    assert_eq!((text(&steps.last[0]), text(steps.last.last().unwrap())), (format!("T{}", 30_000 - half), "T29999".to_owned()));
+    assert!(merged(&shortest, heap.objects(), 30_000 * BYTES_PER_KIND).is_none());
+}
+
+/// Paths with nothing folded but single steps.
+fn unfolded(shortest: &Shortest<'_, '_>, heap: &Heap<'_>) -> usize {
+    let mut kinds = std::collections::BTreeSet::new();
+    for object in heap.objects() {
+        let mut types: Vec<_> = shortest.path(object).unwrap().steps.iter().map(|step| heap.type_of[step.object.index()]).collect();
+        types.dedup();
+        kinds.insert(types);
+    }
+    kinds.len()
+}
+
+proptest! {
+    #[test]
+    fn folding_loses_no_object_and_makes_no_kinds(types in proptest::collection::vec(0_usize..3, 1..60)) {
+        let heap = chain(types.iter().copied());
+        let graph = Graph::of(&heap);
+        let shortest = Shortest::of(&heap, &graph);
+        let all = merged(&shortest, heap.objects(), u64::MAX).unwrap();
+        prop_assert_eq!(all.rows.iter().map(|row| row.count).sum::<u64>(), types.len() as u64);
+        // The first step is told from the others by its label, which may give one kind more.
+        prop_assert!(all.rows.len() <= unfolded(&shortest, &heap) + 1);
+        for row in &all.rows {
+            let steps = all.steps(row);
+            let last = steps.last.last().or(steps.first.last()).unwrap();
+            prop_assert_eq!(last.of, heap.type_of[row.example.index()]);
+            for (at, repeats) in steps.first.iter().enumerate().filter_map(|(at, step)| Some((at, step.repeats?))) {
+                prop_assert!(repeats.steps <= at + 1 && repeats.most.is_none_or(|most| most >= 2));
+            }
+        }
+    }
 }
 
 /// Root, labels and types of the shortest path to an object.

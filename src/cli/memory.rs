@@ -39,7 +39,7 @@ pub(super) fn refuse_too_large(
     snapshot: Option<Snapshot>,
     common: &Common,
 ) -> anyhow::Result<()> {
-    let Some(most) = common.max_memory.or_else(usable_memory) else { return Ok(()) };
+    let Some(most) = limit(common) else { return Ok(()) };
     let bytes = input.bytes().len() as u64;
     // Most files are so small that nothing in them can be too much; counting takes a pass.
     let bound = needs(work, bytes / SMALLEST_OBJECT, bytes);
@@ -62,6 +62,11 @@ pub(super) fn refuse_too_large(
     );
     let hint = "`dumptool top --quick` counts with constant memory; --max-memory allows more";
     Err(UsageError::new(message).hint(hint).into())
+}
+
+/// Bytes that a command may take: `--max-memory`, or most of what the process may have. `None` if neither is known.
+pub(super) fn limit(common: &Common) -> Option<u64> {
+    common.max_memory.or_else(usable_memory)
 }
 
 /// Bytes at the peak, of the loaded heap and of what is found out about it.

@@ -23,7 +23,8 @@ pub(in crate::cli) struct PathArgs {
     /// Number of paths
     #[arg(short = 'k', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) paths: u32,
-    /// Instead of one object: merge the paths of all objects whose type matches
+    /// Instead of one object: merge the paths of all objects whose type matches. Groups of steps that repeat are one; paths of
+    /// more than 12 steps are cut in the middle
     #[arg(long = "type", value_name = "GLOB", id = "type", conflicts_with = "object")]
     pub(in crate::cli) type_glob: Option<String>,
     /// Rows to show with --type; 0 is all (default: 10 in tables and json, all in jsonl and csv)
