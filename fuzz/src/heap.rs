@@ -104,8 +104,8 @@ fn paths(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree) {
         assert!(found.len() <= 4 && found.iter().all(|path| path.object() == Some(object)));
         assert_eq!(found.is_empty(), !tree.is_live(object));
     }
-    let all = merged(&shortest, heap.objects());
-    assert_eq!(all.iter().map(|merged| merged.count).sum::<u64>(), tree.len() as u64);
+    let all = merged(&shortest, heap.objects(), u64::MAX).expect("nothing limits the kinds");
+    assert_eq!(all.rows.iter().map(|merged| merged.count).sum::<u64>(), tree.len() as u64);
 }
 
 /// Bytes of an object in the managed heap and outside of it.
