@@ -333,34 +333,141 @@ fn the_info_class_says_how_ids_are_given() {
     assert_eq!((of("version"), of("objects"), of("idBase"), of("idShift"), of("firstHelper")), (1, 2, 8, 3, 24));
 }
 
+/// Bytes of zeros that a heap of so many objects may be filled up with.
+fn budget(objects: u64) -> u64 {
+    (32 << 20) + 256 * objects
+}
+
+const CUT_SIZE: &str = "sizes cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all";
+const CUT_EXTERNAL: &str = "external memory cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all";
+
+/// A list of type `_List` for each size, with so many external bytes.
+fn lists(sizes: impl IntoIterator<Item = (u64, u64)>) -> Heap<'static> {
+    let mut builder = HeapBuilder::with_capacity(4, 0);
+    let list = builder.add_type("_List", "", TypeKind::Array);
+    for (size, external) in sizes {
+        let object = builder.add_object(list, size);
+        if external > 0 {
+            builder.add_external(object, external);
+        }
+    }
+    finish(builder, [])
+}
+
+/// Bytes of the file, if they are no more than a test should hold.
+fn written_bytes(heap: &Heap<'_>) -> (u64, HprofReport) {
+    struct Count(u64);
+    impl std::io::Write for Count {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 += bytes.len() as u64;
+            assert!(self.0 < 1 << 30, "the output does not end");
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut count = Count(0);
+    let report = write(heap, &HprofOptions::default(), &mut count).unwrap();
+    (count.0, report)
+}
+
 #[test]
 fn sizes_that_no_file_justifies_are_cut() {
-    let mut builder = HeapBuilder::with_capacity(2, 0);
-    let list = builder.add_type("_List", "", TypeKind::Array);
-    let a = builder.add_object(list, u64::MAX);
-    builder.add_external(a, u64::MAX);
-    let report = write(&finish(builder, []), &HprofOptions::default(), std::io::sink()).unwrap();
-    assert!(report.bytes < 600 << 20, "{}", report.bytes);
-    assert_eq!(lost(&report, "sizes cut short: there is nothing to fill more than 256 MiB with").0, 1);
+    let (bytes, report) = written_bytes(&lists([(u64::MAX, u64::MAX)]));
+    assert!((30 << 20..budget(1) + 8192).contains(&bytes), "{bytes}");
+    assert_eq!(lost(&report, CUT_SIZE).0, 1);
     assert_eq!(lost(&report, CUT_EXTERNAL).0, 1);
 }
 
-const CUT_EXTERNAL: &str = "external memory: zeros stand for at most 256 MiB of an object, and for 4 GiB or 1 KiB an object in all";
-
-/// Each size by itself may be true, but not all of them: 40 objects must not fill the disk.
+/// 226 bytes of Dart's became 5.4 GB: 256 MiB of zeros for each of 20 objects.
 #[test]
-fn external_memory_is_cut_in_all() {
-    const EACH: u64 = 1 << 58;
-    let mut builder = HeapBuilder::with_capacity(40, 0);
-    let node = builder.add_type("Buffer", "", TypeKind::Instance);
-    for _ in 0..40 {
-        let object = builder.add_object(node, 24);
-        builder.add_external(object, EACH);
-    }
-    let report = write(&finish(builder, []), &HprofOptions::default(), std::io::sink()).unwrap();
-    // Each of the arrays is there, with a header at least.
+fn objects_share_what_sizes_are_filled_with() {
+    let (bytes, report) = written_bytes(&lists((0..40).map(|_| (1 << 58, 1 << 58))));
+    assert!((30 << 20..budget(40) + 16_384).contains(&bytes), "{bytes}");
     assert_eq!(report.instances, 80);
-    assert!((4 << 30..(4 << 30) + 4096).contains(&report.bytes), "{}", report.bytes);
-    let (count, bytes) = lost(&report, CUT_EXTERNAL);
-    assert_eq!((count, bytes / (1 << 30)), (40, 40 * (EACH >> 30) - 5));
+    let (count, cut) = lost(&report, CUT_SIZE);
+    assert!(count == 40 && cut > 39 << 58, "{count} {cut}");
+    assert_eq!(lost(&report, CUT_EXTERNAL).0, 40);
+}
+
+/// What is claimed without reason takes nothing from what is not: small objects keep their sizes.
+#[test]
+fn small_objects_keep_their_size_beside_huge_ones() {
+    let sizes = (0..100).map(|row| if row % 10 == 0 { (1 << 58, 0) } else { (8192, 1 << 16) });
+    let (_, report) = written_bytes(&lists(sizes));
+    assert_eq!((lost(&report, CUT_SIZE).0, lost(&report, CUT_EXTERNAL)), (10, (0, 0)));
+}
+
+/// Pads of instances come out of the same budget.
+#[test]
+fn instances_are_padded_within_the_budget() {
+    const OBJECTS: u64 = 400_000;
+    let mut builder = HeapBuilder::with_capacity(OBJECTS as usize, 0);
+    let node = builder.add_type("Node", "", TypeKind::Instance);
+    (0..OBJECTS).for_each(|_| {
+        builder.add_object(node, 2048);
+    });
+    let (bytes, report) = written_bytes(&finish(builder, []));
+    assert!(bytes < budget(OBJECTS) + OBJECTS * 32, "{bytes}");
+    assert_eq!(lost(&report, CUT_SIZE).0, OBJECTS);
+    assert_eq!(report.bytes + lost(&report, CUT_SIZE).1, OBJECTS * 2048);
+}
+
+/// So do the fields of classes, of which each type and size has one.
+#[test]
+fn classes_have_no_more_pads_than_objects_justify() {
+    const TYPES: u64 = 20_000;
+    let mut builder = HeapBuilder::with_capacity(TYPES as usize, 0);
+    for row in 0..TYPES {
+        let of_its_own = builder.add_type(&format!("Type {row}"), "", TypeKind::Instance);
+        builder.add_object(of_its_own, 1024);
+    }
+    let (bytes, report) = written_bytes(&finish(builder, []));
+    let objects = TYPES * 1024;
+    assert!(bytes < objects + (8 << 20) + 200 * TYPES, "{bytes}");
+    assert!(lost(&report, CUT_SIZE).0 > 0);
+}
+
+/// What has contents is no filling, however much it is.
+#[test]
+fn contents_are_not_cut() {
+    let mut builder = HeapBuilder::with_capacity(1, 0);
+    let bytes = builder.add_type("Buffer", "", TypeKind::Bytes);
+    let a = builder.add_object(bytes, 40 << 20);
+    let b = builder.add_object(bytes, 1 << 40);
+    let memory: &'static [u8] = Vec::leak(vec![7; 40 << 20]);
+    let heap = finish(builder, [(a, Value::Bytes(memory)), (b, Value::None)]);
+    let (bytes, report) = written_bytes(&heap);
+    assert!((71 << 20..(73 << 20)).contains(&bytes), "{bytes}");
+    assert_eq!(lost(&report, CUT_SIZE).0, 1);
+}
+
+/// Objects of some formats share their texts.
+#[test]
+fn long_texts_that_many_objects_have_are_cut() {
+    let mut builder = HeapBuilder::with_capacity(300, 0);
+    let string = builder.add_type("string", "", TypeKind::Text);
+    let objects: Vec<_> = (0..300).map(|_| builder.add_object(string, 16)).collect();
+    let long = "x".repeat(1 << 20);
+    let values = objects.iter().map(|&object| (object, Value::Text { text: long.clone().into(), length: 1 << 20 }));
+    let (bytes, report) = written_bytes(&finish(builder, values));
+    // The first one, and what the budget allows.
+    assert!((16 << 20..19 << 20).contains(&bytes), "{bytes}");
+    assert_eq!(lost(&report, "texts cut short").0, 300 - 17);
+}
+
+/// A long name that many names are put together with is cut.
+#[test]
+fn long_names_are_no_part_of_many_names() {
+    let mut builder = HeapBuilder::with_capacity(300, 0);
+    let long = "x".repeat(100_000);
+    let label = Label::field(builder.names().intern(&long));
+    let types: Vec<_> = (0..300).map(|row| builder.add_type(&format!("T{row}"), &long, TypeKind::Instance)).collect();
+    for of_its_own in types {
+        let object = builder.add_object(of_its_own, 16);
+        root(&mut builder, object, "data", label);
+    }
+    let (bytes, _) = written_bytes(&finish(builder, []));
+    assert!(bytes < 2 << 20, "{bytes}");
 }

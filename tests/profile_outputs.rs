@@ -336,6 +336,43 @@ fn a_metric_of_hprof_may_need_more_than_32_bits() {
     }
 }
 
+/// 47 bytes became 25 GiB: a sum of 2⁶² in numbers of 32 bits.
+#[test]
+fn a_sum_of_hprof_has_no_more_parts_than_there_is_room_for() {
+    let mut file = Mojo::new(3);
+    file.metadata("mode", "full").stack(1, 0, "a").id(6).text("do_sys").time(1 << 62).memory(1 << 62);
+    file.stack(1, 0, "b").id(6).text("do_sys").time(7).memory(1 << 33);
+    let profile = load(&file.0, false);
+    for metric in [Metric::Time, Metric::Memory] {
+        let (out, report) = written(|out| hprof::write_profile(&profile, &|_| true, Some(metric), out));
+        assert!((1 << 19..3 << 20).contains(&out.len()), "{metric:?}: {}", out.len());
+        let cut = report.lost.iter().find(|loss| loss.what.starts_with("sums cut short")).expect("a loss");
+        assert_eq!(cut.count, 1, "the small sum is whole");
+        let again = input::load_profile(Format::Hprof, &out, ProfileOptions::default()).unwrap().profile;
+        let read = if metric == Metric::Time { again.total.samples } else { again.total.memory_gained };
+        assert!(read > 1 << 47 && read == report.sums[0].sum as u64, "{metric:?}: {read}");
+    }
+}
+
+/// A tree of stacks is small where its stacks, one by one, are not.
+#[test]
+fn traces_of_hprof_have_no_more_frames_than_there_is_room_for() {
+    const DEPTH: usize = 20_000;
+    let mut recording = String::from("# mode: wall\n");
+    (1..=DEPTH).step_by(10).for_each(|depth| {
+        recording.push_str("P1;T0:1");
+        (0..depth).for_each(|frame| recording.push_str(if frame % 2 == 0 { ";a:f:1" } else { ";a:g:2" }));
+        recording.push_str(" 1\n");
+    });
+    let loaded = input::load_profile(Format::Austin, recording.as_bytes(), ProfileOptions::default()).unwrap();
+    let (out, report) = written(|out| hprof::write_profile(&loaded.profile, &|_| true, None, out));
+    let budget = (4 << 20) + 256 * (DEPTH / 10);
+    assert!((8 * budget / 4..4 * budget + (1 << 20)).contains(&out.len()), "{}", out.len());
+    let all: u64 = (1..=DEPTH as u64).step_by(10).sum();
+    let cut = report.lost.iter().find(|loss| loss.what.starts_with("outermost frames")).expect("a loss").count;
+    assert!(cut >= all - budget as u64 && cut < all, "{cut} of {all}");
+}
+
 #[test]
 fn a_cut_hprof_profile_gives_what_was_read() {
     let profile = load(&read(&fixture("mojo/tiny-3.6.0-memory-mem.mojo")), false);

@@ -147,7 +147,7 @@ impl Classes {
                     // The names are needed before the class is written.
                     self.field_names.of(plan, heap, &mut self.names);
                     // Larger objects are arrays, unless it is their references that make them large.
-                    let size = plan.size as u32;
+                    let size = plan.shown as u32;
                     self.add(Class { name, parent, size, plan: Some(number), fields: Vec::new(), statics: Vec::new() })
                 }
             };

@@ -1,6 +1,6 @@
 //! Names of fields, unique within their class.
 
-use super::labels::field_name;
+use super::labels::{field_name, part};
 use super::plan::{Field, Plan, ValueKind};
 use super::records::width;
 use crate::java::FieldType;
@@ -101,7 +101,7 @@ impl Unique {
         while !self.use_up(name) {
             let count = self.count.entry(first).or_insert(1);
             *count += 1;
-            let text = format!("{}#{count}", names.text(first));
+            let text = format!("{}#{count}", part(names.text(first)));
             name = names.intern(&text);
         }
         name

@@ -264,8 +264,9 @@ impl Instances {
     pub(super) fn account(&self, plans: &Plans, layout: &Layout, report: &mut HprofReport, losses: &mut Losses) {
         for (plan, instance) in plans.plans.iter().zip(&self.list) {
             let count = u64::from(instance.count);
-            report.add_many(count, plan.size);
-            losses.add_many(LossKind::RoundedInstance, count, layout.instance_size(plan.length).saturating_sub(plan.size));
+            report.add_many(count, plan.shown);
+            losses.add_many(LossKind::RoundedInstance, count, layout.instance_size(plan.length).saturating_sub(plan.shown));
+            losses.add_many(LossKind::CutSize, count, plan.size - plan.shown);
             losses.add_many(LossKind::Contents, count, plan.unwritten);
             losses.add(LossKind::Value, if plan.loses_value() { count } else { 0 });
         }

@@ -15,7 +15,7 @@ pub(super) fn class_name(names: &Names, of: &Type) -> String {
     let mut text = match (namespace.is_empty(), name.is_empty()) {
         (_, true) => "<unnamed>".to_owned(),
         (true, _) => name.to_owned(),
-        (false, _) => format!("{namespace}.{name}"),
+        (false, _) => format!("{}.{name}", part(namespace)),
     };
     if text.contains('\0') {
         text = text.replace('\0', "\u{fffd}");
@@ -31,6 +31,12 @@ pub(super) fn class_name(names: &Names, of: &Type) -> String {
         text.push_str(" ]");
     }
     text
+}
+
+/// A text as a part of names that are put together. One text may be part of many names, so that it must not be long.
+pub(super) fn part(text: &str) -> &str {
+    const LONGEST: usize = 1024;
+    &text[..text.floor_char_boundary(LONGEST)]
 }
 
 /// The name of a type's array class, as the JVM writes it: `[Ldart:core._List;`, which readers show as `dart:core._List[]`.

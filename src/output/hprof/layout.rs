@@ -14,19 +14,8 @@ pub(super) struct Layout {
     pub(super) addresses: bool,
 }
 
-/// The longest array of contents in bytes: Java's readers take lengths as signed, and a record has less than 4 GiB.
+/// The longest array that is made to fit a size, in bytes: Java's readers take lengths as signed, and a record has less than 4 GiB.
 const LONGEST: u64 = 1 << 30;
-/// The most bytes to fill up to a size with: sizes are numbers in a dump, and a damaged one may have any.
-const FILLING: u64 = 256 << 20;
-
-/// The most bytes to fill all arrays of external memory with: so many, or so many for each object if that is more.
-const EXTERNAL_FILLING: (u64, u64) = (4 << 30, 1 << 10);
-
-/// How many bytes of external memory may be filled with zeros in all. The sizes are numbers in a dump, too: a small file
-/// that is damaged must not fill the disk.
-pub(super) fn external_filling(heap: &Heap<'_>) -> u64 {
-    EXTERNAL_FILLING.0.max(EXTERNAL_FILLING.1 * heap.len() as u64)
-}
 
 impl Layout {
     /// The narrowest layout in which all ids fit.
@@ -70,12 +59,12 @@ impl Layout {
 
     /// The length of the array of references that is `size` bytes large. All readers agree on it.
     pub(super) fn array_length(&self, size: u64) -> u64 {
-        (size.saturating_sub(align(self.array_header(), self.reference())) / self.reference()).min(FILLING / self.reference())
+        (size.saturating_sub(align(self.array_header(), self.reference())) / self.reference()).min(LONGEST / self.reference())
     }
 
-    /// The length of the byte array that is `size` bytes large, of which `known` have contents. All readers agree on it.
-    pub(super) fn bytes_length(&self, size: u64, known: u64) -> u64 {
-        size.saturating_sub(align(self.array_header(), self.reference())).min(known.clamp(FILLING, LONGEST))
+    /// The length of the byte array that is `size` bytes large. All readers agree on it.
+    pub(super) fn bytes_length(&self, size: u64) -> u64 {
+        size.saturating_sub(align(self.array_header(), self.reference())).min(LONGEST)
     }
 
     /// The fewest bytes of elements of an array that is at least `size` bytes large.

@@ -32,6 +32,7 @@
 
 mod classes;
 mod fields;
+mod filling;
 mod ids;
 mod instances;
 mod labels;
@@ -44,6 +45,7 @@ mod records;
 mod report;
 mod required;
 mod roots;
+mod share;
 mod strings;
 
 pub use profile::write_profile;
@@ -51,6 +53,7 @@ pub use report::{HprofReport, Loss};
 
 use crate::model::heap::Heap;
 use classes::Classes;
+use filling::Filling;
 use ids::IdSpace;
 use instances::Scratch;
 use layout::Layout;
@@ -88,7 +91,8 @@ pub enum IdKind {
 /// When the output cannot be written.
 pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::Result<HprofReport> {
     let layout = Layout::of(heap, options.ids);
-    let plans = Plans::of(heap, &layout);
+    let mut filling = Filling::of(heap);
+    let plans = Plans::of(heap, &layout, &mut filling);
     let roots = Roots::of(heap);
     let mut classes = Classes::of(heap, &layout, &plans, &roots);
     let mut ids = IdSpace::new(heap, &layout, &classes);
@@ -100,7 +104,7 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
     classes.write_names(&ids, &mut out)?;
     let threads = roots.write_threads(heap, &mut classes, &mut ids, &mut out)?;
     classes.write_dumps(heap, &plans, &layout, &ids, &mut out, &mut report)?;
-    threads.write_objects(heap, &layout, &classes, &mut ids, &mut out, &mut report)?;
+    threads.write_objects(heap, &layout, &classes, &mut ids, &mut out, &mut report, &mut filling, &mut losses)?;
     let objects = Objects {
         heap,
         layout: &layout,
@@ -112,7 +116,7 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
         losses: &mut losses,
         scratch: Scratch::default(),
         last_array: None,
-        external_filling: layout::external_filling(heap),
+        filling: &mut filling,
     };
     objects.write()?;
     roots.write(heap, &layout, &classes, &threads, &ids, &mut out, &mut report, &mut losses)?;

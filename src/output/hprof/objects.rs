@@ -1,6 +1,7 @@
 //! The second pass: every object, in the order of the heap.
 
 use super::classes::Classes;
+use super::filling::Filling;
 use super::ids::IdSpace;
 use super::instances::{Instance, Instances, Scratch, Surroundings};
 use super::layout::Layout;
@@ -25,8 +26,7 @@ pub(super) struct Objects<'o, 'a, W> {
     pub(super) scratch: Scratch,
     /// The last array's id and end, to not look like compressed references.
     pub(super) last_array: Option<(u64, u64)>,
-    /// Bytes of external memory that zeros may still stand for.
-    pub(super) external_filling: u64,
+    pub(super) filling: &'o mut Filling,
 }
 
 impl<W: Write> Objects<'_, '_, W> {
@@ -81,7 +81,7 @@ impl<W: Write> Objects<'_, '_, W> {
     fn array(&mut self, object: ObjectId, instance: &Instance, external: Option<u64>) -> io::Result<()> {
         let heap = self.heap;
         let size = heap.shallow.get(object.index());
-        let fitting = self.layout.array_length(size);
+        let fitting = self.layout.array_length(self.filling.size(heap, object));
         let longest = (1 << 30) / self.layout.reference() * 3;
         let edges = heap.references.range(object).len() as u64;
         let kept = edges.min(longest - 1);
@@ -213,7 +213,7 @@ impl<W: Write> Objects<'_, '_, W> {
             Value::Bytes(bytes) => bytes,
             _ => &[],
         };
-        let length = self.layout.bytes_length(size, contents.len() as u64);
+        let length = self.layout.bytes_length(self.filling.size(self.heap, object));
         self.number_array(self.ids.object(object), FieldType::Byte, length, contents)?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
@@ -224,8 +224,7 @@ impl<W: Write> Objects<'_, '_, W> {
     }
 
     fn external(&mut self, id: u64, bytes: u64) -> io::Result<()> {
-        let length = self.layout.bytes_length(bytes, 0).min(self.external_filling);
-        self.external_filling -= length;
+        let length = self.layout.bytes_length(bytes.min(self.filling.limit));
         self.number_array(id, FieldType::Byte, length, &[])?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
@@ -245,8 +244,9 @@ impl<W: Write> Objects<'_, '_, W> {
             Value::Length(length) => (&[][..], length),
             _ => (&[][..], 0),
         };
-        let longest = self.layout.bytes_length(size, contents.len() as u64) / width;
-        let fitting = self.layout.least_bytes(size).div_ceil(width).min(longest);
+        let size_to_fill = self.filling.size(self.heap, object);
+        let longest = self.layout.bytes_length(size_to_fill) / width;
+        let fitting = self.layout.least_bytes(size_to_fill).div_ceil(width).min(longest);
         let length = known.min(longest.max(contents.len() as u64 / width)).max(fitting);
         self.number_array(self.ids.object(object), basic, length, contents)?;
         let shown = self.layout.array_size(length * width);
@@ -274,9 +274,11 @@ impl<W: Write> Objects<'_, '_, W> {
             _ => ("".into(), false),
         };
         let id = self.ids.object(object);
-        let (shown, cut) = strings::write(&text, id, self.layout, self.classes, self.ids, self.out, self.report)?;
+        let kept = self.filling.text(&text);
+        let cut_here = kept.len() < text.len();
+        let (shown, cut) = strings::write(kept, id, self.layout, self.classes, self.ids, self.out, self.report)?;
         self.losses.add(LossKind::StringType, 1);
-        self.losses.add(LossKind::CutText, cut.into());
+        self.losses.add(LossKind::CutText, (cut || cut_here).into());
         self.losses.add(LossKind::Value, (!known).into());
         self.losses.add_bytes(LossKind::StringSize, shown.abs_diff(self.heap.shallow.get(object.index())));
         Ok(())

@@ -7,6 +7,7 @@
 mod fields;
 mod group;
 
+use super::filling::Filling;
 use super::layout::Layout;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
@@ -39,6 +40,8 @@ pub(super) struct Plan {
     pub(super) type_id: TypeId,
     /// Bytes of each object; nothing for arrays and texts, whose sizes differ.
     pub(super) size: u64,
+    /// The same as the class says it, which is less where there was not enough to fill up with.
+    pub(super) shown: u64,
     /// What the objects hold besides references.
     pub(super) value: ValueKind,
     pub(super) external: bool,
@@ -105,13 +108,13 @@ impl ValueKind {
 }
 
 impl Plans {
-    pub(super) fn of(heap: &Heap<'_>, layout: &Layout) -> Self {
+    pub(super) fn of(heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) -> Self {
         let mut plans = group(heap);
         plans.judge(layout);
         plans.split_mixed(heap);
         plans.limit_classes();
         for plan in plans.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
-            fields(plan, heap, layout);
+            fields(plan, heap, layout, filling);
         }
         plans
     }
@@ -213,6 +216,7 @@ impl Plan {
             form: Form::Fields,
             type_id,
             size,
+            shown: size,
             value,
             external,
             most: keys.len() as u32,

@@ -9,10 +9,12 @@
 //! ALLOC_SITES     memory that came into use, and how much of it is still in use
 //! ```
 //!
-//! Numbers have 32 bits: what is larger is there in several parts, which readers add up.
+//! Numbers have 32 bits: what is larger is there in several parts, which readers add up. Parts of sums and frames of traces have a
+//! budget: a few bytes of a recording can claim a sum of 2⁶², and a tree of stacks is much smaller than its stacks one by one.
 
 use super::super::written::{ValueSum, Written};
 use super::records::{Out, header, tag};
+use super::share::Share;
 use crate::model::names::NameId;
 use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame};
 use std::io::{self, Write};
@@ -65,6 +67,12 @@ struct Texts {
 
 /// Entries of one record: its length has 32 bits, too.
 const MOST: usize = 1 << 24;
+
+/// Entries that all sums together may take beyond one for each.
+const MORE_PARTS: u64 = 1 << 16;
+
+/// Frames that all traces together may have: so many, and so many for each trace. Deeper ones lose their outermost frames.
+const FRAMES: (u64, u64) = (4 << 20, 256);
 
 impl<'a, W: Write> Writer<'a, W> {
     fn rows(&self) -> impl Iterator<Item = (u32, Aggregate)> + use<'a, W> {
@@ -133,10 +141,18 @@ impl<'a, W: Write> Writer<'a, W> {
 
     fn traces(&mut self) -> io::Result<()> {
         let profile = self.profile;
+        let depths = profile.stacks.depths();
+        let depth = |row: &Aggregate| u64::from(depths[row.stack.index()]);
+        let mut share = Share::default();
+        self.rows().for_each(|(_, row)| share.add(depth(&row)));
+        let deepest = share.limit(FRAMES.0 + FRAMES.1 * self.rows().count() as u64);
         let mut frames = Vec::new();
+        let mut cut = 0;
         for (serial, row) in self.rows() {
             frames.clear();
-            frames.extend(profile.stacks.frames(row.stack));
+            // Innermost frames come first.
+            frames.extend(profile.stacks.frames(row.stack).take(usize::try_from(deepest).unwrap_or(usize::MAX)));
+            cut += depth(&row).saturating_sub(deepest);
             self.out.u4(serial);
             self.out.u4(row.thread.0 + 1);
             self.out.u4(frames.len() as u32);
@@ -144,14 +160,26 @@ impl<'a, W: Write> Writer<'a, W> {
             self.out.record(tag::TRACE)?;
             self.written.stacks += 1;
         }
+        self.written.lose("outermost frames of deep stacks, beyond 4 194 304 frames and 256 a stack in all", cut);
         Ok(())
+    }
+
+    /// The most parts that the numbers of a row may have.
+    fn most_parts(&mut self, number: impl Fn(&Aggregate) -> u64) -> u64 {
+        let mut share = Share::default();
+        self.rows().for_each(|(_, row)| share.add(count_parts(number(&row)).saturating_sub(1)));
+        let most = share.limit(MORE_PARTS).saturating_add(1);
+        let cut = self.rows().filter(|(_, row)| count_parts(number(row)) > most).count();
+        self.written.lose("sums cut short: numbers have 32 bits, and 65 536 more of them hold what exceeds that", cut as u64);
+        most
     }
 
     fn cpu_samples(&mut self, metric: Metric) -> io::Result<()> {
         let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
         self.written.lose("negative numbers", negative as u64);
-        let entries =
-            self.rows().flat_map(|(serial, row)| parts(row.values.get(metric).max(0) as u64).map(move |part| (part, serial)));
+        let number = move |row: &Aggregate| row.values.get(metric).max(0) as u64;
+        let most = self.most_parts(number);
+        let entries = self.rows().flat_map(|(serial, row)| parts(number(&row), most).map(move |part| (part, serial)));
         let mut entries = entries.peekable();
         let mut sum = 0i64;
         while entries.peek().is_some() {
@@ -175,12 +203,14 @@ impl<'a, W: Write> Writer<'a, W> {
         let freed = self.rows().filter(|(_, row)| row.values.memory_freed > row.values.memory_gained).count();
         self.written.lose("stacks that freed more memory than they gained, whose surplus a site cannot say", freed as u64);
         let sites = self.rows().filter(|(_, row)| row.values.memory_gained > 0 || row.values.samples > 0);
-        let sites = sites.flat_map(|(serial, row)| {
+        // What is live is a part of what was gained.
+        let largest = |row: &Aggregate| row.values.memory_gained.max(row.values.samples);
+        let most = self.most_parts(largest);
+        let sites = sites.flat_map(move |(serial, row)| {
             // As many parts as the largest of the numbers needs.
-            let (bytes, live, samples) = (parts(row.values.memory_gained), parts(live(&row)), parts(row.values.samples));
-            let count = bytes.clone().count().max(live.clone().count()).max(samples.clone().count());
-            let or_zero = |parts: Box<dyn Iterator<Item = u32>>| parts.chain(std::iter::repeat(0));
-            let (bytes, live, samples) = (or_zero(Box::new(bytes)), or_zero(Box::new(live)), or_zero(Box::new(samples)));
+            let count = count_parts(largest(&row)).min(most) as usize;
+            let numbers = [row.values.memory_gained, live(&row), row.values.samples];
+            let [bytes, live, samples] = numbers.map(|number| parts(number, most).chain(std::iter::repeat(0)));
             bytes.zip(live).zip(samples).take(count).map(move |((bytes, live), samples)| (serial, bytes, live, samples))
         });
         let mut sites = sites.peekable();
@@ -215,9 +245,14 @@ fn name(name: NameId) -> u64 {
     u64::from(name.0) + 1
 }
 
-/// A number as numbers of 32 bits that add up to it; none for 0.
-fn parts(number: u64) -> impl Iterator<Item = u32> + Clone {
-    let mut rest = number;
+/// How many numbers of 32 bits add up to this one.
+fn count_parts(number: u64) -> u64 {
+    number.div_ceil(u32::MAX.into())
+}
+
+/// A number as numbers of 32 bits that add up to it, or to as much of it as so many of them can say; none for 0.
+fn parts(number: u64, most: u64) -> impl Iterator<Item = u32> {
+    let mut rest = number.min(most.saturating_mul(u32::MAX.into()));
     std::iter::from_fn(move || {
         let part = u32::try_from(rest).unwrap_or(u32::MAX);
         rest -= u64::from(part);

@@ -63,12 +63,8 @@ pub(super) enum LossKind {
 const KINDS: [(LossKind, &str, bool); 17] = [
     (LossKind::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
     (LossKind::RoundedArray, "sizes rounded up", true),
-    (LossKind::CutSize, "sizes cut short: there is nothing to fill more than 256 MiB with", true),
-    (
-        LossKind::CutExternal,
-        "external memory: zeros stand for at most 256 MiB of an object, and for 4 GiB or 1 KiB an object in all",
-        true,
-    ),
+    (LossKind::CutSize, "sizes cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all", true),
+    (LossKind::CutExternal, "external memory cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all", true),
     (LossKind::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
     (LossKind::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
     (LossKind::StringType, "type names of texts, which are java.lang.String", false),

@@ -2,6 +2,7 @@
 
 use super::classes::{Class, Classes, Static, serial};
 use super::fields::Unique;
+use super::filling::Filling;
 use super::ids::IdSpace;
 use super::labels::field_name;
 use super::layout::Layout;
@@ -98,7 +99,7 @@ impl Roots {
                 let statics = roots.iter().map(|&row| {
                     let root = &heap.roots[row as usize];
                     let text = match holder.shared {
-                        true => root.text(&heap.names).replace('\0', "\u{fffd}").into(),
+                        true => super::labels::part(&root.text(&heap.names)).replace('\0', "\u{fffd}").into(),
                         false => field_name(root.label, &heap.names),
                     };
                     let name = classes.names.intern(&text);
@@ -207,6 +208,7 @@ impl Threads {
     }
 
     /// Writes the instances, with their names.
+    #[allow(clippy::too_many_arguments, reason = "all of the writer's state")]
     pub(super) fn write_objects<W: Write>(
         &self,
         heap: &Heap<'_>,
@@ -215,6 +217,8 @@ impl Threads {
         ids: &mut IdSpace,
         out: &mut Out<W>,
         report: &mut HprofReport,
+        filling: &mut Filling,
+        losses: &mut Losses,
     ) -> io::Result<()> {
         let id = layout.reference();
         for (row, thread) in (0..).zip(&heap.threads) {
@@ -223,7 +227,10 @@ impl Threads {
             put_id(fields, 0, thread.object.map_or(0, |object| ids.object(object)), layout.wide);
             put_id(fields, id as usize, name, layout.wide);
             report.add(layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
-            strings::write(heap.names.text(thread.name), name, layout, classes, ids, out, report)?;
+            let text = heap.names.text(thread.name);
+            let kept = filling.text(text);
+            losses.add(LossKind::CutText, (kept.len() < text.len()).into());
+            strings::write(kept, name, layout, classes, ids, out, report)?;
         }
         Ok(())
     }

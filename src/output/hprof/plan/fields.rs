@@ -3,6 +3,7 @@
 use super::{Plan, ValueKind};
 use crate::java::FieldType;
 use crate::model::heap::{Heap, LabelKind};
+use crate::output::hprof::filling::Filling;
 use crate::output::hprof::layout::Layout;
 
 /// A field of a class, or several that follow each other.
@@ -24,7 +25,7 @@ pub(in super::super) enum Field {
 const NUMBERS: [(FieldType, u64); 4] = [(FieldType::Long, 8), (FieldType::Int, 4), (FieldType::Short, 2), (FieldType::Byte, 1)];
 
 /// Finds the fields of a plan.
-pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
+pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) {
     let references = (plan.keys.len() + usize::from(plan.external)) as u64 * layout.reference();
     let mut room = plan.size.saturating_sub(layout.header() + references);
     plan.keys.shrink_to_fit();
@@ -51,6 +52,9 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
     if plan.external {
         fields.push(Field::External);
     }
+    let cut = cut_pads(room, layout, filling);
+    room -= cut;
+    plan.shown -= cut;
     plan.length += room;
     let mut place = plan.size - room.min(plan.size);
     for (basic, width) in NUMBERS {
@@ -66,6 +70,15 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout) {
     fields.shrink_to_fit();
     plan.reads_value = fields.iter().any(|field| matches!(field, Field::Contents(..) | Field::Value(_)));
     plan.fields = fields;
+}
+
+/// How many bytes of pads are too many: for each object, or for the fields of yet another class. Sizes stay multiples of 8.
+fn cut_pads(room: u64, layout: &Layout, filling: &mut Filling) -> u64 {
+    let cut = room.saturating_sub(filling.limit);
+    match filling.take_class_fields((room - cut) / 8 * (layout.reference() + 1)) {
+        true => cut.next_multiple_of(8).min(room),
+        false => room / 8 * 8,
+    }
 }
 
 /// Rows of the references that are fields of the class itself.

@@ -1,0 +1,94 @@
+//! A budget that many amounts share.
+//!
+//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶² of them. What the output spends on such claims has a budget that
+//! grows with what was really read, and no claim is served at the cost of all others: each gets as much as it asks for, up to a
+//! limit that is the same for all.
+
+/// Amounts by their number of bits: how many there are, and what they add up to.
+#[derive(Clone, Debug)]
+pub(super) struct Share {
+    counts: [u64; 65],
+    sums: [u64; 65],
+}
+
+impl Default for Share {
+    fn default() -> Self {
+        Self { counts: [0; 65], sums: [0; 65] }
+    }
+}
+
+impl Share {
+    /// Adds an amount.
+    #[inline]
+    pub(super) fn add(&mut self, amount: u64) {
+        let row = (u64::BITS - amount.leading_zeros()) as usize;
+        self.counts[row] += 1;
+        self.sums[row] = self.sums[row].saturating_add(amount);
+    }
+
+    /// The most that each amount may take so that all of them together stay within the budget; `u64::MAX` if they do anyway.
+    pub(super) fn limit(&self, budget: u64) -> u64 {
+        // The smallest amounts are served in full as long as all larger ones can get as much.
+        let mut spent = 0u64;
+        let mut larger: u64 = self.counts.iter().sum();
+        let mut limit = 0;
+        for row in 0..self.counts.len() {
+            // The amounts of this row and of those after it are at least this.
+            let least = if row == 0 { 0 } else { 1u64 << (row - 1) };
+            if spent.saturating_add(larger.saturating_mul(least)) > budget {
+                return limit;
+            }
+            limit = (budget - spent).checked_div(larger).unwrap_or(u64::MAX);
+            spent = spent.saturating_add(self.sums[row]);
+            larger -= self.counts[row];
+            if spent > budget {
+                return limit;
+            }
+        }
+        u64::MAX
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limit(amounts: &[u64], budget: u64) -> u64 {
+        let mut share = Share::default();
+        amounts.iter().for_each(|&amount| share.add(amount));
+        share.limit(budget)
+    }
+
+    #[test]
+    fn amounts_within_the_budget_have_no_limit() {
+        for (amounts, budget) in [(&[][..], 0), (&[0, 0], 0), (&[1, 2, 3], 6), (&[u64::MAX], u64::MAX)] {
+            assert_eq!(limit(amounts, budget), u64::MAX, "{amounts:?}");
+        }
+    }
+
+    #[test]
+    fn large_amounts_share_what_small_ones_leave() {
+        assert_eq!(limit(&[1 << 62], 1000), 1000);
+        assert_eq!(limit(&[1 << 62, 1 << 40, 100], 1100), 500);
+        assert_eq!(limit(&[8; 4], 3), 0);
+    }
+
+    /// Whatever is asked for, no more than the budget is spent, and no less than half of it.
+    #[test]
+    fn the_budget_is_kept_and_used() {
+        let mut seed = 1u64;
+        let mut next = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed >> 33
+        };
+        for _ in 0..2000 {
+            let amounts: Vec<u64> = (0..1 + next() % 20).map(|_| next() >> (next() % 31)).collect();
+            let budget = next() >> (next() % 31);
+            let limit = limit(&amounts, budget);
+            let spent: u64 = amounts.iter().map(|&amount| amount.min(limit)).sum();
+            assert!(spent <= budget, "{amounts:?} {budget} {limit}");
+            let total: u64 = amounts.iter().sum();
+            assert!(spent >= total.min((budget / 2).saturating_sub(amounts.len() as u64)), "{amounts:?} {budget} {limit}");
+        }
+    }
+}
