@@ -95,6 +95,42 @@ fn what_objects_of_go_retain_comes_back_from_hprof() {
     assert_eq!(retained[..2], [33_088, 16_512]);
 }
 
+/// What MAT shows of MoarVM's heaps is within 1 % of what they have, and so is, or within 64 bytes, what the 50
+/// objects retain that retain most.
+fn sizes_of_moarvm_come_back(path: &std::path::Path) {
+    let bytes = read(path);
+    let heap = input::load(Format::Mvmheap, &bytes, LoadOptions::default()).unwrap().heap;
+    let all = heap.shallow.iter().chain(heap.external.iter().map(|(_, bytes)| *bytes)).sum::<u64>();
+    let mut out = Vec::new();
+    let report = hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
+    let rounded = report.lost.iter().find(|loss| loss.what.starts_with("sizes that MAT")).and_then(|loss| loss.bytes);
+    let is_near = |shown: u64, bytes: u64| shown.abs_diff(bytes) * 100 <= bytes;
+    for shown in [report.bytes, report.bytes + rounded.unwrap_or(0)] {
+        assert!(is_near(shown, all), "{}: {shown} bytes of {all}", path.display());
+    }
+
+    let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap().heap;
+    let (before, after) = (DominatorTree::new(&heap), DominatorTree::new(&reread));
+    let mut largest: Vec<_> = heap.objects().filter(|&object| !heap.is_made_up(object)).collect();
+    largest.sort_by_key(|&object| std::cmp::Reverse(before.retained(object)));
+    let retained = largest.iter().take(50).map(|&object| {
+        let again = reread.find(&format!("{:#x}", 8 * (u64::from(object.0) + 1))).expect("ids tell where objects are");
+        (heap.names.text(heap.type_of(object).name), before.retained(object), after.retained(again))
+    });
+    // Sizes become multiples of 8, which shows where little is retained.
+    let differs = |&(_, before, after): &(_, u64, u64)| !is_near(after, before) && after.abs_diff(before) > 64;
+    let others: Vec<_> = retained.filter(differs).collect();
+    assert!(others.len() <= 3, "{}: of the 50 largest dominators {others:?}", path.display());
+}
+
+#[test]
+fn sizes_of_moarvm_come_back_from_hprof() {
+    sizes_of_moarvm_come_back(&fixture("mvmheap/tiny-nqp.mvmheap"));
+    if let Some(corpus) = corpus("mvmheap") {
+        sizes_of_moarvm_come_back(&corpus.join("small-raku.mvmheap"));
+    }
+}
+
 #[test]
 fn heaps_of_the_corpus_come_back_from_hprof() {
     for folder in ["go", "dart", "mvmheap"] {

@@ -224,6 +224,85 @@ fn external_bytes_are_an_array_of_that_size() {
     assert!(dump.segments.iter().filter(|length| **length > 1 << 20).count() == 1, "a large record has a segment of its own");
 }
 
+/// A hash of 32 bytes with its references in 96 external bytes was 808 bytes large in MAT.
+#[test]
+fn references_beyond_the_size_of_an_object_are_in_its_external_bytes() {
+    let mut builder = HeapBuilder::with_capacity(5, 40);
+    let hash = builder.add_type("Hash", "", TypeKind::Instance);
+    let list = builder.add_type("List", "", TypeKind::Array);
+    let [table, next] = ["table", "next"].map(|name| Label::field(builder.names().intern(name)));
+    let a = builder.add_object(hash, 32);
+    builder.add_reference(ObjectId(1), table, false);
+    (0..10).for_each(|_| builder.add_reference(ObjectId(2), Label::NONE, false));
+    builder.add_external(a, 96);
+    // These fit.
+    let b = builder.add_object(hash, 32);
+    builder.add_reference(a, table, false);
+    builder.add_reference(a, Label::NONE, false);
+    builder.add_external(b, 96);
+    // Elements at their indexes, one of them weak.
+    let c = builder.add_object(list, 32);
+    builder.add_reference(b, table, false);
+    (0..6).for_each(|index| builder.add_reference(a, Label::index(2 * index), index == 3));
+    builder.add_external(c, 64);
+    // More than both have.
+    let d = builder.add_object(hash, 32);
+    (0..16).for_each(|_| builder.add_reference(a, next, false));
+    builder.add_external(d, 40);
+    // No array is as small as these.
+    let e = builder.add_object(hash, 32);
+    builder.add_reference(a, table, false);
+    builder.add_external(e, 5);
+    let f = builder.add_object(hash, 32);
+    builder.add_external(f, 3);
+    let (dump, report) = written(&finish(builder, []));
+    let external = |object| dump.field(id(object), "~external");
+    let elements = |id: u64| match &dump.objects[&id] {
+        Object::Array { elements, .. } => elements.clone(),
+        _ => Vec::new(),
+    };
+
+    assert_eq!((dump.field(id(a), "table"), dump.size(id(a)), dump.mat_size(id(a))), (id(b), 32, 32));
+    assert_eq!((dump.class_name(external(a)), dump.size(external(a))), ("[Ljava/lang/Object;", 96));
+    assert_eq!(elements(external(a)), [vec![id(c); 10], vec![0; 11]].concat());
+    assert_eq!((dump.class_name(external(b)), dump.size(external(b)), dump.mat_size(id(b))), ("[B", 96, 32));
+    assert_eq!((dump.class_name(id(c)), dump.field(id(c), "table"), dump.mat_size(id(c))), ("List", id(b), 32));
+    let list = elements(external(c));
+    assert_eq!((list[0], list[1], list[2], list[10], list.len()), (id(a), 0, id(a), id(a), 13));
+    assert_eq!(dump.class_name(list[6]), "java/lang/ref/WeakReference");
+    assert_eq!((dump.size(external(d)), dump.size(id(d)), dump.mat_size(id(d))), (80, 32, 32));
+    assert_eq!((dump.references(id(e)), dump.size(id(e)), dump.mat_size(id(e))), (vec![id(a)], 40, 40));
+    assert_eq!((dump.references(id(f)), dump.size(id(f)), dump.mat_size(id(f))), (vec![], 32, 32));
+
+    let spilled = "objects with more references than bytes: the array for their external memory holds them, one step further away";
+    assert_eq!(lost(&report, spilled).0, 3);
+    assert_eq!(
+        lost(&report, "external memory of up to 8 bytes, which is rounded to 0 or 8 bytes of the object itself"),
+        (2, 5 + 3)
+    );
+    assert_eq!(lost(&report, "sizes rounded up"), (2, 40 + 3));
+    assert_eq!(lost(&report, "sizes that MAT and hprof-slurp round up (VisualVM does not)").0, 0);
+}
+
+/// Where the names of references differ too much for classes, all references are in the array.
+#[test]
+fn external_bytes_hold_references_of_too_many_shapes() {
+    let mut builder = HeapBuilder::with_capacity(200, 2000);
+    let hash = builder.add_type("Hash", "", TypeKind::Instance);
+    for row in 0..200 {
+        let label = Label::field(builder.names().intern(&format!("key {row}")));
+        let object = builder.add_object(hash, 24);
+        builder.add_reference(ObjectId(0), label, false);
+        (0..9).for_each(|_| builder.add_reference(ObjectId(1), Label::NONE, false));
+        builder.add_external(object, 64);
+    }
+    let (dump, report) = written(&finish(builder, []));
+    let external = dump.field(id(ObjectId(7)), "~external");
+    assert_eq!(dump.references(external), [vec![id(ObjectId(0))], vec![id(ObjectId(1)); 9]].concat());
+    assert_eq!((report.bytes, report.references), (200 * 88, 200 * 11));
+    assert!(dump.classes.len() < 40, "{}", dump.classes.len());
+}
+
 #[test]
 fn roots_have_names_and_threads_have_frames() {
     let mut builder = HeapBuilder::with_capacity(2, 0);

@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::plan::{Field, Form, Key, Plan, Plans, ValueKind, is_weak};
 use super::records::{put_id, width};
 use super::report::{HprofReport, LossKind, Losses};
+use super::spill::External;
 use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
@@ -37,6 +38,7 @@ pub(super) struct Instance {
     /// References come in the order of the keys, which is that of the slots then. Otherwise the slots are those of an object that
     /// came before, as the next one mostly has the same labels or the first of them.
     in_order: bool,
+    external_kind: External,
     /// Where the slots are.
     first: usize,
     keys: u32,
@@ -122,10 +124,11 @@ impl Instances {
             form: plan.form,
             value: plan.value,
             reads_value: plan.reads_value(),
-            in_order: plan.in_order,
+            in_order: plan.in_order && !plan.external.holds(),
+            external_kind: plan.external,
             first,
             keys: keys.len() as u32,
-            known: if plan.in_order { keys.len() as u32 } else { 0 },
+            known: if plan.in_order && !plan.external.holds() { keys.len() as u32 } else { 0 },
             values: first_value..self.values.len() as u32,
             external,
             count: 0,
@@ -167,6 +170,10 @@ impl Instances {
         if instance.keys == 0 {
             return 0;
         }
+        if instance.external_kind.holds() {
+            self.fill_in_any_order(object, row, plan, fields, around);
+            return around.scratch.edges.len() as u64;
+        }
         let references = &around.heap.references;
         let rows = references.range(object);
         let (count, known) = (rows.len(), instance.known as usize);
@@ -200,7 +207,8 @@ impl Instances {
         let labels = references.label.get(rows.clone()).unwrap_or_default();
         let edges = &mut around.scratch.edges;
         edges.clear();
-        for (index, reference) in (0..).zip(references.of(object)) {
+        let external = self.list[row].external_kind;
+        for (index, reference) in (0..).zip(references.of(object)).filter(|(_, reference)| external.keeps(reference.label)) {
             let weak = reference.weak && is_weak(around.heap, object, &reference);
             around.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             edges.push(((reference.label, weak), index));
@@ -210,7 +218,7 @@ impl Instances {
         let instance = &mut self.list[row];
         let keys = instance.first..instance.first + instance.keys as usize;
         let (slots, places) = (&mut self.slots[keys.clone()], &self.places[keys]);
-        instance.known = if any_weak { 0 } else { instance.keys.min(labels.len() as u32) };
+        instance.known = if any_weak || external.holds() { 0 } else { instance.keys.min(labels.len() as u32) };
         let mut key_row = 0;
         for &(key, index) in edges.iter() {
             while plan.keys.get(key_row).is_some_and(|&known| known < key) {

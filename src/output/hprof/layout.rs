@@ -51,6 +51,11 @@ impl Layout {
         self.header() + 4
     }
 
+    /// Bytes of the smallest array of references on which all readers agree.
+    pub(super) fn least_array(&self) -> u64 {
+        align(self.array_header(), self.reference())
+    }
+
     /// What VisualVM shows for an array of so many bytes of elements.
     #[inline]
     pub(super) fn array_size(&self, bytes: u64) -> u64 {
@@ -59,12 +64,12 @@ impl Layout {
 
     /// The length of the array of references that is `size` bytes large. All readers agree on it.
     pub(super) fn array_length(&self, size: u64) -> u64 {
-        (size.saturating_sub(align(self.array_header(), self.reference())) / self.reference()).min(LONGEST / self.reference())
+        (size.saturating_sub(self.least_array()) / self.reference()).min(LONGEST / self.reference())
     }
 
     /// The length of the byte array that is `size` bytes large. All readers agree on it.
     pub(super) fn bytes_length(&self, size: u64) -> u64 {
-        size.saturating_sub(align(self.array_header(), self.reference())).min(LONGEST)
+        size.saturating_sub(self.least_array()).min(LONGEST)
     }
 
     /// The fewest bytes of elements of an array that is at least `size` bytes large.

@@ -8,6 +8,7 @@ use super::layout::Layout;
 use super::plan::{Form, Plans, ValueKind, is_weak};
 use super::records::{Out, TRACE, put_id, sub, width};
 use super::report::{HprofReport, LossKind, Losses};
+use super::spill::{External, INSIDE};
 use super::strings;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Value};
@@ -35,9 +36,10 @@ impl<W: Write> Objects<'_, '_, W> {
         let mut instances = Instances::of(plans, self.classes, self.ids, self.layout);
         let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
         for object in heap.objects() {
-            let external = external.next_if(|(owner, _)| *owner == object).map(|&(_, bytes)| (self.ids.fresh(), bytes));
+            let bytes = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
             instances.expect(&plans.of, object);
             let row = plans.of[object.index()] as usize;
+            let external = if bytes == 0 { None } else { self.begin_external(bytes, plans.plans[row].external) };
             let instance = instances.get(row);
             match instance.form {
                 Form::Fields | Form::Mixed => self.instance(object, row, &mut instances, external.map(|(id, _)| id))?,
@@ -47,7 +49,10 @@ impl<W: Write> Objects<'_, '_, W> {
                 Form::Text => self.text(object)?,
             }
             if let Some((id, bytes)) = external {
-                self.external(id, bytes)?;
+                match plans.plans[row].external {
+                    of_plan if of_plan.holds() => self.spilled(object, id, bytes, of_plan)?,
+                    _ => self.external(id, bytes)?,
+                }
             }
             if !self.scratch.weak.is_empty() {
                 self.weak_references()?;
@@ -55,6 +60,18 @@ impl<W: Write> Objects<'_, '_, W> {
         }
         instances.account(plans, self.layout, self.report, self.losses);
         Ok(())
+    }
+
+    /// The id of the array for external bytes, if there is one.
+    fn begin_external(&mut self, bytes: u64, external: External) -> Option<(u64, u64)> {
+        if external.has_array() {
+            return Some((self.ids.fresh(), bytes));
+        }
+        self.losses.add_bytes(LossKind::Inside, bytes);
+        if external == External::Inside {
+            self.losses.add_bytes(LossKind::RoundedArray, INSIDE - bytes);
+        }
+        None
     }
 
     #[inline]
@@ -83,6 +100,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let size = heap.shallow.get(object.index());
         let fitting = self.layout.array_length(self.filling.size(heap, object));
         let longest = (1 << 30) / self.layout.reference() * 3;
+        debug_assert!(!self.plans.plans[self.plans.of[object.index()] as usize].external.holds(), "references are elsewhere");
         let edges = heap.references.range(object).len() as u64;
         let kept = edges.min(longest - 1);
         self.losses.add(LossKind::Reference, edges - kept);
@@ -182,7 +200,7 @@ impl<W: Write> Objects<'_, '_, W> {
     }
 
     /// The id to write for a reference, which may be that of a new `WeakReference`.
-    fn target(&mut self, target: ObjectId, weak: bool) -> u64 {
+    pub(super) fn target(&mut self, target: ObjectId, weak: bool) -> u64 {
         if !weak {
             return self.ids.object(target);
         }
@@ -193,7 +211,7 @@ impl<W: Write> Objects<'_, '_, W> {
 
     /// MAT takes references for 4 bytes wide once an array of references begins where the one before would still go on if
     /// they were 8 bytes wide. An empty array elsewhere keeps two such arrays from following each other.
-    fn keep_apart(&mut self, id: u64, length: u64) -> io::Result<()> {
+    pub(super) fn keep_apart(&mut self, id: u64, length: u64) -> io::Result<()> {
         if !self.layout.wide {
             return Ok(());
         }

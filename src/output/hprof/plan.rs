@@ -9,6 +9,7 @@ mod group;
 
 use super::filling::Filling;
 use super::layout::Layout;
+use super::spill::External;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
 pub(super) use fields::Field;
@@ -44,7 +45,7 @@ pub(super) struct Plan {
     pub(super) shown: u64,
     /// What the objects hold besides references.
     pub(super) value: ValueKind,
-    pub(super) external: bool,
+    pub(super) external: External,
     /// References, sorted, as often as they occur in one object.
     pub(super) keys: Vec<Key>,
     /// The references of every object come in the order of the keys, and none is weak.
@@ -109,7 +110,7 @@ impl ValueKind {
 
 impl Plans {
     pub(super) fn of(heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) -> Self {
-        let mut plans = group(heap);
+        let mut plans = group(heap, layout);
         plans.judge(layout);
         plans.split_mixed(heap);
         plans.limit_classes();
@@ -123,7 +124,7 @@ impl Plans {
     fn judge(&mut self, layout: &Layout) {
         let size_of = |references: usize| layout.instance_size(references as u64 * layout.reference());
         for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
-            let external = usize::from(plan.external);
+            let external = usize::from(plan.external.has_array());
             if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most as usize + external)) {
                 plan.form = Form::Mixed;
             }
@@ -143,13 +144,13 @@ impl Plans {
             if !mixed(&self.plans, row) {
                 continue;
             }
-            collect_keys(heap, object, &mut keys);
+            collect_kept(heap, object, self.plans[row as usize].external, &mut keys);
             let of_plan = shapes.entry(row).or_default();
             if of_plan.contains_key(&keys) {
                 continue;
             }
             if of_plan.len() >= MOST_SHAPES {
-                self.plans[row as usize].form = Form::Array;
+                self.plans[row as usize].give_up_fields();
                 continue;
             }
             of_plan.insert(keys.clone(), self.plans.len() as u32);
@@ -159,7 +160,7 @@ impl Plans {
         for object in heap.objects() {
             let row = self.of[object.index()];
             if mixed(&self.plans, row) {
-                collect_keys(heap, object, &mut keys);
+                collect_kept(heap, object, self.plans[row as usize].external, &mut keys);
                 if let Some(&shape) = shapes.get(&row).and_then(|shapes| shapes.get(&keys)) {
                     self.of[object.index()] = shape;
                 }
@@ -167,7 +168,7 @@ impl Plans {
         }
         // The shapes of what became arrays after all have no objects.
         for (row, shapes) in &shapes {
-            if self.plans[*row as usize].form == Form::Array {
+            if self.plans[*row as usize].form != Form::Mixed {
                 shapes.values().for_each(|&shape| self.plans[shape as usize].form = Form::Mixed);
             }
         }
@@ -182,7 +183,7 @@ impl Plans {
         for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
             // What is smaller than the smallest array would grow.
             if classes[&plan.type_id] > MOST_SHAPES && plan.size >= 16 {
-                plan.form = if plan.is_bytes() { Form::Bytes } else { Form::Array };
+                plan.give_up_fields();
             }
         }
     }
@@ -193,13 +194,13 @@ impl Plan {
         let value = ValueKind::of(heap, first);
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.form = match group {
-            Group { references: false, external: false, .. } if let Some(basic) = numbers => Form::Numbers(basic),
-            Group { references: false, external: false, .. }
+            Group { references: false, external: External::None, .. } if let Some(basic) = numbers => Form::Numbers(basic),
+            Group { references: false, external: External::None, .. }
                 if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
             {
                 Form::Text
             }
-            Group { array: true, references: false, external: false, .. } if value == ValueKind::Bytes => Form::Bytes,
+            Group { array: true, references: false, external: External::None, .. } if value == ValueKind::Bytes => Form::Bytes,
             Group { array: true, .. } => Form::Array,
             _ => Form::Fields,
         };
@@ -211,7 +212,7 @@ impl Plan {
     }
 
     /// A plan for fields, which are to be found yet.
-    fn with(type_id: TypeId, size: u64, value: ValueKind, external: bool, keys: Vec<Key>) -> Self {
+    fn with(type_id: TypeId, size: u64, value: ValueKind, external: External, keys: Vec<Key>) -> Self {
         Self {
             form: Form::Fields,
             type_id,
@@ -240,9 +241,19 @@ impl Plan {
         !self.reads_value && !matches!(self.value, ValueKind::None | ValueKind::Bytes)
     }
 
+    /// Too many classes: objects become arrays. Where external bytes hold references they hold all of them then, and what is left
+    /// is one class.
+    fn give_up_fields(&mut self) {
+        if self.external.holds() {
+            (self.external, self.form, self.keys) = (External::References, Form::Fields, Vec::new());
+            return;
+        }
+        self.form = if self.is_bytes() { Form::Bytes } else { Form::Array };
+    }
+
     /// Memory with known contents and without references.
     fn is_bytes(&self) -> bool {
-        self.value == ValueKind::Bytes && self.keys.is_empty() && !self.external
+        self.value == ValueKind::Bytes && self.keys.is_empty() && self.external == External::None
     }
 
     /// Adds the keys of an object. Both lists are sorted, and a key counts as often as it occurs.
@@ -305,6 +316,12 @@ fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool 
         keys.sort_unstable();
     }
     sorted && strong
+}
+
+/// The same of the references that an object keeps which may have others in its external bytes.
+fn collect_kept(heap: &Heap<'_>, object: ObjectId, external: External, keys: &mut Vec<Key>) {
+    collect_keys(heap, object, keys);
+    keys.retain(|&(label, _)| external.keeps(label));
 }
 
 /// Whether a reference is to be written as weak. The value of an ephemeron is not: nothing else would keep it alive.

@@ -42,6 +42,8 @@ impl HprofReport {
 pub(super) enum LossKind {
     RoundedInstance,
     RoundedArray,
+    Inside,
+    Spilled,
     CutSize,
     CutExternal,
     StringSize,
@@ -60,9 +62,15 @@ pub(super) enum LossKind {
 }
 
 /// What is said of each kind, and whether bytes are counted.
-const KINDS: [(LossKind, &str, bool); 17] = [
+const KINDS: [(LossKind, &str, bool); 19] = [
     (LossKind::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
     (LossKind::RoundedArray, "sizes rounded up", true),
+    (LossKind::Inside, "external memory of up to 8 bytes, which is rounded to 0 or 8 bytes of the object itself", true),
+    (
+        LossKind::Spilled,
+        "objects with more references than bytes: the array for their external memory holds them, one step further away",
+        false,
+    ),
     (LossKind::CutSize, "sizes cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all", true),
     (LossKind::CutExternal, "external memory cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all", true),
     (LossKind::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),

@@ -26,7 +26,7 @@ const NUMBERS: [(FieldType, u64); 4] = [(FieldType::Long, 8), (FieldType::Int, 4
 
 /// Finds the fields of a plan.
 pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) {
-    let references = (plan.keys.len() + usize::from(plan.external)) as u64 * layout.reference();
+    let references = (plan.keys.len() + usize::from(plan.external.has_array())) as u64 * layout.reference();
     let mut room = plan.size.saturating_sub(layout.header() + references);
     plan.keys.shrink_to_fit();
     plan.referent = plan.keys.iter().position(|&(_, weak)| weak).map(|row| row as u32);
@@ -49,7 +49,7 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling:
             }
         }
     }
-    if plan.external {
+    if plan.external.has_array() {
         fields.push(Field::External);
     }
     let cut = cut_pads(room, layout, filling);

@@ -1,9 +1,11 @@
 //! Puts the objects of a type and size together, with all their labels.
 
-use super::{Form, MOST_FIELDS, Plan, Plans, collect_keys, elements, is_array};
+use super::{Form, LARGEST, MOST_FIELDS, Plan, Plans, collect_kept, collect_keys, elements, is_array};
 use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, ObjectId, References, TypeId, TypeKind};
+use crate::output::hprof::layout::Layout;
+use crate::output::hprof::spill::{External, INSIDE};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -12,7 +14,7 @@ use std::ops::Range;
 pub(super) struct Group {
     pub(super) type_id: TypeId,
     pub(super) size: u64,
-    pub(super) external: bool,
+    pub(super) external: External,
     pub(super) array: bool,
     /// There are references, where it matters: contents and texts are written as such only if there are none.
     pub(super) references: bool,
@@ -55,20 +57,21 @@ const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
 /// Gives all objects of a type and size one plan, with all their labels.
-pub(super) fn group(heap: &Heap<'_>) -> Plans {
-    let mut grouping = Grouping::new(heap);
+pub(super) fn group(heap: &Heap<'_>, layout: &Layout) -> Plans {
+    let mut grouping = Grouping::new(heap, layout);
     let mut of = Vec::with_capacity(heap.len());
     let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
     for object in heap.objects() {
         grouping.expect(object);
-        let has_external = external.next_if(|(owner, _)| *owner == object).is_some();
-        of.push(grouping.add(object, has_external));
+        let bytes = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
+        of.push(grouping.add(object, bytes));
     }
     Plans { of, plans: grouping.plans }
 }
 
 struct Grouping<'h, 'a> {
     heap: &'h Heap<'a>,
+    layout: &'h Layout,
     types: Vec<Known>,
     groups: FxHashMap<Group, u32>,
     /// By plan.
@@ -80,10 +83,11 @@ struct Grouping<'h, 'a> {
 }
 
 impl<'h, 'a> Grouping<'h, 'a> {
-    fn new(heap: &'h Heap<'a>) -> Self {
+    fn new(heap: &'h Heap<'a>, layout: &'h Layout) -> Self {
         let types = heap.types.iter().map(|of| Known { kind: of.kind, elements: elements(heap, of), recent: [u32::MAX; 4] });
         Self {
             heap,
+            layout,
             types: types.collect(),
             groups: FxHashMap::default(),
             seen: Vec::new(),
@@ -114,26 +118,33 @@ impl<'h, 'a> Grouping<'h, 'a> {
 
     /// Gives an object its plan, to which it adds its labels.
     #[inline]
-    fn add(&mut self, object: ObjectId, external: bool) -> u32 {
+    fn add(&mut self, object: ObjectId, external: u64) -> u32 {
         let heap = self.heap;
         let type_id = heap.type_of[object.index()];
         let size = heap.shallow.get(object.index());
         let rows = heap.references.range(object);
         let known = &self.types[type_id.0 as usize];
-        let array = known.elements.is_some() || is_array(heap, known.kind, object, size, rows.clone());
+        let mut array = known.elements.is_some() || is_array(heap, known.kind, object, size, rows.clone());
+        let external = if external == 0 { External::None } else { self.external(object, external, &mut array) };
+        let inside = if external == External::Inside { INSIDE } else { 0 };
         let group = Group {
             // The size of an array is in its length.
-            size: if array { 0 } else { size },
+            size: if array { 0 } else { size + inside },
             type_id,
             external,
             array,
             references: (array || known.kind == TypeKind::Text) && !rows.is_empty(),
         };
-        let recent = known.recent[slot(group.size, external)];
+        let known = &self.types[type_id.0 as usize];
+        let recent = known.recent[slot(group.size, external.has_array())];
         let row = match self.seen.get(recent as usize) {
             Some(seen) if seen.group == group => recent,
             _ => self.find(object, group),
         };
+        if external.holds() {
+            self.learn_kept(object, row);
+            return row;
+        }
         let seen = &self.seen[row as usize];
         if seen.fields && !seen.has(&self.labels, &heap.references, rows) {
             self.learn(object, row);
@@ -141,17 +152,50 @@ impl<'h, 'a> Grouping<'h, 'a> {
         row
     }
 
+    /// Where the external bytes of an object are. What keeps its references there is no array by itself.
+    fn external(&self, object: ObjectId, bytes: u64, array: &mut bool) -> External {
+        let (references, size) = (&self.heap.references, self.heap.shallow.get(object.index()));
+        let rows = references.range(object);
+        let labels = references.label.get(rows.clone()).unwrap_or_default();
+        let width = self.layout.reference();
+        let of = |header: u64| External::of(bytes, size.saturating_sub(header), width, rows.len(), labels);
+        match of(if *array { self.layout.least_array() } else { self.layout.header() }) {
+            // An array has room for these, or is too large for fields.
+            External::Inside if *array => External::Bytes,
+            External::Elements | External::References if size > LARGEST => External::Bytes,
+            External::Elements | External::References => {
+                *array = false;
+                of(self.layout.header())
+            }
+            external => external,
+        }
+    }
+
+    /// Adds the labels of the references that an object keeps to its plan.
+    fn learn_kept(&mut self, object: ObjectId, row: u32) {
+        let plan = &mut self.plans[row as usize];
+        if plan.form == Form::Fields {
+            collect_kept(self.heap, object, plan.external, &mut self.keys);
+            plan.most = plan.most.max(self.keys.len() as u32);
+            plan.merge(&self.keys);
+        }
+        if plan.keys.len() > MOST_FIELDS {
+            plan.form = Form::Mixed;
+            plan.keys = Vec::new();
+        }
+    }
+
     /// Finds or makes the plan of a group.
     fn find(&mut self, object: ObjectId, group: Group) -> u32 {
         let of_type = &mut self.types[group.type_id.0 as usize];
         let row = *self.groups.entry(group).or_insert_with(|| {
             let plan = Plan::new(self.heap, object, &group, of_type.elements);
-            let fields = plan.form == Form::Fields;
+            let fields = plan.form == Form::Fields && !group.external.holds();
             self.seen.push(Seen { group, fields, in_order: true, most: 0, count: 0, room: 0, first: 0 });
             self.plans.push(plan);
             self.plans.len() as u32 - 1
         });
-        of_type.recent[slot(group.size, group.external)] = row;
+        of_type.recent[slot(group.size, group.external.has_array())] = row;
         row
     }
 
