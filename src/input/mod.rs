@@ -141,7 +141,7 @@ impl Format {
             Self::Mvmheap => mvmheap::RECORD_NAMES.to_vec(),
             Self::Dart => dart::RECORD_NAMES.to_vec(),
             Self::Go => go::RECORD_NAMES.concat(),
-            Self::Hprof => hprof::RECORD_NAMES.to_vec(),
+            Self::Hprof => hprof::RECORD_NAMES.concat(),
             Self::Mojo => mojo::RECORD_NAMES.to_vec(),
             Self::Austin => austin::RECORD_NAMES.to_vec(),
         }

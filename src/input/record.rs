@@ -65,6 +65,7 @@ macro_rules! record {
 
         impl $(<$life>)? $name $(<$life>)? {
             /// Reads the fields.
+            #[inline]
             pub(super) fn read(
                 cursor: &mut $crate::bytes::Cursor $(<$life>)?,
                 $($($context: $Context),+)?
@@ -125,6 +126,12 @@ macro_rules! records {
                     })+
                     _ => return Ok(None),
                 }))
+            }
+
+            /// Whether a record has this tag. For those who must know it before they read.
+            #[allow(dead_code)]
+            pub(super) fn has_tag(tag: u64) -> bool {
+                matches!(tag, $($tag)|+)
             }
 
             /// Position of the record's name in `NAMES`, if it has a tag here.

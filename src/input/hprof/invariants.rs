@@ -105,7 +105,7 @@ impl<'s, 'a> Checker<'s, 'a> {
         let mut threads = FxHashMap::default();
         for (serial, trace) in started.chain(rooted) {
             let depth = threads.entry(serial).or_insert(0);
-            *depth = scan.traces.get(&trace).map_or(0, |trace| trace.count).max(*depth);
+            *depth = scan.traces.get(&trace).map_or(0, |trace| trace.frames.count()).max(*depth);
         }
         Self {
             ids: scan.ids,
@@ -161,7 +161,7 @@ impl<'s, 'a> Checker<'s, 'a> {
             Body::Frame(frame) => self.frame(frame),
             Body::Trace(trace) => {
                 self.faults.repeated_traces += u64::from(!self.traces.insert(trace.serial));
-                let missing = trace.frames().filter(|frame| !self.scan.frames.contains_key(frame)).count();
+                let missing = trace.frames.iter().filter(|frame| !self.scan.frames.contains_key(frame)).count();
                 self.faults.frameless_traces += missing as u64;
             }
             Body::HeapDumpSegment => segments.open = true,

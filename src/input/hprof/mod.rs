@@ -96,21 +96,8 @@ pub const EXTENSIONS: &[&str] = &["hprof"];
 /// What such files begin with.
 pub const MAGICS: &[&[u8]] = &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"];
 /// The names of the records: those of the file, those inside of heap dumps, those of Android.
-pub const RECORD_NAMES: &[&str] = &[
-    "utf8",
-    "load_class",
-    "unload_class",
-    "frame",
-    "trace",
-    "alloc_sites",
-    "heap_summary",
-    "start_thread",
-    "end_thread",
-    "heap_dump",
-    "cpu_samples",
-    "control_settings",
-    "heap_dump_segment",
-    "heap_dump_end",
+pub const RECORD_NAMES: &[&[&str]] = &[records::Body::NAMES, HEAP_RECORD_NAMES];
+const HEAP_RECORD_NAMES: &[&str] = &[
     "root_unknown",
     "root_jni_global",
     "root_jni_local",

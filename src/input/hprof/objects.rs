@@ -1,10 +1,11 @@
 //! Objects: tags 21, 22, 23 and c3 of heap records.
 
-use super::primitives::{IdSize, u4};
+use super::primitives::{IdSize, read_id, u4};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::record::record;
 use crate::java::FieldType;
-use crate::model::fields::FieldSink;
+use crate::model::fields::{FieldSink, Record};
 
 /// An object that is no class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +38,10 @@ impl<'a> Object<'a> {
             Self::PrimitiveArray(array) => array.id,
         }
     }
+}
 
-    pub(super) fn name(&self) -> &'static str {
+impl Record for Object<'_> {
+    fn name(&self) -> &'static str {
         match self {
             Self::Instance(_) => "instance_dump",
             Self::ObjectArray(_) => "object_array",
@@ -47,7 +50,7 @@ impl<'a> Object<'a> {
         }
     }
 
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
         match self {
             Self::Instance(instance) => instance.say(sink),
             Self::ObjectArray(array) => array.say(sink),
@@ -56,117 +59,96 @@ impl<'a> Object<'a> {
     }
 }
 
-/// An instance of a class.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Instance<'a> {
-    /// Its id.
-    pub id: u64,
-    /// Serial of the trace at which it was allocated.
-    pub trace: u32,
-    /// Its class.
-    pub class: u64,
-    /// Values of its fields: its class first, then the superclass, and so on.
-    pub values: &'a [u8],
-}
-
-impl<'a> Instance<'a> {
-    #[inline]
-    fn read(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Self> {
-        let id = ids.read(cursor, "an instance's id")?;
-        let trace = u4(cursor, "a trace serial")?;
-        let class = ids.read(cursor, "an instance's class")?;
-        let length = u4(cursor, "an instance's length")?;
-        Ok(Self { id, trace, class, values: cursor.take(length.into(), "the fields of an instance")? })
-    }
-
-    fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.address("id", self.id);
-        sink.unsigned("trace", self.trace.into());
-        sink.address("class", self.class);
-        sink.unsigned("length", self.values.len() as u64);
-        sink.contents("values", self.values);
+record! {
+    /// An instance of a class.
+    pub struct Instance<'a>(ids: IdSize) {
+        /// Its id.
+        id: u64 = read_id("an instance's id", ids) => address,
+        /// Serial of the trace at which it was allocated.
+        trace: u32 = u4("a trace serial") => unsigned,
+        /// Its class.
+        class: u64 = read_id("an instance's class", ids) => address,
+        /// Values of its fields: its class first, then the superclass, and so on.
+        values: &'a [u8] = values() => with(say_values),
     }
 }
 
-/// An array of references.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ObjectArray<'a> {
-    /// Its id.
-    pub id: u64,
-    /// Serial of the trace at which it was allocated.
-    pub trace: u32,
-    /// Number of elements.
-    pub count: u32,
-    /// Its class (not that of its elements).
-    pub class: u64,
-    /// Ids of the elements.
-    pub elements: &'a [u8],
-}
-
-impl<'a> ObjectArray<'a> {
-    #[inline]
-    fn read(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Self> {
-        let id = ids.read(cursor, "an array's id")?;
-        let trace = u4(cursor, "a trace serial")?;
-        let count = u4(cursor, "an array's length")?;
-        let class = ids.read(cursor, "an array's class")?;
-        let elements = cursor.take(u64::from(count).saturating_mul(ids.bytes() as u64), "the elements of an array")?;
-        Ok(Self { id, trace, count, class, elements })
-    }
-
-    fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.address("id", self.id);
-        sink.unsigned("trace", self.trace.into());
-        sink.unsigned("count", self.count.into());
-        sink.address("class", self.class);
-        sink.contents("elements", self.elements);
+record! {
+    /// An array of references.
+    pub struct ObjectArray<'a>(ids: IdSize) {
+        /// Its id.
+        id: u64 = read_id("an array's id", ids) => address,
+        /// Serial of the trace at which it was allocated.
+        trace: u32 = u4("a trace serial") => unsigned,
+        /// Number of elements.
+        count: u32 = u4("an array's length") => unsigned,
+        /// Its class (not that of its elements).
+        class: u64 = read_id("an array's class", ids) => address,
+        /// Ids of the elements.
+        elements: &'a [u8] = elements(count, ids) => contents,
     }
 }
 
-/// An array of primitive values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct PrimitiveArray<'a> {
-    /// Its id.
-    pub id: u64,
-    /// Serial of the trace at which it was allocated.
-    pub trace: u32,
-    /// Number of elements.
-    pub count: u32,
-    /// Their type.
-    pub element: FieldType,
-    /// The elements, big-endian. None in Android's records without data.
-    pub contents: Option<&'a [u8]>,
+record! {
+    /// An array of primitive values.
+    pub struct PrimitiveArray<'a>(ids: IdSize, has_data: bool) {
+        /// Its id.
+        id: u64 = read_id("an array's id", ids) => address,
+        /// Serial of the trace at which it was allocated.
+        trace: u32 = u4("a trace serial") => unsigned,
+        /// Number of elements.
+        count: u32 = u4("an array's length") => unsigned,
+        /// Their type.
+        element: FieldType = element() => with(say_element),
+        /// The elements, big-endian. None in Android's records without data.
+        contents: Option<&'a [u8]> = contents(size(count, element, ids)) if has_data => contents,
+    }
 }
 
-impl<'a> PrimitiveArray<'a> {
-    #[inline]
-    fn read(cursor: &mut Cursor<'a>, ids: IdSize, has_data: bool) -> Result<Self> {
-        let id = ids.read(cursor, "an array's id")?;
-        let trace = u4(cursor, "a trace serial")?;
-        let count = u4(cursor, "an array's length")?;
-        let element = FieldType::read(cursor, "the type of an array's elements")?;
-        if element == FieldType::Object {
-            let error = Error::corrupt(cursor.offset().saturating_sub(1), "a primitive array has elements that are objects");
-            return Err(error.expected("a type of 4 to 11"));
-        }
-        let length = u64::from(count).saturating_mul(element.size(ids) as u64);
-        let contents = if has_data { Some(cursor.take(length, "the elements of an array")?) } else { None };
-        Ok(Self { id, trace, count, element, contents })
-    }
-
+impl PrimitiveArray<'_> {
     /// Bytes of its elements.
     #[inline]
     pub fn size(&self, ids: IdSize) -> u64 {
-        u64::from(self.count).saturating_mul(self.element.size(ids) as u64)
+        size(self.count, self.element, ids)
     }
+}
 
-    fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.address("id", self.id);
-        sink.unsigned("trace", self.trace.into());
-        sink.unsigned("count", self.count.into());
-        sink.text("element", self.element.name().as_bytes());
-        if let Some(contents) = self.contents {
-            sink.contents("contents", contents);
-        }
+#[inline]
+fn values<'a>(cursor: &mut Cursor<'a>) -> Result<&'a [u8]> {
+    let length = u4(cursor, "an instance's length")?;
+    cursor.take(length.into(), "the fields of an instance")
+}
+
+fn say_values<S: FieldSink>(values: &[u8], sink: &mut S) {
+    sink.unsigned("length", values.len() as u64);
+    sink.contents("values", values);
+}
+
+#[inline]
+fn elements<'a>(cursor: &mut Cursor<'a>, count: u32, ids: IdSize) -> Result<&'a [u8]> {
+    contents(cursor, u64::from(count).saturating_mul(ids.bytes() as u64))
+}
+
+#[inline]
+fn contents<'a>(cursor: &mut Cursor<'a>, length: u64) -> Result<&'a [u8]> {
+    cursor.take(length, "the elements of an array")
+}
+
+#[inline]
+fn size(count: u32, element: FieldType, ids: IdSize) -> u64 {
+    u64::from(count).saturating_mul(element.size(ids) as u64)
+}
+
+#[inline]
+fn element(cursor: &mut Cursor<'_>) -> Result<FieldType> {
+    let element = FieldType::read(cursor, "the type of an array's elements")?;
+    if element == FieldType::Object {
+        let error = Error::corrupt(cursor.offset().saturating_sub(1), "a primitive array has elements that are objects");
+        return Err(error.expected("a type of 4 to 11"));
     }
+    Ok(element)
+}
+
+fn say_element<S: FieldSink>(element: FieldType, sink: &mut S) {
+    sink.text("element", element.name().as_bytes());
 }

@@ -97,7 +97,37 @@ pub enum Value {
     Float(f64),
 }
 
-/// A `u4` in front of other fields.
+/// An id.
+#[inline]
+pub(super) fn read_id(cursor: &mut Cursor<'_>, what: &'static str, ids: IdSize) -> Result<u64> {
+    ids.read(cursor, what)
+}
+
+/// A `u1`.
+#[inline]
+pub(super) fn u1(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u8> {
+    cursor.u8(what)
+}
+
+/// A `u2`.
+#[inline]
+pub(super) fn u2(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u16> {
+    cursor.u16::<BE>(what)
+}
+
+/// A `u8`.
+#[inline]
+pub(super) fn u8(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
+    cursor.u64::<BE>(what)
+}
+
+/// All that is left.
+#[inline]
+pub(super) fn rest<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<&'a [u8]> {
+    cursor.take(cursor.remaining() as u64, what)
+}
+
+/// A `u4`.
 #[inline]
 pub(super) fn u4(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u32> {
     cursor.u32::<BE>(what)

@@ -105,10 +105,10 @@ impl Loader<'_, '_> {
             let (thread, stack) = *places.entry(trace).or_insert_with(|| loader.place(trace));
             loader.builder.add(thread, stack, &values);
         };
-        for (samples, trace) in parts.samples.iter().flat_map(CpuSamples::traces) {
-            add(self, trace, Values { samples: samples.into(), ..Values::default() });
+        for sample in parts.samples.iter().flat_map(|samples| samples.traces.iter()) {
+            add(self, sample.trace, Values { samples: sample.samples.into(), ..Values::default() });
         }
-        for site in parts.sites.iter().flat_map(AllocSites::sites) {
+        for site in parts.sites.iter().flat_map(|sites| sites.sites.iter()) {
             let values = Values {
                 // Samples are counted once where both are in a file.
                 samples: if parts.samples.is_empty() { site.instances.into() } else { 0 },
@@ -128,7 +128,7 @@ impl Loader<'_, '_> {
             return (self.thread(0), StackId::EMPTY);
         };
         let thread = self.thread(trace.thread);
-        let stack = trace.frames().rev().fold(StackId::EMPTY, |stack, id| {
+        let stack = trace.frames.iter().rev().fold(StackId::EMPTY, |stack, id| {
             let frame = match self.frames.get(&id) {
                 Some(&frame) => frame,
                 None => {

@@ -3,12 +3,13 @@
 use super::classes::ClassDump;
 use super::header::Header;
 use super::objects::Object;
-use super::primitives::{IdSize, u4};
+use super::primitives::{IdSize, read_id, u4};
 use super::roots::Root;
 use super::statistics::{AllocSites, ControlSettings, CpuSamples, HeapSummary};
 use super::symbols::{Frame, LoadClass, StartThread, Trace, Utf8};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::record::records;
 use crate::input::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
@@ -29,91 +30,57 @@ pub enum Rec<'a> {
     Heap(HeapRec<'a>),
 }
 
-/// What a record with an envelope says.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the records are named in the table of the module above")]
-pub enum Body<'a> {
-    Utf8(Utf8<'a>),
-    LoadClass(LoadClass),
-    UnloadClass { serial: u32 },
-    Frame(Frame),
-    Trace(Trace<'a>),
-    AllocSites(AllocSites<'a>),
-    HeapSummary(HeapSummary),
-    StartThread(StartThread),
-    EndThread { serial: u32 },
-    HeapDump,
-    CpuSamples(CpuSamples<'a>),
-    ControlSettings(ControlSettings),
-    HeapDumpSegment,
-    HeapDumpEnd,
+records! {
+    /// What a record with an envelope says.
+    #[allow(missing_docs, reason = "the records are named in the table of the module above")]
+    pub enum Body<'a>(ids: IdSize) {
+        0x01 "utf8" Utf8(Utf8<'a>) = read(ids),
+        0x02 "load_class" LoadClass(LoadClass) = read(ids),
+        0x03 "unload_class" UnloadClass { serial: u32 = u4("a class serial") => unsigned },
+        0x04 "frame" Frame(Frame) = read(ids),
+        0x05 "trace" Trace(Trace<'a>) = read(ids),
+        0x06 "alloc_sites" AllocSites(AllocSites<'a>) = read(),
+        0x07 "heap_summary" HeapSummary(HeapSummary) = read(),
+        0x0a "start_thread" StartThread(StartThread) = read(ids),
+        0x0b "end_thread" EndThread { serial: u32 = u4("a thread serial") => unsigned },
+        0x0c "heap_dump" HeapDump,
+        0x0d "cpu_samples" CpuSamples(CpuSamples<'a>) = read(),
+        0x0e "control_settings" ControlSettings(ControlSettings) = read(),
+        0x1c "heap_dump_segment" HeapDumpSegment,
+        0x2c "heap_dump_end" HeapDumpEnd,
+    }
 }
 
-/// A record inside of a heap dump.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "the records are named in the table of the module above")]
-pub enum HeapRec<'a> {
-    Object(Object<'a>),
-    Root(Root),
-    ClassDump(ClassDump<'a>),
-    HeapInfo { heap: u32, name: u64 },
+records! {
+    /// A record inside of a heap dump.
+    #[allow(missing_docs, reason = "the records are named in the table of the module above")]
+    pub enum HeapRec<'a>(ids: IdSize) {
+        0x20 "class_dump" ClassDump(ClassDump<'a>) = read(ids),
+        0xfe "heap_info" HeapInfo {
+            heap: u32 = u4("a heap") => unsigned,
+            name: u64 = read_id("the name of a heap", ids) => address,
+        },
+    } else {
+        Object(Object<'a>),
+        Root(Root)
+    }
 }
 
 impl Record for Rec<'_> {
     fn name(&self) -> &'static str {
         match self {
-            Self::Heap(record) => match record {
-                HeapRec::Object(object) => object.name(),
-                HeapRec::Root(root) => root.tag().name,
-                HeapRec::ClassDump(_) => "class_dump",
-                HeapRec::HeapInfo { .. } => "heap_info",
-            },
-            Self::Top { body, .. } => match body {
-                Body::Utf8(_) => "utf8",
-                Body::LoadClass(_) => "load_class",
-                Body::UnloadClass { .. } => "unload_class",
-                Body::Frame(_) => "frame",
-                Body::Trace(_) => "trace",
-                Body::AllocSites(_) => "alloc_sites",
-                Body::HeapSummary(_) => "heap_summary",
-                Body::StartThread(_) => "start_thread",
-                Body::EndThread { .. } => "end_thread",
-                Body::HeapDump => "heap_dump",
-                Body::CpuSamples(_) => "cpu_samples",
-                Body::ControlSettings(_) => "control_settings",
-                Body::HeapDumpSegment => "heap_dump_segment",
-                Body::HeapDumpEnd => "heap_dump_end",
-            },
+            Self::Heap(record) => record.name(),
+            Self::Top { body, .. } => body.name(),
         }
     }
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         match self {
-            Self::Heap(record) => match record {
-                HeapRec::Object(object) => object.say(sink),
-                HeapRec::Root(root) => root.say(sink),
-                HeapRec::ClassDump(class) => class.say(sink),
-                HeapRec::HeapInfo { heap, name } => {
-                    sink.unsigned("heap", (*heap).into());
-                    sink.address("name", *name);
-                }
-            },
+            Self::Heap(record) => record.fields(sink),
             Self::Top { time, length, body } => {
                 sink.unsigned("time", (*time).into());
                 sink.unsigned("length", (*length).into());
-                match body {
-                    Body::Utf8(record) => record.say(sink),
-                    Body::LoadClass(record) => record.say(sink),
-                    Body::UnloadClass { serial } | Body::EndThread { serial } => sink.unsigned("serial", (*serial).into()),
-                    Body::Frame(record) => record.say(sink),
-                    Body::Trace(record) => record.say(sink),
-                    Body::AllocSites(record) => record.say(sink),
-                    Body::HeapSummary(record) => record.say(sink),
-                    Body::StartThread(record) => record.say(sink),
-                    Body::CpuSamples(record) => record.say(sink),
-                    Body::ControlSettings(record) => record.say(sink),
-                    Body::HeapDump | Body::HeapDumpSegment | Body::HeapDumpEnd => {}
-                }
+                body.fields(sink);
             }
         }
     }
@@ -127,10 +94,8 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
     if let Some(object) = Object::read(tag, cursor, ids)? {
         return Ok(HeapRec::Object(object));
     }
-    match tag {
-        0x20 => return ClassDump::read(cursor, ids).map(HeapRec::ClassDump),
-        0xfe => return Ok(HeapRec::HeapInfo { heap: u4(cursor, "a heap")?, name: ids.read(cursor, "the name of a heap")? }),
-        _ => {}
+    if let Some(record) = HeapRec::read(tag.into(), cursor, ids)? {
+        return Ok(record);
     }
     match Root::read(tag, cursor, ids)? {
         Some(root) => Ok(HeapRec::Root(root)),
@@ -217,18 +182,20 @@ impl<'a> Records<'a> {
             let body = if tag == 0x1c { Body::HeapDumpSegment } else { Body::HeapDump };
             return Ok(Rec::Top { time, length, body });
         }
-        if !matches!(tag, 0x01..=0x07 | 0x0a..=0x0e | 0x2c) {
-            return Err(Error::corrupt(start, format!("unknown record tag {tag:#04x}"))
-                .expected("0x01 to 0x07, 0x0a to 0x0e, 0x1c or 0x2c"));
+        let unknown =
+            || Error::corrupt(start, format!("unknown record tag {tag:#04x}")).expected("0x01 to 0x07, 0x0a to 0x0e, 0x1c or 0x2c");
+        if !Body::has_tag(tag.into()) {
+            return Err(unknown());
         }
         let offset = cursor.offset();
         let mut inside = Cursor::new(cursor.take(length.into(), "the body of a record")?, offset);
-        let body = read_body(tag, &mut inside, self.header.id_size).map_err(|error| match error.kind() {
+        let body = Body::read(tag.into(), &mut inside, self.header.id_size).map_err(|error| match error.kind() {
             // The body is there in full: what is wrong is its length.
             ErrorKind::Truncated => Error::corrupt(start, format!("record {tag:#04x} is shorter than its fields"))
                 .found(format!("a length of {length}")),
             _ => error,
         })?;
+        let body = body.ok_or_else(unknown)?;
         self.surplus = self.surplus.saturating_add(inside.remaining() as u64);
         self.open &= tag != 0x2c;
         Ok(Rec::Top { time, length, body })
@@ -263,23 +230,6 @@ impl<'a> Records<'a> {
             Error::truncated(self.cursor.offset(), what).expected(if self.cut { "more heap records" } else { "HEAP_DUMP_END" });
         Some(error.context(format!("after {} objects", self.objects)))
     }
-}
-
-fn read_body<'a>(tag: u8, cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Body<'a>> {
-    Ok(match tag {
-        0x01 => Body::Utf8(Utf8::read(cursor, ids)?),
-        0x02 => Body::LoadClass(LoadClass::read(cursor, ids)?),
-        0x03 => Body::UnloadClass { serial: u4(cursor, "a class serial")? },
-        0x04 => Body::Frame(Frame::read(cursor, ids)?),
-        0x05 => Body::Trace(Trace::read(cursor, ids)?),
-        0x06 => Body::AllocSites(AllocSites::read(cursor)?),
-        0x07 => Body::HeapSummary(HeapSummary::read(cursor)?),
-        0x0a => Body::StartThread(StartThread::read(cursor, ids)?),
-        0x0b => Body::EndThread { serial: u4(cursor, "a thread serial")? },
-        0x0d => Body::CpuSamples(CpuSamples::read(cursor)?),
-        0x0e => Body::ControlSettings(ControlSettings::read(cursor)?),
-        _ => Body::HeapDumpEnd,
-    })
 }
 
 impl<'a> Iterator for Records<'a> {

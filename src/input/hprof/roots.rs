@@ -3,7 +3,7 @@
 use super::primitives::{IdSize, i4, u4};
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::model::fields::FieldSink;
+use crate::model::fields::{FieldSink, Record};
 use crate::model::heap::RootKind;
 
 /// A kind of roots: its tag, its names and what follows the id of the object.
@@ -108,8 +108,14 @@ impl Root {
     pub fn trace(&self) -> Option<u32> {
         (self.tag().rest == Rest::ThreadAndTrace).then_some(self.last as u32)
     }
+}
 
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
+impl Record for Root {
+    fn name(&self) -> &'static str {
+        self.tag().name
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
         sink.address("object", self.object);
         match self.tag().rest {
             Rest::Nothing => {}

@@ -1,163 +1,141 @@
 //! Records of profiles: allocation sites, totals, CPU samples and the profiler's settings. The JDK wrote them up to
 //! version 8; no reader of heaps needs them.
 
-use super::primitives::u4;
+use super::primitives::{u1, u2, u4, u8};
 use crate::bytes::Cursor;
 use crate::error::Result;
+use crate::input::record::record;
 use crate::model::fields::FieldSink;
-use byteorder::{BE, ByteOrder};
 
-/// Allocations by site: tag 06.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AllocSites<'a> {
-    /// 1 incremental, 2 sorted by allocation, 4 after a collection.
-    pub flags: u16,
-    /// Bits of a float: sites with a smaller share are left out.
-    pub cutoff: u32,
-    /// All sites together.
-    pub totals: HeapSummary,
-    /// How many sites follow.
-    pub count: u32,
-    /// Of [`SITE`] bytes each.
-    sites: &'a [u8],
+record! {
+    /// Allocations by site: tag 06.
+    pub struct AllocSites<'a> {
+        /// 1 incremental, 2 sorted by allocation, 4 after a collection.
+        flags: u16 = u2("the flags of allocation sites") => unsigned,
+        /// Bits of a float: sites with a smaller share are left out.
+        cutoff: u32 = u4("the cutoff of allocation sites") => with(say_cutoff),
+        /// All sites together.
+        totals: HeapSummary = HeapSummary::read() => with(say_totals),
+        /// Each of them.
+        sites: Sites<'a> = Sites::read() => with(Sites::say),
+    }
 }
 
-/// Bytes of a site: u1 kind of array, then u4 class, trace, live bytes, live instances, bytes, instances.
-const SITE: usize = 25;
+record! {
+    /// What was allocated of one class at one place: 25 bytes.
+    #[allow(missing_docs, reason = "named as what they are")]
+    pub struct AllocSite {
+        /// 0, or the tag of an array's elements.
+        array_kind: u8 = u1("a site") => unsigned,
+        class_serial: u32 = u4("a site") => unsigned,
+        /// Serial of the trace.
+        trace: u32 = u4("a site") => unsigned,
+        live_bytes: u32 = u4("a site") => unsigned,
+        live_instances: u32 = u4("a site") => unsigned,
+        bytes: u32 = u4("a site") => unsigned,
+        instances: u32 = u4("a site") => unsigned,
+    }
+}
 
-impl<'a> AllocSites<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
-        let flags = cursor.u16::<BE>("the flags of allocation sites")?;
-        let cutoff = u4(cursor, "the cutoff of allocation sites")?;
-        let totals = HeapSummary::read(cursor)?;
+record! {
+    /// Samples of the CPU: tag 0d.
+    pub struct CpuSamples<'a> {
+        /// All samples.
+        samples: u32 = u4("a number of CPU samples") => unsigned,
+        /// Those of each trace.
+        traces: TraceSamples<'a> = TraceSamples::read() => with(TraceSamples::say),
+    }
+}
+
+record! {
+    /// The samples of a trace: 8 bytes.
+    #[allow(missing_docs, reason = "named as what they are")]
+    pub struct TraceSample {
+        samples: u32 = u4("a sample") => unsigned,
+        /// Serial of the trace.
+        trace: u32 = u4("a sample") => unsigned,
+    }
+}
+
+/// Sites, decoded on demand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sites<'a> {
+    count: u32,
+    bytes: &'a [u8],
+}
+
+impl<'a> Sites<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let count = u4(cursor, "a number of allocation sites")?;
-        let sites = cursor.take(u64::from(count).saturating_mul(SITE as u64), "allocation sites")?;
-        Ok(Self { flags, cutoff, totals, count, sites })
+        Ok(Self { count, bytes: cursor.take(u64::from(count).saturating_mul(25), "allocation sites")? })
     }
 
-    /// The sites.
-    pub fn sites(&self) -> impl Iterator<Item = AllocSite> + 'a {
-        self.sites.chunks_exact(SITE).map(|site| {
-            let number =
-                |at: usize| site.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |bytes| u32::from_be_bytes(*bytes));
-            AllocSite { trace: number(5), live_bytes: number(9), bytes: number(17), instances: number(21) }
-        })
+    /// All, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = AllocSite> + use<'a> {
+        let mut cursor = Cursor::new(self.bytes, 0);
+        std::iter::from_fn(move || AllocSite::read(&mut cursor).ok())
     }
 
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.unsigned("flags", self.flags.into());
-        sink.float("cutoff", f32::from_bits(self.cutoff).into());
-        self.totals.say(sink);
+    fn say<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("count", self.count.into());
         if sink.wants_contents() {
-            sink.list("sites", self.sites.chunks_exact(SITE), |site, sink| {
-                let names = ["class_serial", "trace", "live_bytes", "live_instances", "bytes", "instances"];
-                let (kind, numbers) = site.split_first().unwrap_or((&0, &[]));
-                sink.unsigned("array_kind", (*kind).into());
-                for (name, number) in names.into_iter().zip(numbers.chunks_exact(4)) {
-                    sink.unsigned(name, BE::read_u32(number).into());
-                }
-            });
+            sink.list("sites", self.iter(), |site, sink| site.say(sink));
         }
     }
 }
 
-/// What was allocated of one class at one place.
+/// Samples by trace, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct AllocSite {
-    /// Serial of the trace.
-    pub trace: u32,
-    /// Bytes that are still in use.
-    pub live_bytes: u32,
-    /// Bytes of all.
-    pub bytes: u32,
-    /// How many.
-    pub instances: u32,
+pub struct TraceSamples<'a> {
+    count: u32,
+    bytes: &'a [u8],
 }
 
-/// Totals of the heap: tag 07.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs, reason = "named as what they are")]
-pub struct HeapSummary {
-    pub live_bytes: u32,
-    pub live_instances: u32,
-    pub allocated_bytes: u64,
-    pub allocated_instances: u64,
-}
-
-impl HeapSummary {
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self {
-            live_bytes: u4(cursor, "the totals of a heap")?,
-            live_instances: u4(cursor, "the totals of a heap")?,
-            allocated_bytes: cursor.u64::<BE>("the totals of a heap")?,
-            allocated_instances: cursor.u64::<BE>("the totals of a heap")?,
-        })
-    }
-
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.unsigned("live_bytes", self.live_bytes.into());
-        sink.unsigned("live_instances", self.live_instances.into());
-        sink.unsigned("allocated_bytes", self.allocated_bytes);
-        sink.unsigned("allocated_instances", self.allocated_instances);
-    }
-}
-
-/// Samples of the CPU: tag 0d.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CpuSamples<'a> {
-    /// All samples.
-    pub samples: u32,
-    /// How many traces follow.
-    pub count: u32,
-    /// u4 samples and u4 trace serial for each.
-    traces: &'a [u8],
-}
-
-impl<'a> CpuSamples<'a> {
-    pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
-        let samples = u4(cursor, "a number of CPU samples")?;
+impl<'a> TraceSamples<'a> {
+    fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let count = u4(cursor, "a number of traces")?;
-        Ok(Self { samples, count, traces: cursor.take(u64::from(count) * 8, "CPU samples")? })
+        Ok(Self { count, bytes: cursor.take(u64::from(count).saturating_mul(8), "CPU samples")? })
     }
 
-    /// Samples and the serial of their trace.
-    pub fn traces(&self) -> impl Iterator<Item = (u32, u32)> + 'a {
-        self.traces.chunks_exact(8).map(|pair| {
-            let (samples, trace) = pair.split_at(4);
-            (BE::read_u32(samples), BE::read_u32(trace))
-        })
+    /// All, in the order of the file.
+    pub fn iter(&self) -> impl Iterator<Item = TraceSample> + use<'a> {
+        let mut cursor = Cursor::new(self.bytes, 0);
+        std::iter::from_fn(move || TraceSample::read(&mut cursor).ok())
     }
 
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.unsigned("samples", self.samples.into());
+    fn say<S: FieldSink>(self, sink: &mut S) {
         sink.unsigned("count", self.count.into());
         if sink.wants_contents() {
-            sink.list("traces", self.traces.chunks_exact(8), |trace, sink| {
-                for (name, number) in ["samples", "trace"].into_iter().zip(trace.chunks_exact(4)) {
-                    sink.unsigned(name, BE::read_u32(number).into());
-                }
-            });
+            sink.list("traces", self.iter(), |trace, sink| trace.say(sink));
         }
     }
 }
 
-/// What the profiler was told to do: tag 0e.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ControlSettings {
-    /// 1 traces of allocations, 2 samples of the CPU.
-    pub flags: u32,
-    /// How deep traces are.
-    pub depth: u16,
+fn say_totals<S: FieldSink>(totals: HeapSummary, sink: &mut S) {
+    totals.say(sink);
 }
 
-impl ControlSettings {
-    pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        Ok(Self { flags: u4(cursor, "the profiler's flags")?, depth: cursor.u16::<BE>("the depth of traces")? })
-    }
+fn say_cutoff<S: FieldSink>(cutoff: u32, sink: &mut S) {
+    sink.float("cutoff", f32::from_bits(cutoff).into());
+}
 
-    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
-        sink.unsigned("flags", self.flags.into());
-        sink.unsigned("depth", self.depth.into());
+record! {
+    /// Totals of the heap: tag 07.
+    #[allow(missing_docs, reason = "named as what they are")]
+    pub struct HeapSummary {
+        live_bytes: u32 = u4("the totals of a heap") => unsigned,
+        live_instances: u32 = u4("the totals of a heap") => unsigned,
+        allocated_bytes: u64 = u8("the totals of a heap") => unsigned,
+        allocated_instances: u64 = u8("the totals of a heap") => unsigned,
+    }
+}
+
+record! {
+    /// What the profiler was told to do: tag 0e.
+    pub struct ControlSettings {
+        /// 1 traces of allocations, 2 samples of the CPU.
+        flags: u32 = u4("the profiler's flags") => unsigned,
+        /// How deep traces are.
+        depth: u16 = u2("the depth of traces") => unsigned,
     }
 }

@@ -88,7 +88,7 @@ fn add_threads(
         match places.get(&thread.serial).and_then(|&place: &usize| said.get_mut(place)) {
             // A stack is taken from whoever has one: profiles name an empty one at the start of a thread.
             Some(first) => {
-                let has_frames = |trace: u32| scan.traces.get(&trace).is_some_and(|trace| trace.count > 0);
+                let has_frames = |trace: u32| scan.traces.get(&trace).is_some_and(|trace| trace.frames.count() > 0);
                 if !has_frames(first.trace) && has_frames(thread.trace) {
                     first.trace = thread.trace;
                 }
@@ -142,5 +142,5 @@ fn stack(trace: &Trace<'_>, scan: &Scan<'_>, names: &mut Names) -> Vec<StackFram
             line: u32::try_from(frame.line).unwrap_or(0),
         }
     };
-    trace.frames().map(frame).collect()
+    trace.frames.iter().map(frame).collect()
 }
