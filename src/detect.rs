@@ -8,12 +8,11 @@ use crate::input::{self, Format};
 /// # Errors
 /// `Unsupported` when the bytes are of another kind, which is named if it is a well-known one.
 pub fn detect(bytes: &[u8]) -> Result<Format> {
-    if let Some(format) = input::FORMATS.into_iter().find(|format| format.magics().iter().any(|magic| bytes.starts_with(magic))) {
+    if let Some(format) = input::FORMATS.into_iter().find(|format| format.begins(bytes)) {
         return Ok(format);
     }
-    // The one format that may begin with its data.
-    if input::austin::begins_with_sample(bytes) {
-        return Ok(Format::Austin);
+    if let Some(format) = input::FORMATS.into_iter().find(|format| format.begins_otherwise(bytes)) {
+        return Ok(format);
     }
     if bytes.is_empty() {
         return Err(Error::truncated(0, "the input is empty").hint(READ));

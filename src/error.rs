@@ -82,6 +82,12 @@ impl Error {
         Self::new(ErrorKind::Unsupported, Some(offset), what.into())
     }
 
+    /// What was asked for goes with inputs of another kind; no offset is to blame.
+    #[cold]
+    pub fn other_kind(what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Unsupported, None, what.into())
+    }
+
     /// What was asked for is not in the input.
     #[cold]
     pub fn absent(what: impl Into<Text>) -> Self {

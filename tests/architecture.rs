@@ -64,3 +64,29 @@ fn readers_do_not_import_each_other() {
         }
     }
 }
+
+#[test]
+fn formats_do_not_import_the_room_that_imports_them() {
+    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
+    let formats = ["austin", "dart", "go", "hprof", "mojo", "mvmheap"];
+    for path in support::files(&inputs) {
+        let relative = path.strip_prefix(&inputs).unwrap();
+        let of = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
+        if of == "mod.rs" {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        for import in text.split("crate::input::").skip(1) {
+            let room: String = import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            // What stands in `mod.rs` itself begins with a capital letter, a brace, or is a function.
+            let shared = inputs.join(format!("{room}.rs")).exists();
+            let own = formats.contains(&room.as_str()) && room == of;
+            assert!(shared || own, "{} imports input::{room} of input/mod.rs or of another format", relative.display());
+        }
+        if !formats.contains(&of.as_str()) {
+            let up = ["super::{", "super::"].map(|prefix| formats.map(|format| format!("{prefix}{format}")));
+            let named = up.iter().flatten().find(|import| text.contains(import.as_str()));
+            assert!(named.is_none() || of == "info", "{} imports a format: {named:?}", relative.display());
+        }
+    }
+}

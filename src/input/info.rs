@@ -1,6 +1,17 @@
 //! What `info` says of a dump: header, totals, sizes. Every reader fills the same structure.
 
-use super::{Format, Kind, dart, go, hprof, mvmheap};
+mod dart;
+mod go;
+mod hprof;
+mod mvmheap;
+
+pub(super) use dart::TAG_NAMES;
+pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
+pub use go::{GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments};
+pub use hprof::{HprofDetails, HprofTopClass, RootCount};
+pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
+
+use super::format::{Format, FormatSpec, Kind};
 use crate::error::Error;
 use serde::{Serialize, Serializer, ser::SerializeMap};
 
@@ -9,7 +20,6 @@ use serde::{Serialize, Serializer, ser::SerializeMap};
 #[non_exhaustive]
 pub struct Info {
     /// The format.
-    #[serde(serialize_with = "format_name")]
     pub format: Format,
     /// The version as the format counts it: `3.1`, `1.7`, `4`.
     pub format_version: String,
@@ -33,11 +43,11 @@ pub struct Info {
 
 impl Info {
     /// An empty, complete summary.
-    pub fn new(format: Format, format_version: impl Into<String>) -> Self {
+    pub fn new(spec: &FormatSpec, format_version: impl Into<String>) -> Self {
         Self {
-            format,
+            format: spec.format,
             format_version: format_version.into(),
-            kind: format.kind(),
+            kind: spec.kind,
             complete: true,
             damage: None,
             warnings: Vec::new(),
@@ -59,10 +69,6 @@ impl Info {
     pub fn add_metadata(&mut self, key: impl Into<String>, value: impl ToString) {
         self.metadata.push(Metadatum { key: key.into(), value: value.to_string() });
     }
-}
-
-fn format_name<S: Serializer>(format: &Format, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(format.name())
 }
 
 /// What stopped the reading, and where.
@@ -176,13 +182,13 @@ pub struct SnapshotInfo {
 #[non_exhaustive]
 pub enum FormatDetails {
     /// MoarVM.
-    Mvmheap(Box<mvmheap::MvmheapDetails>),
+    Mvmheap(Box<MvmheapDetails>),
     /// Dart.
-    Dart(Box<dart::DartDetails>),
+    Dart(Box<DartDetails>),
     /// Go.
-    Go(Box<go::GoDetails>),
+    Go(Box<GoDetails>),
     /// Java.
-    Hprof(Box<hprof::HprofDetails>),
+    Hprof(Box<HprofDetails>),
 }
 
 /// A profile. Sums are over all threads.

@@ -15,6 +15,7 @@ pub mod austin;
 pub mod check;
 #[doc(hidden)]
 pub mod dart;
+mod format;
 mod frames;
 #[doc(hidden)]
 pub mod go;
@@ -28,182 +29,88 @@ pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
 mod profile_info;
+mod read;
 mod record;
 
-pub use dart::details::{ByTag, DartDetails, DartTopClass, HeaderTotals};
-pub use go::details::{GoDetails, GoMemstats, Goroutines, NameCount, SegmentSize, Segments};
-pub use hprof::details::{HprofDetails, HprofTopClass, RootCount};
-pub use mvmheap::summary::{BiggestType, ByKind, MvmheapDetails};
+pub use format::{Format, FormatSpec, Kind};
+pub use info::{
+    BiggestType, ByKind, ByTag, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals, HprofDetails,
+    HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize, Segments,
+};
+pub use read::{Progress, ReadOptions, Visitor};
 
 use crate::error::{Error, Result};
-use crate::model::fields::Record;
 use check::Findings;
+use format::{HeapReader, ProfileReader};
 use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
-use std::ops::ControlFlow;
-
-/// A format that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Format {
-    /// MoarVM heap snapshots.
-    Mvmheap,
-    /// Dart VM heap snapshots.
-    Dart,
-    /// Go heap dumps.
-    Go,
-    /// Java heap dumps.
-    Hprof,
-    /// Austin MOJO profiles.
-    Mojo,
-    /// Profiles as Austin's text.
-    Austin,
-}
 
 /// All formats that are read, in the order in which they are listed.
 pub const FORMATS: [Format; 6] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo, Format::Austin];
 
-/// The two kinds of dumps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// A graph of objects.
-    Heap,
-    /// A stream of samples.
-    Profile,
-}
-
 impl Format {
+    /// What the format says of itself.
+    pub fn spec(self) -> &'static FormatSpec {
+        match self {
+            Self::Mvmheap => &mvmheap::SPEC,
+            Self::Dart => &dart::SPEC,
+            Self::Go => &go::SPEC,
+            Self::Hprof => &hprof::SPEC,
+            Self::Mojo => &mojo::SPEC,
+            Self::Austin => &austin::SPEC,
+        }
+    }
+
     /// The name in JSON and on the command line.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Mvmheap => "mvmheap",
-            Self::Dart => "dart",
-            Self::Go => "go",
-            Self::Hprof => "hprof",
-            Self::Mojo => "mojo",
-            Self::Austin => "austin",
-        }
+        self.spec().name
     }
 
     /// The name for people.
     pub fn title(self) -> &'static str {
-        match self {
-            Self::Mvmheap => mvmheap::TITLE,
-            Self::Dart => dart::TITLE,
-            Self::Go => go::TITLE,
-            Self::Hprof => hprof::TITLE,
-            Self::Mojo => mojo::TITLE,
-            Self::Austin => austin::TITLE,
-        }
+        self.spec().title
     }
 
     /// The versions that are read, for people.
     pub fn versions(self) -> &'static str {
-        match self {
-            Self::Mvmheap => mvmheap::VERSIONS,
-            Self::Dart => dart::VERSIONS,
-            Self::Go => go::VERSIONS,
-            Self::Hprof => hprof::VERSIONS,
-            Self::Mojo => mojo::VERSIONS,
-            Self::Austin => austin::VERSIONS,
-        }
+        self.spec().versions
     }
 
-    /// The extensions that such files usually have. They are never used to tell a format.
+    /// The extensions that such files usually have. They are never used to detect a format.
     pub fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Self::Mvmheap => mvmheap::EXTENSIONS,
-            Self::Dart => dart::EXTENSIONS,
-            Self::Go => go::EXTENSIONS,
-            Self::Hprof => hprof::EXTENSIONS,
-            Self::Mojo => mojo::EXTENSIONS,
-            Self::Austin => austin::EXTENSIONS,
-        }
+        self.spec().extensions
     }
 
     /// The bytes that such files begin with.
     pub fn magics(self) -> &'static [&'static [u8]] {
-        match self {
-            Self::Mvmheap => mvmheap::MAGICS,
-            Self::Dart => dart::MAGICS,
-            Self::Go => go::MAGICS,
-            Self::Hprof => hprof::MAGICS,
-            Self::Mojo => mojo::MAGICS,
-            Self::Austin => austin::MAGICS,
-        }
+        self.spec().magics
     }
 
     /// The names of the records of the format, as `cat --record` takes them.
     pub fn record_names(self) -> Vec<&'static str> {
-        match self {
-            Self::Mvmheap => mvmheap::RECORD_NAMES.to_vec(),
-            Self::Dart => dart::RECORD_NAMES.to_vec(),
-            Self::Go => go::RECORD_NAMES.concat(),
-            Self::Hprof => hprof::RECORD_NAMES.concat(),
-            Self::Mojo => mojo::RECORD_NAMES.to_vec(),
-            Self::Austin => austin::RECORD_NAMES.to_vec(),
-        }
+        self.spec().record_names.concat()
     }
 
     /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them is.
     pub fn kind(self) -> Kind {
-        match self {
-            Self::Mvmheap | Self::Dart | Self::Go | Self::Hprof => Kind::Heap,
-            Self::Mojo | Self::Austin => Kind::Profile,
-        }
+        self.spec().kind
+    }
+
+    /// Whether such files begin like these bytes.
+    pub(crate) fn begins(self, bytes: &[u8]) -> bool {
+        self.magics().iter().any(|magic| bytes.starts_with(magic))
+    }
+
+    /// Whether these bytes are of the format although they begin with none of its magics.
+    pub(crate) fn begins_otherwise(self, bytes: &[u8]) -> bool {
+        (self.spec().begins_otherwise)(bytes)
     }
 }
 
 /// What a file is. Only hprof has both kinds.
 pub fn kind(format: Format, bytes: &[u8]) -> Kind {
-    match format {
-        Format::Hprof => hprof::kind(bytes),
-        _ => format.kind(),
-    }
-}
-
-/// Called now and then with the offset that has been reached, for a progress bar.
-pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
-
-/// How to read.
-#[derive(Clone, Copy)]
-pub struct ReadOptions<'a> {
-    /// Take what summaries in the file say instead of reading the data (mvmheap; no effect elsewhere).
-    pub quick: bool,
-    /// Told how far the reader is.
-    pub progress: Progress<'a>,
-}
-
-impl Default for ReadOptions<'_> {
-    fn default() -> Self {
-        Self { quick: false, progress: &|_| {} }
-    }
-}
-
-/// Receives the records of a dump one by one.
-pub trait Visitor {
-    /// Takes one record, whose first byte is at `offset`. `Break` ends the reading.
-    fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
-}
-
-/// Gives the records of an iterator to the visitor, up to the first damage.
-fn visit<R: Record>(
-    records: impl Iterator<Item = Result<(u64, R)>>,
-    options: ReadOptions<'_>,
-    visitor: &mut impl Visitor,
-) -> Result<ControlFlow<()>> {
-    for (i, record) in records.enumerate() {
-        let (offset, record) = record?;
-        if i % 65536 == 0 {
-            (options.progress)(offset);
-        }
-        if visitor.record(offset, &record).is_break() {
-            return Ok(ControlFlow::Break(()));
-        }
-    }
-    Ok(ControlFlow::Continue(()))
+    (format.spec().kind_of)(bytes)
 }
 
 /// Summarizes a dump in one pass with constant memory, without building its graph.
@@ -213,14 +120,7 @@ fn visit<R: Record>(
 /// # Errors
 /// When not even the header can be read, or its version is unknown.
 pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    match format {
-        Format::Mvmheap => mvmheap::info(bytes, options),
-        Format::Dart => dart::info(bytes, options),
-        Format::Go => go::info(bytes, options),
-        Format::Hprof => hprof::info(bytes, options),
-        Format::Mojo => mojo::info(bytes, options),
-        Format::Austin => austin::info(bytes, options),
-    }
+    (format.spec().info)(bytes, options)
 }
 
 /// Gives every record of a dump to the visitor, in the order of the file, with constant memory.
@@ -243,14 +143,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
 /// # Errors
 /// As [`info()`].
 pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    match format {
-        Format::Mvmheap => mvmheap::check(bytes, options),
-        Format::Dart => dart::check(bytes, options),
-        Format::Go => go::check(bytes, options),
-        Format::Hprof => hprof::check(bytes, options),
-        Format::Mojo => mojo::check(bytes, options),
-        Format::Austin => austin::check(bytes, options),
-    }
+    (format.spec().check)(bytes, options)
 }
 
 /// Loads a heap. A damaged dump gives what could be loaded, with [`Loaded::damage`] set.
@@ -259,13 +152,7 @@ pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<F
 /// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such snapshot, or the dump is a
 /// profile.
 pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    match format {
-        Format::Mvmheap => mvmheap::load(bytes, options),
-        Format::Dart => dart::load(bytes, options),
-        Format::Go => go::load(bytes, options),
-        Format::Hprof => hprof::load(bytes, options),
-        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
-    }
+    (heap(format)?.load)(bytes, options)
 }
 
 /// Loads a profile in one pass. A damaged one gives what could be loaded, with [`LoadedProfile::damage`] set.
@@ -273,12 +160,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
 /// # Errors
 /// When nothing can be loaded: the header cannot be read, or the dump is a heap.
 pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    match format {
-        Format::Mojo => mojo::load(bytes, options),
-        Format::Austin => austin::load(bytes, options),
-        Format::Hprof => hprof::load_profile(bytes, options),
-        Format::Mvmheap | Format::Dart | Format::Go => Err(Error::unsupported(0, "a heap has no samples")),
-    }
+    (profile(format)?.load)(bytes, options)
 }
 
 /// As [`load_profile()`], in parts. What it returns is the last one, which may have no samples. A profile that is not larger than a
@@ -288,9 +170,9 @@ pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -
 /// As [`load_profile()`].
 pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
     let options = ProfileOptions { keep_samples: false, ..options };
-    match format {
-        Format::Mojo => mojo::load_in_parts(bytes, options, parts),
-        _ => load_profile(format, bytes, options),
+    match profile(format)?.load_in_parts {
+        Some(load) => load(bytes, options, parts),
+        None => load_profile(format, bytes, options),
     }
 }
 
@@ -303,13 +185,7 @@ pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptio
 /// # Errors
 /// As [`load()`].
 pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
-    match format {
-        Format::Mvmheap => mvmheap::histogram(bytes, options),
-        Format::Dart => dart::histogram(bytes, options),
-        Format::Go => go::histogram(bytes, options),
-        Format::Hprof => hprof::histogram(bytes, options),
-        Format::Mojo | Format::Austin => Err(Error::unsupported(0, "a profile has no objects")),
-    }
+    (heap(format)?.histogram)(bytes, options)
 }
 
 /// The identity hash codes of a heap's objects, in the order in which [`load()`] numbers them; 0 where an object has none. None
@@ -318,13 +194,29 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
 /// # Errors
 /// When the file cannot be read up to its hash codes.
 pub fn identity_hashes(format: Format, bytes: &[u8]) -> Result<Option<Vec<u32>>> {
-    match format {
-        Format::Dart => dart::identity_hashes(bytes),
-        Format::Mvmheap | Format::Go | Format::Hprof | Format::Mojo | Format::Austin => Ok(None),
+    match format.spec().heap.as_ref().and_then(|heap| heap.identity_hashes) {
+        Some(identity_hashes) => identity_hashes(bytes),
+        None => Ok(None),
     }
 }
 
-/// The error for an input that does not begin with the magic of the format it is said to have (`--from`).
-pub(crate) fn wrong_magic(format: Format) -> Error {
-    Error::corrupt(0, format!("this is no {} file", format.name())).expected(format!("the magic of a {} file", format.title()))
+fn heap(format: Format) -> Result<&'static HeapReader> {
+    format.spec().heap.as_ref().ok_or_else(|| Error::other_kind("a profile has no objects"))
+}
+
+fn profile(format: Format) -> Result<&'static ProfileReader> {
+    format.spec().profile.as_ref().ok_or_else(|| Error::other_kind("a heap has no samples"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_named_alike_everywhere() {
+        for format in FORMATS {
+            assert_eq!(format.spec().format, format);
+            assert_eq!(serde_json::to_value(format).unwrap(), format.name());
+        }
+    }
 }

@@ -4,8 +4,9 @@ use super::super::args::Common;
 use super::super::size::{count, duration, plural, size};
 use super::super::table::{Align, Table};
 use super::view::View;
-use crate::input::info::{FormatDetails, HeapInfo, Info, SnapshotInfo};
-use crate::input::{dart, go, hprof, mvmheap};
+use crate::input::info::{
+    BiggestType, DartDetails, FormatDetails, GoDetails, HeapInfo, HprofDetails, Info, Segments, SnapshotInfo,
+};
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, common: &Common) {
     match heap.snapshots.first().map(|snapshot| (snapshot, &snapshot.details)) {
@@ -17,7 +18,7 @@ pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, common: &Commo
     }
 }
 
-fn show_go(snapshot: &SnapshotInfo, details: &go::GoDetails, view: &mut View, common: &Common) {
+fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, common: &Common) {
     let size = |bytes| size(bytes, common.bytes);
     let runtime = [details.go_version.as_deref(), details.arch.as_deref()];
     view.headline.push(runtime.into_iter().flatten().collect::<Vec<_>>().join(" "));
@@ -42,7 +43,7 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::GoDetails, view: &mut View, co
     let mut doing = vec![plural(details.stack_frames, "frame", "frames")];
     doing.extend(reasons.by_ref());
     view.fact("goroutines", count(details.goroutines.count), doing.join(", "));
-    let go::details::Segments { data, bss } = &details.segments;
+    let Segments { data, bss } = &details.segments;
     if data.bytes + bss.bytes > 0 {
         let fields = plural(data.pointer_fields + bss.pointer_fields, "pointer field", "pointer fields");
         view.fact("globals", size(data.bytes + bss.bytes), format!("data {}, bss {}, {fields}", size(data.bytes), size(bss.bytes)));
@@ -68,7 +69,7 @@ fn show_go(snapshot: &SnapshotInfo, details: &go::GoDetails, view: &mut View, co
     view.fact("heap", size(of("HeapInuse")), system);
 }
 
-fn show_dart(snapshot: &SnapshotInfo, details: &dart::DartDetails, view: &mut View, common: &Common) {
+fn show_dart(snapshot: &SnapshotInfo, details: &DartDetails, view: &mut View, common: &Common) {
     let size = |bytes| size(bytes, common.bytes);
     view.headline.push(format!("isolate {}", details.name));
     view.headline.extend(details.vm_generation.map(|generation| format!("Dart {generation}")));
@@ -100,7 +101,7 @@ fn show_dart(snapshot: &SnapshotInfo, details: &dart::DartDetails, view: &mut Vi
     }
 }
 
-fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &hprof::HprofDetails, view: &mut View) {
+fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view: &mut View) {
     view.headline.push(format!("{}-byte ids", details.id_size));
     let kinds = [
         (details.instances, "instances"),
@@ -156,7 +157,7 @@ fn snapshot_row(snapshot: &SnapshotInfo, common: &Common) -> Vec<String> {
         _ => details.total_heap_size,
     };
     let biggest = match &details.biggest_type {
-        Some(mvmheap::summary::BiggestType { name: Some(name), bytes, .. }) => format!("{name} {}", size(*bytes, common.bytes)),
+        Some(BiggestType { name: Some(name), bytes, .. }) => format!("{name} {}", size(*bytes, common.bytes)),
         _ => String::new(),
     };
     let incomplete = if snapshot.complete { "" } else { "incomplete " };

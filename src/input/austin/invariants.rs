@@ -2,8 +2,8 @@
 
 use super::summary::read;
 use crate::error::Result;
-use crate::input::ReadOptions;
 use crate::input::check::Findings;
+use crate::input::read::ReadOptions;
 
 /// Checks a profile.
 ///

@@ -25,24 +25,35 @@ pub use load::load;
 pub use records::{AustinLine, AustinSample, Lines, Metric, for_each_record};
 pub use summary::info;
 
-/// The name of the format for people.
-pub const TITLE: &str = "Austin text";
-/// The versions that are read.
-pub const VERSIONS: &str = "Austin up to 3.7, mojo2austin 1.7 and 2.x";
-/// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["austin", "aprof", "txt"];
-/// What such files begin with, if it is metadata. See also [`is_sample`].
-pub const MAGICS: &[&[u8]] = &[
-    b"# austin: ",
-    b"# mode: ",
-    b"# python: ",
-    b"# interval: ",
-    b"# duration: ",
-    b"# memory: ",
-    b"# multiprocess: ",
-    b"# gc: ",
-    b"# sampler: ",
-];
+use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+
+/// What the format is called, how it is detected, and what reads it.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Austin,
+    name: "austin",
+    title: "Austin text",
+    versions: "Austin up to 3.7, mojo2austin 1.7 and 2.x",
+    extensions: &["austin", "aprof", "txt"],
+    magics: &[
+        b"# austin: ",
+        b"# mode: ",
+        b"# python: ",
+        b"# interval: ",
+        b"# duration: ",
+        b"# memory: ",
+        b"# multiprocess: ",
+        b"# gc: ",
+        b"# sampler: ",
+    ],
+    begins_otherwise: begins_with_sample,
+    record_names: &[RECORD_NAMES],
+    kind: Kind::Profile,
+    kind_of: |_| Kind::Profile,
+    info,
+    check,
+    heap: None,
+    profile: Some(ProfileReader { load, load_in_parts: None }),
+};
 /// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 

@@ -2,7 +2,7 @@
 
 use super::{RECORD_NAMES, is_sample};
 use crate::error::{Error, Result};
-use crate::input::{ReadOptions, Visitor, visit};
+use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::sample::SampleFrame;
 use memchr::{memchr, memrchr};

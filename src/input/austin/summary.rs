@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::input::info::Info;
 use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
-use crate::input::{Format, ReadOptions};
+use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
 
 /// Summarizes a profile.
@@ -15,7 +15,7 @@ use crate::model::profile::Profile;
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (profile, damage) = read(bytes, options)?;
     let version = profile.metadatum("austin").unwrap_or("").to_owned();
-    let mut info = Info::new(Format::Austin, version);
+    let mut info = Info::new(&super::SPEC, version);
     info.set_damage(damage);
     for datum in &profile.metadata {
         info.add_metadata(&datum.key, &datum.value);

@@ -5,12 +5,10 @@ use super::str;
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::info::TAG_NAMES;
 use crate::model::fields::FieldSink;
 use byteorder::LE;
 use std::borrow::Cow;
-
-/// The names of the tags, by tag.
-pub const TAG_NAMES: [&str; 9] = ["none", "null", "bool", "int", "double", "latin1", "utf16", "length", "name"];
 
 /// The data of an object.
 #[derive(Clone, Copy, Debug, PartialEq)]

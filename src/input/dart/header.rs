@@ -1,9 +1,8 @@
 //! The header: everything in front of the classes.
 
-use super::{MAGICS, str};
+use super::{SPEC, str};
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::{Format, wrong_magic};
 
 /// The header, as the VM wrote it. Sizes are in bytes and describe the heap at the time of writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,8 +28,8 @@ impl<'a> Header<'a> {
     /// When the magic is another one or the header is cut off.
     pub fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let magic = cursor.rest();
-        if !MAGICS.iter().any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic))) {
-            return Err(wrong_magic(Format::Dart));
+        if !SPEC.magics.iter().any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic))) {
+            return Err(super::SPEC.wrong_magic());
         }
         cursor.take(8, "the magic")?;
         Ok(Self {

@@ -9,8 +9,8 @@ use super::external_property::ExternalProperty;
 use super::object::{Object, ROOT};
 use super::records::{Rec, Records};
 use crate::error::Result;
-use crate::input::ReadOptions;
 use crate::input::check::Findings;
+use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
 /// Checks every invariant of a snapshot in one pass.

@@ -52,7 +52,6 @@
 
 pub mod class;
 pub mod data;
-pub mod details;
 pub mod external_property;
 pub mod header;
 pub mod invariants;
@@ -63,7 +62,6 @@ pub mod summary;
 pub mod tail;
 pub mod word_size;
 
-pub use details::DartDetails;
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record, identity_hashes};
@@ -71,17 +69,25 @@ pub use summary::info;
 
 use crate::bytes::Cursor;
 use crate::error::Result;
+use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
 
-/// The name of the format for people.
-pub const TITLE: &str = "Dart VM heap snapshot";
-/// The versions that are read.
-pub const VERSIONS: &str = "1 (Dart 2.x and 3.x, DevTools exports)";
-/// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["dartheap", "heapsnapshot", "data"];
-/// What such files begin with.
-pub const MAGICS: &[&[u8]] = &[b"dartheap"];
-/// The names of the records.
-pub const RECORD_NAMES: &[&str] = &Rec::NAMES;
+/// What the format is called, how it is detected, and what reads it.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Dart,
+    name: "dart",
+    title: "Dart VM heap snapshot",
+    versions: "1 (Dart 2.x and 3.x, DevTools exports)",
+    extensions: &["dartheap", "heapsnapshot", "data"],
+    magics: &[b"dartheap"],
+    begins_otherwise: |_| false,
+    record_names: &[&Rec::NAMES],
+    kind: Kind::Heap,
+    kind_of: |_| Kind::Heap,
+    info,
+    check,
+    heap: Some(HeapReader { load, histogram, identity_hashes: Some(identity_hashes) }),
+    profile: None,
+};
 
 /// A `uleb`.
 #[inline]

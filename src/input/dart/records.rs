@@ -8,7 +8,7 @@ use super::tail::{self, Tail, is_padded};
 use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::{ReadOptions, Visitor, visit};
+use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 use std::ops::ControlFlow;

@@ -2,13 +2,12 @@
 
 use super::class::{ClassKind, ClassTable};
 use super::data::Data;
-use super::details::{ByTag, DartDetails, DartTopClass, HeaderTotals};
 use super::object::{Object, ROOT};
 use super::records::{Rec, Records};
 use super::tail::{EXPORT_CHUNK, Tail};
 use crate::error::{Error, Result};
-use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
-use crate::input::{Format, ReadOptions};
+use crate::input::info::{self, ByTag, DartDetails, DartTopClass, HeaderTotals, HeapInfo, Info, SnapshotInfo};
+use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
 /// How many classes [`DartDetails::top_classes`] names.
@@ -106,7 +105,7 @@ impl Totals {
     }
 
     fn into_info(self, records: &Records<'_>, length: usize, damage: Option<Error>) -> Info {
-        let mut info = Info::new(Format::Dart, "1");
+        let mut info = Info::new(&super::SPEC, "1");
         add_metadata(&mut info, records);
         info.warnings = self.warnings(records, length);
         for (name, count) in [

@@ -2,7 +2,7 @@
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::ReadOptions;
+use crate::input::read::ReadOptions;
 
 /// DevTools pads what it exports to a multiple of this many bytes.
 pub const EXPORT_CHUNK: usize = 1_048_055;

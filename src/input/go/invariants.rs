@@ -11,8 +11,8 @@ use super::summary::Totals;
 use super::types::Type;
 use super::version::Version;
 use crate::error::Result;
-use crate::input::ReadOptions;
 use crate::input::check::Findings;
+use crate::input::read::ReadOptions;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 

@@ -48,7 +48,6 @@
 //! * [`summary`] and [`invariants`]: what `info` and `check` say;
 //! * [`load`](mod@load): the graph of objects.
 
-pub mod details;
 pub mod draft;
 pub mod fields;
 pub mod goroutine;
@@ -67,21 +66,28 @@ pub mod summary;
 pub mod types;
 pub mod version;
 
-pub use details::GoDetails;
 pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;
 
-/// The name of the format for people.
-pub const TITLE: &str = "Go heap dump";
-/// The versions that are read.
-pub const VERSIONS: &str = "1.3-draft, 1.3, 1.4, 1.5, 1.6, 1.7 (Go 1.7 to 1.27)";
-/// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["heapdump", "godump", "dump"];
-/// What such files begin with.
-pub const MAGICS: &[&[u8]] =
-    &[b"go1.3 heap dump\n", b"go1.4 heap dump\n", b"go1.5 heap dump\n", b"go1.6 heap dump\n", b"go1.7 heap dump\n"];
-/// The names of the records. The last three occur only in the draft.
-pub const RECORD_NAMES: &[&[&str]] = &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]];
+use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+
+/// What the format is called, how it is detected, and what reads it.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Go,
+    name: "go",
+    title: "Go heap dump",
+    versions: "1.3-draft, 1.3, 1.4, 1.5, 1.6, 1.7 (Go 1.7 to 1.27)",
+    extensions: &["heapdump", "godump", "dump"],
+    magics: &[b"go1.3 heap dump\n", b"go1.4 heap dump\n", b"go1.5 heap dump\n", b"go1.6 heap dump\n", b"go1.7 heap dump\n"],
+    begins_otherwise: |_| false,
+    record_names: &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]],
+    kind: Kind::Heap,
+    kind_of: |_| Kind::Heap,
+    info,
+    check,
+    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    profile: None,
+};

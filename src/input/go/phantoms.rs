@@ -18,23 +18,12 @@
 //! A span holds pointers if any of its objects has: the types of all objects in it have pointers, or none has. The
 //! objects of a span stand together in the file, so one open page is enough to know.
 
+pub use crate::input::info::PhantomRule as Rule;
+
 /// Bytes in a page, which is the whole span for small objects.
 const PAGE: u64 = 8192;
 /// Bytes of the mark bits in the span.
 const INLINE_MARKS: u64 = 128;
-
-/// What the end of a span holds instead of objects.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Rule {
-    /// Nothing: before Go 1.22.
-    #[default]
-    None,
-    /// The bitmap of pointers: Go 1.22 to 1.25.
-    AllocHeaders,
-    /// The bitmap of pointers and the mark bits: from Go 1.26 on.
-    GreenTea,
-}
 
 impl Rule {
     /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. None if it is no version.

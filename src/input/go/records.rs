@@ -12,8 +12,8 @@ use super::types::{Itab, Type};
 use super::version::{MAGIC_LENGTH, Version};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::records;
-use crate::input::{ReadOptions, Visitor, visit};
 
 records! {
     /// One record.

@@ -1,7 +1,5 @@
 //! What `info` says of a Go heap dump.
 
-use super::RECORD_NAMES;
-use super::details::{self, GoDetails, NameCount, SegmentSize};
 use super::draft::Draft;
 use super::goroutine::Goroutine;
 use super::memstats::Memstats;
@@ -12,8 +10,8 @@ use super::records::{Rec, Records};
 use super::roots::Segment;
 use super::version::Version;
 use crate::error::Result;
-use crate::input::info::{self, HeapInfo, Info, RecordCounts, SnapshotInfo};
-use crate::input::{Format, ReadOptions};
+use crate::input::info::{self, GoDetails, GoMemstats, HeapInfo, Info, NameCount, RecordCounts, SegmentSize, SnapshotInfo};
+use crate::input::read::ReadOptions;
 use crate::model::fields::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
@@ -38,7 +36,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut records = Records::new(bytes)?;
     let mut totals = Totals::new(records.version());
     let damage = totals.add_all(&mut records, options).err();
-    let mut info = Info::new(Format::Go, records.version().name());
+    let mut info = Info::new(&super::SPEC, records.version().name());
     totals.warn_of_the_end(&records, &mut info);
     totals.fill(&mut info, damage.is_none());
     info.set_damage(damage);
@@ -206,7 +204,7 @@ impl<'a> Totals<'a> {
     fn fill(mut self, info: &mut Info, complete: bool) {
         let heap = self.heap();
         self.warn(&heap, info, complete);
-        for name in RECORD_NAMES.iter().copied().flatten() {
+        for name in super::SPEC.record_names.iter().copied().flatten() {
             let count = self.records(name);
             if count > 0 {
                 info.records.add(name, count);
@@ -271,7 +269,7 @@ impl<'a> Totals<'a> {
             go_version: params.and_then(|params| params.go_version()),
             heap_objects_matches: self.memstats.map(|memstats| memstats.get("HeapObjects") == heap.objects),
             heap_alloc_matches: self.memstats.map(|memstats| memstats.get("HeapAlloc") == heap.bytes),
-            memstats: self.memstats.map(|memstats| details::GoMemstats(memstats.iter().collect())),
+            memstats: self.memstats.map(|memstats| GoMemstats(memstats.iter().collect())),
             experiment: params
                 .filter(|params| params.go_version().is_none())
                 .and_then(|params| params.experiment.map(|text| String::from_utf8_lossy(text).into_owned())),

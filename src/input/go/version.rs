@@ -3,7 +3,6 @@
 use super::records::Records;
 use crate::bytes::Cursor;
 use crate::error::Result;
-use crate::input::{Format, wrong_magic};
 
 /// Length of the magic.
 pub const MAGIC_LENGTH: usize = 16;
@@ -43,7 +42,7 @@ impl Version {
             b"go1.5 heap dump\n" => Ok(Self::Go15),
             b"go1.6 heap dump\n" => Ok(Self::Go16),
             b"go1.7 heap dump\n" => Ok(Self::Go17),
-            _ => Err(wrong_magic(Format::Go)),
+            _ => Err(super::SPEC.wrong_magic()),
         }
     }
 

@@ -3,7 +3,6 @@
 use super::primitives::IdSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::{Format, wrong_magic};
 use byteorder::BE;
 
 /// What stands in front of the records.
@@ -23,9 +22,9 @@ impl Header {
     /// # Errors
     /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8 bytes.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
-        let magics = super::MAGICS.iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
+        let magics = super::SPEC.magics.iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
         let mut matching = magics.filter(|(magic, _)| cursor.rest().starts_with(magic));
-        let Some((magic, version)) = matching.next() else { return Err(wrong_magic(Format::Hprof)) };
+        let Some((magic, version)) = matching.next() else { return Err(super::SPEC.wrong_magic()) };
         cursor.take(magic.len() as u64, "the magic")?;
         let offset = cursor.offset();
         let id_size = match cursor.u32::<BE>("the size of an id")? {

@@ -59,7 +59,6 @@
 //! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`sizes`], [`threads`] and [`values`].
 
 pub mod classes;
-pub mod details;
 pub mod header;
 pub mod histogram;
 pub mod invariants;
@@ -79,7 +78,6 @@ pub mod symbols;
 pub mod threads;
 pub mod values;
 
-pub use details::HprofDetails;
 pub use histogram::histogram;
 pub use invariants::check;
 pub use load::load;
@@ -87,16 +85,25 @@ pub use profile::{kind, load_profile};
 pub use records::{HeapRec, Rec, Records, for_each_record};
 pub use summary::info;
 
-/// The name of the format for people.
-pub const TITLE: &str = "Java heap dump (hprof)";
-/// The versions that are read.
-pub const VERSIONS: &str = "1.0.1, 1.0.2, 1.0.3 (Android)";
-/// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["hprof"];
-/// What such files begin with.
-pub const MAGICS: &[&[u8]] = &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"];
-/// The names of the records: those of the file, those inside of heap dumps, those of Android.
-pub const RECORD_NAMES: &[&[&str]] = &[records::Body::NAMES, HEAP_RECORD_NAMES];
+use crate::input::format::{Format, FormatSpec, HeapReader, Kind, ProfileReader};
+
+/// What the format is called, how it is detected, and what reads it.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Hprof,
+    name: "hprof",
+    title: "Java heap dump (hprof)",
+    versions: "1.0.1, 1.0.2, 1.0.3 (Android)",
+    extensions: &["hprof"],
+    magics: &[b"JAVA PROFILE 1.0.1\0", b"JAVA PROFILE 1.0.2\0", b"JAVA PROFILE 1.0.3\0"],
+    begins_otherwise: |_| false,
+    record_names: &[records::Body::NAMES, HEAP_RECORD_NAMES],
+    kind: Kind::Heap,
+    kind_of: kind,
+    info,
+    check,
+    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    profile: Some(ProfileReader { load: load_profile, load_in_parts: None }),
+};
 const HEAP_RECORD_NAMES: &[&str] = &[
     "root_unknown",
     "root_jni_global",

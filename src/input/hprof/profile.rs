@@ -10,7 +10,7 @@ use super::statistics::{AllocSites, CpuSamples};
 use super::symbols::{Frame, StartThread, Trace};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::Kind;
+use crate::input::format::Kind;
 use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
@@ -45,7 +45,7 @@ pub fn kind(bytes: &[u8]) -> Kind {
 pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     if kind(bytes) == Kind::Heap {
-        return Err(Error::unsupported(0, "a heap has no samples"));
+        return Err(Error::other_kind("a heap has no samples"));
     }
     let mut parts = Parts::default();
     let damage = parts.read(&mut records, options).err();

@@ -9,8 +9,8 @@ use super::statistics::{AllocSites, ControlSettings, CpuSamples, HeapSummary};
 use super::symbols::{Frame, LoadClass, StartThread, Trace, Utf8};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
+use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::records;
-use crate::input::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
 

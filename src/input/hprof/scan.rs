@@ -9,7 +9,7 @@ use super::roots::Root;
 use super::sizes::{Compression, Rule};
 use super::symbols::{Frame, StartThread, Trace};
 use crate::error::{Error, Result};
-use crate::input::Progress;
+use crate::input::read::Progress;
 use crate::java::FieldType;
 use crate::model::addresses::AddressesBuilder;
 use rustc_hash::FxHashMap;

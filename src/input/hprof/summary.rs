@@ -1,16 +1,16 @@
 //! What `info` says of a file.
 
-use super::details::{HprofDetails, HprofTopClass, RootCount};
 use super::naming::{Strings, class_name};
 use super::objects::Object;
 use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::ROOT_TAGS;
 use crate::error::{Error, Result};
-use crate::input::info::{self, HeapInfo, Info, SnapshotInfo};
+use crate::input::format::Kind;
+use crate::input::info::{self, HeapInfo, HprofDetails, HprofTopClass, Info, RootCount, SnapshotInfo};
 use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
-use crate::input::{Format, Kind, ReadOptions};
+use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::fields::Record;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let header = *records.header();
     let loaded = super::load_profile(bytes, ProfileOptions { keep_samples: false, progress: options.progress })?;
-    let mut info = Info::new(Format::Hprof, header.version);
+    let mut info = Info::new(&super::SPEC, header.version);
     info.kind = Kind::Profile;
     info.add_metadata("id_size", header.id_size.bytes());
     info.add_metadata("timestamp_ms", header.timestamp);
@@ -173,7 +173,7 @@ impl Totals {
 
     fn into_info(self, bytes: &[u8], records: &Records<'_>, damage: Option<Error>) -> Info {
         let header = records.header();
-        let mut info = Info::new(Format::Hprof, header.version);
+        let mut info = Info::new(&super::SPEC, header.version);
         info.add_metadata("id_size", header.id_size.bytes());
         info.add_metadata("timestamp_ms", header.timestamp);
         info.records = self.record_counts();

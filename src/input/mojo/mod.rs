@@ -44,16 +44,25 @@ pub use load::{load, load_in_parts};
 pub use records::{Records, for_each_record};
 pub use summary::info;
 
-/// The name of the format for people.
-pub const TITLE: &str = "Austin MOJO";
-/// The versions that are read.
-pub const VERSIONS: &str = "1 (Austin 3.4), 2 (3.5), 3 (3.6 to 4.0, echion, mojo-compress), 4 (after 4.0)";
-/// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["mojo"];
-/// What such files begin with.
-pub const MAGICS: &[&[u8]] = &[b"MOJ"];
-/// The names of the events.
-pub const RECORD_NAMES: &[&str] = records::Event::NAMES;
+use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+
+/// What the format is called, how it is detected, and what reads it.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Mojo,
+    name: "mojo",
+    title: "Austin MOJO",
+    versions: "1 (Austin 3.4), 2 (3.5), 3 (3.6 to 4.0, echion, mojo-compress), 4 (after 4.0)",
+    extensions: &["mojo"],
+    magics: &[b"MOJ"],
+    begins_otherwise: |_| false,
+    record_names: &[records::Event::NAMES],
+    kind: Kind::Profile,
+    kind_of: |_| Kind::Profile,
+    info,
+    check,
+    heap: None,
+    profile: Some(ProfileReader { load, load_in_parts: Some(load_in_parts) }),
+};
 /// The newest version that is known.
 const NEWEST: u64 = 4;
 

@@ -3,8 +3,8 @@
 use super::NEWEST;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::{record, records};
-use crate::input::{Format, ReadOptions, Visitor, visit, wrong_magic};
 use std::num::Saturating;
 use std::ops::ControlFlow;
 
@@ -148,7 +148,7 @@ impl<'a> Records<'a> {
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         if cursor.take(3, "the magic")? != b"MOJ" {
-            return Err(wrong_magic(Format::Mojo));
+            return Err(super::SPEC.wrong_magic());
         }
         let version = varint(&mut cursor, "the version")?.magnitude;
         Ok(Self { cursor, version, count: Saturating(0) })

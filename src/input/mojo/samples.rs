@@ -4,7 +4,7 @@ use super::count_one;
 use super::records::{Event, Records, Varint};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
-use crate::input::ReadOptions;
+use crate::input::read::ReadOptions;
 use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use rustc_hash::FxHashMap;
 

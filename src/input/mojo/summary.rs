@@ -1,11 +1,10 @@
 //! What `info` says of a MOJO file: counts and sums of one pass.
 
-use super::RECORD_NAMES;
 use super::records::{Event, FrameRefs, Records};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
-use crate::input::{Format, ReadOptions};
+use crate::input::read::ReadOptions;
 use crate::model::profile::{FrameKind, display_name};
 use crate::model::sample::SampleFrame;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,12 +17,12 @@ use std::num::Saturating;
 /// When the header cannot be read.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (tally, damage) = Tally::of(bytes, options)?;
-    let mut info = Info::new(Format::Mojo, tally.version.to_string());
+    let mut info = Info::new(&super::SPEC, tally.version.to_string());
     info.set_damage(damage);
     for (key, value) in &tally.metadata {
         info.add_metadata(String::from_utf8_lossy(key), String::from_utf8_lossy(value));
     }
-    for (name, count) in RECORD_NAMES.iter().zip(tally.counts).filter(|(_, count)| *count > 0) {
+    for (name, count) in Event::NAMES.iter().zip(tally.counts).filter(|(_, count)| *count > 0) {
         info.records.add(name, count);
     }
     info.warnings = tally.warnings();
@@ -34,7 +33,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 /// What one pass over the events counts.
 pub(super) struct Tally<'a> {
     pub(super) version: u64,
-    pub(super) counts: [u64; RECORD_NAMES.len()],
+    pub(super) counts: [u64; Event::NAMES.len()],
     pub(super) metadata: Vec<(&'a [u8], &'a [u8])>,
     pub(super) symbols: Symbols<'a>,
     pub(super) samples: Saturating<u64>,
@@ -99,7 +98,7 @@ impl<'a> Tally<'a> {
     fn new(version: u64) -> Self {
         Self {
             version,
-            counts: [0; RECORD_NAMES.len()],
+            counts: [0; Event::NAMES.len()],
             metadata: Vec::new(),
             symbols: Symbols::new(Lookup::Robust),
             samples: Saturating(0),
@@ -210,7 +209,7 @@ impl<'a> Tally<'a> {
 
     /// How many events of a name there were.
     pub(super) fn count(&self, name: &str) -> u64 {
-        RECORD_NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count)
+        Event::NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count)
     }
 
     /// The last value of a metadata key.

@@ -13,8 +13,8 @@ use super::tally::{CALL_STACK_ROOTS, FRAME, KINDS, OBJECT, PERMANENT_ROOTS, ROOT
 use super::toc::Hints;
 use super::{Version, tables::TableSizes};
 use crate::error::{Error, Result};
-use crate::input::ReadOptions;
 use crate::input::check::Findings;
+use crate::input::read::ReadOptions;
 use rayon::prelude::*;
 use std::num::Saturating;
 

@@ -17,8 +17,8 @@ mod types;
 
 use super::dump::{COLLECTABLES, Data, Dump, REFERENCES, Snapshot};
 use crate::error::{Error, Result};
-use crate::input::Progress;
 use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
+use crate::input::read::Progress;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Heap, Ids};
 pub use histogram::histogram;

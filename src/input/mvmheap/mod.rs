@@ -88,19 +88,28 @@ pub use invariants::check;
 pub use load::{histogram, load};
 pub use records::{Rec, Records, for_each_record};
 pub use sections::Section;
-pub use summary::{MvmheapDetails, info};
+pub use summary::info;
 
-use super::{Format, wrong_magic};
 use crate::error::{Error, Result};
+use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
 
-/// The name of the format for people.
-pub const TITLE: &str = "MoarVM heap snapshot";
-/// The versions that are read.
-pub const VERSIONS: &str = "2 (MoarVM from 2017.09; later ones without libzstd), 3 (MoarVM from 2019.11)";
-/// Usual extensions.
-pub const EXTENSIONS: &[&str] = &["mvmheap"];
-/// What such files begin with.
-pub const MAGICS: &[&[u8]] = &[b"MoarHeapDumpv002", b"MoarHeapDumpv003"];
+/// What the format is called, how it is detected, and what reads it.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Mvmheap,
+    name: "mvmheap",
+    title: "MoarVM heap snapshot",
+    versions: "2 (MoarVM from 2017.09; later ones without libzstd), 3 (MoarVM from 2019.11)",
+    extensions: &["mvmheap"],
+    magics: &[b"MoarHeapDumpv002", b"MoarHeapDumpv003"],
+    begins_otherwise: |_| false,
+    record_names: &[RECORD_NAMES],
+    kind: Kind::Heap,
+    kind_of: |_| Kind::Heap,
+    info,
+    check,
+    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    profile: None,
+};
 /// The names of blocks, then those of sections that version 2 has. `unknown` stands for blocks of any other name.
 pub const RECORD_NAMES: &[&str] = &[
     "filemeta", "snapmeta", "colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize", "refdescr", "reftrget", "strings",
@@ -128,7 +137,7 @@ impl Version {
             _ if magic.len() < 16 && !magic.is_empty() && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic)) => {
                 Err(Error::truncated(magic.len() as u64, "the input ends inside the magic"))
             }
-            _ => Err(wrong_magic(Format::Mvmheap)),
+            _ => Err(SPEC.wrong_magic()),
         }
     }
 }

@@ -7,7 +7,7 @@ use super::meta::{Meta, value_text};
 use super::scan::Blocks;
 use super::sections::{Section, Sections, references, strings, table_rows};
 use crate::error::{Error, Result};
-use crate::input::{ReadOptions, Visitor};
+use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 use serde_json::Value;
 use std::cell::RefCell;

@@ -8,72 +8,10 @@ use super::sums::sum_columns;
 use super::tables::Tables;
 use super::tally::{CALL_STACK_ROOTS, KINDS, PERMANENT_ROOTS, Tally};
 use crate::error::{Error, Result};
-use crate::input::info::{FormatDetails, HeapInfo, Info, SnapshotInfo};
-use crate::input::{Format, ReadOptions};
+use crate::input::info::{BiggestType, ByKind, FormatDetails, HeapInfo, Info, MvmheapDetails, SnapshotInfo};
+use crate::input::read::ReadOptions;
 use rayon::prelude::*;
-use serde::Serialize;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// What only MoarVM's snapshots have. None: not in the file, or not readable.
-#[derive(Debug, Default, Serialize)]
-pub struct MvmheapDetails {
-    /// Number of the garbage collection after which the snapshot was taken.
-    pub gc_seq_num: Option<u64>,
-    /// Managed and unmanaged bytes of all rows, as the writer says.
-    pub total_heap_size: Option<u64>,
-    /// Rows by kind.
-    pub by_kind: Option<ByKind>,
-    /// Strings known after this snapshot.
-    pub strings: Option<u64>,
-    /// Static frames known after this snapshot.
-    pub frames: Option<u64>,
-    /// When it was taken: microseconds of a clock that starts anywhere.
-    pub snap_time: Option<u64>,
-    /// Objects, as the writer says.
-    pub total_objects: Option<u64>,
-    /// Type objects, as the writer says.
-    pub total_typeobjects: Option<u64>,
-    /// STables, as the writer says.
-    pub total_stables: Option<u64>,
-    /// Frames, as the writer says: without those directly under call stack roots.
-    pub total_frames: Option<u64>,
-    /// References, as the writer says.
-    pub total_refs: Option<u64>,
-    /// The type whose objects take the most bytes.
-    pub biggest_type: Option<BiggestType>,
-    /// Bytes that the snapshot takes in the file.
-    pub compressed_bytes: u64,
-}
-
-/// Rows by kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-#[allow(missing_docs, reason = "the kinds are described in the module documentation")]
-pub struct ByKind {
-    pub object: u64,
-    pub type_object: u64,
-    pub stable: u64,
-    pub frame: u64,
-    pub permanent_roots: u64,
-    pub instance_roots: u64,
-    pub c_stack_roots: u64,
-    pub thread_roots: u64,
-    pub root: u64,
-    pub inter_generational_roots: u64,
-    pub call_stack_roots: u64,
-}
-
-/// The type whose objects take the most bytes, managed and unmanaged.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct BiggestType {
-    /// The debug name of the type. None if names are not readable.
-    pub name: Option<String>,
-    /// The name of its representation.
-    pub repr: Option<String>,
-    /// Bytes of its objects.
-    pub bytes: u64,
-    /// Its objects.
-    pub count: Option<u64>,
-}
 
 /// Summarizes a file: one pass over the columns of collectables, several snapshots at a time; references are not read.
 ///
@@ -83,7 +21,7 @@ pub struct BiggestType {
 /// When the magic is none of this format.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
-    let mut info = Info::new(Format::Mvmheap, dump.format_version());
+    let mut info = Info::new(&super::SPEC, dump.format_version());
     let done = AtomicU64::new(16);
     let summaries: Vec<_> = dump.snapshots.par_iter().map(|snapshot| summarize(&dump, snapshot, options, &done)).collect();
     (options.progress)(bytes.len() as u64);

@@ -3,11 +3,11 @@
 use super::ROOT;
 use super::classes::Classes;
 use crate::error::Result;
-use crate::input::ReadOptions;
 use crate::input::dart::object::Head;
 use crate::input::dart::records::{Rec, Records};
 use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};
+use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::Ids;
 use crate::model::sum::Sum;

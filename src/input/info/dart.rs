@@ -1,7 +1,9 @@
 //! What `info` says of Dart snapshots only.
 
-use super::data::TAG_NAMES;
 use serde::Serialize;
+
+/// The names of the kinds of data, by tag.
+pub(in crate::input) const TAG_NAMES: [&str; 9] = ["none", "null", "bool", "int", "double", "latin1", "utf16", "length", "name"];
 
 /// Details of a snapshot. Sizes are in bytes; None is what was not reached or cannot be told.
 #[derive(Clone, Debug, Serialize)]
@@ -60,7 +62,7 @@ pub struct ByTag(pub [u64; TAG_NAMES.len()]);
 
 impl ByTag {
     #[inline]
-    pub(super) fn add(&mut self, tag: u8) {
+    pub(in crate::input) fn add(&mut self, tag: u8) {
         if let Some(count) = self.0.get_mut(usize::from(tag)) {
             *count = count.saturating_add(1);
         }

@@ -1,12 +1,11 @@
 //! What `info` says of a Go dump and of no other.
 
-use super::phantoms::Rule;
 use serde::{Serialize, Serializer};
 
 /// What only Go dumps have. Null where the dump does not say it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GoDetails {
-    /// Object records that are no objects: see [`super::phantoms`]. They are left out of all totals.
+    /// Object records that are no objects: see [`PhantomRule`]. They are left out of all totals.
     pub phantom_objects: u64,
     /// Sum of their sizes.
     pub phantom_bytes: u64,
@@ -36,7 +35,7 @@ pub struct GoDetails {
     /// Processors that the program could use.
     pub ncpu: Option<u64>,
     /// The rule by which phantoms were left out.
-    pub phantom_rule: Rule,
+    pub phantom_rule: PhantomRule,
     /// Fields of objects that hold pointers (1.4 and later; before that the types say it).
     pub pointer_fields: u64,
     /// Objects that begin with the address of their type (Go 1.22 and later).
@@ -81,7 +80,7 @@ pub struct Goroutines {
 }
 
 impl Goroutines {
-    pub(super) fn add(&mut self, system: bool) {
+    pub(in crate::input) fn add(&mut self, system: bool) {
         self.count = self.count.saturating_add(1);
         self.system = self.system.saturating_add(system.into());
     }
@@ -112,4 +111,17 @@ pub struct SegmentSize {
     pub bytes: u64,
     /// Fields that hold pointers.
     pub pointer_fields: u64,
+}
+
+/// What the end of a span holds instead of objects.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PhantomRule {
+    /// Nothing: before Go 1.22.
+    #[default]
+    None,
+    /// The bitmap of pointers: Go 1.22 to 1.25.
+    AllocHeaders,
+    /// The bitmap of pointers and the mark bits: from Go 1.26 on.
+    GreenTea,
 }

@@ -1,0 +1,90 @@
+//! The formats that are read, and what each of them says of itself.
+
+use super::check::Findings;
+use super::histogram::TypeCounts;
+use super::info::Info;
+use super::load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
+use super::read::ReadOptions;
+use crate::error::{Error, Result};
+use serde::Serialize;
+
+/// A format that is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[non_exhaustive]
+pub enum Format {
+    /// MoarVM heap snapshots.
+    Mvmheap,
+    /// Dart VM heap snapshots.
+    Dart,
+    /// Go heap dumps.
+    Go,
+    /// Java heap dumps.
+    Hprof,
+    /// Austin MOJO profiles.
+    Mojo,
+    /// Profiles as Austin's text.
+    Austin,
+}
+
+/// The two kinds of dumps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// A graph of objects.
+    Heap,
+    /// A stream of samples.
+    Profile,
+}
+
+/// Everything the program knows about a format: what `formats` lists, how a file is detected, and the functions that read it.
+pub struct FormatSpec {
+    /// The format.
+    pub format: Format,
+    /// The name in JSON and on the command line.
+    pub name: &'static str,
+    /// The name for people.
+    pub title: &'static str,
+    /// The versions that are read, for people.
+    pub versions: &'static str,
+    /// The extensions that such files usually have. They are never used to detect a format.
+    pub extensions: &'static [&'static str],
+    /// The bytes that such files begin with.
+    pub magics: &'static [&'static [u8]],
+    /// Whether bytes without a magic are of the format.
+    pub(super) begins_otherwise: fn(&[u8]) -> bool,
+    /// The names of the records, in groups.
+    pub(super) record_names: &'static [&'static [&'static str]],
+    /// What nearly all files of the format are.
+    pub kind: Kind,
+    /// What a file is.
+    pub(super) kind_of: fn(&[u8]) -> Kind,
+    pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
+    pub(super) check: fn(&[u8], ReadOptions<'_>) -> Result<Findings>,
+    /// None: no file of the format is a heap.
+    pub(super) heap: Option<HeapReader>,
+    /// None: no file of the format is a profile.
+    pub(super) profile: Option<ProfileReader>,
+}
+
+/// The functions that read heaps.
+pub(super) struct HeapReader {
+    pub(super) load: for<'a> fn(&'a [u8], LoadOptions<'_>) -> Result<Loaded<'a>>,
+    pub(super) histogram: fn(&[u8], LoadOptions<'_>) -> Result<TypeCounts>,
+    /// For formats that write identity hash codes.
+    pub(super) identity_hashes: Option<fn(&[u8]) -> Result<Option<Vec<u32>>>>,
+}
+
+/// The functions that read profiles.
+pub(super) struct ProfileReader {
+    pub(super) load: fn(&[u8], ProfileOptions<'_>) -> Result<LoadedProfile>,
+    /// For formats whose files may be larger than memory.
+    pub(super) load_in_parts: Option<fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>>,
+}
+
+impl FormatSpec {
+    /// The error for an input that does not begin with the magic of the format it is said to have (`--from`).
+    pub(super) fn wrong_magic(&self) -> Error {
+        Error::corrupt(0, format!("this is no {} file", self.name)).expected(format!("the magic of a {} file", self.title))
+    }
+}

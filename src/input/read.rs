@@ -1,0 +1,47 @@
+//! How records are read, and who takes them.
+
+use crate::error::Result;
+use crate::model::fields::Record;
+use std::ops::ControlFlow;
+
+/// Called now and then with the offset that has been reached, for a progress bar.
+pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
+
+/// How to read.
+#[derive(Clone, Copy)]
+pub struct ReadOptions<'a> {
+    /// Take what summaries in the file say instead of reading the data (mvmheap; no effect elsewhere).
+    pub quick: bool,
+    /// Told how far the reader is.
+    pub progress: Progress<'a>,
+}
+
+impl Default for ReadOptions<'_> {
+    fn default() -> Self {
+        Self { quick: false, progress: &|_| {} }
+    }
+}
+
+/// Receives the records of a dump one by one.
+pub trait Visitor {
+    /// Takes one record, whose first byte is at `offset`. `Break` ends the reading.
+    fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()>;
+}
+
+/// Gives the records of an iterator to the visitor, up to the first damage.
+pub(super) fn visit<R: Record>(
+    records: impl Iterator<Item = Result<(u64, R)>>,
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<ControlFlow<()>> {
+    for (i, record) in records.enumerate() {
+        let (offset, record) = record?;
+        if i % 65536 == 0 {
+            (options.progress)(offset);
+        }
+        if visitor.record(offset, &record).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
