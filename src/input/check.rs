@@ -28,9 +28,16 @@ pub struct Findings {
     pub findings: Vec<Finding>,
     /// What stopped the reading; rules that need the rest of the file were not checked.
     pub damage: Option<Damage>,
+    /// What the messages begin with.
+    prefix: String,
 }
 
 impl Findings {
+    /// No findings yet, about a part of a dump: `snapshot 2`.
+    pub(super) fn of_part(name: &str) -> Self {
+        Self { prefix: format!("{name}: "), ..Self::default() }
+    }
+
     /// Whether every rule holds. Damage is told apart: see [`Findings::damage`].
     pub fn ok(&self) -> bool {
         self.findings.iter().all(|finding| finding.ok)
@@ -53,7 +60,7 @@ impl Findings {
 
     /// Notes a finding in full.
     pub fn push(&mut self, rule: impl Into<String>, ok: bool, limit: u64, actual: u64, message: String) {
-        self.findings.push(Finding { rule: rule.into(), ok, limit, actual, message });
+        self.findings.push(Finding { rule: rule.into(), ok, limit, actual, message: format!("{}{message}", self.prefix) });
     }
 
     /// Notes what stopped the reading. The first damage counts.
@@ -62,3 +69,32 @@ impl Findings {
         self.damage.get_or_insert(Damage { error });
     }
 }
+
+/// Declares counters of what must not occur, each with its rule and with what `check` calls it, in the order of the report.
+///
+/// A rule with `if` is checked only where that holds; it may name what is in parentheses, which `report` takes after the findings.
+macro_rules! faults {
+    (
+        $(#[$meta:meta])*
+        struct $name:ident $(($($context:ident: $Context:ty),+))? {
+            $($counter:ident: $rule:literal $message:literal $(if $condition:expr)?,)+
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Debug, Default)]
+        struct $name {
+            $($counter: std::num::Saturating<u64>,)+
+        }
+
+        impl $name {
+            /// Notes every rule.
+            fn report(&self, findings: &mut $crate::input::check::Findings $(, $($context: $Context),+)?) {$(
+                if true $(&& $condition)? {
+                    findings.none($rule, self.$counter.0, $message);
+                }
+            )+}
+        }
+    };
+}
+
+pub(super) use faults;

@@ -72,15 +72,18 @@ pub(super) struct HeapReader {
     pub(super) load: for<'a> fn(&'a [u8], LoadOptions<'_>) -> Result<Loaded<'a>>,
     pub(super) histogram: fn(&[u8], LoadOptions<'_>) -> Result<TypeCounts>,
     /// For formats that write identity hash codes.
-    pub(super) identity_hashes: Option<fn(&[u8]) -> Result<Option<Vec<u32>>>>,
+    pub(super) identity_hashes: Option<IdentityHashes>,
 }
 
 /// The functions that read profiles.
 pub(super) struct ProfileReader {
     pub(super) load: fn(&[u8], ProfileOptions<'_>) -> Result<LoadedProfile>,
     /// For formats whose files may be larger than memory.
-    pub(super) load_in_parts: Option<fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>>,
+    pub(super) load_in_parts: Option<LoadInParts>,
 }
+
+type IdentityHashes = fn(&[u8]) -> Result<Option<Vec<u32>>>;
+type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>;
 
 impl FormatSpec {
     /// The error for an input that does not begin with the magic of the format it is said to have (`--from`).

@@ -131,7 +131,7 @@ macro_rules! records {
             /// Whether a record has this tag. For those who must know it before they read.
             #[allow(dead_code)]
             pub(super) fn has_tag(tag: u64) -> bool {
-                matches!(tag, $($tag)|+)
+                [$($tag),+].contains(&tag)
             }
 
             /// Position of the record's name in `NAMES`, if it has a tag here.

@@ -9,7 +9,7 @@ use super::external_property::ExternalProperty;
 use super::object::{Object, ROOT};
 use super::records::{Rec, Records};
 use crate::error::Result;
-use crate::input::check::Findings;
+use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
@@ -19,31 +19,43 @@ use std::num::Saturating;
 /// When the header cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
-    let mut broken = Broken::default();
-    let damage = broken.read(&mut records, options).err();
+    let mut checker = Checker::default();
+    let damage = checker.read(&mut records, options).err();
     let mut findings = Findings::default();
-    broken.report(&records, &mut findings);
+    checker.report(&records, &mut findings);
     findings.set_damage(damage);
     Ok(findings)
 }
 
-/// How often each invariant was broken.
+/// What a pass counts.
 #[derive(Debug, Default)]
-struct Broken {
-    class_flags: Saturating<u64>,
-    field_flags: Saturating<u64>,
+struct Checker {
     objects: Saturating<u64>,
     references: u64,
-    references_out_of_range: Saturating<u64>,
-    class_ids_out_of_range: Saturating<u64>,
-    objects_of_holes: Saturating<u64>,
-    unaligned_sizes: Saturating<u64>,
-    bools: Saturating<u64>,
-    long_strings: Saturating<u64>,
-    properties_out_of_range: Saturating<u64>,
+    classes: ClassFaults,
+    faults: ObjectFaults,
 }
 
-impl Broken {
+faults! {
+    struct ClassFaults {
+        class_flags: "class.flags" "classes with flags",
+        field_flags: "field.flags" "fields with other flags than 1 (strong)",
+    }
+}
+
+faults! {
+    struct ObjectFaults(has_properties: bool) {
+        class_ids_out_of_range: "object.class_id" "objects of classes that do not exist",
+        objects_of_holes: "object.class_hole" "objects of unused class ids",
+        unaligned_sizes: "object.shallow_size" "objects with a size that is no multiple of 8",
+        bools: "object.bool" "bools that are neither 0 nor 1",
+        long_strings: "object.truncated_length" "strings that are longer in the file than in the heap",
+        references_out_of_range: "reference.target" "references to objects that do not exist",
+        properties_out_of_range: "external_property.object" "external properties of objects that do not exist" if has_properties,
+    }
+}
+
+impl Checker {
     fn read(&mut self, records: &mut Records<'_>, options: ReadOptions<'_>) -> Result<()> {
         while let Some(record) = records.next() {
             let (offset, record) = record?;
@@ -63,36 +75,35 @@ impl Broken {
     }
 
     fn check_class(&mut self, class: &Class<'_>) {
-        self.class_flags += u64::from(class.flags != 0);
-        self.field_flags += class.fields.iter().filter(|field| field.flags != 1).count() as u64;
+        self.classes.class_flags += u64::from(class.flags != 0);
+        self.classes.field_flags += class.fields.iter().filter(|field| field.flags != 1).count() as u64;
     }
 
     #[inline]
     fn check_object(&mut self, object: &Object<'_>, object_count: u64) {
         self.objects += 1;
         self.references = self.references.saturating_add(object.references.count());
-        self.references_out_of_range += object.references.iter().map(|id| u64::from(id > object_count)).sum::<u64>();
+        self.faults.references_out_of_range += object.references.iter().map(|id| u64::from(id > object_count)).sum::<u64>();
         // Files of Dart 2.12 and before give the root the class 0, which is not stored.
-        self.class_ids_out_of_range += u64::from(object.class_name.is_none() && (object.id, object.class_id) != (ROOT, 0));
-        self.objects_of_holes += u64::from(object.class_kind == ClassKind::Hole);
-        self.unaligned_sizes += u64::from(!object.shallow_size.is_multiple_of(8));
+        self.faults.class_ids_out_of_range += u64::from(object.class_name.is_none() && (object.id, object.class_id) != (ROOT, 0));
+        self.faults.objects_of_holes += u64::from(object.class_kind == ClassKind::Hole);
+        self.faults.unaligned_sizes += u64::from(!object.shallow_size.is_multiple_of(8));
         match &object.data {
-            Data::Bool(value) => self.bools += u64::from(*value > 1),
-            Data::Latin1(text) | Data::Utf16(text) => self.long_strings += u64::from(text.truncated_length > text.length),
+            Data::Bool(value) => self.faults.bools += u64::from(*value > 1),
+            Data::Latin1(text) | Data::Utf16(text) => self.faults.long_strings += u64::from(text.truncated_length > text.length),
             _ => {}
         }
     }
 
     fn check_property(&mut self, property: &ExternalProperty<'_>, object_count: u64) {
-        self.properties_out_of_range += u64::from(!(1..=object_count).contains(&property.object_id));
+        self.faults.properties_out_of_range += u64::from(!(1..=object_count).contains(&property.object_id));
     }
 
     fn report(&self, records: &Records<'_>, findings: &mut Findings) {
         let header = records.header();
         findings.none("header.flags", header.flags, "flags of the header");
         findings.at_most("header.shallow_size", header.capacity, header.shallow_size, "shallowSize against the capacity");
-        findings.none("class.flags", self.class_flags.0, "classes with flags");
-        findings.none("field.flags", self.field_flags.0, "fields with other flags than 1 (strong)");
+        self.classes.report(findings);
         let counts = records.counts();
         let (Some(reference_count), Some(object_count)) = (counts.references, counts.objects) else { return };
         findings.at_most("header.reference_count", reference_count, self.references, "references against referenceCount");
@@ -103,18 +114,6 @@ impl Broken {
             object_count.min(1),
             format!("object 1, the root, among {object_count} objects: {}, should be 1", object_count.min(1)),
         );
-        findings.none("object.class_id", self.class_ids_out_of_range.0, "objects of classes that do not exist");
-        findings.none("object.class_hole", self.objects_of_holes.0, "objects of unused class ids");
-        findings.none("object.shallow_size", self.unaligned_sizes.0, "objects with a size that is no multiple of 8");
-        findings.none("object.bool", self.bools.0, "bools that are neither 0 nor 1");
-        findings.none("object.truncated_length", self.long_strings.0, "strings that are longer in the file than in the heap");
-        findings.none("reference.target", self.references_out_of_range.0, "references to objects that do not exist");
-        if counts.external_properties.is_some() {
-            findings.none(
-                "external_property.object",
-                self.properties_out_of_range.0,
-                "external properties of objects that do not exist",
-            );
-        }
+        self.faults.report(findings, counts.external_properties.is_some());
     }
 }

@@ -11,7 +11,7 @@ use super::summary::Totals;
 use super::types::Type;
 use super::version::Version;
 use crate::error::Result;
-use crate::input::check::Findings;
+use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
@@ -27,7 +27,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     checker.report_order(&mut findings);
     checker.report_heap(&mut findings, damage.is_none());
-    checker.report_goroutines(&mut findings);
+    checker.stacks.report(&mut findings, checker.version);
     if damage.is_none() {
         // The rest of the file may say what these miss, so they are not checked in a damaged one.
         checker.report_links(&mut findings);
@@ -44,30 +44,15 @@ struct Checker<'a> {
     totals: Totals<'a>,
     first_is_params: Option<bool>,
     last_object: Option<(u64, u64)>,
-    overlapping: Saturating<u64>,
-    outside_heap: Saturating<u64>,
-    unknown_kinds: Saturating<u64>,
-    fields: FieldFaults,
+    heap: HeapFaults,
     types: FxHashMap<u64, (u64, &'a [u8])>,
-    changed_types: Saturating<u64>,
     used_types: FxHashSet<u64>,
     itab_types: FxHashSet<u64>,
     goroutine: Option<CurrentGoroutine>,
     stacks: StackFaults,
     profiles: FxHashSet<u64>,
-    repeated_profiles: Saturating<u64>,
     sampled_profiles: FxHashSet<u64>,
-    samples_outside_heap: Saturating<u64>,
-    finalizers_outside_heap: Saturating<u64>,
-}
-
-/// Faults of field lists.
-#[derive(Default)]
-struct FieldFaults {
-    of_objects: u64,
-    of_segments: Saturating<u64>,
-    of_types: Saturating<u64>,
-    reserved: Saturating<u64>,
+    links: LinkFaults,
 }
 
 /// The goroutine that the following frames, defers and panics belong to.
@@ -79,15 +64,42 @@ struct CurrentGoroutine {
     child_sp: u64,
 }
 
-/// Faults of goroutines and their stacks.
-#[derive(Default)]
-struct StackFaults {
-    unknown_status: Saturating<u64>,
-    without_goroutine: Saturating<u64>,
-    broken_depth: Saturating<u64>,
-    broken_child: Saturating<u64>,
-    wrong_top: Saturating<u64>,
-    wrong_owner: Saturating<u64>,
+faults! {
+    /// Faults of objects, types and segments.
+    struct HeapFaults(version: Version) {
+        overlapping: "objects.overlap" "objects that overlap the one before them",
+        outside_heap: "objects.in_heap" "objects outside of the range of the heap",
+        unknown_kinds: "objects.kind" "objects of an unknown kind" if version <= Version::Go13,
+        fields_of_types: "types.fields" "fields beyond the size of their type" if version <= Version::Go13,
+        fields_of_objects: "objects.fields" "fields beyond the contents of their object" if version > Version::Go13,
+        fields_of_segments: "segments.fields" "fields beyond the contents of their segment" if version >= Version::Go13,
+        reserved_fields: "fields.kind" "fields of a kind that is not written since Go 1.5" if version >= Version::Go15,
+    }
+}
+
+faults! {
+    /// Faults of goroutines and their stacks.
+    struct StackFaults(version: Version) {
+        unknown_status: "goroutines.status" "goroutines with an unknown status" if version > Version::Draft13,
+        without_goroutine: "goroutines.order" "frames, defers and panics before the first goroutine" if version > Version::Draft13,
+        wrong_owner: "goroutines.owner" "defers and panics of another goroutine than the one before them" if version > Version::Draft13,
+        wrong_top: "frames.top" "innermost frames that are not at their goroutine's stack pointer" if version > Version::Draft13,
+        broken_depth: "frames.depth" "frames whose depth does not follow that of the frame before" if version > Version::Draft13,
+        broken_child: "frames.child" "frames whose child is not the frame before" if version > Version::Draft13,
+    }
+}
+
+faults! {
+    /// Records that other records name, and finalizers.
+    struct LinkFaults(version: Version) {
+        changed_types: "types.same" "type records that differ from an earlier one at the same address",
+        types_of_objects: "objects.type" "types of objects that have no type record" if version <= Version::Go13,
+        types_of_itabs: "itabs.type" "types of itabs that have no type record" if version > Version::Go13,
+        repeated_profiles: "memprof.unique" "profile entries with the id of another one" if version > Version::Draft13,
+        unknown_profiles: "alloc_samples.profile" "profile ids of samples that have no entry" if version > Version::Draft13,
+        samples: "alloc_samples.in_heap" "samples outside of the range of the heap" if version > Version::Draft13,
+        finalizers: "finalizers.in_heap" "finalizers of objects outside of the range of the heap" if version > Version::Draft13,
+    }
 }
 
 impl<'a> Checker<'a> {
@@ -97,21 +109,15 @@ impl<'a> Checker<'a> {
             totals: Totals::new(version),
             first_is_params: None,
             last_object: None,
-            overlapping: Saturating(0),
-            outside_heap: Saturating(0),
-            unknown_kinds: Saturating(0),
-            fields: FieldFaults::default(),
+            heap: HeapFaults::default(),
             types: FxHashMap::default(),
-            changed_types: Saturating(0),
             used_types: FxHashSet::default(),
             itab_types: FxHashSet::default(),
             goroutine: None,
             stacks: StackFaults::default(),
             profiles: FxHashSet::default(),
-            repeated_profiles: Saturating(0),
             sampled_profiles: FxHashSet::default(),
-            samples_outside_heap: Saturating(0),
-            finalizers_outside_heap: Saturating(0),
+            links: LinkFaults::default(),
         }
     }
 
@@ -145,17 +151,17 @@ impl<'a> Checker<'a> {
 
     fn object(&mut self, object: &Object<'a>) {
         let (addr, end) = (object.addr, object.end());
-        self.outside_heap += u64::from(!self.in_heap(addr, end));
+        self.heap.outside_heap += u64::from(!self.in_heap(addr, end));
         // Objects of a span stand one after the other, so that comparing neighbours finds an overlap inside a span; the
         // order of spans is arbitrary.
         if let Some((last_addr, last_end)) = self.last_object.replace((addr, end)) {
-            self.overlapping += u64::from(addr < last_end && last_addr < end);
+            self.heap.overlapping += u64::from(addr < last_end && last_addr < end);
         }
-        self.fields.of_objects = self.fields.of_objects.saturating_add(object.fields.beyond(object.size(), self.pointer_size()));
-        self.fields.reserved += object.fields.reserved();
+        self.heap.fields_of_objects += object.fields.beyond(object.size(), self.pointer_size());
+        self.heap.reserved_fields += object.fields.reserved();
         let Some(Typed { type_addr, kind }) = object.typed else { return };
         let known = matches!(kind, 0..=2) || kind == 127 && self.version == Version::Go13;
-        self.unknown_kinds += u64::from(!known);
+        self.heap.unknown_kinds += u64::from(!known);
         if type_addr != 0 {
             self.used_types.insert(type_addr);
         }
@@ -167,31 +173,31 @@ impl<'a> Checker<'a> {
             Rec::Draft(Draft::Type(record)) => {
                 self.type_at(record.addr, record.size, record.name);
                 let end = |offset: u64| offset.saturating_add(self.pointer_size());
-                self.fields.of_types += record.pointers.iter().filter(|&offset| end(offset) > record.size).count() as u64;
+                self.heap.fields_of_types += record.pointers.iter().filter(|&offset| end(offset) > record.size).count() as u64;
             }
             Rec::Itab(itab) => self.itab_types.extend(itab.type_addr()),
             Rec::DataSegment(segment) | Rec::BssSegment(segment) => {
                 let length = segment.contents.len() as u64;
-                self.fields.of_segments += segment.fields.beyond(length, self.pointer_size());
-                self.fields.reserved += segment.fields.reserved();
+                self.heap.fields_of_segments += segment.fields.beyond(length, self.pointer_size());
+                self.heap.reserved_fields += segment.fields.reserved();
             }
             Rec::Goroutine(goroutine) => {
                 self.stacks.unknown_status += u64::from(goroutine.status_name().is_none());
                 self.goroutine = Some(CurrentGoroutine { addr: goroutine.addr, sp: goroutine.sp, depth: 0, child_sp: 0 });
             }
             Rec::StackFrame(frame) => {
-                self.fields.reserved += frame.fields.reserved();
+                self.heap.reserved_fields += frame.fields.reserved();
                 self.frame(frame.sp, frame.depth, frame.child_sp);
             }
             Rec::Defer(record) => self.owned(record.g),
             Rec::Panic(record) => self.owned(record.g),
             Rec::Finalizer(record) | Rec::QueuedFinalizer(record) => {
-                self.finalizers_outside_heap += u64::from(!self.in_heap(record.object, record.object));
+                self.links.finalizers += u64::from(!self.in_heap(record.object, record.object));
             }
-            Rec::Memprof(record) => self.repeated_profiles += u64::from(!self.profiles.insert(record.id)),
+            Rec::Memprof(record) => self.links.repeated_profiles += u64::from(!self.profiles.insert(record.id)),
             Rec::AllocSample(record) => {
                 self.sampled_profiles.insert(record.profile);
-                self.samples_outside_heap += u64::from(!self.in_heap(record.addr, record.addr));
+                self.links.samples += u64::from(!self.in_heap(record.addr, record.addr));
             }
             _ => {}
         }
@@ -199,12 +205,12 @@ impl<'a> Checker<'a> {
 
     fn type_record(&mut self, record: &Type<'a>) {
         self.type_at(record.addr, record.size, record.name);
-        self.fields.of_types += record.fields.beyond(record.size, self.pointer_size());
+        self.heap.fields_of_types += record.fields.beyond(record.size, self.pointer_size());
     }
 
     fn type_at(&mut self, addr: u64, size: u64, name: &'a [u8]) {
         let first = *self.types.entry(addr).or_insert((size, name));
-        self.changed_types += u64::from(first != (size, name));
+        self.links.changed_types += u64::from(first != (size, name));
     }
 
     fn frame(&mut self, sp: u64, depth: u64, child_sp: u64) {
@@ -241,20 +247,7 @@ impl<'a> Checker<'a> {
     }
 
     fn report_heap(&mut self, findings: &mut Findings, complete: bool) {
-        findings.none("objects.overlap", self.overlapping.0, "objects that overlap the one before them");
-        findings.none("objects.in_heap", self.outside_heap.0, "objects outside of the range of the heap");
-        if self.version <= Version::Go13 {
-            findings.none("objects.kind", self.unknown_kinds.0, "objects of an unknown kind");
-            findings.none("types.fields", self.fields.of_types.0, "fields beyond the size of their type");
-        } else {
-            findings.none("objects.fields", self.fields.of_objects, "fields beyond the contents of their object");
-        }
-        if self.version >= Version::Go13 {
-            findings.none("segments.fields", self.fields.of_segments.0, "fields beyond the contents of their segment");
-        }
-        if self.version >= Version::Go15 {
-            findings.none("fields.kind", self.fields.reserved.0, "fields of a kind that is not written since Go 1.5");
-        }
+        self.heap.report(findings, self.version);
         let Some(memstats) = self.totals.memstats.filter(|_| complete) else { return };
         // A sweep that has not ended leaves dead objects in the statistics that the writer skips; there are never more
         // objects than the statistics count.
@@ -263,40 +256,15 @@ impl<'a> Checker<'a> {
         findings.at_most("memstats.heap_alloc", memstats.get("HeapAlloc"), heap.bytes, "bytes in objects against HeapAlloc");
     }
 
-    fn report_goroutines(&self, findings: &mut Findings) {
+    fn report_links(&mut self, findings: &mut Findings) {
+        let missing = |used: &FxHashSet<u64>| Saturating(used.iter().filter(|addr| !self.types.contains_key(addr)).count() as u64);
+        self.links.types_of_objects = missing(&self.used_types);
+        self.links.types_of_itabs = missing(&self.itab_types);
+        self.links.unknown_profiles.0 = self.sampled_profiles.difference(&self.profiles).count() as u64;
+        self.links.report(findings, self.version);
         if self.version == Version::Draft13 {
             return;
         }
-        let stacks = &self.stacks;
-        findings.none("goroutines.status", stacks.unknown_status.0, "goroutines with an unknown status");
-        findings.none("goroutines.order", stacks.without_goroutine.0, "frames, defers and panics before the first goroutine");
-        findings.none("goroutines.owner", stacks.wrong_owner.0, "defers and panics of another goroutine than the one before them");
-        findings.none("frames.top", stacks.wrong_top.0, "innermost frames that are not at their goroutine's stack pointer");
-        findings.none("frames.depth", stacks.broken_depth.0, "frames whose depth does not follow that of the frame before");
-        findings.none("frames.child", stacks.broken_child.0, "frames whose child is not the frame before");
-    }
-
-    fn report_links(&self, findings: &mut Findings) {
-        findings.none("types.same", self.changed_types.0, "type records that differ from an earlier one at the same address");
-        let missing = |used: &FxHashSet<u64>| used.iter().filter(|addr| !self.types.contains_key(addr)).count() as u64;
-        match self.version {
-            Version::Draft13 | Version::Go13 => {
-                findings.none("objects.type", missing(&self.used_types), "types of objects that have no type record");
-            }
-            _ => findings.none("itabs.type", missing(&self.itab_types), "types of itabs that have no type record"),
-        }
-        if self.version == Version::Draft13 {
-            return;
-        }
-        let unknown = self.sampled_profiles.difference(&self.profiles).count() as u64;
-        findings.none("memprof.unique", self.repeated_profiles.0, "profile entries with the id of another one");
-        findings.none("alloc_samples.profile", unknown, "profile ids of samples that have no entry");
-        findings.none("alloc_samples.in_heap", self.samples_outside_heap.0, "samples outside of the range of the heap");
-        findings.none(
-            "finalizers.in_heap",
-            self.finalizers_outside_heap.0,
-            "finalizers of objects outside of the range of the heap",
-        );
         findings.equal("memstats.present", 1, self.totals.records("memstats").min(1), "memstats records");
         for name in ["data_segment", "bss_segment"] {
             findings.equal(format!("{name}.present"), 1, self.totals.records(name).min(1), &format!("{name} records"));

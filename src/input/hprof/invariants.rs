@@ -19,7 +19,7 @@ use super::scan::Scan;
 use super::sizes::Rule;
 use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
-use crate::input::check::Findings;
+use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
 use crate::model::addresses::Addresses;
 use crate::model::names::Names;
@@ -37,7 +37,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut records = Records::new(bytes)?;
     checker.read(&mut records);
     let mut findings = Findings::default();
-    checker.report(&mut findings);
+    checker.faults.report(&mut findings, scan.damage.is_none(), matches!(scan.rule, Rule::Stated { .. }));
     findings.none("record.length", records.surplus(), "bytes of records behind their fields");
     findings.set_damage(scan.damage);
     Ok(findings)
@@ -58,44 +58,41 @@ struct Checker<'s, 'a> {
     traces: FxHashSet<u32>,
     /// Frames of each thread: of the stack of its root or of its own record.
     threads: FxHashMap<u32, u32>,
+    in_segments: bool,
     faults: Faults,
 }
 
-#[derive(Default)]
-struct Faults {
-    repeated_strings: Saturating<u64>,
-    repeated_serials: Saturating<u64>,
-    zero_serials: Saturating<u64>,
-    nameless_classes: Saturating<u64>,
-    nameless_frames: Saturating<u64>,
-    classless_frames: Saturating<u64>,
-    repeated_frames: Saturating<u64>,
-    repeated_traces: Saturating<u64>,
-    frameless_traces: Saturating<u64>,
-    segments: Segments,
-    zero_ids: Saturating<u64>,
-    not_loaded: u64,
-    super_classes: Saturating<u64>,
-    nameless_fields: Saturating<u64>,
-    classless_instances: Saturating<u64>,
-    instance_lengths: Saturating<u64>,
-    classless_arrays: Saturating<u64>,
-    array_classes: Saturating<u64>,
-    dangling_fields: Saturating<u64>,
-    dangling_elements: Saturating<u64>,
-    dangling_statics: Saturating<u64>,
-    rootless: Saturating<u64>,
-    threadless: Saturating<u64>,
-    root_frames: Saturating<u64>,
-}
-
-/// Segments and what stands between them.
-#[derive(Default)]
-struct Segments {
-    open: bool,
-    between: Saturating<u64>,
-    not_empty_ends: Saturating<u64>,
-    ends_without_segments: Saturating<u64>,
+faults! {
+    /// Rules that need all of the file are left out when it is damaged, that of elements for HotSpot.
+    struct Faults(complete: bool, checks_elements: bool) {
+        repeated_strings: "utf8.id" "strings with the id of another string",
+        repeated_serials: "load_class.serial" "loaded classes with the serial of another class",
+        zero_serials: "load_class.serial_zero" "loaded classes with the serial 0",
+        repeated_frames: "frame.id" "frames with the id of another frame",
+        repeated_traces: "trace.serial" "traces with the serial of another trace",
+        between_segments: "heap_dump_segment.between" "other records between segments of a heap dump",
+        not_empty_ends: "heap_dump_end.length" "ends of heap dumps that are not empty",
+        ends_without_segments: "heap_dump_end.segments" "ends of heap dumps without segments",
+        repeated_objects: "object.id" "objects and classes with the id of another one",
+        zero_ids: "object.id_zero" "objects and classes with the id 0",
+        nameless_classes: "load_class.name" "loaded classes with a name that is not in the file" if complete,
+        nameless_frames: "frame.names" "frames with a name that is not in the file" if complete,
+        classless_frames: "frame.class" "frames of classes that were not loaded" if complete,
+        frameless_traces: "trace.frames" "frames of traces that are not in the file" if complete,
+        not_loaded: "class_dump.load_class" "classes of the heap that were not loaded" if complete,
+        super_classes: "class_dump.super" "classes without a superclass, java.lang.Object apart" if complete,
+        nameless_fields: "class_dump.names" "fields with a name that is not in the file" if complete,
+        dangling_statics: "class_dump.references" "references of classes to objects that do not exist" if complete,
+        classless_instances: "instance_dump.class" "instances of classes that do not exist" if complete,
+        instance_lengths: "instance_dump.length" "instances whose data is not as long as the fields of their class" if complete,
+        dangling_fields: "instance_dump.references" "references of fields to objects that do not exist" if complete,
+        classless_arrays: "object_array.class" "arrays of classes that do not exist" if complete,
+        array_classes: "object_array.class_name" "arrays of classes that are not those of arrays" if complete,
+        dangling_elements: "object_array.references" "references of elements to objects that do not exist" if complete && checks_elements,
+        rootless: "root.object" "roots that hold no object of the file" if complete,
+        threadless: "root.thread" "roots of threads that do not exist" if complete,
+        root_frames: "root.frame" "roots of frames that their thread does not have" if complete,
+    }
 }
 
 impl<'s, 'a> Checker<'s, 'a> {
@@ -119,6 +116,7 @@ impl<'s, 'a> Checker<'s, 'a> {
             frames: FxHashSet::default(),
             traces: FxHashSet::default(),
             threads,
+            in_segments: false,
             faults: Faults::default(),
         }
     }
@@ -149,12 +147,12 @@ impl<'s, 'a> Checker<'s, 'a> {
             }
         }
         let dumped = self.classes().iter().filter(|class| !self.loaded.contains(&class.dump.id));
-        self.faults.not_loaded = dumped.count() as u64;
+        self.faults.not_loaded.0 = dumped.count() as u64;
+        self.faults.repeated_objects = self.scan.objects - Saturating(self.addresses.len() as u64) + self.scan.repeated_classes;
     }
 
     fn top_level(&mut self, body: &Body<'_>, length: u32) {
-        let segments = &mut self.faults.segments;
-        segments.between += u64::from(segments.open && !matches!(body, Body::HeapDumpSegment | Body::HeapDumpEnd));
+        self.faults.between_segments += u64::from(self.in_segments && !matches!(body, Body::HeapDumpSegment | Body::HeapDumpEnd));
         match body {
             Body::Utf8(string) => self.faults.repeated_strings += u64::from(!self.strings.insert(string.id)),
             Body::LoadClass(class) => self.loaded_class(class),
@@ -164,11 +162,11 @@ impl<'s, 'a> Checker<'s, 'a> {
                 let missing = trace.frames.iter().filter(|frame| !self.scan.frames.contains_key(frame)).count();
                 self.faults.frameless_traces += missing as u64;
             }
-            Body::HeapDumpSegment => segments.open = true,
+            Body::HeapDumpSegment => self.in_segments = true,
             Body::HeapDumpEnd => {
-                segments.not_empty_ends += u64::from(length > 0);
-                segments.ends_without_segments += u64::from(!segments.open);
-                segments.open = false;
+                self.faults.not_empty_ends += u64::from(length > 0);
+                self.faults.ends_without_segments += u64::from(!self.in_segments);
+                self.in_segments = false;
             }
             _ => {}
         }
@@ -270,46 +268,5 @@ impl<'s, 'a> Checker<'s, 'a> {
             return;
         };
         self.faults.root_frames += u64::from(root.frame().is_some_and(|frame| frame >= *depth));
-    }
-
-    /// Rules that need all of the file are left out when it is damaged.
-    fn report(&self, findings: &mut Findings) {
-        let faults = &self.faults;
-        findings.none("utf8.id", faults.repeated_strings.0, "strings with the id of another string");
-        findings.none("load_class.serial", faults.repeated_serials.0, "loaded classes with the serial of another class");
-        findings.none("load_class.serial_zero", faults.zero_serials.0, "loaded classes with the serial 0");
-        findings.none("frame.id", faults.repeated_frames.0, "frames with the id of another frame");
-        findings.none("trace.serial", faults.repeated_traces.0, "traces with the serial of another trace");
-        let segments = &faults.segments;
-        findings.none("heap_dump_segment.between", segments.between.0, "other records between segments of a heap dump");
-        findings.none("heap_dump_end.length", segments.not_empty_ends.0, "ends of heap dumps that are not empty");
-        findings.none("heap_dump_end.segments", segments.ends_without_segments.0, "ends of heap dumps without segments");
-        let repeated = (self.scan.objects - Saturating(self.addresses.len() as u64) + self.scan.repeated_classes).0;
-        findings.none("object.id", repeated, "objects and classes with the id of another one");
-        findings.none("object.id_zero", faults.zero_ids.0, "objects and classes with the id 0");
-        if self.scan.damage.is_some() {
-            return;
-        }
-        findings.none("load_class.name", faults.nameless_classes.0, "loaded classes with a name that is not in the file");
-        findings.none("frame.names", faults.nameless_frames.0, "frames with a name that is not in the file");
-        findings.none("frame.class", faults.classless_frames.0, "frames of classes that were not loaded");
-        findings.none("trace.frames", faults.frameless_traces.0, "frames of traces that are not in the file");
-        findings.none("class_dump.load_class", faults.not_loaded, "classes of the heap that were not loaded");
-        findings.none("class_dump.super", faults.super_classes.0, "classes without a superclass, java.lang.Object apart");
-        findings.none("class_dump.names", faults.nameless_fields.0, "fields with a name that is not in the file");
-        findings.none("class_dump.references", faults.dangling_statics.0, "references of classes to objects that do not exist");
-        findings.none("instance_dump.class", faults.classless_instances.0, "instances of classes that do not exist");
-        let message = "instances whose data is not as long as the fields of their class";
-        findings.none("instance_dump.length", faults.instance_lengths.0, message);
-        findings.none("instance_dump.references", faults.dangling_fields.0, "references of fields to objects that do not exist");
-        findings.none("object_array.class", faults.classless_arrays.0, "arrays of classes that do not exist");
-        findings.none("object_array.class_name", faults.array_classes.0, "arrays of classes that are not those of arrays");
-        if let Rule::Stated { .. } = self.scan.rule {
-            let message = "references of elements to objects that do not exist";
-            findings.none("object_array.references", faults.dangling_elements.0, message);
-        }
-        findings.none("root.object", faults.rootless.0, "roots that hold no object of the file");
-        findings.none("root.thread", faults.threadless.0, "roots of threads that do not exist");
-        findings.none("root.frame", faults.root_frames.0, "roots of frames that their thread does not have");
     }
 }

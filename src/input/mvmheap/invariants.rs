@@ -13,7 +13,7 @@ use super::tally::{CALL_STACK_ROOTS, FRAME, KINDS, OBJECT, PERMANENT_ROOTS, ROOT
 use super::toc::Hints;
 use super::{Version, tables::TableSizes};
 use crate::error::{Error, Result};
-use crate::input::check::Findings;
+use crate::input::check::{Findings, faults};
 use crate::input::read::ReadOptions;
 use rayon::prelude::*;
 use std::num::Saturating;
@@ -96,53 +96,30 @@ fn check_tables(dump: &Dump<'_>, findings: &mut Findings) {
     }
 }
 
-/// Findings of one snapshot, each with the number of the snapshot in its message.
-struct Part<'f> {
-    findings: &'f mut Findings,
-    prefix: String,
-}
-
-impl Part<'_> {
-    fn equal(&mut self, rule: &str, expected: u64, actual: u64, message: &str) {
-        self.findings.equal(rule, expected, actual, &format!("{}{message}", self.prefix));
-    }
-
-    fn none(&mut self, rule: &str, actual: u64, message: &str) {
-        self.findings.none(rule, actual, &format!("{}{message}", self.prefix));
-    }
-}
-
 fn check_snapshot(dump: &Dump<'_>, index: usize, snapshot: &Snapshot<'_>, options: ReadOptions<'_>) -> Findings {
-    let mut findings = Findings::default();
+    let mut findings = Findings::of_part(&format!("snapshot {index}"));
     if !snapshot.complete {
         return findings;
     }
-    let mut part = Part { findings: &mut findings, prefix: format!("snapshot {index}: ") };
-    let outcome = check_rows(dump, snapshot, &mut part);
+    let outcome = check_rows(dump, snapshot, &mut findings);
     findings.set_damage(outcome.err());
     (options.progress)(snapshot.end);
     findings
 }
 
-fn check_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>, part: &mut Part<'_>) -> Result<()> {
+fn check_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>, findings: &mut Findings) -> Result<()> {
     let rows = read_rows(dump, snapshot)?;
     let tally = &rows.tally;
-    part.none("rows.kinds", tally.kind(0), "rows of a kind that is not 1 to 11");
-    part.equal("rows.root", 1, tally.kind(ROOT), "rows of kind root");
-    part.equal("rows.first", ROOT, rows.first_kind.unwrap_or(0), "the kind of row 0");
-    part.none("rows.root_sizes", rows.sized_roots.0, "parts of the root set with a size of their own");
-    if snapshot.sizes.types.is_some() {
-        part.none("rows.types", rows.bad_types.0, "rows of types that are not in the table");
-    }
-    if snapshot.sizes.frames.is_some() {
-        part.none("rows.frames", rows.bad_frames.0, "rows of frames that are not in the table");
-    }
-    let references = check_references(dump, snapshot, tally, part)?;
-    part.equal("references.count", tally.references(0..=KINDS as u64), references, "references against the sum of colrfcnt");
+    findings.none("rows.kinds", tally.kind(0), "rows of a kind that is not 1 to 11");
+    findings.equal("rows.root", 1, tally.kind(ROOT), "rows of kind root");
+    findings.equal("rows.first", ROOT, rows.first_kind.unwrap_or(0), "the kind of row 0");
+    rows.faults.report(findings, snapshot.sizes);
+    let references = check_references(dump, snapshot, tally, findings)?;
+    findings.equal("references.count", tally.references(0..=KINDS as u64), references, "references against the sum of colrfcnt");
     let gaps = u64::from(!rows.ranges.is_partition(references));
-    part.none("references.ranges", gaps, "gaps or overlaps between the reference ranges of rows (counted as one)");
-    check_totals(snapshot, tally, references, part);
-    check_highscores(dump, snapshot, tally, part)
+    findings.none("references.ranges", gaps, "gaps or overlaps between the reference ranges of rows (counted as one)");
+    check_totals(snapshot, tally, references, findings);
+    check_highscores(dump, snapshot, tally, findings)
 }
 
 /// What one pass over the collectables finds.
@@ -150,22 +127,30 @@ struct Rows {
     tally: Tally,
     ranges: RangeCheck,
     first_kind: Option<u64>,
-    sized_roots: Saturating<u64>,
-    bad_types: Saturating<u64>,
-    bad_frames: Saturating<u64>,
+    faults: RowFaults,
+}
+
+faults! {
+    struct RowFaults(sizes: TableSizes) {
+        sized_roots: "rows.root_sizes" "parts of the root set with a size of their own",
+        bad_types: "rows.types" "rows of types that are not in the table" if sizes.types.is_some(),
+        bad_frames: "rows.frames" "rows of frames that are not in the table" if sizes.frames.is_some(),
+    }
+}
+
+faults! {
+    struct ReferenceFaults {
+        targets: "references.targets" "references to rows that do not exist",
+        kinds: "references.kinds" "references whose description is of a kind that is never written",
+        values: "references.unknown" "references with a value but no description",
+        strings: "references.strings" "references described by strings that do not exist",
+    }
 }
 
 fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
     let [types, frames] = [snapshot.sizes.types, snapshot.sizes.frames].map(|size| size.unwrap_or(0));
     let tally = Tally::new(usize::try_from(types).unwrap_or(0), usize::try_from(frames).unwrap_or(0));
-    let mut rows = Rows {
-        tally,
-        ranges: RangeCheck::default(),
-        first_kind: None,
-        sized_roots: Saturating(0),
-        bad_types: Saturating(0),
-        bad_frames: Saturating(0),
-    };
+    let mut rows = Rows { tally, ranges: RangeCheck::default(), first_kind: None, faults: RowFaults::default() };
     let mut reader = RowReader::new(snapshot, [true; COLLECTABLES.len()], &dump.decoders).map_err(|failed| failed.error)?;
     let mut chunk = Chunk::default();
     while reader.next(&mut chunk).map_err(|failed| failed.error)? {
@@ -177,9 +162,9 @@ fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
         }
         for (((kind, tofi), size), unmanaged) in kind.iter().zip(tofi).zip(size).zip(unmanaged) {
             match *kind {
-                OBJECT..=STABLE => rows.bad_types += u64::from(*tofi >= types),
-                FRAME => rows.bad_frames += u64::from(*tofi >= frames),
-                PERMANENT_ROOTS..=CALL_STACK_ROOTS => rows.sized_roots += u64::from(size | unmanaged != 0),
+                OBJECT..=STABLE => rows.faults.bad_types += u64::from(*tofi >= types),
+                FRAME => rows.faults.bad_frames += u64::from(*tofi >= frames),
+                PERMANENT_ROOTS..=CALL_STACK_ROOTS => rows.faults.sized_roots += u64::from(size | unmanaged != 0),
                 _ => {}
             }
         }
@@ -188,7 +173,7 @@ fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
 }
 
 /// Checks descriptions and targets; gives the number of references.
-fn check_references(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, part: &mut Part<'_>) -> Result<u64> {
+fn check_references(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, findings: &mut Findings) -> Result<u64> {
     let Some(reader) = ReferenceReader::new(snapshot, &dump.decoders) else {
         return Err(Error::corrupt(snapshot.start, format!("column \"{}\" or \"{}\" is missing", REFERENCES[0], REFERENCES[1])));
     };
@@ -196,24 +181,21 @@ fn check_references(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, par
     let mut chunk = ReferenceChunk::default();
     let strings = snapshot.sizes.strings.unwrap_or(u64::MAX);
     let mut count = Saturating(0u64);
-    let [mut bad_targets, mut bad_strings, mut bad_kinds, mut bad_values] = [Saturating(0u64); 4];
+    let mut faults = ReferenceFaults::default();
     while reader.next(&mut chunk)? {
         count += chunk.references.len() as u64;
         for reference in &chunk.references {
-            bad_targets += u64::from(reference.target >= tally.rows);
-            bad_values += u64::from(reference.kind == 0 && reference.value != 0);
-            bad_strings += u64::from(reference.kind == 2 && reference.value >= strings);
-            bad_kinds += u64::from(reference.kind > 2);
+            faults.targets += u64::from(reference.target >= tally.rows);
+            faults.values += u64::from(reference.kind == 0 && reference.value != 0);
+            faults.strings += u64::from(reference.kind == 2 && reference.value >= strings);
+            faults.kinds += u64::from(reference.kind > 2);
         }
     }
-    part.none("references.targets", bad_targets.0, "references to rows that do not exist");
-    part.none("references.kinds", bad_kinds.0, "references whose description is of a kind that is never written");
-    part.none("references.unknown", bad_values.0, "references with a value but no description");
-    part.none("references.strings", bad_strings.0, "references described by strings that do not exist");
+    faults.report(findings);
     Ok(count.0)
 }
 
-fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, part: &mut Part<'_>) {
+fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, findings: &mut Findings) {
     // Frames directly under the roots of kind 11 are not counted by the writer.
     let on_call_stack = tally.references(CALL_STACK_ROOTS..=CALL_STACK_ROOTS);
     let frames = tally.kind(FRAME).saturating_sub(on_call_stack);
@@ -227,13 +209,13 @@ fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, part: &
     ];
     for (key, actual, message) in totals {
         if let Some(expected) = snapshot.meta.as_ref().and_then(|meta| meta.unsigned(key)) {
-            part.equal(&format!("snapmeta.{key}"), expected, actual, message);
+            findings.equal(format!("snapmeta.{key}"), expected, actual, message);
         }
     }
 }
 
 /// Recomputes the lists of largest types and frames. Equal scores may stand in any order.
-fn check_highscores(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, part: &mut Part<'_>) -> Result<()> {
+fn check_highscores(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, findings: &mut Findings) -> Result<()> {
     let Some(boards) = highscores::read(dump, snapshot) else { return Ok(()) };
     for board in boards? {
         let shares = match board.name.as_str() {
@@ -246,7 +228,7 @@ fn check_highscores(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, par
             continue;
         }
         let wrong = wrong_entries(&board, shares);
-        part.none(&format!("highscores.{}", board.name), wrong, &format!("wrong entries of {}", board.name));
+        findings.none(format!("highscores.{}", board.name), wrong, &format!("wrong entries of {}", board.name));
     }
     Ok(())
 }

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::input::read::{ReadOptions, Visitor};
 use crate::model::fields::{FieldSink, Record};
 use serde_json::Value;
-use std::cell::RefCell;
+use std::cell::OnceCell;
 use std::num::Saturating;
 use std::ops::ControlFlow;
 
@@ -26,8 +26,8 @@ pub struct Rec<'a> {
     pub snapshot: Option<u64>,
     /// What stands in the file.
     pub part: Part<'a>,
-    /// What was wrong with the compressed data, met when the fields were said.
-    damage: RefCell<Option<Error>>,
+    /// What is wrong with the compressed data, once that was decompressed.
+    damage: OnceCell<Option<Error>>,
 }
 
 /// What a record is made of.
@@ -40,9 +40,13 @@ pub enum Part<'a> {
 }
 
 impl Rec<'_> {
-    /// The damage of compressed data, which only shows when the fields are said. It is given once.
-    pub fn take_damage(&self) -> Option<Error> {
-        self.damage.borrow_mut().take()
+    /// What is wrong with the compressed data. It is decompressed for that, unless the fields were said before.
+    pub fn damage(&self) -> Option<&Error> {
+        let damage = self.damage.get_or_init(|| match &self.part {
+            Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
+            _ => None,
+        });
+        damage.as_ref()
     }
 }
 
@@ -117,7 +121,7 @@ impl Rec<'_> {
         sink.unsigned("uncompressed_bytes", bytes);
         if let Some(error) = error {
             sink.text("damage", error.message().as_bytes());
-            *self.damage.borrow_mut() = Some(error);
+            let _ = self.damage.set(Some(error)); // Known already, if it was asked for.
         }
     }
 }
@@ -279,7 +283,7 @@ impl<'a> Iterator for Records<'a> {
                 (section.start, (!of_file).then_some(self.snapshot), Part::Section(section))
             }
         };
-        Some(Ok((offset, Rec { snapshot: snapshot.map(|snapshot| snapshot.0), part, damage: RefCell::new(None) })))
+        Some(Ok((offset, Rec { snapshot: snapshot.map(|snapshot| snapshot.0), part, damage: OnceCell::new() })))
     }
 }
 
@@ -296,7 +300,8 @@ pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut imp
                 if visitor.record(offset, &record) == ControlFlow::Break(()) {
                     return Ok(());
                 }
-                damage = damage.or(record.take_damage());
+                // What the visitor did not look at is not decompressed.
+                damage = damage.or(record.damage.into_inner().flatten());
             }
             Err(error) => damage = damage.or(Some(error)),
         }
