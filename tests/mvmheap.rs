@@ -422,6 +422,16 @@ fn a_damaged_block_costs_only_its_snapshot() {
 }
 
 #[test]
+fn damage_of_a_column_is_told_without_showing_its_record() {
+    let mut bytes = two_snapshots();
+    assert!(Records::new(&bytes).unwrap().all(|record| record.unwrap().1.damage().is_none()));
+    let colsize = bytes.windows(8).position(|window| window == b"colsize\0").unwrap();
+    bytes[colsize + 18] ^= 0xff;
+    let damaged = Records::new(&bytes).unwrap().filter_map(|record| record.unwrap().1.damage().map(Error::offset)).count();
+    assert_eq!(damaged, 1);
+}
+
+#[test]
 fn a_lost_table_of_strings_leaves_no_wrong_names() {
     let bytes = two_snapshots();
     let (rows, _) = cat(&bytes, false);
