@@ -57,7 +57,7 @@ fn bench(path: &Path) {
     let (alive, _) = timed("live", |_| live(&graph));
     let (dominators, _) = timed("dominators", |_| Dominators::of(&graph));
     let (domtree, _) = timed("dominator tree", |_| DominatorTree::of_graph(&heap, &graph));
-    eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references.len());
+    eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references().len());
     for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         timed(&format!("heapsnapshot, {objects:?}"), |out| {
             heapsnapshot::write(&heap, &graph, &alive, &HeapSnapshotOptions { objects }, out).expect("nothing is written")

@@ -13,11 +13,11 @@ pub fn run(path: &str, id: &str, out: &mut dyn Write) -> Result<(), Box<dyn Erro
     let paths = several(&heap, &Graph::of(&heap), object, 1);
     let path = paths.first().ok_or("no root reaches it")?;
     match path.origin {
-        Origin::Root(row) => writeln!(out, "root {}", heap.roots[row].text(&heap.names))?,
+        Origin::Root(row) => writeln!(out, "root {}", heap.roots()[row].text(heap.names()))?,
         Origin::Synthetic(object) => writeln!(out, "root {}", heap.id(object))?,
     }
     for step in &path.steps {
-        let type_name = heap.names.text(heap.type_of(step.object).name);
+        let type_name = heap.names().text(heap.type_of(step.object).name);
         writeln!(out, "  {:<12} {type_name} {}", step.by.text(&heap), heap.id(step.object))?;
     }
     Ok(())

@@ -15,11 +15,11 @@ fn histogram(heap: &Heap<'_>) -> BTreeMap<String, (u64, u64)> {
     let mut histogram = BTreeMap::<_, (u64, u64)>::new();
     for object in heap.objects() {
         let kind = heap.type_of(object);
-        let (namespace, name) = (heap.names.text(kind.namespace), heap.names.text(kind.name));
+        let (namespace, name) = (heap.names().text(kind.namespace), heap.names().text(kind.name));
         let name = if namespace.is_empty() { name.to_owned() } else { format!("{namespace}.{name}") };
         let entry = histogram.entry(name.replace('/', ".").trim_end_matches("[]").to_owned()).or_default();
         entry.0 += 1;
-        entry.1 += heap.shallow.get(object.index());
+        entry.1 += heap.shallow_bytes(object);
     }
     histogram
 }
@@ -40,9 +40,9 @@ fn round_trip(format: Format, bytes: &[u8], what: &str) {
     let reread = reread.heap;
     let instances: Vec<_> = reread.objects().filter(|&object| reread.type_of(object).kind != TypeKind::Class).collect();
     assert_eq!(instances.len() as u64, report.instances, "{what}: instances");
-    let shallow: u64 = instances.iter().map(|object| reread.shallow.get(object.index())).sum();
+    let shallow: u64 = instances.iter().map(|object| reread.shallow_bytes(*object)).sum();
     assert_eq!(shallow, report.bytes, "{what}: bytes");
-    assert!(!reread.roots.is_empty(), "{what}: no roots");
+    assert!(!reread.roots().is_empty(), "{what}: no roots");
 
     let written = histogram(&reread);
     let mut renamed = 0;
@@ -156,7 +156,7 @@ fn arrays_of_java_stay_what_they_are() {
         let objects = heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Bytes);
         let described = objects.map(|object| {
             let Value::Bytes(contents) = heap.value(object) else { panic!("an array without contents") };
-            (heap.names.text(heap.type_of(object).name).to_owned(), heap.shallow.get(object.index()), contents.to_vec())
+            (heap.names().text(heap.type_of(object).name).to_owned(), heap.shallow_bytes(object), contents.to_vec())
         });
         described.collect()
     };

@@ -21,11 +21,11 @@ fn reachable(heap: &Heap<'_>) -> Vec<bool> {
     loop {
         while let Some(object) = work.pop() {
             if !std::mem::replace(&mut alive[object.index()], true) {
-                work.extend(heap.references.of(object).filter(|reference| !reference.weak).map(|reference| reference.target));
+                work.extend(heap.references().of(object).filter(|reference| !reference.weak).map(|reference| reference.target));
             }
         }
         let lives = |object: ObjectId| alive[object.index()];
-        let pairs = heap.ephemerons.iter().filter(|pair| lives(pair.holder) && lives(pair.key) && !lives(pair.value));
+        let pairs = heap.ephemerons().iter().filter(|pair| lives(pair.holder) && lives(pair.key) && !lives(pair.value));
         work.extend(pairs.map(|pair| pair.value));
         if work.is_empty() {
             return alive;
@@ -37,9 +37,9 @@ fn edges(heap: &Heap<'_>, id: &str) -> Vec<String> {
     let object = heap.find(id).unwrap();
     let edge = |reference: dumptool::model::heap::Reference| {
         let weak = if reference.weak { "?" } else { "" };
-        format!("{}{weak}{}", reference.label.text(&heap.names), heap.id(reference.target))
+        format!("{}{weak}{}", reference.label.text(heap.names()), heap.id(reference.target))
     };
-    heap.references.of(object).map(edge).collect()
+    heap.references().of(object).map(edge).collect()
 }
 
 /// Two isolates, an object with a gap between its fields, a list, weak things of all kinds.
@@ -72,15 +72,15 @@ fn world() -> Snapshot {
 fn slots_are_named_and_elements_numbered() {
     let bytes = world().bytes();
     let Loaded { heap, damage, snapshot, .. } = loaded(&bytes);
-    assert!(damage.is_none() && heap.warnings.is_empty() && snapshot == 0);
-    assert!(matches!(heap.ids, Ids::Rows(1)));
+    assert!(damage.is_none() && heap.warnings().is_empty() && snapshot == 0);
+    assert!(matches!(heap.ids(), Ids::Rows(1)));
     assert_eq!(edges(&heap, "#1"), ["[0]#5", "[1]#2", "[2]#3", "[3]#4"]);
     assert_eq!(edges(&heap, "#3"), ["cache#6", "[1]#7", "[0]#8", "[2]#9"]);
     assert_eq!(edges(&heap, "#5"), ["length_#6", "[0]#7"]);
     assert_eq!(edges(&heap, "#6"), ["left#6", "#5", "right#7"]);
-    let kinds: Vec<_> = heap.type_of.iter().map(|type_id| heap.types[type_id.0 as usize].kind).collect();
+    let kinds: Vec<_> = heap.objects().map(|object| heap.type_of(object).kind).collect();
     assert_eq!(&kinds[..6], &[[TypeKind::Synthetic; 4].as_slice(), &[TypeKind::Array, TypeKind::Instance]].concat());
-    assert_eq!(heap.types.len(), 9, "holes are no types");
+    assert_eq!(heap.types().len(), 9, "holes are no types");
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn weak_references_are_told_by_class() {
     assert_eq!(edges(&heap, "#8"), ["target_?#9"]);
     assert_eq!(edges(&heap, "#9"), ["length_#6", "[0]?#5", "[1]?#7"]);
     assert_eq!(edges(&heap, "#10"), ["value_?#5", "token_#6", "detach_?#7"]);
-    let pairs: Vec<_> = heap.ephemerons.iter().map(|pair| (pair.holder.0, pair.key.0, pair.value.0)).collect();
+    let pairs: Vec<_> = heap.ephemerons().iter().map(|pair| (pair.holder.0, pair.key.0, pair.value.0)).collect();
     assert_eq!(pairs, [(6, 7, 8)]);
 }
 
@@ -100,14 +100,14 @@ fn a_pair_whose_key_is_no_object_holds_its_value() {
     let bytes = world().object(7, 32, [0], &[0, 9, 0]).bytes();
     let heap = loaded(&bytes).heap;
     assert_eq!(edges(&heap, "#11"), ["value_#9"]);
-    assert_eq!(heap.ephemerons.len(), 1);
+    assert_eq!(heap.ephemerons().len(), 1);
 }
 
 #[test]
 fn roots_are_labelled() {
     let bytes = world().bytes();
     let heap = loaded(&bytes).heap;
-    let roots: Vec<_> = heap.roots.iter().map(|root| (root.text(&heap.names), root.kind, heap.id(root.object))).collect();
+    let roots: Vec<_> = heap.roots().iter().map(|root| (root.text(heap.names()), root.kind, heap.id(root.object))).collect();
     let texts: Vec<_> = roots.iter().map(|(text, _, id)| format!("{text} {id}")).collect();
     let expected = [
         "Root #1",
@@ -126,7 +126,7 @@ fn roots_are_labelled() {
     assert_eq!(heap.root_object(), Some(ObjectId(0)));
     let one = Snapshot::modern().object(1, 0, [0], &[2]).object(3, 0, [vec![8], string("9")].concat(), &[1]).bytes();
     let heap = loaded(&one).heap;
-    assert_eq!(heap.roots.last().unwrap().text(&heap.names), "isolate main [0]");
+    assert_eq!(heap.roots().last().unwrap().text(heap.names()), "isolate main [0]");
 }
 
 #[test]
@@ -146,8 +146,7 @@ fn values_are_decoded_on_demand() {
         .object(1, 16, [vec![8], string("name")].concat(), &[])
         .bytes();
     let heap = loaded(&bytes).heap;
-    let values = heap.values.as_ref().unwrap();
-    let value = |row| values.value(&heap, ObjectId(row));
+    let value = |row| heap.value(ObjectId(row));
     assert_eq!(value(0), Value::None);
     assert_eq!(value(1), Value::Text { text: "aé".into(), length: 200 });
     assert_eq!(value(2), Value::Text { text: "☽".into(), length: 1 });
@@ -155,8 +154,8 @@ fn values_are_decoded_on_demand() {
     assert_eq!((value(5), value(6), value(7)), (Value::Float(1.5), Value::Boolean(true), Value::Length(9)));
     assert_eq!(value(8), Value::Name("name".into()));
     assert_eq!(value(9), Value::None, "there is no such object");
-    assert_eq!(heap.pointer_size, 8);
-    let kinds: Vec<_> = heap.types.iter().map(|kind| kind.kind).collect();
+    assert_eq!(heap.pointer_size(), 8);
+    let kinds: Vec<_> = heap.types().iter().map(|kind| kind.kind).collect();
     assert_eq!(kinds[3..], [TypeKind::Text, TypeKind::Number, TypeKind::Number]);
 }
 
@@ -168,15 +167,15 @@ fn strings_of_exports_are_text() {
         .object(4, 32, [vec![8], string("abc...")].concat(), &[])
         .bytes();
     let heap = loaded(&bytes).heap;
-    assert_eq!(heap.values.as_ref().unwrap().value(&heap, ObjectId(1)), Value::Text { text: "abc...".into(), length: 6 });
+    assert_eq!(heap.value(ObjectId(1)), Value::Text { text: "abc...".into(), length: 6 });
 }
 
 #[test]
 fn external_sizes_are_added_up_and_strays_counted() {
     let bytes = world().property(6, 100, "a").property(5, 0, "b").property(6, 20, "c").property(11, 1, "d").bytes();
     let heap = loaded(&bytes).heap;
-    assert_eq!(heap.external, [(ObjectId(5), 120)]);
-    let warnings: Vec<_> = heap.warnings.iter().map(|warning| (warning.what, warning.count)).collect();
+    assert_eq!(heap.externals(), [(ObjectId(5), 120)]);
+    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
     assert_eq!(warnings, [("external sizes of objects that are not in the file", 1)]);
 }
 
@@ -185,7 +184,7 @@ fn what_contradicts_itself_is_loaded_and_counted() {
     let bytes = world().object(99, 8, [0], &[77, u64::MAX]).bytes();
     let heap = loaded(&bytes).heap;
     assert_eq!((heap.len(), edges(&heap, "#11").len()), (11, 0));
-    let warnings: Vec<_> = heap.warnings.iter().map(|warning| (warning.what, warning.count)).collect();
+    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
     assert_eq!(warnings, [("objects whose class is not in the file", 1), ("references to objects that are not in the file", 2)]);
 }
 
@@ -193,7 +192,7 @@ fn what_contradicts_itself_is_loaded_and_counted() {
 fn old_roots_have_no_class() {
     let bytes = Snapshot::empty().class("Node", "app", &[]).object(0, 0, [0], &[2]).object(1, 16, [0], &[]).bytes();
     let heap = loaded(&bytes).heap;
-    assert!(heap.warnings.is_empty());
+    assert!(heap.warnings().is_empty());
     assert_eq!(heap.root_object(), Some(ObjectId(0)));
     assert_eq!(reachable(&heap), [true, true]);
 }
@@ -225,8 +224,7 @@ fn every_cut_leaves_a_sound_heap() {
         }
         if let Ok(loaded) = load(&bytes, LoadOptions::default()) {
             assert_eq!(loaded.heap.check(), Ok(()));
-            let values = loaded.heap.values.as_ref().unwrap();
-            (0..loaded.heap.len()).for_each(|row| drop(values.value(&loaded.heap, ObjectId(row as u32))));
+            loaded.heap.objects().for_each(|object| drop(loaded.heap.value(object)));
         }
     }
 }
@@ -237,7 +235,7 @@ fn counts_that_the_input_cannot_hold_reserve_nothing() {
     (snapshot.object_count, snapshot.reference_count) = (Some(u64::MAX), Some(u64::MAX));
     let bytes = snapshot.bytes();
     let loaded = loaded(&bytes);
-    assert!(loaded.damage.is_some() && loaded.heap.references.target.capacity() < 1000);
+    assert!(loaded.damage.is_some() && loaded.heap.references().capacity() < 1000);
 }
 
 /// Totals are those of `info`.
@@ -246,9 +244,9 @@ fn compare_with_info(bytes: &[u8], heap: &Heap<'_>) {
     let snapshot = &info["heap"]["snapshots"][0];
     let zeros = snapshot["details"]["zero_references"].as_u64().unwrap_or(0);
     assert_eq!(heap.len() as u64, snapshot["objects"]);
-    assert_eq!(heap.references.len() as u64 + zeros, snapshot["references"].as_u64().unwrap());
-    assert_eq!(heap.shallow.iter().sum::<u64>(), snapshot["shallow_bytes"]);
-    assert_eq!(heap.external.iter().map(|(_, bytes)| bytes).sum::<u64>(), snapshot["external_bytes"]);
+    assert_eq!(heap.references().len() as u64 + zeros, snapshot["references"].as_u64().unwrap());
+    assert_eq!(heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(), snapshot["shallow_bytes"]);
+    assert_eq!(heap.externals().iter().map(|(_, bytes)| bytes).sum::<u64>(), snapshot["external_bytes"]);
 }
 
 #[test]
@@ -256,7 +254,7 @@ fn real_snapshots_have_the_totals_of_info() {
     for file in support::files(&support::fixture("dart")).iter().filter(|file| file.extension().is_some_and(|e| e == "zst")) {
         let bytes = support::read(file);
         let loaded = loaded(&bytes);
-        assert!(loaded.damage.is_none() && loaded.heap.warnings.is_empty(), "{}", file.display());
+        assert!(loaded.damage.is_none() && loaded.heap.warnings().is_empty(), "{}", file.display());
         compare_with_info(&bytes, &loaded.heap);
     }
 }
@@ -277,8 +275,8 @@ fn real_snapshots_have_known_live_objects() {
 
 fn live(heap: &Heap<'_>) -> (u64, u64) {
     let alive = reachable(heap);
-    let rows = (0..heap.len()).filter(|&row| alive[row]);
-    rows.fold((0, 0), |(objects, shallow), row| (objects + 1, shallow + heap.shallow.get(row)))
+    let live = heap.objects().filter(|object| alive[object.index()]);
+    live.fold((0, 0), |(objects, shallow), object| (objects + 1, shallow + heap.shallow_bytes(object)))
 }
 
 #[test]

@@ -277,7 +277,7 @@ fn a_drawing_has_its_objects_and_names_escaped() {
     };
     assert_eq!(drawing.fits(), Ok(()));
     let mut out = Vec::new();
-    dot::write(&heap, &drawing, |object| format!("{} B", heap.shallow.get(object.index())), &mut out).unwrap();
+    dot::write(&heap, &drawing, |object| format!("{} B", heap.shallow_bytes(object)), &mut out).unwrap();
     let expected = r#"digraph heap {
   rankdir=LR;
   node [shape=box, fontname="sans-serif"];

@@ -20,9 +20,9 @@ fn of_heap(heap: &Heap<'_>) -> Rows {
     let mut rows = Rows::new();
     for object in heap.objects() {
         let kind = heap.type_of(object);
-        let text = |name| heap.names.text(name).to_owned();
+        let text = |name| heap.names().text(name).to_owned();
         let row = rows.entry((text(kind.namespace), text(kind.name), kind.kind.name())).or_default();
-        *row = (row.0 + 1, row.1 + heap.shallow.get(object.index()), row.2 + heap.external(object));
+        *row = (row.0 + 1, row.1 + heap.shallow_bytes(object), row.2 + heap.external_bytes(object));
     }
     rows
 }

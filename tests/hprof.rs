@@ -55,13 +55,13 @@ fn at(heap: &Heap<'_>, id: u64) -> ObjectId {
 }
 
 fn type_name<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
-    heap.names.text(heap.type_of(object).name)
+    heap.names().text(heap.type_of(object).name)
 }
 
 /// Label, target and weakness of each reference of an object.
 fn references(heap: &Heap<'_>, object: ObjectId) -> Vec<(String, String, bool)> {
-    let each = heap.references.of(object);
-    each.map(|r| (r.label.text(&heap.names).into_owned(), heap.id(r.target), r.weak)).collect()
+    let each = heap.references().of(object);
+    each.map(|r| (r.label.text(heap.names()).into_owned(), heap.id(r.target), r.weak)).collect()
 }
 
 /// As [`references`], of strong ones by hand.
@@ -78,7 +78,7 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
             let bytes = small(version, id_size).bytes;
             let heap = loaded(&bytes).heap;
             assert_eq!(heap.len(), 8);
-            assert_eq!(heap.warnings, []);
+            assert_eq!(heap.warnings(), []);
             assert_eq!(type_name(&heap, at(&heap, 80)), "app.Node");
             assert_eq!(type_name(&heap, at(&heap, 160)), "app.Node[]");
             assert_eq!(type_name(&heap, at(&heap, 200)), "char[]");
@@ -90,7 +90,8 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
             assert_eq!(heap.value(at(&heap, 200)), Value::Bytes(&[0, 97, 0, 98, 32, 172]));
             assert_eq!(heap.value(at(&heap, 160)), Value::Length(3));
             assert_eq!(heap.value(at(&heap, NODE)), Value::Name("app.Node".into()));
-            let roots: Vec<_> = heap.roots.iter().map(|root| (heap.id(root.object), root.kind, root.text(&heap.names))).collect();
+            let roots: Vec<_> =
+                heap.roots().iter().map(|root| (heap.id(root.object), root.kind, root.text(heap.names()))).collect();
             assert_eq!(
                 roots,
                 [
@@ -114,7 +115,7 @@ fn sizes_follow_the_virtual_machine() {
     for (id_size, node, objects, chars) in [(4, 24, 24, 24), (8, 48, 48, 32)] {
         let bytes = small("1.0.2", id_size).bytes;
         let heap = loaded(&bytes).heap;
-        let size = |id| heap.shallow.get(at(&heap, id).index());
+        let size = |id| heap.shallow_bytes(at(&heap, id));
         assert_eq!((size(80), size(160), size(200)), (node, objects, chars));
         assert_eq!((size(NODE), size(BASE)), (if id_size == 4 { 8 } else { 16 }, 0));
     }
@@ -132,8 +133,8 @@ fn overlapping_elements_show_compressed_references() {
     ];
     let bytes = file.segment(&heap).end();
     let heap = loaded(&bytes).heap;
-    assert_eq!(heap.shallow.get(at(&heap, 0x1000).index()), 56);
-    assert_eq!(heap.shallow.get(at(&heap, 0x1000 + 56).index()), 16);
+    assert_eq!(heap.shallow_bytes(at(&heap, 0x1000)), 56);
+    assert_eq!(heap.shallow_bytes(at(&heap, 0x1000 + 56)), 16);
 }
 
 #[test]
@@ -152,7 +153,7 @@ fn stated_sizes_are_taken_as_they_are() {
     ];
     let bytes = file.segment(&heap).end();
     let heap = loaded(&bytes).heap;
-    let sizes: Vec<u64> = [88, 96, 104, NODE].iter().map(|&id| heap.shallow.get(at(&heap, id).index())).collect();
+    let sizes: Vec<u64> = [88, 96, 104, NODE].iter().map(|&id| heap.shallow_bytes(at(&heap, id))).collect();
     assert_eq!(sizes, [72, 24, 24, 0]);
     assert_eq!((type_name(&heap, at(&heap, 88)), type_name(&heap, at(&heap, 96))), ("net/http.conn", "net/http.conn[]"));
 }
@@ -201,11 +202,14 @@ fn every_record_can_be_shown() {
     assert!(all.is_sorted_by_key(|record| record["offset"].as_u64()));
     let heap = loaded(&bytes).heap;
     assert_eq!(heap.value(at(&heap, 104)), Value::Length(1000));
-    assert_eq!(heap.shallow.get(at(&heap, 104).index()), 8016);
-    assert_eq!(heap.roots.len(), 16);
-    assert_eq!((heap.names.text(heap.threads[0].name), heap.threads[0].id), ("run", 9));
-    let frame = heap.frames[0];
-    assert_eq!((heap.names.text(frame.function), heap.names.text(frame.file), frame.line), ("java.lang.Object.run", "App.java", 0));
+    assert_eq!(heap.shallow_bytes(at(&heap, 104)), 8016);
+    assert_eq!(heap.roots().len(), 16);
+    assert_eq!((heap.names().text(heap.threads()[0].name), heap.threads()[0].id), ("run", 9));
+    let frame = heap.frames()[0];
+    assert_eq!(
+        (heap.names().text(frame.function), heap.names().text(frame.file), frame.line),
+        ("java.lang.Object.run", "App.java", 0)
+    );
     assert_eq!(info(F, &bytes)["records"]["primitive_array_no_data"], 1);
 }
 
@@ -270,7 +274,7 @@ fn faults_are_counted() {
         ("objects with the id of another object", 1),
         ("roots that hold no object of the file", 1),
     ];
-    assert_eq!(heap.warnings, expected.map(|(what, count)| LoadWarning { what, count, damage: true }));
+    assert_eq!(heap.warnings(), expected.map(|(what, count)| LoadWarning { what, count, damage: true }));
     assert_eq!(
         broken(F, &bytes),
         [
@@ -331,7 +335,7 @@ fn counts_that_the_file_cannot_hold_are_refused() {
         }
         // A lie about 32 GiB that needs no data is believed, and costs nothing.
         let bytes = file.clone().segment(&[no_data]).end();
-        assert_eq!(loaded(&bytes).heap.shallow.get(0) / (1 << 30), 32);
+        assert_eq!(loaded(&bytes).heap.shallow_bytes(ObjectId(0)) / (1 << 30), 32);
     }
     let mut file = File::new("1.0.2", 4);
     file.record(0x05, &[&[0; 8], &[0xff; 4]]);
@@ -390,13 +394,13 @@ fn load_damaged(bytes: &[u8], cuts: usize, flips: usize) {
 /// Instances and arrays with their bytes: class objects count apart.
 fn totals(heap: &Heap<'_>) -> (u64, u64) {
     let is_class = |object: &ObjectId| matches!(heap.value(*object), Value::Name(_));
-    heap.objects().filter(|object| !is_class(object)).fold((0, 0), |(n, bytes), o| (n + 1, bytes + heap.shallow.get(o.index())))
+    heap.objects().filter(|object| !is_class(object)).fold((0, 0), |(n, bytes), o| (n + 1, bytes + heap.shallow_bytes(o)))
 }
 
 /// Objects and bytes of the first type of a name.
 fn of_type(heap: &Heap<'_>, name: &str) -> (u64, u64) {
     let all = heap.objects().filter(|object| type_name(heap, *object) == name);
-    all.fold((0, 0), |(n, bytes), object| (n + 1, bytes + heap.shallow.get(object.index())))
+    all.fold((0, 0), |(n, bytes), object| (n + 1, bytes + heap.shallow_bytes(object)))
 }
 
 /// The object at the end of a path of labels that begins at the static fields of a class.
@@ -404,7 +408,7 @@ fn follow(heap: &Heap<'_>, class: &str, labels: &[&str]) -> ObjectId {
     let named = |object: &ObjectId| heap.value(*object) == Value::Name(class.into());
     let mut object = heap.objects().find(named).unwrap();
     for label in labels {
-        let step = heap.references.of(object).find(|reference| reference.label.text(&heap.names) == *label);
+        let step = heap.references().of(object).find(|reference| reference.label.text(heap.names()) == *label);
         object = step.unwrap_or_else(|| panic!("no {label} in {}", type_name(heap, object))).target;
     }
     object
@@ -421,7 +425,7 @@ fn a_real_heap_is_what_visualvm_sees() {
         let loaded = loaded(&file);
         let heap = &loaded.heap;
         assert!(loaded.damage.is_none());
-        assert_eq!(heap.warnings, []);
+        assert_eq!(heap.warnings(), []);
         assert_eq!(broken(F, &file), [""; 0]);
         assert_eq!((name, totals(heap)), (name, (instances, bytes)));
         assert_eq!(of_type(heap, "java.lang.String"), strings);
@@ -451,19 +455,19 @@ fn a_real_heap_has_its_values_and_threads() {
         assert_eq!(value(&["mixed", "[6]"]), Value::Length(2));
         assert_eq!(type_name(&heap, follow(&heap, "Small", &["mixed", "[6]"])), "java.lang.Object[][]");
         for (field, weak) in [("weak", true), ("soft", false), ("phantom", true)] {
-            let reference = heap.references.of(follow(&heap, "Small", &[field]));
-            let referent = reference.into_iter().find(|reference| reference.label.text(&heap.names) == "referent").unwrap();
+            let reference = heap.references().of(follow(&heap, "Small", &[field]));
+            let referent = reference.into_iter().find(|reference| reference.label.text(heap.names()) == "referent").unwrap();
             assert_eq!(referent.weak, weak, "{field}");
         }
-        let worker = heap.threads.iter().find(|thread| heap.names.text(thread.name) == "worker-7").unwrap();
-        let frames = &heap.frames[worker.frames.start as usize..worker.frames.end as usize];
-        let frames: Vec<_> = frames.iter().map(|frame| (heap.names.text(frame.function), frame.line)).collect();
+        let worker = heap.threads().iter().find(|thread| heap.names().text(thread.name) == "worker-7").unwrap();
+        let frames = &heap.frames()[worker.frames.start as usize..worker.frames.end as usize];
+        let frames: Vec<_> = frames.iter().map(|frame| (heap.names().text(frame.function), frame.line)).collect();
         assert_eq!((frames[0].0, frames[1]), ("java.lang.Thread.sleep", ("Small.block", 18)));
         assert_eq!(type_name(&heap, worker.object.unwrap()), "java.lang.Thread");
-        let local = heap.roots.iter().find(|root| root.text(&heap.names) == "thread worker-7 Small.block").unwrap();
+        let local = heap.roots().iter().find(|root| root.text(heap.names()) == "thread worker-7 Small.block").unwrap();
         assert_eq!((local.kind, type_name(&heap, local.object)), (RootKind::Frame, "Small$Node"));
-        assert!(heap.types.iter().any(|kind| heap.names.text(kind.name) == "byte[]" && kind.kind == TypeKind::Bytes));
-        assert!(heap.references.label.iter().all(|label| label.kind() != LabelKind::None));
+        assert!(heap.types().iter().any(|kind| heap.names().text(kind.name) == "byte[]" && kind.kind == TypeKind::Bytes));
+        assert!((0..heap.references().len()).all(|row| heap.references().label(row).kind() != LabelKind::None));
         // A collection came before the dump. What only fields of class objects hold, which HotSpot does not write, and
         // classes of arrays and lambdas seem to be unreachable.
         let unreachable = unreachable(&heap);
@@ -474,10 +478,10 @@ fn a_real_heap_has_its_values_and_threads() {
 /// Objects that no root reaches.
 fn unreachable(heap: &Heap<'_>) -> usize {
     let mut seen = vec![false; heap.len()];
-    let mut open: Vec<ObjectId> = heap.roots.iter().map(|root| root.object).collect();
+    let mut open: Vec<ObjectId> = heap.roots().iter().map(|root| root.object).collect();
     while let Some(object) = open.pop() {
         if !std::mem::replace(&mut seen[object.index()], true) {
-            open.extend(heap.references.of(object).filter(|reference| !reference.weak).map(|reference| reference.target));
+            open.extend(heap.references().of(object).filter(|reference| !reference.weak).map(|reference| reference.target));
         }
     }
     seen.iter().filter(|seen| !**seen).count()
@@ -500,7 +504,7 @@ fn sizes_fit_between_the_addresses() {
         let address = |object: ObjectId| u64::from_str_radix(&heap.id(object)[2..], 16).unwrap();
         let (mut fitting, mut all) = (0, 0);
         for (object, next) in heap.objects().zip(heap.objects().skip(1)) {
-            let (gap, size) = (address(next) - address(object), heap.shallow.get(object.index()));
+            let (gap, size) = (address(next) - address(object), heap.shallow_bytes(object));
             if type_name(&heap, object) != "java.lang.Class" {
                 assert!(size <= gap, "{name}: {} of {size} bytes in {gap}", type_name(&heap, object));
                 fitting += u32::from(size == gap);
@@ -522,7 +526,7 @@ fn the_corpus_is_what_visualvm_sees() {
         assert_eq!(of_type(&heap, name), (count, bytes), "{name}");
     }
     let warning = LoadWarning { what: "elements of arrays that the JVM left out of the file", count: 686, damage: false };
-    assert_eq!(heap.warnings, [warning]);
+    assert_eq!(heap.warnings(), [warning]);
     assert_eq!(broken(F, &file), [""; 0]);
     assert_eq!(hprof::check(&file, ReadOptions::default()).unwrap().findings.len(), 27);
 }

@@ -172,7 +172,7 @@ fn contents_are_numbers_and_byte_arrays() {
     builder.add_reference(a, Label::offset(16), false);
     let b = builder.add_object(bytes, 24);
     let c = builder.add_object(bytes, 4096);
-    builder.heap().pointer_size = 8;
+    builder.set_pointer_size(8);
     let memory: &'static [u8] = Vec::leak((0..=255).cycle().take(4096).collect());
     let values = [(a, Value::Bytes(&memory[..32])), (b, Value::Bytes(&memory[..24])), (c, Value::Bytes(memory))];
     let (dump, report) = written(&finish(builder, values));
@@ -388,7 +388,7 @@ fn addresses_are_ids_if_asked_for() {
         builder.add_object(node, 4096);
         (0..512).for_each(|word| builder.add_reference(ObjectId(word as u32 % 64), Label::offset(word * 8), false));
     }
-    builder.heap().pointer_size = 8;
+    builder.set_pointer_size(8);
     let mut table = AddressesBuilder::default();
     addresses.iter().for_each(|&address| table.add(address));
     let heap = builder.finish(Ids::Addresses(table.finish()), None);

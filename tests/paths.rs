@@ -62,7 +62,7 @@ fn id(object: usize) -> ObjectId {
 }
 
 fn is_immediate(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.shallow.get(object.index()) == 0 && !is_synthetic(heap, object)
+    heap.shallow_bytes(object) == 0 && !is_synthetic(heap, object)
 }
 
 fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
@@ -97,7 +97,7 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
     assert_eq!(path.object(), Some(to));
     let mut before = match path.origin {
         Origin::Root(row) => {
-            assert_eq!((path.steps[0].object, path.steps[0].by), (heap.roots[row].object, ReachedBy::Root));
+            assert_eq!((path.steps[0].object, path.steps[0].by), (heap.roots()[row].object, ReachedBy::Root));
             None
         }
         Origin::Synthetic(object) => {
@@ -109,9 +109,9 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
         match step.by {
             ReachedBy::Root => assert_eq!(before, None),
             ReachedBy::Reference(row) => {
-                assert!(heap.references.range(before.unwrap()).contains(&row));
-                assert_eq!(heap.references.target[row], step.object);
-                assert!(!heap.references.is_weak(row));
+                assert!(heap.references().range(before.unwrap()).contains(&row));
+                assert_eq!(heap.references().target(row), step.object);
+                assert!(!heap.references().is_weak(row));
             }
             ReachedBy::Ephemeron => assert!(graph.targets(before.unwrap()).any(|target| target == step.object)),
         }
@@ -146,7 +146,7 @@ fn check_shortest(heap: &Heap<'_>) {
 /// The lengths of all paths without cycles, shortest first, by walking all of them.
 fn all_lengths(heap: &Heap<'_>, graph: &Graph<'_>, to: ObjectId) -> Vec<usize> {
     let mut lengths = Vec::new();
-    let mut open: Vec<Vec<ObjectId>> = heap.roots.iter().map(|root| vec![root.object]).collect();
+    let mut open: Vec<Vec<ObjectId>> = heap.roots().iter().map(|root| vec![root.object]).collect();
     while let Some(path) = open.pop() {
         let last = *path.last().unwrap();
         if last == to {
@@ -388,11 +388,11 @@ fn path_in(file: &str, object: &str) -> String {
     let graph = Graph::of(heap);
     let path = Shortest::of(heap, &graph).path(heap.find(object).unwrap()).unwrap();
     let mut text = match path.origin {
-        Origin::Root(row) => format!("{}: {}", heap.roots[row].kind.name(), heap.roots[row].text(&heap.names)),
-        Origin::Synthetic(object) => heap.names.text(heap.type_of(object).name).to_owned(),
+        Origin::Root(row) => format!("{}: {}", heap.roots()[row].kind.name(), heap.roots()[row].text(heap.names())),
+        Origin::Synthetic(object) => heap.names().text(heap.type_of(object).name).to_owned(),
     };
     for step in &path.steps {
-        text.push_str(&format!(" / {} {}", step.by.text(heap), heap.names.text(heap.type_of(step.object).name)));
+        text.push_str(&format!(" / {} {}", step.by.text(heap), heap.names().text(heap.type_of(step.object).name)));
     }
     text
 }
@@ -436,14 +436,14 @@ fn a_list_of_go_is_reached_from_its_global() {
     let graph = Graph::of(heap);
     let head = heap.find(&format!("{:#x}", address("gList(head Node)"))).unwrap();
     // A node has its next one at 0 and the one after that at 0x20. The middle of the list is 30 000 nodes away.
-    let next = |object: ObjectId| heap.references.of(object).find(|r| r.label == Label::offset(0)).map(|r| r.target);
+    let next = |object: ObjectId| heap.references().of(object).find(|r| r.label == Label::offset(0)).map(|r| r.target);
     let middle = std::iter::successors(Some(head), |object| next(*object)).nth(30_000).unwrap();
     let path = Shortest::of(heap, &graph).path(middle).unwrap();
     assert_valid(heap, &graph, &path, middle);
     assert_eq!((path.steps[0].object, path.steps.len()), (head, 15_001));
     let Origin::Root(row) = path.origin else { panic!("no root") };
-    let root = &heap.roots[row];
-    let start = segment(&format!("{}_segment", heap.names.text(root.group)));
+    let root = &heap.roots()[row];
+    let start = segment(&format!("{}_segment", heap.names().text(root.group)));
     let start = u64::from_str_radix(start.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
     let dumptool::model::heap::LabelKind::Offset(offset) = root.label.kind() else { panic!("no offset") };
     assert_eq!(start + u64::from(offset), address("&gList(global var)"));

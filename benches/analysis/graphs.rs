@@ -3,8 +3,8 @@
 use crate::generation::GENERATION;
 use dumptool::input::dart;
 use dumptool::input::load::LoadOptions;
-use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Offsets, References, Root, RootKind, Sizes, Type, TypeId, TypeKind};
-use dumptool::model::names::Names;
+use dumptool::model::builder::HeapBuilder;
+use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Offsets, Root, RootKind, TypeKind};
 use dumptool::source::Source;
 use std::path::Path;
 
@@ -171,26 +171,18 @@ impl Columns {
     /// Objects of one type, of 16 to 136 bytes.
     fn heap(self, roots: impl IntoIterator<Item = u32>) -> Heap<'static> {
         let objects = self.first.len() - 1;
-        let mut names = Names::default();
-        let (name, group) = (names.intern("Node"), names.intern("bench"));
-        let root = |object| Root { object: ObjectId(object), kind: RootKind::Other, group, label: Label::NONE, frame: None };
-        let sizes: Vec<u32> = (0..objects as u64).map(|object| 16 + 8 * (mixed(object) % 16) as u32).collect();
-        Heap {
-            types: vec![Type { name, namespace: names.intern(""), kind: TypeKind::Instance }],
-            names,
-            type_of: vec![TypeId(0); objects],
-            shallow: Sizes::from(sizes),
-            external: Vec::new(),
-            ids: Ids::Rows(0),
-            references: References { first: self.first, target: self.target, label: Vec::new(), weak: Vec::new() },
-            ephemerons: Vec::new(),
-            roots: roots.into_iter().map(root).collect(),
-            threads: Vec::new(),
-            frames: Vec::new(),
-            pointer_size: 8,
-            big_endian: false,
-            values: None,
-            warnings: Vec::new(),
+        let mut builder = HeapBuilder::with_capacity(objects, self.target.len());
+        let node = builder.add_type("Node", "", TypeKind::Instance);
+        let group = builder.names().intern("bench");
+        for object in 0..objects {
+            builder.add_object(node, 16 + 8 * (mixed(object as u64) % 16));
+            for row in self.first.get(object)..self.first.get(object + 1) {
+                builder.add_reference(self.target[row as usize], Label::NONE, false);
+            }
         }
+        for object in roots {
+            builder.add_root(Root { object: ObjectId(object), kind: RootKind::Other, group, label: Label::NONE, frame: None });
+        }
+        builder.finish(Ids::Rows(0), None)
     }
 }

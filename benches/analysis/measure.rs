@@ -37,7 +37,7 @@ pub(crate) fn measure(heap: &Heap<'_>, rounds: usize) -> Measured {
             measured.bytes = bytes;
             let (retained, seconds) = timed(|| Retained::of(heap, &dominators));
             times[2].push(seconds);
-            let (referrers, seconds) = timed(|| Referrers::of(&heap.references));
+            let (referrers, seconds) = timed(|| Referrers::of(heap.references()));
             times[3].push(seconds);
             assert_eq!(found.len(), dominators.len());
             (dominators, retained, referrers)

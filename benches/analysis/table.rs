@@ -33,13 +33,13 @@ pub(crate) struct Table(Vec<[String; HEADER.len()]>);
 impl Table {
     /// Adds what was measured of a graph.
     pub(crate) fn add(&mut self, graph: &Graph, heap: &Heap<'_>, measured: &Measured) {
-        let (objects, references) = (heap.len() as f64, heap.references.len() as f64);
+        let (objects, references) = (heap.len() as f64, heap.references().len() as f64);
         let nanoseconds = measured.dominators * 1e9 / references;
         let ratio = measured.dominators / measured.lengauer_tarjan;
         let bytes = measured.bytes as f64 / objects;
         let retained = measured.retained * 1e9 / objects;
         let referrers = measured.referrers * 1e9 / references;
-        let estimate = memory_estimate(heap.len() as u64, heap.references.len() as u64) as f64;
+        let estimate = memory_estimate(heap.len() as u64, heap.references().len() as u64) as f64;
         let over = [
             ("ns/ref", nanoseconds, graph.nanoseconds),
             ("of LT", ratio, graph.ratio),

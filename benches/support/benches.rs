@@ -286,7 +286,7 @@ fn convert_to_austin(bytes: &[u8]) -> Found {
 pub(crate) fn load(format: Format, bytes: &[u8]) -> Found {
     let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    black_box(Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 })
+    black_box(Found { objects: loaded.heap.len() as u64, references: loaded.heap.references().len() as u64 })
 }
 
 /// Bytes of the last conversion, for the floor.
@@ -301,5 +301,5 @@ fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
     file.flush().expect("the output is written");
     let length = file.stream_position().expect("a file has a position");
     CONVERTED.store(length, Ordering::Relaxed);
-    Found { objects: loaded.heap.len() as u64, references: loaded.heap.references.len() as u64 }
+    Found { objects: loaded.heap.len() as u64, references: loaded.heap.references().len() as u64 }
 }

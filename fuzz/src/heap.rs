@@ -25,7 +25,7 @@ pub(crate) fn model(heap: &Heap<'_>) {
     let graph = Graph::of(heap);
     let (alive, dominators) = (live::live(&graph), Dominators::of(&graph));
     let tree = DominatorTree::of_graph(heap, &graph);
-    let referrers = Referrers::of(&heap.references);
+    let referrers = Referrers::of(heap.references());
     assert_eq!(alive.len(), dominators.len());
     let mut backwards = 0;
     for object in heap.objects() {
@@ -35,7 +35,7 @@ pub(crate) fn model(heap: &Heap<'_>) {
         assert_eq!(heap.find(&heap.id(object)), Some(object), "{} finds its object", heap.id(object));
         backwards += referrers.of_object(object).len();
     }
-    assert_eq!(backwards, heap.references.len());
+    assert_eq!(backwards, heap.references().len());
     for id in ODD_IDS {
         assert!(heap.find(id).is_none_or(|object| object.index() < heap.len()));
     }
@@ -110,5 +110,5 @@ fn paths(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree) {
 
 /// Bytes of an object in the managed heap and outside of it.
 fn own_bytes(heap: &Heap<'_>, object: ObjectId) -> u64 {
-    heap.shallow.get(object.index()).saturating_add(heap.external(object))
+    heap.shallow_bytes(object).saturating_add(heap.external_bytes(object))
 }

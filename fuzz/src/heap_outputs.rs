@@ -19,7 +19,14 @@ use serde::de::IgnoredAny;
 /// Writes a heap in every form.
 pub(crate) fn all(heap: &Heap<'_>) {
     // Objects and memory outside of the heap are written as large as they are: sound, but too much for a check in memory.
-    if heap.external.iter().map(|(_, bytes)| *bytes).chain(heap.shallow.iter()).fold(0, u64::saturating_add) <= 4 << 20 {
+    if heap
+        .externals()
+        .iter()
+        .map(|(_, bytes)| *bytes)
+        .chain(heap.objects().map(|object| heap.shallow_bytes(object)))
+        .fold(0, u64::saturating_add)
+        <= 4 << 20
+    {
         hprof(heap);
     }
     let graph = Graph::of(heap);
@@ -39,7 +46,11 @@ fn hprof(heap: &Heap<'_>) {
         let info = input::info(Format::Hprof, &out, ReadOptions::default()).expect("our own output is known");
         assert!(info.damage.is_none(), "{:?}", info.damage);
         let again = input::load(Format::Hprof, &out, LoadOptions::default()).expect("our own output is loaded");
-        assert!(again.damage.is_none() && again.heap.warnings.iter().all(|warning| !warning.damage), "{:?}", again.heap.warnings);
+        assert!(
+            again.damage.is_none() && again.heap.warnings().iter().all(|warning| !warning.damage),
+            "{:?}",
+            again.heap.warnings()
+        );
         assert!(again.heap.len() as u64 >= report.instances);
     }
 }

@@ -69,7 +69,7 @@ pub fn load(format: Format, bytes: &[u8]) {
     let Ok(Loaded { heap, damage, .. }) = input::load(format, bytes, LoadOptions::default()) else { return };
     heap::analyses(format, bytes, &heap);
     let counted = input::histogram(format, bytes, LoadOptions::default()).expect("what can be loaded can be counted");
-    if damage.is_none() && counted.damage.is_none() && heap.warnings.is_empty() {
+    if damage.is_none() && counted.damage.is_none() && heap.warnings().is_empty() {
         assert_eq!(counted.total.count, heap.len() as u64, "counting finds what loading finds");
     }
 }

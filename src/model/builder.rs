@@ -41,6 +41,26 @@ impl<'a> HeapBuilder<'a> {
         }
     }
 
+    /// Continues from a finished heap, to change it. References and objects that are added follow those it has.
+    pub fn from_heap(heap: Heap<'a>) -> Self {
+        Self { heap }
+    }
+
+    /// Replaces the type of an object that has been added.
+    pub fn set_type(&mut self, object: ObjectId, type_id: TypeId) {
+        self.heap.type_of[object.index()] = type_id;
+    }
+
+    /// Removes all roots.
+    pub fn clear_roots(&mut self) {
+        self.heap.roots.clear();
+    }
+
+    /// Removes all external sizes.
+    pub fn clear_external(&mut self) {
+        self.heap.external.clear();
+    }
+
     /// The texts.
     pub fn names(&mut self) -> &mut Names {
         &mut self.heap.names
@@ -120,18 +140,28 @@ impl<'a> HeapBuilder<'a> {
         self.heap.warnings.extend((count > 0).then_some(LoadWarning { what, count, damage: false }));
     }
 
+    /// Sets the size of a pointer in the dumped process, in bytes.
+    pub fn set_pointer_size(&mut self, bytes: u8) {
+        self.heap.pointer_size = bytes;
+    }
+
     /// The heap so far, to set what has no method of its own.
-    pub fn heap(&mut self) -> &mut Heap<'a> {
+    pub(crate) fn heap(&mut self) -> &mut Heap<'a> {
         &mut self.heap
     }
 
     /// The finished heap. References to objects that were never added are dropped and counted.
     pub fn finish(mut self, ids: Ids, values: Option<Box<dyn ObjectValues<'a> + 'a>>) -> Heap<'a> {
+        self.heap.ids = ids;
+        self.heap.values = values;
+        self.finish_edited()
+    }
+
+    /// The finished heap, with the ids and values of the heap that [`HeapBuilder::from_heap`] was given.
+    pub fn finish_edited(mut self) -> Heap<'a> {
         self.merge_external();
         self.drop_dangling();
         let mut heap = self.heap;
-        heap.ids = ids;
-        heap.values = values;
         if !heap.references.weak.is_empty() {
             heap.references.weak.resize(heap.references.target.len().div_ceil(64), 0);
         }
@@ -213,7 +243,7 @@ mod tests {
         builder.add_root(Root { object: a, kind: RootKind::Global, group, label: Label::offset(0x1c0), frame: None });
         let heap = builder.finish(Ids::Rows(1), None);
         assert_eq!(heap.check(), Ok(()));
-        assert_eq!((heap.shallow.get(0), heap.shallow.get(1), heap.external(b)), (16, u64::from(u32::MAX) + 5, 7));
+        assert_eq!((heap.shallow.get(0), heap.shallow.get(1), heap.external_bytes(b)), (16, u64::from(u32::MAX) + 5, 7));
         let references: Vec<_> = heap.references.of(a).collect();
         assert_eq!((references[0].target, references[0].label, references[0].weak), (b, next, false));
         assert_eq!((references[1].target, references[1].weak), (a, true));

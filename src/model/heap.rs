@@ -81,13 +81,13 @@ pub enum TypeKind {
 #[derive(Clone, Debug)]
 pub struct References {
     /// One more than there are objects.
-    pub first: Offsets,
+    pub(crate) first: Offsets,
     /// The object that is referred to.
-    pub target: Vec<ObjectId>,
+    pub(crate) target: Vec<ObjectId>,
     /// What the reference is called. Empty: no reference has a name.
-    pub label: Vec<Label>,
+    pub(crate) label: Vec<Label>,
     /// One bit for each reference that does not keep its target alive. Empty: there is none.
-    pub weak: Vec<u64>,
+    pub(crate) weak: Vec<u64>,
 }
 
 /// A reference, taken out of the columns.
@@ -160,13 +160,27 @@ impl References {
         (first..).zip(words).any(|(word, bits)| bits & !before(word) & !behind(word) != 0)
     }
 
+    /// How many fit without another allocation.
+    #[doc(hidden)]
+    pub fn capacity(&self) -> usize {
+        self.target.capacity()
+    }
+
+    /// The target of the reference in this row.
+    #[inline]
+    pub fn target(&self, row: usize) -> ObjectId {
+        self.target[row]
+    }
+
+    /// The label of the reference in this row.
+    #[inline]
+    pub fn label(&self, row: usize) -> Label {
+        self.label.get(row).copied().unwrap_or(Label::NONE)
+    }
+
     /// The references of an object.
     pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + '_ {
-        self.range(object).map(|row| Reference {
-            target: self.target[row],
-            label: self.label.get(row).copied().unwrap_or(Label::NONE),
-            weak: self.is_weak(row),
-        })
+        self.range(object).map(|row| Reference { target: self.target[row], label: self.label(row), weak: self.is_weak(row) })
     }
 }
 
@@ -238,35 +252,35 @@ pub struct LoadWarning {
 /// A heap.
 pub struct Heap<'a> {
     /// The texts that everything else refers to.
-    pub names: Names,
+    pub(crate) names: Names,
     /// The types.
-    pub types: Vec<Type>,
+    pub(crate) types: Vec<Type>,
     /// The type of each object.
-    pub type_of: Vec<TypeId>,
+    pub(crate) type_of: Vec<TypeId>,
     /// Bytes of each object in the managed heap.
-    pub shallow: Sizes,
+    pub(crate) shallow: Sizes,
     /// Bytes outside of it, for objects that have any, sorted by object.
-    pub external: Vec<(ObjectId, u64)>,
+    pub(crate) external: Vec<(ObjectId, u64)>,
     /// What the file calls each object.
-    pub ids: Ids,
+    pub(crate) ids: Ids,
     /// References between objects.
-    pub references: References,
+    pub(crate) references: References,
     /// Pairs of references of which one depends on the other, sorted by holder.
-    pub ephemerons: Vec<Ephemeron>,
+    pub(crate) ephemerons: Vec<Ephemeron>,
     /// What keeps objects alive.
-    pub roots: Vec<Root>,
+    pub(crate) roots: Vec<Root>,
     /// Threads, in the order of the file.
-    pub threads: Vec<Thread>,
+    pub(crate) threads: Vec<Thread>,
     /// Call frames of all threads.
-    pub frames: Vec<StackFrame>,
+    pub(crate) frames: Vec<StackFrame>,
     /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
-    pub pointer_size: u8,
+    pub(crate) pointer_size: u8,
     /// The byte order of [`Value::Bytes`].
-    pub big_endian: bool,
+    pub(crate) big_endian: bool,
     /// Decodes what objects hold besides references.
-    pub values: Option<Box<dyn ObjectValues<'a> + 'a>>,
+    pub(crate) values: Option<Box<dyn ObjectValues<'a> + 'a>>,
     /// What could not be loaded as it is in the file.
-    pub warnings: Vec<LoadWarning>,
+    pub(crate) warnings: Vec<LoadWarning>,
 }
 
 impl<'a> Heap<'a> {
@@ -300,13 +314,91 @@ impl<'a> Heap<'a> {
     }
 
     /// The type of an object.
+    #[inline]
     pub fn type_of(&self, object: ObjectId) -> &Type {
         &self.types[self.type_of[object.index()].0 as usize]
     }
 
-    /// Bytes of an object outside of the managed heap.
-    pub fn external(&self, object: ObjectId) -> u64 {
+    /// The row of an object's type in [`Heap::types`].
+    #[inline]
+    pub fn type_id(&self, object: ObjectId) -> TypeId {
+        self.type_of[object.index()]
+    }
+
+    /// The name of an object's type.
+    pub fn type_name(&self, object: ObjectId) -> &str {
+        self.names.text(self.type_of(object).name)
+    }
+
+    /// The bytes of an object in the managed heap.
+    #[inline]
+    pub fn shallow_bytes(&self, object: ObjectId) -> u64 {
+        self.shallow.get(object.index())
+    }
+
+    /// The bytes that an object holds outside of the managed heap.
+    pub fn external_bytes(&self, object: ObjectId) -> u64 {
         self.external.binary_search_by_key(&object, |(object, _)| *object).map_or(0, |index| self.external[index].1)
+    }
+
+    /// The objects that hold bytes outside of the managed heap, sorted by object, with those bytes.
+    pub fn externals(&self) -> &[(ObjectId, u64)] {
+        &self.external
+    }
+
+    /// The strings that types, labels, roots and frames refer to.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
+    /// The types. [`TypeId`] is an index into this slice.
+    pub fn types(&self) -> &[Type] {
+        &self.types
+    }
+
+    /// The references between objects.
+    pub fn references(&self) -> &References {
+        &self.references
+    }
+
+    /// The ephemerons, sorted by holder.
+    pub fn ephemerons(&self) -> &[Ephemeron] {
+        &self.ephemerons
+    }
+
+    /// The roots, which keep objects alive.
+    pub fn roots(&self) -> &[Root] {
+        &self.roots
+    }
+
+    /// The threads, in the order of the file.
+    pub fn threads(&self) -> &[Thread] {
+        &self.threads
+    }
+
+    /// The call frames of all threads. [`Thread::frames`] is a range of this slice.
+    pub fn frames(&self) -> &[StackFrame] {
+        &self.frames
+    }
+
+    /// How the file identifies objects.
+    pub fn ids(&self) -> &Ids {
+        &self.ids
+    }
+
+    /// The size of a pointer in the dumped process, in bytes. 0 if unknown.
+    pub fn pointer_size(&self) -> u8 {
+        self.pointer_size
+    }
+
+    /// Returns `true` if the bytes of [`Value::Bytes`] are in big-endian order.
+    pub fn is_big_endian(&self) -> bool {
+        self.big_endian
+    }
+
+    /// What could not be loaded as it is in the file.
+    pub fn warnings(&self) -> &[LoadWarning] {
+        &self.warnings
     }
 
     /// The value of an object.

@@ -12,7 +12,7 @@ use std::path::Path;
 
 /// Whether an object is of the layout of what the program made garbage of: 104 bytes in a slot of 112, with one pointer.
 fn is_planted(heap: &Heap<'_>, object: ObjectId) -> bool {
-    heap.names.text(heap.type_of(object).name).starts_with("112 B, 1 pointer ")
+    heap.names().text(heap.type_of(object).name).starts_with("112 B, 1 pointer ")
 }
 
 fn compare(dump: &Path, truth: &Value) {

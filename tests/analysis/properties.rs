@@ -129,7 +129,7 @@ proptest! {
     #[test]
     fn referrers_are_references_backwards(sketch in sketches()) {
         let heap = sketch.heap();
-        let referrers = Referrers::of(&heap.references);
+        let referrers = Referrers::of(heap.references());
         for object in heap.objects() {
             let to_it = sketch.references.iter().filter(|(_, to, _)| *to == object.0).map(|(from, ..)| ObjectId(*from));
             let mut expected: Vec<_> = to_it.collect();

@@ -18,10 +18,10 @@ fn load(bytes: &[u8], roots: RootScan) -> Loaded<'_> {
 /// For each object, whether a root reaches it.
 fn reachable(heap: &Heap<'_>) -> Vec<bool> {
     let mut seen = vec![false; heap.len()];
-    let mut open: Vec<ObjectId> = heap.roots.iter().map(|root| root.object).collect();
+    let mut open: Vec<ObjectId> = heap.roots().iter().map(|root| root.object).collect();
     while let Some(object) = open.pop() {
         if !std::mem::replace(&mut seen[object.index()], true) {
-            open.extend(heap.references.of(object).map(|reference| reference.target));
+            open.extend(heap.references().of(object).map(|reference| reference.target));
         }
     }
     seen
@@ -32,7 +32,7 @@ fn count(seen: &[bool]) -> u64 {
 }
 
 fn type_name<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
-    heap.names.text(heap.type_of(object).name)
+    heap.names().text(heap.type_of(object).name)
 }
 
 fn named(heap: &Heap<'_>, name: &str) -> Vec<ObjectId> {
@@ -40,7 +40,7 @@ fn named(heap: &Heap<'_>, name: &str) -> Vec<ObjectId> {
 }
 
 fn root_texts(heap: &Heap<'_>) -> Vec<String> {
-    heap.roots.iter().map(|root| root.text(&heap.names)).collect()
+    heap.roots().iter().map(|root| root.text(heap.names())).collect()
 }
 
 /// Objects, reachable ones and references from those by an independent decoder.
@@ -63,9 +63,9 @@ const TRUTHS: &[(&str, u64, u64, u64)] = &[
 
 fn compare(name: &str, bytes: &[u8], objects: u64, live: u64, live_references: u64) {
     let precise = load(bytes, RootScan::Precise);
-    assert!(precise.damage.is_none() && precise.heap.warnings.is_empty(), "{name}: {:?}", precise.heap.warnings);
+    assert!(precise.damage.is_none() && precise.heap.warnings().is_empty(), "{name}: {:?}", precise.heap.warnings());
     let seen = reachable(&precise.heap);
-    let references: usize = precise.heap.objects().filter(|o| seen[o.index()]).map(|o| precise.heap.references.of(o).len()).sum();
+    let references: usize = precise.heap.objects().filter(|o| seen[o.index()]).map(|o| precise.heap.references().of(o).len()).sum();
     let default = reachable(&load(bytes, RootScan::Default).heap);
     let conservative = reachable(&load(bytes, RootScan::Conservative).heap);
     assert!(seen.iter().zip(&default).all(|(precise, default)| precise <= default), "{name}");
@@ -121,7 +121,7 @@ fn planted(path: &Path, bytes: &[u8]) {
         for name in truth[list].as_array().unwrap() {
             let Some(place) = objects.get(name.as_str().unwrap()) else { continue };
             let object = heap.find(place[0].as_str().unwrap()).unwrap();
-            assert_eq!(json!(heap.shallow.get(object.index())), place[1], "{name} of {}", path.display());
+            assert_eq!(json!(heap.shallow_bytes(object)), place[1], "{name} of {}", path.display());
             assert_eq!(seen[object.index()], expected, "{name} of {}", path.display());
         }
     }
@@ -131,17 +131,17 @@ fn planted(path: &Path, bytes: &[u8]) {
 fn tiny_objects_are_named_and_rooted() {
     let source = fixture("tiny_go127.heapdump.zst");
     let heap = load(source.bytes(), RootScan::Default).heap;
-    assert_eq!((heap.pointer_size, heap.big_endian), (8, false));
+    assert_eq!((heap.pointer_size(), heap.is_big_endian()), (8, false));
     // Sizes add up to HeapAlloc.
-    assert_eq!(heap.shallow.iter().sum::<u64>(), 161_880);
+    assert_eq!(heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(), 161_880);
     // Equal malloc headers are one type: the ten BigScan of 808 bytes, behind which a program's pointers begin.
     let big = named(&heap, "type@0x66c650");
     assert_eq!(big.len(), 10);
-    assert!(big.iter().all(|object| heap.shallow.get(object.index()) == 896));
+    assert!(big.iter().all(|object| heap.shallow_bytes(*object) == 896));
     assert_eq!((named(&heap, "runtime.g").len(), named(&heap, "runtime.m").len()), (16, 4));
     assert!(!named(&heap, "flag.(unnamed pointer)").is_empty());
-    assert!(heap.types.iter().all(|kind| !heap.names.text(kind.name).ends_with('.')));
-    let leaf = heap.types.iter().find(|kind| heap.names.text(kind.name) == "24 B without pointers").unwrap();
+    assert!(heap.types().iter().all(|kind| !heap.names().text(kind.name).ends_with('.')));
+    let leaf = heap.types().iter().find(|kind| heap.names().text(kind.name) == "24 B without pointers").unwrap();
     assert_eq!(leaf.kind, TypeKind::Bytes);
 
     let texts = root_texts(&heap);
@@ -149,17 +149,19 @@ fn tiny_objects_are_named_and_rooted() {
         assert!(texts.iter().any(|root| root == text), "{text}");
     }
     // The global variable gList is at the start of bss.
-    let list = heap.roots.iter().find(|root| root.text(&heap.names) == "bss +0x0").unwrap();
+    let list = heap.roots().iter().find(|root| root.text(heap.names()) == "bss +0x0").unwrap();
     assert_eq!((heap.id(list.object), list.kind), ("0x1221c450a600".to_owned(), RootKind::Global));
-    for root in heap.roots.iter().filter(|root| root.kind == RootKind::Frame) {
-        let frame = &heap.frames[root.frame.unwrap() as usize];
-        assert!(heap.names.text(root.group).ends_with(heap.names.text(frame.function)));
+    for root in heap.roots().iter().filter(|root| root.kind == RootKind::Frame) {
+        let frame = &heap.frames()[root.frame.unwrap() as usize];
+        assert!(heap.names().text(root.group).ends_with(heap.names().text(frame.function)));
     }
-    let threads: Vec<_> = heap.threads.iter().map(|thread| heap.names.text(thread.name)).collect();
+    let threads: Vec<_> = heap.threads().iter().map(|thread| heap.names().text(thread.name)).collect();
     assert_eq!((threads.len(), threads[0], threads[9]), (16, "goroutine 1 [dumping heap]", "goroutine 22 [sync.Mutex.Lock]"));
-    assert!(heap.threads.iter().all(|thread| type_name(&heap, thread.object.unwrap()) == "runtime.g"));
-    let frames: Vec<_> =
-        heap.frames[heap.threads[9].frames.start as usize..][..2].iter().map(|frame| heap.names.text(frame.function)).collect();
+    assert!(heap.threads().iter().all(|thread| type_name(&heap, thread.object.unwrap()) == "runtime.g"));
+    let frames: Vec<_> = heap.frames()[heap.threads()[9].frames.start as usize..][..2]
+        .iter()
+        .map(|frame| heap.names().text(frame.function))
+        .collect();
     assert_eq!(frames, ["runtime.gopark", "runtime.semacquire1"]);
 }
 
@@ -170,7 +172,7 @@ fn interior_pointers_find_their_object() {
     let heap = load(source.bytes(), RootScan::Default).heap;
     let array = heap.find("0x1221c4550000").unwrap();
     assert_eq!(heap.find("0x1221c4550028"), Some(array), "gInner points into Arr");
-    assert!(heap.roots.iter().any(|root| root.object == array && root.kind == RootKind::Global));
+    assert!(heap.roots().iter().any(|root| root.object == array && root.kind == RootKind::Global));
     assert!(reachable(&heap)[array.index()]);
 }
 
@@ -197,7 +199,7 @@ fn labels_are_offsets_and_values_are_memory() {
     let source = fixture("go13.heapdump");
     let heap = load(source.bytes(), RootScan::Default).heap;
     let object = |id| heap.find(id).unwrap();
-    let labels = |id| heap.references.of(object(id)).map(|r| (r.label.kind(), heap.id(r.target))).collect::<Vec<_>>();
+    let labels = |id| heap.references().of(object(id)).map(|r| (r.label.kind(), heap.id(r.target))).collect::<Vec<_>>();
     let (n0, n1, n2) = ("0xc208001000", "0xc208001030", "0xc208001060");
     assert_eq!(labels(n1), [(LabelKind::Offset(0), n2.to_owned()), (LabelKind::Offset(40), n0.to_owned())]);
     assert_eq!(labels("0xc2080010d0"), [(LabelKind::Offset(0), n0.to_owned()), (LabelKind::Offset(8), n1.to_owned())]);
@@ -240,7 +242,7 @@ fn stack_objects(live: u64, held: u64) -> Vec<u8> {
 
 #[test]
 fn frames_are_scanned_whole_where_a_live_word_points_into_them() {
-    let roots = |live, held, scan| load(&stack_objects(live, held), scan).heap.roots.len();
+    let roots = |live, held, scan| load(&stack_objects(live, held), scan).heap.roots().len();
     assert_eq!(roots(HEAP, 0, RootScan::Precise), 1);
     // Nothing points into the outer frame but the saved frame pointer, which does not count.
     assert_eq!(roots(0, HEAP + 8, RootScan::Default), 0);
@@ -252,7 +254,7 @@ fn frames_are_scanned_whole_where_a_live_word_points_into_them() {
     let bytes = stack_objects(SP + 40, HEAP + 8);
     let heap = load(&bytes, RootScan::Default).heap;
     assert_eq!(root_texts(&heap), ["goroutine 1 [select] main.f +0x8"]);
-    assert_eq!((heap.roots[0].frame, heap.frames.len()), (Some(1), 2));
+    assert_eq!((heap.roots()[0].frame, heap.frames().len()), (Some(1), 2));
 }
 
 #[test]
@@ -279,7 +281,7 @@ fn headers_and_interfaces_name_objects() {
     assert_eq!(names[..3], ["type@0xabc", "type@0xabc", "main.T"]);
     // A header before the first field is no interface, and a pointer into the middle says nothing of the whole.
     assert_eq!(names[4..], ["main.P", "main.T", "32 B without pointers", "32 B without pointers"]);
-    assert_eq!(heap.references.of(ObjectId(3)).len(), 4);
+    assert_eq!(heap.references().of(ObjectId(3)).len(), 4);
 }
 
 #[test]
@@ -305,7 +307,7 @@ fn what_contradicts_itself_is_counted() {
         .frame(SP, 0, 0, "main.lost")
         .finish(3, 144);
     let heap = load(&bytes, RootScan::Default).heap;
-    let mut warnings: Vec<_> = heap.warnings.iter().map(|warning| (warning.what, warning.count)).collect();
+    let mut warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
     warnings.sort();
     assert_eq!(
         warnings,
@@ -316,7 +318,7 @@ fn what_contradicts_itself_is_counted() {
             ("stack frames without a goroutine", 1),
         ]
     );
-    assert_eq!((heap.len(), heap.shallow.get(0)), (2, 64), "the first record of an address counts");
+    assert_eq!((heap.len(), heap.shallow_bytes(ObjectId(0))), (2, 64), "the first record of an address counts");
 }
 
 #[test]
@@ -330,19 +332,20 @@ fn there_is_one_snapshot() {
 
 /// Everything that a heap says, in one text.
 fn said(heap: &Heap<'_>) -> String {
-    let root = |root: &Root| format!("{} -> {} {:?}", root.text(&heap.names), heap.id(root.object), root.frame);
+    let root = |root: &Root| format!("{} -> {} {:?}", root.text(heap.names()), heap.id(root.object), root.frame);
     let object = |object: ObjectId| {
-        let references: Vec<_> = heap.references.of(object).map(|r| (r.label.text(&heap.names).into_owned(), r.target.0)).collect();
+        let references: Vec<_> =
+            heap.references().of(object).map(|r| (r.label.text(heap.names()).into_owned(), r.target.0)).collect();
         format!(
             "{} {} {:?} {references:?} {:?}",
             heap.id(object),
-            heap.type_of[object.index()].0,
+            heap.type_id(object).0,
             type_name(heap, object),
             heap.value(object)
         )
     };
-    let lines = heap.objects().map(object).chain(heap.roots.iter().map(root));
-    let rest = format!("{:?} {:?} {:?}", heap.threads, heap.frames, heap.warnings);
+    let lines = heap.objects().map(object).chain(heap.roots().iter().map(root));
+    let rest = format!("{:?} {:?} {:?}", heap.threads(), heap.frames(), heap.warnings());
     lines.chain([rest]).collect::<Vec<_>>().join("\n")
 }
 

@@ -5,6 +5,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::input::dart::load;
 use dumptool::input::load::LoadOptions;
+use dumptool::model::builder::HeapBuilder;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,9 +13,10 @@ use std::path::Path;
 /// Compares classes whose name only one class has: the truth knows no libraries.
 fn compare(path: &Path, truth: &Value) -> usize {
     let bytes = read(path);
-    let mut heap = load(&bytes, LoadOptions::default()).unwrap().heap;
+    let mut builder = HeapBuilder::from_heap(load(&bytes, LoadOptions::default()).unwrap().heap);
     // The truth counts shallow bytes only.
-    heap.external.clear();
+    builder.clear_external();
+    let heap = builder.finish_edited();
     let histogram = Histogram::of(&heap, Some(&DominatorTree::new(&heap)), GroupBy::Type, Scope::Live);
     let mut by_name: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for row in &histogram.rows {

@@ -5,6 +5,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
+use dumptool::model::builder::HeapBuilder;
 use dumptool::model::sum::Sum;
 
 const CASES: u64 = 3000;
@@ -106,7 +107,9 @@ fn roots_have_what_they_alone_reach() {
 #[test]
 fn without_roots_all_objects_count_and_nothing_is_retained() {
     let mut of = typed(2);
-    of.heap.roots.clear();
+    let mut builder = HeapBuilder::from_heap(of.heap);
+    builder.clear_roots();
+    of.heap = builder.finish_edited();
     assert!(DominatorTree::new(&of.heap).is_empty());
     for scope in [Scope::Live, Scope::All, Scope::Unreachable] {
         let histogram = Histogram::of(&of.heap, None, GroupBy::Type, scope);

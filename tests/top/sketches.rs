@@ -2,7 +2,8 @@
 
 use crate::support::Random;
 use crate::support::heap::Sketch;
-use dumptool::model::heap::{Heap, Type, TypeId, TypeKind};
+use dumptool::model::builder::HeapBuilder;
+use dumptool::model::heap::{Heap, ObjectId, Root, TypeId, TypeKind};
 
 pub(super) const TYPES: u32 = 4;
 pub(super) const GROUPS: u32 = 3;
@@ -33,28 +34,29 @@ pub(super) fn typed(seed: u64) -> Typed {
 }
 
 fn typed_of(sketch: Sketch, random: &mut Random) -> Typed {
-    let mut heap = sketch.heap();
-    let first = heap.types.len() as u32;
+    let heap = sketch.heap();
+    let (objects, first, roots) = (heap.len(), heap.types().len() as u32, heap.roots().to_vec());
+    let mut builder = HeapBuilder::from_heap(heap);
     for number in 0..TYPES {
         // The last one has the name of the first.
-        let name = heap.names.intern(&format!("T{}", number % (TYPES - 1)));
-        let namespace = heap.names.intern("app");
-        heap.types.push(Type { name, namespace, kind: TypeKind::Instance });
+        builder.add_type(&format!("T{}", number % (TYPES - 1)), "app", TypeKind::Instance);
     }
     let mut types = Vec::new();
-    for row in 0..heap.len() {
+    for row in 0..objects {
         let stands_for_roots = sketch.root_object && sketch.roots[0] as usize == row;
         let number = random.below(TYPES as usize) as u32;
         types.push((!stands_for_roots).then_some(number % (TYPES - 1)));
         if !stands_for_roots {
-            heap.type_of[row] = TypeId(first + number);
+            builder.set_type(ObjectId(row as u32), TypeId(first + number));
         }
     }
     let mut groups = Vec::new();
-    for root in &mut heap.roots {
-        let group = random.below(GROUPS as usize) as u32;
-        root.group = heap.names.intern(&format!("group {group}"));
-        groups.push(group);
+    builder.clear_roots();
+    for root in roots {
+        let number = random.below(GROUPS as usize) as u32;
+        let group = builder.names().intern(&format!("group {number}"));
+        builder.add_root(Root { group, ..root });
+        groups.push(number);
     }
-    Typed { sketch, heap, types, groups }
+    Typed { sketch, heap: builder.finish_edited(), types, groups }
 }

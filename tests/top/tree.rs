@@ -6,7 +6,8 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::analysis::tree::{TreeItem, TreeLine, TreeOptions, lines};
-use dumptool::model::heap::{Heap, ObjectId};
+use dumptool::model::builder::HeapBuilder;
+use dumptool::model::heap::{Heap, ObjectId, TypeKind};
 
 const ALL: TreeOptions = TreeOptions { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
 
@@ -82,11 +83,10 @@ fn a_list_with_a_load_is_one_line_and_its_load_another() {
     let length = 1000;
     let list = (1..length).map(|object| (object - 1, object));
     let references: Vec<_> = list.chain((0..length).map(|object| (object, length + object))).collect();
-    let mut heap = Sketch::of(2 * length as usize, &references, &[0]).heap();
-    let name = heap.names.intern("Load");
-    heap.types.push(dumptool::model::heap::Type { name, ..heap.types[0] });
-    let load = dumptool::model::heap::TypeId(heap.types.len() as u32 - 1);
-    heap.type_of[length as usize..].fill(load);
+    let mut builder = HeapBuilder::from_heap(Sketch::of(2 * length as usize, &references, &[0]).heap());
+    let load = builder.add_type("Load", "", TypeKind::Instance);
+    (length..2 * length).for_each(|object| builder.set_type(ObjectId(object), load));
+    let heap = builder.finish_edited();
     let lines = tree(&heap, ALL);
     let shapes: Vec<_> = lines.iter().map(|line| (line.depth, line.what.clone(), line.count)).collect();
     assert_eq!(shapes[2..], [(2, TreeItem::Chain(ObjectId(0)), 1000), (3, TreeItem::Group(load), 1000),]);

@@ -115,7 +115,7 @@ pub fn merged<'s, 'h, 'a>(
             rows.push(Merged { root: signatures.root(signature), count: 0, bytes: 0, example: object, signature });
             rows.len() - 1
         });
-        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external(object));
+        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object));
         rows[row].count += 1;
         rows[row].bytes = rows[row].bytes.saturating_add(bytes);
     }

@@ -79,7 +79,7 @@ fn walk(tree: &Tree<'_, '_>, from: u32) -> (u32, u32) {
 
 fn holder(tree: &Tree<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
     let object = tree.dominators.object(number)?;
-    let own = tree.heap.shallow.get(object.index()).saturating_add(tree.heap.external(object));
+    let own = tree.heap.shallow.get(object.index()).saturating_add(tree.heap.external_bytes(object));
     let groups = tree.groups(number);
     let inside = groups.into_iter().find(|group| chain == 1 || Some(group.of) != tree.type_of(number));
     Some(Holder { object, retained: tree.bytes(number), own, chain, inside })

@@ -91,7 +91,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         line.count = objects.len() as u64;
         line.own_bytes = objects.iter().fold(0_u64, |sum, position| {
             let object = self.object(*position);
-            let own = self.heap.shallow.get(object.index()).saturating_add(self.heap.external(object));
+            let own = self.heap.shallow.get(object.index()).saturating_add(self.heap.external_bytes(object));
             sum.saturating_add(own)
         });
     }

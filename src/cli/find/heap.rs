@@ -29,7 +29,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Te
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => {
-            let bytes = |object: ObjectId| analysed.heap.shallow.get(object.index()).saturating_add(analysed.heap.external(object));
+            let bytes =
+                |object: ObjectId| analysed.heap.shallow.get(object.index()).saturating_add(analysed.heap.external_bytes(object));
             found.par_sort_by_cached_key(|object| Reverse((analysed.retained(*object), bytes(*object))))
         }
         FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.heap.shallow.get(object.index()))),
@@ -141,7 +142,7 @@ impl FoundRow {
             Value::Bytes(_) => None,
             _ => ValueRow::of(analysed.heap, object, None),
         };
-        Self { object: analysed.row(object), external_bytes: analysed.heap.external(object), value }
+        Self { object: analysed.row(object), external_bytes: analysed.heap.external_bytes(object), value }
     }
 }
 
@@ -152,7 +153,7 @@ impl CsvRow {
             Value::Text { text, .. } => text.into_owned(),
             value => show::value::line(&value).unwrap_or_default(),
         };
-        let external_bytes = analysed.heap.external(object);
+        let external_bytes = analysed.heap.external_bytes(object);
         Self { id, of, namespace, shallow_bytes, retained_bytes, external_bytes, value }
     }
 }
@@ -203,7 +204,7 @@ fn table(analysed: &Analysed<'_, '_>, found: &[ObjectId], shown: usize, args: &F
     }
     // Nothing is retained by what nothing holds.
     let has_retained = !heap.roots.is_empty() && !args.heap.unreachable;
-    let has_external = found[..shown].iter().any(|object| heap.external(*object) > 0);
+    let has_external = found[..shown].iter().any(|object| heap.external_bytes(*object) > 0);
     let numbers = 1 + usize::from(has_retained) + usize::from(has_external);
     let mut table = Table::new(&[&[Align::Right; 3][..numbers], &[Align::Left; 3]].concat());
     let columns = |retained: String, shallow: String, external: String, rest: [String; 3]| {
@@ -218,7 +219,7 @@ fn table(analysed: &Analysed<'_, '_>, found: &[ObjectId], shown: usize, args: &F
             false => "unreachable".to_owned(),
         };
         let shallow = size(heap.shallow.get(object.index()), common.bytes);
-        let external = size(heap.external(object), common.bytes);
+        let external = size(heap.external_bytes(object), common.bytes);
         let rest = [heap.id(object), analysed.describe(object), show::brief(analysed, object)];
         table.row(columns(retained, shallow, external, rest));
     }

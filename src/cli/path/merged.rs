@@ -143,7 +143,7 @@ fn wanted(heap: &Heap<'_>, glob: &str) -> Result<Vec<bool>, UsageError> {
 
 fn total(heap: &Heap<'_>, objects: impl Iterator<Item = ObjectId>) -> Total {
     objects.fold(Total::default(), |total, object| {
-        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external(object));
+        let bytes = heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object));
         Total { count: total.count + 1, bytes: total.bytes.saturating_add(bytes) }
     })
 }

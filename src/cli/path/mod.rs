@@ -156,7 +156,7 @@ fn table(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], common: 
 /// `main.Node at 0xc000514060: 40 B, retains 2.1 MiB.`
 pub(super) fn headline(analysed: &Analysed<'_, '_>, object: ObjectId, common: &Common, terminal: &Terminal) -> String {
     let heap = analysed.heap;
-    let external = match heap.external(object) {
+    let external = match heap.external_bytes(object) {
         0 => String::new(),
         bytes => format!(" and {} outside of the heap", size(bytes, common.bytes)),
     };

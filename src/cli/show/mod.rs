@@ -143,7 +143,7 @@ fn document(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbou
         file: args.file.display().to_string(),
         snapshot,
         object: analysed.row(object),
-        external_bytes: analysed.heap.external(object),
+        external_bytes: analysed.heap.external_bytes(object),
         reachable: analysed.is_live(object),
         dominator: analysed.tree.dominator(object).map(|dominator| analysed.row(dominator)),
         value: ValueRow::of(analysed.heap, object, args.limit),

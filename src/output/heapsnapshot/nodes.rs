@@ -25,7 +25,7 @@ pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mu
             _ => Section::Fixed.at(plan) + super::strings::UNREACHABLE,
         };
         let (id, size) = match plan.root {
-            Some(root) if node == 1 => (id(root), size(plan, root, plan.heap.external(root), report)),
+            Some(root) if node == 1 => (id(root), size(plan, root, plan.heap.external_bytes(root), report)),
             _ => (2 * (node as u64 + 1), 0),
         };
         out.row([SYNTHETIC, name, id, size, plan.edges_of_synthetic(node), 0, 0], node == 0)?;
