@@ -60,7 +60,8 @@ fn bench(path: &Path) {
     eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references().len());
     for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         timed(&format!("heapsnapshot, {objects:?}"), |out| {
-            heapsnapshot::write(&heap, &graph, &alive, &HeapSnapshotOptions { objects }, out).expect("nothing is written")
+            heapsnapshot::write(&heap, &graph, &alive, &HeapSnapshotOptions::default().objects(objects), out)
+                .expect("nothing is written")
         });
     }
     let (tree, _) = timed("stacks", |_| dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::ObjectsAndBytes));

@@ -1,98 +1,54 @@
-//! Reads the heap dumps and profiles of several runtimes, analyses and converts them.
+//! Reads heap dumps and profiles of many runtimes, analyses them and converts them.
 //!
-//! MoarVM, Dart, Go and Java heaps become one model, a [`Heap`](model::heap::Heap): objects, types, sizes, labelled references
-//! and roots in columns. Recordings of Python become a [`Profile`](model::profile::Profile): stacks with weights. Everything
-//! else works on these models.
+//! [`open()`] detects the format of a file. A heap dump of Go, Java, Dart or MoarVM loads as a [`Heap`]: objects, types, sizes,
+//! references and roots, in columns. A recording of Austin or the JDK's `hprof` agent loads as a [`Profile`]: stacks with
+//! weights. [`analysis`] answers questions about both, and [`Dump::convert`] writes them in the formats of other tools.
 //!
-//! # In a few lines
+//! The library reads files of any size without recursion or allocation per object, never panics on damaged input, and gives the
+//! same results for any number of threads. Errors carry the absolute offset of the byte at fault. Programs that do not need the
+//! command line should depend on this crate with `default-features = false`.
 //!
-//! [`open()`] a path, and ask the [`Dump`]:
+//! # Which types hold the memory
 //!
 //! ```
-//! let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
+//! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
 //! let dump = dumptool::open(path)?;
-//! let info = dump.info()?;
-//! assert_eq!(info.format_version, "1.7");
-//! assert_eq!(info.records.count("goroutine"), 16);
-//!
-//! // Counts by type need no graph.
-//! let histogram = dump.histogram()?;
-//! assert_eq!((histogram.total.count, histogram.total.shallow_bytes), (2019, 161_880));
-//! # Ok::<(), dumptool::error::Error>(())
+//! for row in dump.top(10)? {
+//!     println!("{:>12} {:>8} {}", row.retained_bytes.unwrap_or(0), row.sum.count, row.name);
+//! }
+//! # Ok::<(), dumptool::Error>(())
 //! ```
 //!
-//! # What holds the memory
+//! # Why an object is alive
 //!
 //! ```
-//! use dumptool::analysis::{dominators::Dominators, graph::Graph, retained::Retained};
+//! use dumptool::DominatorTree;
+//! use dumptool::analysis::shortest_path;
 //!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
 //! let dump = dumptool::open(path)?;
 //! let heap = dump.heap()?;
-//! let dominators = Dominators::of(&Graph::of(&heap));
-//! let retained = Retained::of(&heap, &dominators);
-//!
-//! let largest = heap.objects().max_by_key(|&object| retained.get(&dominators, object)).unwrap();
-//! println!("{} retains {} bytes", heap.id(largest), retained.get(&dominators, largest));
-//! assert!(retained.total() >= retained.get(&dominators, largest));
-//! # Ok::<(), dumptool::error::Error>(())
-//! ```
-//!
-//! # Where the time goes
-//!
-//! ```
-//! use dumptool::analysis::profile::{TopBy, FrameBy, Selected, top};
-//!
-//! let dump = dumptool::open(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/mojo/tiny-3.5.0-full-thr.mojo"))?;
-//! let profile = dump.profile()?;
-//! let mut functions = top(&Selected::of(&profile, &Default::default()), TopBy::Frames(FrameBy::Function));
-//! let metric = profile.default_metric();
-//! functions.sort(metric, false);
-//! assert_eq!(functions.rows[0].label.name, "spin.<locals>.<genexpr>");
-//! assert_eq!(functions.rows[0].sums.own.get(metric), 743_483); // microseconds
-//! # Ok::<(), dumptool::error::Error>(())
+//! let tree = DominatorTree::new(&heap);
+//! let largest = heap.objects().max_by_key(|object| tree.retained(*object)).expect("the heap has objects");
+//! println!("{} retains {} bytes", heap.id(largest), tree.retained(largest));
+//! if let Some(path) = shortest_path(&heap, largest) {
+//!     println!("{}", path.text(&heap));
+//! }
+//! # Ok::<(), dumptool::Error>(())
 //! ```
 //!
 //! # Convert
 //!
 //! ```
-//! use dumptool::output::hprof;
-//!
 //! # let path = concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst");
+//! # let mut file = Vec::new();
 //! let dump = dumptool::open(path)?;
-//! let mut file = Vec::new();
-//! let report = hprof::write(&dump.heap()?, &hprof::HprofOptions::default(), &mut file)?;
-//! assert!(file.starts_with(b"JAVA PROFILE 1.0.2\0"));
-//! for loss in &report.lost {
+//! for loss in dump.convert("hprof", &mut file)? {
 //!     println!("not in the output: {} ({})", loss.what, loss.count);
 //! }
-//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! # assert!(file.starts_with(b"JAVA PROFILE 1.0.2\0"));
+//! # Ok::<(), dumptool::Error>(())
 //! ```
-//!
-//! # Damage
-//!
-//! Readers do not panic on any input. They stop at the first damage and say where it is; what came before is kept:
-//!
-//! ```
-//! use dumptool::{Dump, error::ErrorKind, source::{Limits, Source}};
-//!
-//! let cut = &b"MOJ\x03\x01mode\0wall\0\x02\x14\0main"[..];
-//! let dump = Dump::from_source(Source::from_stream(cut, Limits::default())?)?;
-//! let info = dump.info()?;
-//! assert_eq!(info.metadata[0].value, "wall");
-//! let damage = &info.damage.unwrap().error;
-//! assert_eq!((damage.kind(), damage.offset()), (ErrorKind::Truncated, Some(22)));
-//! # Ok::<(), dumptool::error::Error>(())
-//! ```
-//!
-//! # Modules
-//!
-//! Data flows in one direction: a [`source`] gives bytes, [`detect`] tells the format, a reader in [`input`] decodes
-//! records with their offsets into what [`model`] describes, [`analysis`] asks the model, and [`output`] writes it. The command
-//! line, which is the feature `cli`, wires these together; programs that use the library want `default-features = false`.
-//!
-//! Enums and structs that may grow are `#[non_exhaustive]`. Errors are [`error::Error`] everywhere, writers return
-//! [`std::io::Error`] of their output.
 
 pub mod analysis;
 pub mod bytes;
@@ -108,4 +64,13 @@ pub mod output;
 pub mod source;
 mod vm_service;
 
+pub use analysis::dominator_tree::DominatorTree;
+pub use analysis::histogram::{Histogram, HistogramRow};
+pub use error::{Error, ErrorKind, Result};
+pub use input::load::{LoadOptions, ProfileOptions};
+pub use input::{Format, Kind};
+pub use model::heap::{Heap, ObjectId};
+pub use model::profile::Profile;
 pub use open::{Dump, open};
+pub use output::OutputFormat;
+pub use source::Source;

@@ -1,5 +1,9 @@
-//! The short way in: a path becomes a [`Dump`], and that can be asked everything that needs no choice.
+//! [`Dump`]: an opened file, and everything that can be asked of it without further choices.
 
+mod convert;
+
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::detect;
 use crate::error::{Error, ErrorKind, Result};
 use crate::input::check::Findings;
@@ -12,21 +16,23 @@ use crate::model::profile::Profile;
 use crate::source::Source;
 use std::path::Path;
 
-/// Opens a dump and tells its format. gzip and zstd are undone.
+/// Opens a dump and detects its format. Decompresses gzip and zstd input.
 ///
 /// ```
 /// let dump = dumptool::open(concat!(env!("CARGO_MANIFEST_DIR"), "/fixtures/go/tiny_go127.heapdump.zst"))?;
 /// assert_eq!(dump.format().name(), "go");
-/// # Ok::<(), dumptool::error::Error>(())
+/// # Ok::<(), dumptool::Error>(())
 /// ```
 ///
 /// # Errors
-/// When the file cannot be read or is no dump of a known kind.
+/// If the file cannot be read or is not a dump of a known format.
 pub fn open(path: impl AsRef<Path>) -> Result<Dump> {
     Dump::from_source(Source::open(path.as_ref())?)
 }
 
-/// An opened dump: its bytes and its format. Nothing is read before it is asked for.
+/// An opened dump: its bytes and its format.
+///
+/// Opening reads only the first bytes. Each method below reads the file when it is called.
 #[derive(Debug)]
 pub struct Dump {
     source: Source,
@@ -34,11 +40,10 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// A dump from bytes that are at hand otherwise, such as standard input ([`Source::stdin`]) or a stream
-    /// ([`Source::from_stream`]).
+    /// Opens a dump from a source, such as standard input ([`Source::stdin`]) or a stream ([`Source::from_stream`]).
     ///
     /// # Errors
-    /// When the bytes are no dump of a known kind.
+    /// If the bytes are not a dump of a known format.
     pub fn from_source(source: Source) -> Result<Self> {
         let format = detect::detect(source.bytes())?;
         Ok(Self { source, format })
@@ -49,31 +54,32 @@ impl Dump {
         self.format
     }
 
-    /// Heap or profile.
+    /// Whether the dump is a heap or a profile.
     pub fn kind(&self) -> Kind {
         input::kind(self.format, self.bytes())
     }
 
-    /// The bytes, decompressed. Offsets in errors and records are places in them.
+    /// The bytes, decompressed. Offsets in errors and records are positions in this slice.
     pub fn bytes(&self) -> &[u8] {
         self.source.bytes()
     }
 
-    /// Where the bytes came from, and what ended their decompression early.
+    /// The source of the bytes. [`Source::damage`] tells whether decompression ended early.
     pub fn source(&self) -> &Source {
         &self.source
     }
 
-    /// Header, totals and sizes, in one pass with constant memory. A damaged dump gives what could be read, with
-    /// [`Info::damage`] set.
+    /// Reads the header, totals and sizes, in one pass with constant memory.
+    ///
+    /// For a damaged dump, returns what could be read and sets [`Info::damage`].
     ///
     /// # Errors
-    /// When not even the header can be read, or its version is unknown.
+    /// If the header cannot be read or its version is unknown.
     pub fn info(&self) -> Result<Info> {
         input::info(self.format, self.bytes(), ReadOptions::default())
     }
 
-    /// Every invariant that the format promises, and whether it holds.
+    /// Checks every invariant of the format.
     ///
     /// # Errors
     /// As [`Dump::info`].
@@ -81,15 +87,15 @@ impl Dump {
         input::check(self.format, self.bytes(), ReadOptions::default())
     }
 
-    /// Gives every record to the visitor, in the order of the file.
+    /// Passes every record to the visitor, in the order of the file.
     ///
     /// # Errors
-    /// The first damage; all records before it have been given.
+    /// The first damage, after all records before it have been passed on.
     pub fn for_each_record(&self, visitor: &mut impl Visitor) -> Result<()> {
         input::for_each_record(self.format, self.bytes(), ReadOptions::default(), visitor)
     }
 
-    /// Objects and bytes by type, without the graph and with memory for types only.
+    /// Counts objects and bytes by type, without building the graph. Needs memory for the types only.
     ///
     /// # Errors
     /// As [`Dump::load`].
@@ -97,45 +103,65 @@ impl Dump {
         input::histogram(self.format, self.bytes(), LoadOptions::default())
     }
 
-    /// The whole heap; of a file with several snapshots the last one. [`Dump::load`] has choices, and loads what there is of a
-    /// damaged file.
+    /// Returns the `count` types whose live objects retain the most bytes, largest first.
+    ///
+    /// Loads the heap and computes its dominator tree. To ask more than one question, call [`Dump::heap`] once and use
+    /// [`Histogram::by_type`].
     ///
     /// # Errors
-    /// When the dump is damaged or a profile, or its version is unknown.
+    /// As [`Dump::heap`].
+    pub fn top(&self, count: usize) -> Result<Vec<HistogramRow>> {
+        let heap = self.heap()?;
+        let mut rows = Histogram::by_type(&heap, &DominatorTree::new(&heap)).rows;
+        rows.truncate(count);
+        Ok(rows)
+    }
+
+    /// Loads the heap. If the file has several snapshots, loads the last one.
+    ///
+    /// [`Dump::load`] takes options, and loads what is intact of a damaged file.
+    ///
+    /// # Errors
+    /// If the dump is damaged, is a profile, or has an unknown version.
     pub fn heap(&self) -> Result<Heap<'_>> {
         let Loaded { heap, damage, .. } = self.load(LoadOptions::default())?;
         self.whole(heap, damage)
     }
 
-    /// A heap, with what there is to say of the loading.
+    /// Loads a heap with options. [`Loaded::damage`] tells whether the heap is complete.
     ///
     /// # Errors
-    /// When nothing can be loaded: see [`input::load()`].
+    /// If nothing can be loaded: see [`input::load()`].
     pub fn load(&self, options: LoadOptions<'_>) -> Result<Loaded<'_>> {
         input::load(self.format, self.bytes(), options)
     }
 
-    /// The whole profile, as stacks with sums. [`Dump::load_profile`] can keep every sample, and loads what there is of a
-    /// damaged file.
+    /// Loads the profile as stacks with sums.
+    ///
+    /// [`Dump::load_profile`] takes options, such as to keep every sample, and loads what is intact of a damaged file.
     ///
     /// # Errors
-    /// When the dump is damaged or a heap, or its version is unknown.
+    /// If the dump is damaged, is a heap, or has an unknown version.
     pub fn profile(&self) -> Result<Profile> {
-        let LoadedProfile { profile, damage, .. } = self.load_profile(ProfileOptions::default())?;
-        self.whole(profile, damage)
+        self.whole_profile(ProfileOptions::default())
     }
 
-    /// A profile, with what there is to say of the loading.
+    /// Loads a profile with options. [`LoadedProfile::damage`] tells whether the profile is complete.
     ///
     /// # Errors
-    /// When nothing can be loaded: see [`input::load_profile()`].
+    /// If nothing can be loaded: see [`input::load_profile()`].
     pub fn load_profile(&self, options: ProfileOptions<'_>) -> Result<LoadedProfile> {
         input::load_profile(self.format, self.bytes(), options)
     }
 
-    /// What was loaded, unless something is missing from it.
+    fn whole_profile(&self, options: ProfileOptions<'_>) -> Result<Profile> {
+        let LoadedProfile { profile, damage, .. } = self.load_profile(options)?;
+        self.whole(profile, damage)
+    }
+
+    /// Returns what was loaded, or the damage if the dump is incomplete.
     fn whole<T>(&self, loaded: T, damage: Option<Error>) -> Result<T> {
-        // Where the decompressed bytes end early, that is why the reader met an end.
+        // If the decompressed bytes end early, the reader's own error is only a consequence.
         match self.source.damage().map(again).or(damage) {
             Some(damage) => Err(damage),
             None => Ok(loaded),
@@ -143,7 +169,7 @@ impl Dump {
     }
 }
 
-/// The damage of a source, which stays with the source, once more.
+/// Copies the damage of a source.
 fn again(damage: &Error) -> Error {
     let (offset, what) = (damage.offset().unwrap_or(0), damage.message());
     match damage.kind() {

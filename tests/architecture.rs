@@ -19,7 +19,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("input", &["bytes", "error", "java", "model"]),
     ("detect", &["error", "input"]),
     ("output", &["analysis", "error", "java", "model"]),
-    ("open", &["detect", "error", "input", "model", "source"]),
+    ("open", &["analysis", "detect", "error", "input", "model", "output", "source"]),
     ("cli", &["analysis", "detect", "error", "input", "model", "output", "source"]),
     ("lib", &[]),
     ("main", &[]),

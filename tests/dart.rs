@@ -275,7 +275,7 @@ fn progress_goes_up_to_the_hash_codes() {
         seen.fetch_max(offset, Ordering::Relaxed);
     };
     let bytes = small().bytes();
-    dart::info(&bytes, ReadOptions { progress: &progress, ..ReadOptions::default() }).unwrap();
+    dart::info(&bytes, ReadOptions::default().progress(&progress)).unwrap();
     assert_eq!(seen.into_inner(), bytes.len() as u64 - 8);
 }
 

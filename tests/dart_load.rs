@@ -200,7 +200,7 @@ fn old_roots_have_no_class() {
 #[test]
 fn there_is_one_snapshot() {
     let bytes = world().bytes();
-    let number = |number| LoadOptions { snapshot: SnapshotChoice::Number(number), ..LoadOptions::default() };
+    let number = |number| LoadOptions::default().snapshot(SnapshotChoice::Number(number));
     assert!(load(&bytes, number(0)).is_ok());
     let error = load(&bytes, number(7)).err().unwrap();
     assert_eq!(error.message(), "no snapshot 7; the file has only snapshot 0");

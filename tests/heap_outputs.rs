@@ -25,7 +25,8 @@ const EDGE: usize = 3;
 fn snapshot(heap: &Heap<'_>, objects: HeapSnapshotObjects) -> (Value, HeapSnapshotReport) {
     let graph = Graph::of(heap);
     let mut out = Vec::new();
-    let report = heapsnapshot::write(heap, &graph, &live(&graph), &HeapSnapshotOptions { objects }, &mut out).unwrap();
+    let report =
+        heapsnapshot::write(heap, &graph, &live(&graph), &HeapSnapshotOptions::default().objects(objects), &mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let keys = ["snapshot", "nodes", "edges", "trace_function_infos", "trace_tree", "samples", "locations", "strings"];
     let places: Vec<_> = keys.iter().map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();

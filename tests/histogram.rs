@@ -42,7 +42,7 @@ fn total(rows: &Rows) -> (u64, u64, u64) {
 }
 
 fn options(snapshot: SnapshotChoice) -> LoadOptions<'static> {
-    LoadOptions { snapshot, ..LoadOptions::default() }
+    LoadOptions::default().snapshot(snapshot)
 }
 
 /// Asserts that a histogram is that of the loaded heap.
@@ -108,7 +108,7 @@ fn histograms_of_converted_heaps_agree() {
     let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
     let heap = input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap;
     let mut out = Vec::new();
-    hprof::write(&heap, &hprof::HprofOptions { ids: hprof::IdKind::Address, ..hprof::HprofOptions::default() }, &mut out).unwrap();
+    hprof::write(&heap, &hprof::HprofOptions::default().ids(hprof::IdKind::Address), &mut out).unwrap();
     agrees(Format::Hprof, &out, SnapshotChoice::Last, "addresses");
 }
 

@@ -355,7 +355,7 @@ fn other_headers_are_refused() {
         assert!(error.message().contains(message), "{}", error.message());
     }
     let bytes = small("1.0.2", 4).bytes;
-    assert!(load(&bytes, LoadOptions { snapshot: SnapshotChoice::Number(1), ..LoadOptions::default() }).is_err());
+    assert!(load(&bytes, LoadOptions::default().snapshot(SnapshotChoice::Number(1))).is_err());
 }
 
 #[test]

@@ -374,7 +374,7 @@ fn unreachable_objects_are_written_and_can_be_made_roots() {
     let heap = finish(builder, []);
     let unknown = |dump: &Dump| dump.roots.iter().filter(|(tag, _)| *tag == 0xff).map(|(_, id)| id / 8 - 1).collect::<Vec<_>>();
     assert!(unknown(&written(&heap).0).is_empty());
-    let (dump, _) = written_with(&heap, &HprofOptions { root_unreachable: true, ..HprofOptions::default() });
+    let (dump, _) = written_with(&heap, &HprofOptions::default().root_unreachable(true));
     assert_eq!(unknown(&dump), [1, 3]);
 }
 
@@ -392,7 +392,7 @@ fn addresses_are_ids_if_asked_for() {
     let mut table = AddressesBuilder::default();
     addresses.iter().for_each(|&address| table.add(address));
     let heap = builder.finish(Ids::Addresses(table.finish()), None);
-    let (dump, _) = written_with(&heap, &HprofOptions { ids: IdKind::Address, ..HprofOptions::default() });
+    let (dump, _) = written_with(&heap, &HprofOptions::default().ids(IdKind::Address));
     assert_eq!(dump.id_size, 8);
     assert!(addresses.iter().all(|address| dump.objects.contains_key(address)));
     let (dump, _) = written(&heap);

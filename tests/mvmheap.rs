@@ -201,7 +201,7 @@ fn a_small_world_is_summed_up() {
 
 #[test]
 fn quick_takes_what_the_summary_blocks_say() {
-    let info = info(&two_snapshots(), ReadOptions { quick: true, ..ReadOptions::default() }).unwrap();
+    let info = info(&two_snapshots(), ReadOptions::default().quick(true)).unwrap();
     let first = &serde_json::to_value(info).unwrap()["heap"]["snapshots"][0];
     assert_eq!(
         (&first["objects"], &first["shallow_bytes"], &first["details"]["by_kind"]),

@@ -12,7 +12,7 @@ use std::path::Path;
 use support::mvmheap::{Dialect, Snapshot, Writer, index, row, string, version_2, world};
 
 fn number(number: u64) -> LoadOptions<'static> {
-    LoadOptions { snapshot: SnapshotChoice::Number(number), ..LoadOptions::default() }
+    LoadOptions::default().snapshot(SnapshotChoice::Number(number))
 }
 
 fn loaded(bytes: &[u8], options: LoadOptions<'_>) -> Loaded<'static> {

@@ -17,7 +17,7 @@ use support::mojo::Mojo;
 use support::{Random, corpus, files, fixture, read};
 
 fn load(bytes: &[u8], keep_samples: bool) -> Profile {
-    input::load_profile(Format::Mojo, bytes, ProfileOptions { keep_samples, ..ProfileOptions::default() }).unwrap().profile
+    input::load_profile(Format::Mojo, bytes, ProfileOptions::default().keep_samples(keep_samples)).unwrap().profile
 }
 
 /// Sums in the words of the truth files, as far as those have them.
@@ -267,9 +267,7 @@ fn stacks_do_not_grow_faster_than_the_file() {
 #[test]
 fn sums_of_weighted_stacks_are_those_of_the_profile() {
     for path in files(&fixture("mojo")).iter().filter(|path| path.extension().is_some_and(|extension| extension == "mojo")) {
-        let Ok(loaded) =
-            input::load_profile(Format::Mojo, &read(path), ProfileOptions { keep_samples: true, ..ProfileOptions::default() })
-        else {
+        let Ok(loaded) = input::load_profile(Format::Mojo, &read(path), ProfileOptions::default().keep_samples(true)) else {
             continue;
         };
         let profile = loaded.profile;
@@ -286,7 +284,7 @@ fn sums_of_weighted_stacks_are_those_of_the_profile() {
 fn assert_text_is(text: &Path, recording: &Path) {
     let (text, at) = (read(text), text.display());
     assert_eq!(dumptool::detect::detect(&text).unwrap(), Format::Austin, "{at}");
-    let options = ProfileOptions { keep_samples: true, ..ProfileOptions::default() };
+    let options = ProfileOptions::default().keep_samples(true);
     let loaded = input::load_profile(Format::Austin, &text, options).unwrap();
     assert!(loaded.damage.is_none(), "{at}: {:?}", loaded.damage);
     let (of_text, profile) = (loaded.profile, load(&read(recording), true));

@@ -15,7 +15,7 @@ use support::pprof::{fields, packed};
 use support::{files, fixture, read};
 
 fn load(bytes: &[u8], keep_samples: bool) -> Profile {
-    let options = ProfileOptions { keep_samples, ..ProfileOptions::default() };
+    let options = ProfileOptions::default().keep_samples(keep_samples);
     input::load_profile(Format::Mojo, bytes, options).unwrap().profile
 }
 

@@ -28,7 +28,7 @@ fn load(bytes: &[u8], size: usize, mut each: impl FnMut(&mut Profile, bool)) -> 
         each(part, false);
         ControlFlow::Continue(())
     };
-    let parts = Parts { size, take: &mut take };
+    let parts = Parts::new(&mut take).size(size);
     let mut last = input::load_profile_in_parts(Format::Mojo, bytes, ProfileOptions::default(), parts).unwrap().profile;
     each(&mut last, true);
     count

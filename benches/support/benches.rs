@@ -242,7 +242,7 @@ fn info(format: Format, bytes: &[u8]) -> Found {
 }
 
 fn quick_info(bytes: &[u8]) -> Found {
-    let options = ReadOptions { quick: true, ..ReadOptions::default() };
+    let options = ReadOptions::default().quick(true);
     black_box(input::info(Format::Mvmheap, bytes, options).expect("the input has a header"));
     Found::default()
 }

@@ -41,7 +41,7 @@ pub(crate) fn all(heap: &Heap<'_>) {
 fn hprof(heap: &Heap<'_>) {
     for (ids, root_unreachable) in [(hprof::IdKind::Compact, true), (hprof::IdKind::Address, false)] {
         let mut out = Vec::new();
-        let options = hprof::HprofOptions { ids, root_unreachable };
+        let options = hprof::HprofOptions::default().ids(ids).root_unreachable(root_unreachable);
         let report = hprof::write(heap, &options, &mut out).expect("memory takes everything");
         let info = input::info(Format::Hprof, &out, ReadOptions::default()).expect("our own output is known");
         assert!(info.damage.is_none(), "{:?}", info.damage);
@@ -75,7 +75,8 @@ fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>) {
     for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         let mut out = Vec::new();
         let report =
-            heapsnapshot::write(heap, graph, &live, &heapsnapshot::HeapSnapshotOptions { objects }, &mut out).expect("it is small");
+            heapsnapshot::write(heap, graph, &live, &heapsnapshot::HeapSnapshotOptions::default().objects(objects), &mut out)
+                .expect("it is small");
         let read: HeapSnapshot = serde_json::from_slice(&out).expect("our own output is JSON");
         assert_eq!((read.snapshot.node_count, read.snapshot.edge_count), (report.nodes, report.edges));
         // type, name, id, self_size, edge_count, trace_node_id, detachedness; type, name_or_index, to_node

@@ -31,7 +31,7 @@ pub fn read(format: Format, bytes: &[u8]) {
     if let Err(error) = input::for_each_record(format, bytes, ReadOptions::default(), &mut lines) {
         place(&error);
     }
-    let _ = input::info(format, bytes, ReadOptions { quick: true, ..ReadOptions::default() });
+    let _ = input::info(format, bytes, ReadOptions::default().quick(true));
     match input::info(format, bytes, ReadOptions::default()) {
         Err(error) => place(&error),
         Ok(info) => info.damage.iter().for_each(|damage| place(&damage.error)),
@@ -61,7 +61,7 @@ impl Visitor for Lines {
 pub fn load(format: Format, bytes: &[u8]) {
     assert_eq!(format.kind(), Kind::Heap);
     for (roots, snapshot) in [(RootScan::Default, SnapshotChoice::Last), (RootScan::Conservative, SnapshotChoice::Number(0))] {
-        let options = LoadOptions { roots, snapshot, ..LoadOptions::default() };
+        let options = LoadOptions::default().roots(roots).snapshot(snapshot);
         if let Ok(Loaded { heap, .. }) = input::load(format, bytes, options) {
             heap::model(&heap);
         }

@@ -15,8 +15,8 @@ use dumptool::output::mojo;
 
 /// Loads a profile with and without its samples, and asks and writes everything.
 pub(crate) fn all(format: Format, bytes: &[u8]) {
-    let load = |keep_samples| input::load_profile(format, bytes, ProfileOptions { keep_samples, ..ProfileOptions::default() });
-    let (Ok(sums), Ok(LoadedProfile { profile, damage })) = (load(false), load(true)) else { return };
+    let load = |keep_samples| input::load_profile(format, bytes, ProfileOptions::default().keep_samples(keep_samples));
+    let (Ok(sums), Ok(LoadedProfile { profile, damage, .. })) = (load(false), load(true)) else { return };
     assert_eq!((sums.profile.total, sums.profile.aggregate), (profile.total, profile.aggregate.clone()));
     // Only recordings have samples; Java's profiles are sums.
     let has_samples = profile.samples.is_some();
@@ -167,7 +167,7 @@ fn again_as_mojo(profile: &Profile) {
     for merge in [false, true] {
         let mut out = Vec::new();
         mojo::write(profile, &|_| true, merge, &mut out).expect("memory takes everything");
-        let LoadedProfile { profile: again, damage } =
+        let LoadedProfile { profile: again, damage, .. } =
             input::load_profile(Format::Mojo, &out, ProfileOptions::default()).expect("our own output is loaded");
         assert!(damage.is_none(), "{damage:?}");
         if !is_exact(profile) {

@@ -58,6 +58,11 @@ pub struct Histogram {
 }
 
 impl Histogram {
+    /// Groups the live objects of a heap by type. In a heap without roots, all objects count and nothing is retained.
+    pub fn by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
+        Self::of(heap, Some(tree), GroupBy::Type, Scope::Live)
+    }
+
     /// Counts the objects of a heap. Without `tree`, and in a heap without roots, all objects count, whatever `scope` says.
     pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope) -> Self {
         let tree = tree.filter(|_| !heap.roots.is_empty());

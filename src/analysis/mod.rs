@@ -1,47 +1,62 @@
-//! What a heap says when its graph is asked: what is alive, what holds it, and how much would go with it.
+//! Analyses of heaps and profiles.
 //!
-//! * [`graph`]: the strong references and where they begin;
-//! * [`live`]: what can be reached over them, as an [`object_set`]; [`unreachable`](mod@unreachable): what the others hang from;
-//! * [`dominator_tree`]: which object all paths to another one pass, and so which object retains how much;
-//! * [`dominator_stacks`]: the same as a profile, for everything that shows profiles;
-//! * [`paths`]: how it is reached from the roots, with labels;
-//! * [`referrers`]: references backwards;
-//! * [`histogram`] counts by type, namespace, size or root ([`root_groups`]); [`tree`] chooses what to show of the dominator
-//!   tree; [`diff`] compares two histograms, [`identity`] single objects, and [`growth`] histograms of many snapshots;
-//! * [`suspects`]: what looks like a leak or a waste;
-//! * [`memory_estimate`]: what all of this will take.
+//! A [`Graph`] holds the strong references of a heap. Built on it are:
 //!
-//! And what a [`profile`] says when its stacks are asked.
+//! * [`DominatorTree`]: the dominator of each live object, and its retained bytes;
+//! * [`Histogram`]: objects and bytes by type, namespace, size or [group of roots](RootGroups);
+//! * [`shortest_path`] and [`paths`]: why an object is alive; [`Referrers`]: which objects refer to it;
+//! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as weighted stacks;
+//! * [`suspects`]: likely leaks and wasted memory;
+//! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
+//! * [`diff`], [`growth`] and [`identity`]: comparisons of two or more heaps.
 //!
-//! Everything here is a pure function of the model, does not recurse over data, and gives the same result for any number of
-//! threads.
+//! [`profile`] analyses profiles: functions by cost, call trees, changes. [`memory_estimate`] tells how much memory an
+//! analysis will need.
+//!
+//! Every function here is a pure function of the model, does not recurse over data, and returns the same result for any
+//! number of threads.
 
 mod buckets;
 pub mod diff;
 pub mod dominator_stacks;
+#[doc(hidden)]
 pub mod dominator_tree;
 #[doc(hidden)]
 pub mod dominators;
 mod ephemerons;
 mod estimate;
 mod frontier;
+#[doc(hidden)]
 pub mod graph;
 pub mod growth;
+#[doc(hidden)]
 pub mod histogram;
 pub mod identity;
 pub mod live;
 mod made_up;
+#[doc(hidden)]
 pub mod object_set;
 pub mod paths;
 pub(crate) mod prefetch;
+#[doc(hidden)]
 pub mod preorder;
 pub mod profile;
+#[doc(hidden)]
 pub mod referrers;
 #[doc(hidden)]
 pub mod retained;
+#[doc(hidden)]
 pub mod root_groups;
 pub mod suspects;
 pub mod tree;
 pub mod unreachable;
 
+pub use dominator_tree::DominatorTree;
 pub use estimate::memory_estimate;
+pub use graph::Graph;
+pub use histogram::{GroupBy, Histogram, HistogramRow, Scope};
+pub use object_set::ObjectSet;
+pub use paths::shortest_path;
+pub use preorder::Preorder;
+pub use referrers::Referrers;
+pub use root_groups::{HeldBy, RootGroup, RootGroups};

@@ -13,6 +13,7 @@ mod search;
 pub mod several;
 pub mod shortest;
 
+use super::graph::Graph;
 use crate::model::heap::{Heap, Label, ObjectId};
 use std::borrow::Cow;
 
@@ -43,6 +44,13 @@ pub struct Step {
     pub object: ObjectId,
 }
 
+/// Returns a shortest path from a root to an object, or `None` if no root reaches it.
+///
+/// Searches the whole heap. For the paths to many objects, search once with [`shortest::Shortest`].
+pub fn shortest_path(heap: &Heap<'_>, object: ObjectId) -> Option<Path> {
+    shortest::Shortest::of(heap, &Graph::of(heap)).path(object)
+}
+
 /// What leads to an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedBy {
@@ -69,6 +77,20 @@ impl ReachedBy {
 }
 
 impl Path {
+    /// The path as one line of text: `data +0x1c0 → main.Cache 0xc000010000 → table []main.Entry 0xc000020000`.
+    pub fn text(&self, heap: &Heap<'_>) -> String {
+        let mut text = match self.origin {
+            Origin::Root(row) => heap.roots[row].text(&heap.names),
+            Origin::Synthetic(object) => heap.type_name(object).to_owned(),
+        };
+        for step in &self.steps {
+            let label = step.by.text(heap);
+            let space = if label.is_empty() { "" } else { " " };
+            text.push_str(&format!(" → {label}{space}{} {}", heap.type_name(step.object), heap.id(step.object)));
+        }
+        text
+    }
+
     /// The object to which the path leads.
     pub fn object(&self) -> Option<ObjectId> {
         self.steps.last().map(|step| step.object)

@@ -32,6 +32,7 @@ pub enum SnapshotChoice {
 
 /// How to load.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct LoadOptions<'a> {
     /// Which snapshot.
     pub snapshot: SnapshotChoice,
@@ -41,6 +42,26 @@ pub struct LoadOptions<'a> {
     pub progress: Progress<'a>,
 }
 
+impl<'a> LoadOptions<'a> {
+    /// Sets which snapshot of the file to load.
+    #[must_use]
+    pub fn snapshot(self, snapshot: SnapshotChoice) -> Self {
+        Self { snapshot, ..self }
+    }
+
+    /// Sets which words of call frames count as pointers.
+    #[must_use]
+    pub fn roots(self, roots: RootScan) -> Self {
+        Self { roots, ..self }
+    }
+
+    /// Sets the function that is told how far the reader is.
+    #[must_use]
+    pub fn progress(self, progress: Progress<'a>) -> Self {
+        Self { progress, ..self }
+    }
+}
+
 impl Default for LoadOptions<'_> {
     fn default() -> Self {
         Self { snapshot: SnapshotChoice::default(), roots: RootScan::default(), progress: &|_| {} }
@@ -48,6 +69,7 @@ impl Default for LoadOptions<'_> {
 }
 
 /// A heap, and what there is to say of the loading.
+#[non_exhaustive]
 pub struct Loaded<'a> {
     /// What could be loaded.
     pub heap: Heap<'a>,
@@ -61,11 +83,26 @@ pub struct Loaded<'a> {
 
 /// How to load a profile.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct ProfileOptions<'a> {
     /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
     pub keep_samples: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
+}
+
+impl<'a> ProfileOptions<'a> {
+    /// Sets whether every sample is kept, and not only sums.
+    #[must_use]
+    pub fn keep_samples(self, keep_samples: bool) -> Self {
+        Self { keep_samples, ..self }
+    }
+
+    /// Sets the function that is told how far the reader is.
+    #[must_use]
+    pub fn progress(self, progress: Progress<'a>) -> Self {
+        Self { progress, ..self }
+    }
 }
 
 impl Default for ProfileOptions<'_> {
@@ -75,6 +112,7 @@ impl Default for ProfileOptions<'_> {
 }
 
 /// A profile, and what there is to say of the loading.
+#[non_exhaustive]
 pub struct LoadedProfile {
     /// What could be loaded.
     pub profile: Profile,
@@ -88,6 +126,7 @@ pub struct LoadedProfile {
 /// is that of the samples so far. Names, frames and threads keep their numbers from part to part; stacks do not, and in all but
 /// the first part a stack may stand under several numbers ([`StackTree::may_repeat`](crate::model::profile::StackTree)):
 /// what is counted for each stack, or wants it there once, must not rely on them.
+#[non_exhaustive]
 pub struct Parts<'p> {
     /// A part ends when its stacks and their sums are more than this together. After a part in which hardly a stack came again it
     /// is about a sixteenth of that, and stacks are not looked for.
@@ -96,7 +135,18 @@ pub struct Parts<'p> {
     pub take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>,
 }
 
-impl Parts<'_> {
+impl<'p> Parts<'p> {
+    /// Parts of [`Parts::SIZE`], which `take` receives.
+    pub fn new(take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>) -> Self {
+        Self { size: Self::SIZE, take }
+    }
+
+    /// Sets the size of a part.
+    #[must_use]
+    pub fn size(self, size: usize) -> Self {
+        Self { size, ..self }
+    }
+
     /// Hardly a recording has more stacks than that. A sixteenth of it, and what is made of them, stays in the processor's caches.
     pub const SIZE: usize = 1 << 20;
 }

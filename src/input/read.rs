@@ -9,11 +9,26 @@ pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
 /// How to read.
 #[derive(Clone, Copy)]
+#[non_exhaustive]
 pub struct ReadOptions<'a> {
     /// Take what summaries in the file say instead of reading the data (mvmheap; no effect elsewhere).
     pub quick: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
+}
+
+impl<'a> ReadOptions<'a> {
+    /// Sets whether summaries in the file are taken instead of reading the data.
+    #[must_use]
+    pub fn quick(self, quick: bool) -> Self {
+        Self { quick, ..self }
+    }
+
+    /// Sets the function that is told how far the reader is.
+    #[must_use]
+    pub fn progress(self, progress: Progress<'a>) -> Self {
+        Self { progress, ..self }
+    }
 }
 
 impl Default for ReadOptions<'_> {

@@ -185,7 +185,7 @@ impl References {
 }
 
 /// A pair of references of one object of which the second keeps its target alive if the target of the first is alive. Both
-/// are weak in [`References::weak`].
+/// are weak references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ephemeron {
     /// The object that has the two references, such as a `_WeakProperty`.

@@ -1,21 +1,45 @@
-//! What every format is decoded into. Nothing here knows a format, and nothing here imports from the rest of the crate.
+//! The data model that every format is decoded into.
 //!
-//! * [`heap`]: a graph of objects, in columns; [`builder`] fills it; [`addresses`], [`columns`], [`label`],
-//!   [`names`] and [`root`] are its parts, and [`sum`] adds up objects;
-//! * [`profile`]: threads, stacks and what was measured of them; [`stacks`]: what profiles and dominator trees have in common;
-//! * [`sample`]: a profile as a stream of samples in file order;
-//! * [`fields`]: a record as a list of named fields, for commands that show records.
+//! * [`Heap`]: a graph of objects in columns. [`HeapBuilder`] builds one.
+//! * [`Profile`](profile::Profile): threads, stacks, and what was measured of them.
+//! * [`WeightedStacks`](stacks::WeightedStacks): stacks with numbers, the common form of profiles and dominator trees.
+//! * [`Sample`] and [`SampleSink`]: a profile as a stream of samples, in file order.
+//! * [`Record`] and [`FieldSink`]: a record of a file as a list of named fields.
+//!
+//! Nothing here depends on a file format or on the rest of the crate.
 
+#[doc(hidden)]
 pub mod addresses;
+#[doc(hidden)]
 pub mod builder;
+#[doc(hidden)]
 pub mod columns;
+#[doc(hidden)]
 pub mod fields;
+#[doc(hidden)]
 pub mod heap;
 mod index;
+#[doc(hidden)]
 pub mod label;
+#[doc(hidden)]
 pub mod names;
 pub mod profile;
+#[doc(hidden)]
 pub mod root;
+#[doc(hidden)]
 pub mod sample;
 pub mod stacks;
+#[doc(hidden)]
 pub mod sum;
+
+pub use addresses::Addresses;
+pub use builder::HeapBuilder;
+pub use fields::{FieldSink, Record};
+pub use heap::{
+    Ephemeron, Heap, Ids, LoadWarning, MAX_OBJECTS, ObjectId, ObjectValues, Reference, References, Type, TypeId, TypeKind, Value,
+};
+pub use label::{Label, LabelKind};
+pub use names::{NameId, Names};
+pub use root::{Root, RootKind, StackFrame, Thread};
+pub use sample::{Sample, SampleFrame, SampleSink};
+pub use sum::Sum;

@@ -1,20 +1,15 @@
-//! A profile: what threads were doing when they were looked at.
+//! Profiles: threads, stacks, and the samples or sums measured in them.
 //!
-//! Names, frames and stacks are each kept once. A stack is a node of a tree whose parents are the stacks of the callers, so
-//! that equal stacks are equal numbers, except in parts of a profile whose stacks hardly come again. What the samples of a
-//! thread in a stack add up to is always there ([`Profile::aggregate`]); the samples themselves, in the order of the file, only
-//! when the loader was asked to keep them.
-//!
-//! * [`builder`] fills a profile; [`samples`] are its columns of samples, [`aggregates`] those of sums;
-//! * [`stack_tree`] is the tree; [`values`] what is added up, and the metrics that read it;
-//! * [`thread`] says what threads are called.
+//! A [`Profile`] interns frames, and keeps stacks as a [`StackTree`]: a stack is its caller's stack and one more frame.
+//! [`Aggregates`] holds the sums of each thread in each stack; [`Samples`] holds single samples, if they were kept. A
+//! [`Metric`] selects one of the [`Values`] that are summed up. [`ProfileBuilder`] builds a profile.
 
-pub mod aggregates;
-pub mod builder;
-pub mod samples;
-pub mod stack_tree;
-pub mod thread;
-pub mod values;
+mod aggregates;
+mod builder;
+mod samples;
+mod stack_tree;
+pub(crate) mod thread;
+mod values;
 
 pub use aggregates::{Aggregate, Aggregates};
 pub use builder::{EqualStacks, ProfileBuilder};

@@ -1,13 +1,13 @@
-//! Weighted stacks: where profiles and dominator trees meet.
+//! Weighted stacks, the common form of profiles and dominator trees.
 //!
-//! A profile says how much time was spent in each call stack. A dominator tree says how many bytes each path of dominators
-//! leads to: an object's shallow size is the path's own value, what it retains is the value of all paths that begin with
-//! it. Both are stacks with numbers, so one set of writers shows both.
+//! In a profile, the numbers of a stack are what was measured while the program was in it. In a dominator tree, a stack is a
+//! path of dominators: its own value is the shallow size of the objects there, and the sum over all stacks that begin with it
+//! is their retained size. One set of writers serves both.
 //!
-//! * [`builder`] makes them of anything; [`of_profile`](mod@of_profile) of a profile.
+//! [`WeightedStacksBuilder`] builds weighted stacks; [`of_profile()`] makes them from a profile.
 
-pub mod builder;
-pub mod of_profile;
+mod builder;
+mod of_profile;
 
 pub use builder::WeightedStacksBuilder;
 pub use of_profile::{Selection, lend, of_profile};

@@ -14,6 +14,7 @@ mod flame_tree;
 #[cfg(feature = "flamegraph")]
 pub mod flamegraph;
 pub mod folded;
+mod format;
 pub mod heapsnapshot;
 pub mod hprof;
 mod json;
@@ -23,12 +24,14 @@ pub mod mojo;
 pub mod pprof;
 pub mod records;
 pub mod speedscope;
+#[doc(hidden)]
 pub mod spool;
 pub mod stack_rows;
 mod syntax;
 pub mod tables;
 pub mod written;
 
+pub use format::OutputFormat;
 pub use syntax::Syntax;
 
 use crate::model::profile::{Profile, Samples};

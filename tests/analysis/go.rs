@@ -18,7 +18,7 @@ fn is_planted(heap: &Heap<'_>, object: ObjectId) -> bool {
 fn compare(dump: &Path, truth: &Value) {
     let name = dump.display();
     let bytes = read(dump);
-    let heap_of = |roots| load(&bytes, LoadOptions { roots, ..LoadOptions::default() }).unwrap().heap;
+    let heap_of = |roots| load(&bytes, LoadOptions::default().roots(roots)).unwrap().heap;
     let (precise, heap) = (heap_of(RootScan::Precise), heap_of(RootScan::Default));
     let (certain, graph) = (live(&Graph::of(&precise)), Graph::of(&heap));
     let found = live(&graph);

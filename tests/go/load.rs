@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use std::path::Path;
 
 fn load(bytes: &[u8], roots: RootScan) -> Loaded<'_> {
-    let loaded = go::load(bytes, LoadOptions { roots, ..LoadOptions::default() }).unwrap();
+    let loaded = go::load(bytes, LoadOptions::default().roots(roots)).unwrap();
     assert_eq!(loaded.heap.check(), Ok(()));
     loaded
 }
@@ -324,7 +324,7 @@ fn what_contradicts_itself_is_counted() {
 #[test]
 fn there_is_one_snapshot() {
     let source = fixture("go16.heapdump");
-    let options = |number| LoadOptions { snapshot: SnapshotChoice::Number(number), ..LoadOptions::default() };
+    let options = |number| LoadOptions::default().snapshot(SnapshotChoice::Number(number));
     assert_eq!(go::load(source.bytes(), options(0)).unwrap().snapshot, 0);
     let error = go::load(source.bytes(), options(3)).err().unwrap();
     assert_eq!(error.message(), "no snapshot 3; the file has only snapshot 0");

@@ -1,23 +1,23 @@
-//! What a profile says when its stacks are asked: which functions cost what, who calls them, and what changed.
+//! Analyses of profiles: which functions cost how much, who calls them, and what changed.
 //!
-//! * [`selected`]: the samples that are looked at, and the sums of their stacks;
-//! * [`groups`]: which frames are one function, file or line;
-//! * [`top()`]: what each function costs by itself and in all; [`changes()`]: the same of two profiles;
-//! * [`call_tree`]: who calls whom, top-down, or around one function; [`pruned`]: the part of it that is worth a line;
-//! * [`places()`]: where functions are met.
+//! * [`Selected`]: the chosen samples of a profile, and the sums of their stacks;
+//! * [`Groups`]: which frames count as one function, file or line;
+//! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles;
+//! * [`CallTree`]: who calls whom, top-down or around one function; [`prune()`]: the nodes worth showing;
+//! * [`places()`]: where functions occur.
 //!
-//! All take time in proportion to the distinct stacks, however deep these are. All sums are kept as [`Values`], so that one
+//! Every analysis takes time in proportion to the distinct stacks, however deep they are. Sums are [`Values`], so that one
 //! pass serves all metrics.
 //!
 //! [`Values`]: crate::model::profile::Values
 
-pub mod call_tree;
-pub mod changes;
-pub mod groups;
-pub mod places;
-pub mod pruned;
-pub mod selected;
-pub mod top;
+mod call_tree;
+mod changes;
+mod groups;
+mod places;
+mod pruned;
+mod selected;
+mod top;
 
 pub use call_tree::{CallNode, CallTree, Focus};
 pub use changes::{ProfileChange, changes};

@@ -36,7 +36,7 @@ const GC: u32 = 1 << 30;
 const BARE: u32 = 1 << 29;
 
 /// Threads that a profile can tell apart.
-pub const MAX_THREADS: usize = BARE as usize;
+pub(super) const MAX_THREADS: usize = BARE as usize;
 
 impl Samples {
     /// Appends a sample.

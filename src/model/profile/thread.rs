@@ -55,7 +55,7 @@ impl ProfileThread {
 
 /// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text shows decimal. None for
 /// what is a name by those rules, or has more than 124 bits.
-pub fn parse_thread_id(text: &[u8]) -> Option<i128> {
+pub(crate) fn parse_thread_id(text: &[u8]) -> Option<i128> {
     let text = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),

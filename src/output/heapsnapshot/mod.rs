@@ -43,9 +43,18 @@ use std::io::{self, Write};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HeapSnapshotOptions {
     /// Which objects.
     pub objects: HeapSnapshotObjects,
+}
+
+impl HeapSnapshotOptions {
+    /// Sets which objects are written.
+    #[must_use]
+    pub fn objects(self, objects: HeapSnapshotObjects) -> Self {
+        Self { objects }
+    }
 }
 
 /// Which objects are written.

@@ -67,11 +67,26 @@ use std::io::{self, Write};
 
 /// How to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct HprofOptions {
     /// What objects are called.
     pub ids: IdKind,
     /// Make roots of unreachable objects, as few as it takes. MAT shows only what a root reaches.
     pub root_unreachable: bool,
+}
+
+impl HprofOptions {
+    /// Sets what objects are called.
+    #[must_use]
+    pub fn ids(self, ids: IdKind) -> Self {
+        Self { ids, ..self }
+    }
+
+    /// Sets whether unreachable objects become roots.
+    #[must_use]
+    pub fn root_unreachable(self, root_unreachable: bool) -> Self {
+        Self { root_unreachable, ..self }
+    }
 }
 
 /// What objects are called.

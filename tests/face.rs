@@ -1,0 +1,118 @@
+//! The library as a stranger meets it: names that stand once, and programs that work at first guess.
+
+mod support;
+
+use dumptool::model::HeapBuilder;
+use dumptool::{DominatorTree, ErrorKind, OutputFormat, analysis::shortest_path};
+use std::collections::BTreeMap;
+use std::path::Path;
+use support::{files, fixture};
+
+/// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
+const HIDDEN: [&str; 6] = ["austin", "dart", "go", "hprof", "mojo", "mvmheap"];
+
+#[test]
+fn no_public_type_name_stands_twice() {
+    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let exported = std::fs::read_to_string(sources.join("input/mod.rs")).unwrap();
+    let exported: String = exported.split("pub use ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for path in files(&sources) {
+        let relative = path.strip_prefix(&sources).unwrap().to_str().unwrap();
+        let hidden = HIDDEN.iter().any(|format| relative.starts_with(&format!("input/{format}/")));
+        if relative.starts_with("cli") {
+            continue;
+        }
+        for line in std::fs::read_to_string(&path).unwrap().lines() {
+            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+            if !line.trim_start().starts_with("pub ")
+                || !matches!(words.nth(1), Some("struct" | "enum" | "trait" | "type" | "union"))
+            {
+                continue;
+            }
+            let name = words.next().unwrap().to_owned();
+            if !hidden || exported.split(|c: char| !c.is_alphanumeric()).any(|word| word == name) {
+                places.entry(name).or_default().push(relative.to_owned());
+            }
+        }
+    }
+    assert!(places.len() > 100, "the names were found: {}", places.len());
+    let twice: Vec<_> = places.iter().filter(|(_, places)| places.len() > 1).collect();
+    assert!(twice.is_empty(), "{twice:?}");
+}
+
+#[test]
+fn the_first_types_are_those_that_retain_most() {
+    let dump = dumptool::open(fixture("go/go13.heapdump")).unwrap();
+    let top = dump.top(2).unwrap();
+    assert_eq!((top.len(), top[0].name.as_str(), top[0].retained_bytes), (2, "main.Node", Some(160)));
+    assert!(top[0].retained_bytes >= top[1].retained_bytes);
+}
+
+#[test]
+fn a_path_is_a_line_of_text() {
+    let dump = dumptool::open(fixture("go/go13.heapdump")).unwrap();
+    let heap = dump.heap().unwrap();
+    let tree = DominatorTree::new(&heap);
+    let is_node = |object: &_| heap.type_name(*object) == "main.Node" && tree.is_live(*object);
+    let node = heap.objects().filter(is_node).last().unwrap();
+    let path = shortest_path(&heap, node).unwrap();
+    assert_eq!(path.object(), Some(node));
+    let (text, end) = (path.text(&heap), format!("main.Node {}", heap.id(node)));
+    assert!(text.ends_with(&end) && text.matches(" → ").count() == path.steps.len(), "{text}");
+    let garbage = heap.objects().find(|object| !tree.is_live(*object)).unwrap();
+    assert_eq!((shortest_path(&heap, garbage), tree.retained(garbage), tree.dominator(garbage)), (None, 0, None));
+    assert_eq!(tree.len(), tree.live_objects().len());
+}
+
+#[test]
+fn a_heap_without_roots_has_an_empty_tree_and_a_full_histogram() {
+    let dump = dumptool::open(fixture("go/go13.heapdump")).unwrap();
+    let mut builder = HeapBuilder::from_heap(dump.heap().unwrap());
+    builder.clear_roots();
+    let heap = builder.finish_edited();
+    let tree = DominatorTree::new(&heap);
+    let histogram = dumptool::Histogram::by_type(&heap, &tree);
+    assert!(tree.is_empty() && tree.live_bytes() == 0);
+    assert_eq!((histogram.total.count, histogram.unreachable), (heap.object_count(), None));
+    assert!(histogram.rows.iter().all(|row| row.retained_bytes.is_none()));
+}
+
+#[test]
+fn dumps_convert_by_name() {
+    for (file, is_heap) in [("go/tiny_go127.heapdump.zst", true), ("mojo/tiny-3.5.0-full-thr.mojo", false)] {
+        let dump = dumptool::open(fixture(file)).unwrap();
+        for format in OutputFormat::ALL {
+            let mut out = Vec::new();
+            let result = dump.convert(format.name(), &mut out);
+            let fits = if is_heap { format.takes_heaps() } else { format.takes_profiles() };
+            if !fits {
+                assert_eq!(result.unwrap_err().kind(), ErrorKind::Unsupported, "{file} to {}", format.name());
+            } else if format == OutputFormat::Svg && !cfg!(feature = "flamegraph") {
+                assert!(result.unwrap_err().to_string().contains("flamegraph"));
+            } else {
+                result.unwrap();
+                let start: &[u8] = match format {
+                    OutputFormat::Hprof => b"JAVA PROFILE 1.0.",
+                    OutputFormat::Mojo => b"MOJ\x03",
+                    OutputFormat::Pprof => b"\x1f\x8b",
+                    OutputFormat::Speedscope | OutputFormat::Firefox | OutputFormat::Heapsnapshot => b"{",
+                    _ => b"",
+                };
+                assert!(out.starts_with(start) && out.len() > 100, "{file} to {}: {} bytes", format.name(), out.len());
+            }
+        }
+        let error = dump.convert("png", Vec::new()).unwrap_err();
+        assert!(error.offset().is_none() && error.advice().unwrap().contains("hprof"), "{error}");
+    }
+}
+
+#[test]
+fn every_output_format_has_a_name_of_its_own() {
+    let mut names: Vec<_> = OutputFormat::ALL.into_iter().flat_map(|format| [format.name(), format.extensions()[0]]).collect();
+    assert!(OutputFormat::ALL.into_iter().all(|format| OutputFormat::from_name(format.name()) == Some(format)));
+    names.sort_unstable();
+    names.dedup();
+    assert!(names.len() >= OutputFormat::ALL.len());
+    assert_eq!(OutputFormat::from_name("png"), None);
+}
