@@ -100,7 +100,11 @@ fn what_objects_of_go_retain_comes_back_from_hprof() {
 fn sizes_of_moarvm_come_back(path: &std::path::Path) {
     let bytes = read(path);
     let heap = input::load(Format::Mvmheap, &bytes, LoadOptions::default()).unwrap().heap;
-    let all = heap.shallow.iter().chain(heap.external.iter().map(|(_, bytes)| *bytes)).sum::<u64>();
+    let all = heap
+        .objects()
+        .map(|object| heap.shallow_bytes(object))
+        .chain(heap.externals().iter().map(|(_, bytes)| *bytes))
+        .sum::<u64>();
     let mut out = Vec::new();
     let report = hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
     let rounded = report.lost.iter().find(|loss| loss.what.starts_with("sizes that MAT")).and_then(|loss| loss.bytes);
@@ -115,7 +119,7 @@ fn sizes_of_moarvm_come_back(path: &std::path::Path) {
     largest.sort_by_key(|&object| std::cmp::Reverse(before.retained(object)));
     let retained = largest.iter().take(50).map(|&object| {
         let again = reread.find(&format!("{:#x}", 8 * (u64::from(object.0) + 1))).expect("ids tell where objects are");
-        (heap.names.text(heap.type_of(object).name), before.retained(object), after.retained(again))
+        (heap.names().text(heap.type_of(object).name), before.retained(object), after.retained(again))
     });
     // Sizes become multiples of 8, which shows where little is retained.
     let differs = |&(_, before, after): &(_, u64, u64)| !is_near(after, before) && after.abs_diff(before) > 64;
