@@ -3,6 +3,7 @@
 
 pub mod dart;
 pub mod heap;
+pub mod hostile;
 pub mod hprof;
 pub mod mojo;
 pub mod mvmheap;

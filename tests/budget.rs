@@ -1,0 +1,281 @@
+//! Every command on small hostile files: memory and output stay in proportion to what was read, whatever a file claims.
+//!
+//! The files are those of `tests/support/hostile.rs` and of the folder that DUMPTOOL_HOSTILE names. Each command runs in a
+//! process of its own, whose peak of memory, processor time and output are measured.
+#![cfg(unix)]
+#![allow(unsafe_code)]
+
+mod support;
+
+use rayon::prelude::*;
+use std::fs::{self, File};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use support::hostile::{FAMILIES, files};
+
+/// Bytes of memory, and of output, that any command may take for an input of at most 1 MiB.
+const MEMORY: u64 = 300 << 20;
+const OUTPUT: u64 = 64 << 20;
+const INPUT: u64 = 1 << 20;
+
+/// Seconds of processor time after which a command is ended, in a build for debugging.
+const SECONDS: u64 = 20;
+
+/// How much larger the large file of a family is than the small one. Four doublings of the cost of a step would be 16 times.
+const GROWTH: usize = 4;
+
+/// Commands that are known to be over their budget and are not run, by a part of the file's name and of the command: long names
+/// times rows, and repeated stacks as text (issue 13, items 5 and 8).
+const KNOWN: &[(&str, &str)] = &[
+    ("long-class-names", "FILE"),
+    ("long-file-name", "FILE"),
+    ("repeated-stack", "convert"),
+    ("longfile", "FILE"),
+    ("longdeep", "FILE"),
+    ("repeat.mojo", "convert"),
+];
+
+/// What a run took.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    status: ExitStatus,
+    memory: u64,
+    output: u64,
+    seconds: f64,
+}
+
+/// Runs the program with a file; `OUT` in the arguments is a path beside nothing else.
+fn run(file: &Path, command: &str) -> (Cost, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+    for word in command.split(' ') {
+        match word {
+            "FILE" => child.arg(file),
+            _ if word.starts_with("OUT") => child.arg(at(word)),
+            _ => child.arg(word),
+        };
+    }
+    child.stdout(File::create(at("stdout")).unwrap()).stderr(File::create(at("stderr")).unwrap());
+    child.args(["--threads", "2"]).env("TMPDIR", folder.path());
+    // What goes wrong must not take the machine with it.
+    let limits = [(libc::RLIMIT_AS, 1 << 30), (libc::RLIMIT_FSIZE, 400 << 20), (libc::RLIMIT_CPU, SECONDS), (libc::RLIMIT_CORE, 0)];
+    // SAFETY: setrlimit may be called between fork and exec.
+    unsafe {
+        child.pre_exec(move || {
+            for (resource, limit) in limits {
+                libc::setrlimit(resource, &libc::rlimit { rlim_cur: limit, rlim_max: limit });
+            }
+            Ok(())
+        });
+    }
+    let id = child.spawn().unwrap().id() as libc::pid_t;
+    let (mut status, mut usage) = (0, unsafe { std::mem::zeroed::<libc::rusage>() });
+    // SAFETY: the child was started above and nobody else waits for it; both pointers are to local variables.
+    assert_eq!(unsafe { libc::wait4(id, &mut status, 0, &mut usage) }, id);
+    let mut output = 0;
+    for entry in fs::read_dir(folder.path()).unwrap() {
+        let entry = entry.unwrap();
+        let name = entry.file_name().into_string().unwrap();
+        assert!(!name.starts_with(".dumptool"), "{command} on {} leaves {name}", file.display());
+        output += entry.metadata().unwrap().len();
+    }
+    let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
+    let seconds = usage.ru_utime.tv_sec as f64 + usage.ru_utime.tv_usec as f64 / 1e6;
+    let cost = Cost { status: ExitStatus::from_raw(status), memory: usage.ru_maxrss as u64 * unit, output, seconds };
+    (cost, String::from_utf8_lossy(&fs::read(at("stderr")).unwrap()).chars().take(300).collect())
+}
+
+/// The commands for a file, by what is in it.
+fn commands(file: &Path) -> Vec<String> {
+    const BOTH: &[&str] = &[
+        "info FILE",
+        "info --records FILE --format json",
+        "cat FILE",
+        "cat FILE --contents --format jsonl",
+        "check FILE --format json",
+        "check FILE --max total.count=1",
+        "top FILE",
+        "top FILE --format csv",
+        "top FILE -n 0 --format json",
+        "tree FILE",
+        "tree FILE --format json",
+        "find FILE",
+        "find FILE -n 0 --format json",
+        "find FILE --format csv",
+        "diff FILE FILE",
+        "diff FILE FILE -n 0 --format json",
+    ];
+    const HEAP: &[&str] = &[
+        "top FILE --quick",
+        "top FILE --suspects",
+        "top FILE --by root",
+        "top FILE --by namespace --format jsonl",
+        "path FILE --type *",
+        "path FILE --type * -n 0 --format json",
+        "path FILE --type * --format csv",
+        "path FILE OBJECT",
+        "path FILE OBJECT --format json",
+        "path FILE OBJECT --dot",
+        "show FILE OBJECT",
+        "show FILE OBJECT --format json",
+        "convert FILE OUT.hprof",
+        "convert FILE OUT.heapsnapshot",
+        "convert FILE OUT.csv --table types",
+        "convert FILE OUT.jsonl --table objects",
+        "convert FILE OUT.csv --table references",
+        "convert FILE OUT.csv --table roots",
+        "convert FILE OUT.folded",
+        "convert FILE OUT.pb",
+        "convert FILE OUT.speedscope.json",
+    ];
+    const PROFILE: &[&str] = &[
+        "top FILE --by line",
+        "top FILE --by file",
+        "top FILE --by thread --format csv",
+        "convert FILE OUT.austin",
+        "convert FILE OUT.folded",
+        "convert FILE OUT.pb",
+        "convert FILE OUT.speedscope.json",
+        "convert FILE OUT.json --to firefox",
+        "convert FILE OUT.jsonl",
+        "convert FILE OUT.csv",
+        "convert FILE OUT.mojo",
+        "convert FILE OUT.hprof",
+    ];
+    let kind = |name: &str| name.contains(".mojo") || name.contains(".austin");
+    let is_profile = kind(&file.file_name().unwrap().to_string_lossy());
+    let mut commands: Vec<_> =
+        BOTH.iter().chain(if is_profile { PROFILE } else { HEAP }).map(|&command| command.to_owned()).collect();
+    if cfg!(feature = "flamegraph") {
+        commands.push("convert FILE OUT.svg".to_owned());
+    }
+    let last = last_object(file);
+    commands.iter_mut().for_each(|command| *command = command.replace("OBJECT", &last));
+    commands
+}
+
+/// The object that was dumped last: the end of a chain.
+fn last_object(file: &Path) -> String {
+    let name = file.file_name().unwrap().to_string_lossy();
+    match name.rsplit('.').next() {
+        Some("hprof") => "0x3f8".to_owned(),
+        Some("dartheap") => {
+            let bytes = support::read(file);
+            let info = support::info(dumptool::input::Format::Dart, &bytes);
+            format!("#{}", info["heap"]["snapshots"][0]["objects"].as_u64().unwrap_or(1))
+        }
+        _ => "#1".to_owned(),
+    }
+}
+
+fn is_known(file: &Path, command: &str) -> bool {
+    let name = file.file_name().unwrap().to_string_lossy();
+    KNOWN.iter().any(|(part, of_command)| name.contains(part) && command.contains(of_command))
+}
+
+/// What is wrong with a run, if anything is.
+fn over_budget(file: &Path, command: &str, (cost, message): &(Cost, String)) -> Option<String> {
+    let what = match (cost.status.code(), cost.status.signal()) {
+        (None, Some(libc::SIGXCPU | libc::SIGKILL)) => format!("takes more than {SECONDS} s"),
+        (None, signal) => format!("ends with signal {signal:?}"),
+        (Some(0..=3), _) if message.contains("out of memory") => "runs out of memory".to_owned(),
+        (Some(0..=3), _) if message.contains("panicked") => "panics".to_owned(),
+        (Some(0..=3), _) if cost.memory > MEMORY => format!("takes {} MiB of memory", cost.memory >> 20),
+        (Some(0..=3), _) if cost.output > OUTPUT => format!("writes {} MiB", cost.output >> 20),
+        (Some(0..=3), _) => return None,
+        (Some(status), _) => format!("ends with status {status}"),
+    };
+    Some(format!("{}: {command}: {what}: {message}", file.file_name().unwrap().to_string_lossy()))
+}
+
+/// What is wrong with how the cost of a command grows, if anything is.
+fn out_of_proportion(file: &Path, command: &str, small: Cost, large: Cost) -> Option<String> {
+    /// Of the program itself, and of blocks that are taken as a whole.
+    const MEMORY_SLACK: f64 = (24 << 20) as f64;
+    const OUTPUT_SLACK: f64 = (64 << 10) as f64;
+    const SECONDS_SLACK: f64 = 0.5;
+    let bound = |small: f64, tolerance: f64| small * GROWTH as f64 * tolerance;
+    let what = if large.memory as f64 > bound(small.memory as f64 - MEMORY_SLACK, 1.3).max(0.0) + 2.0 * MEMORY_SLACK {
+        format!("memory grows from {} to {} MiB", small.memory >> 20, large.memory >> 20)
+    } else if large.output as f64 > bound(small.output as f64, 1.3) + OUTPUT_SLACK {
+        format!("output grows from {} to {} bytes", small.output, large.output)
+    } else if large.seconds > bound(small.seconds, 2.0) + SECONDS_SLACK {
+        format!("time grows from {:.2} to {:.2} s", small.seconds, large.seconds)
+    } else {
+        return None;
+    };
+    Some(format!("{}: {command}: {what}, for {GROWTH} times the input", file.file_name().unwrap().to_string_lossy()))
+}
+
+/// Reports all that is wrong.
+fn assert_all_well(results: Vec<Option<String>>) {
+    let wrong: Vec<_> = results.iter().flatten().map(|what| format!("{what}\n")).collect();
+    assert!(wrong.is_empty(), "{} of {} runs:\n{}", wrong.len(), results.len(), wrong.concat());
+}
+
+fn check_budget(files: &[PathBuf]) {
+    let runs: Vec<_> = files
+        .iter()
+        .flat_map(|file| commands(file).into_iter().filter(|command| !is_known(file, command)).map(move |command| (file, command)))
+        .collect();
+    let results = runs.into_par_iter().map(|(file, command)| over_budget(file, &command, &run(file, &command)));
+    assert_all_well(results.collect());
+}
+
+#[test]
+fn small_files_take_little_memory_and_give_little_output() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = files().into_iter().map(|(name, bytes)| {
+        assert!(bytes.len() as u64 <= INPUT, "{name}");
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    });
+    check_budget(&paths.collect::<Vec<_>>());
+}
+
+#[test]
+fn larger_files_cost_as_much_more_as_they_are_larger() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut runs = Vec::new();
+    for family in FAMILIES {
+        let [small, large] = [("small", family.size / GROWTH), ("large", family.size)].map(|(name, size)| {
+            let path = folder.path().join(format!("{name}-{}", family.name));
+            let bytes = (family.file)(size);
+            assert!(bytes.len() as u64 <= INPUT, "{}: {} bytes", family.name, bytes.len());
+            fs::write(&path, bytes).unwrap();
+            path
+        });
+        let of_large = commands(&large);
+        runs.extend(
+            commands(&small)
+                .into_iter()
+                .zip(of_large)
+                .filter(|(_, command)| !is_known(&large, command))
+                .map(|commands| (small.clone(), large.clone(), commands)),
+        );
+    }
+    let results = runs.into_par_iter().map(|(small, large, (of_small, command))| {
+        let taken = run(&large, &command);
+        over_budget(&large, &command, &taken).or_else(|| {
+            // Time is what it is on a machine with other work: it is too much only if it is so twice.
+            let compare = |large_cost| out_of_proportion(&large, &command, run(&small, &of_small).0, large_cost);
+            compare(taken.0).and_then(|_| compare(run(&large, &command).0))
+        })
+    });
+    assert_all_well(results.collect());
+}
+
+#[test]
+fn hostile_files_of_a_folder_stay_within_the_budget() {
+    let Some(folder) = std::env::var_os("DUMPTOOL_HOSTILE") else {
+        eprintln!("DUMPTOOL_HOSTILE is not set: only the project's own hostile files are tried");
+        return;
+    };
+    let mut paths = support::files(Path::new(&folder));
+    paths.retain(|path| path.extension().is_none_or(|extension| extension != "md") && fs::metadata(path).unwrap().len() <= INPUT);
+    assert!(!paths.is_empty(), "{} has no files of at most 1 MiB", Path::new(&folder).display());
+    check_budget(&paths);
+}
