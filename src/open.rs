@@ -27,7 +27,7 @@ use std::path::Path;
 /// # Errors
 /// If the file cannot be read or is not a dump of a known format.
 pub fn open(path: impl AsRef<Path>) -> Result<Dump> {
-    Dump::from_source(Source::open(path.as_ref())?)
+    Dump::from_source(Source::open_if(path.as_ref(), &|head| detect::detect(head).map(|_| ()))?)
 }
 
 /// An opened dump: its bytes and its format.

@@ -31,7 +31,8 @@ impl Compression {
     pub fn detect(bytes: &[u8]) -> Option<Self> {
         match bytes {
             [0x1f, 0x8b, 0x08, ..] => Some(Self::Gzip),
-            [0x28, 0xb5, 0x2f, 0xfd, ..] => Some(Self::Zstd),
+            // A frame to be skipped may come first: pzstd and others keep notes in it.
+            [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
     }
@@ -45,22 +46,32 @@ impl Compression {
     }
 }
 
-/// What a compressed input may grow to: 256 MiB, and beyond that 250 times its compressed size.
+/// How far a compressed input may grow: to 128 MiB for its first MiB, and to 250 times what it has beyond that.
 ///
 /// Real dumps compress 3 to 60 times; deflate reaches 1032 at most and zstd 10⁴ and more on zeros.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Decompressed bytes that are always allowed.
     pub free: u64,
-    /// Decompressed bytes allowed per compressed byte beyond that.
+    /// Decompressed bytes allowed beyond that, for each compressed byte beyond the first MiB.
     pub ratio: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Self { free: 256 << 20, ratio: 250 }
+        Self { free: 128 << 20, ratio: 250 }
     }
 }
+
+impl Limits {
+    /// What so many compressed bytes may decompress to.
+    pub fn allowed(&self, stored: u64) -> u64 {
+        self.free.saturating_add(stored.saturating_sub(1 << 20).saturating_mul(self.ratio))
+    }
+}
+
+/// Looks at the first bytes of an input before more of it is copied. An error refuses the input.
+pub type Accept<'a> = &'a dyn Fn(&[u8]) -> Result<()>;
 
 /// An opened input: its bytes, and what is known of where they came from.
 #[derive(Debug)]
@@ -79,8 +90,16 @@ impl Source {
     /// # Errors
     /// `Io` when the operating system refuses, `Limit` when the input decompresses beyond the default [`Limits`].
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_if(path, &|_| Ok(()))
+    }
+
+    /// As [`Source::open`], unless the first bytes are refused: an endless device is not copied to find out what it is.
+    ///
+    /// # Errors
+    /// As [`Source::open`], and what `accept` says of an input that is not mapped as it is.
+    pub fn open_if(path: &Path, accept: Accept<'_>) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io(error, "cannot open"))?;
-        Self::from_file(file, Limits::default())
+        Self::from_file_if(file, Limits::default(), accept)
     }
 
     /// Opens standard input. A redirected plain file (`< dump`) is mapped like any other.
@@ -88,65 +107,72 @@ impl Source {
     /// # Errors
     /// As [`Source::open`].
     pub fn stdin() -> Result<Self> {
+        Self::stdin_if(&|_| Ok(()))
+    }
+
+    /// As [`Source::stdin`], unless the first bytes are refused.
+    ///
+    /// # Errors
+    /// As [`Source::open_if`].
+    pub fn stdin_if(accept: Accept<'_>) -> Result<Self> {
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
             let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(|error| Error::io(error, "cannot read standard input"))?;
-            Self::from_file(File::from(stdin), Limits::default())
+            Self::from_file_if(File::from(stdin), Limits::default(), accept)
         }
         #[cfg(not(unix))]
-        Self::from_stream(io::stdin().lock(), Limits::default())
+        Self::from_stream_if(io::stdin().lock(), Limits::default(), accept)
     }
 
     /// Opens an open file: maps it if it is a plain one that has not been read from, spills it otherwise.
     ///
     /// # Errors
     /// As [`Source::open`].
-    pub fn from_file(mut file: File, limits: Limits) -> Result<Self> {
+    pub fn from_file(file: File, limits: Limits) -> Result<Self> {
+        Self::from_file_if(file, limits, &|_| Ok(()))
+    }
+
+    fn from_file_if(mut file: File, limits: Limits, accept: Accept<'_>) -> Result<Self> {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
             return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read").hint("name the dump itself"));
         }
         if !metadata.is_file() || file.stream_position().unwrap_or(1) != 0 {
-            return Self::from_stream(BufReader::with_capacity(BUFFER, file), limits);
+            return Self::from_stream_if(BufReader::with_capacity(BUFFER, file), limits, accept);
         }
         let map = map(&file)?;
         match Compression::detect(map.as_deref().unwrap_or_default()) {
             None => Self::unframed(map, None, metadata.len(), None),
-            Some(_) => Self::from_stream(map.as_deref().unwrap_or_default(), limits),
+            Some(_) => Self::from_stream_if(map.as_deref().unwrap_or_default(), limits, accept),
         }
     }
 
     /// Spills a stream to an unlinked temporary file, undoing one layer of compression.
     ///
-    /// A compressed stream that breaks off yields what came before; [`Source::damage`] then says where.
+    /// A compressed stream that breaks off yields what came before; [`Source::damage`] then says where. So does one that other
+    /// data follows, unless it is zeros: tapes and disks fill their blocks with them.
     ///
     /// # Errors
     /// As [`Source::open`].
     pub fn from_stream(stream: impl BufRead, limits: Limits) -> Result<Self> {
+        Self::from_stream_if(stream, limits, &|_| Ok(()))
+    }
+
+    fn from_stream_if(stream: impl BufRead, limits: Limits, accept: Accept<'_>) -> Result<Self> {
         let mut stream = Counted { inner: stream, count: 0, head: Vec::new() };
         stream.peek(4).map_err(|error| Error::io(error, "cannot read"))?;
         let compression = Compression::detect(&stream.head);
-        let mut file = tempfile::tempfile().map_err(|error| Error::io(error, "cannot create a temporary file"))?;
-        let (stored_bytes, damage) = match compression {
+        let mut spill = Spill::new(accept)?;
+        let damage = match compression {
             None => {
-                io::copy(&mut stream, &mut file).map_err(|error| Error::io(error, "cannot copy to a temporary file"))?;
-                (stream.count, None)
+                spill.copy(&mut stream)?;
+                None
             }
-            Some(Compression::Gzip) => {
-                let mut decoder = flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(BUFFER, stream));
-                let damage = spill(&mut decoder, |decoder| decoder.get_ref().get_ref().count, &mut file, limits)?;
-                (decoder.get_ref().get_ref().count, damage)
-            }
-            Some(Compression::Zstd) => {
-                let buffered = BufReader::with_capacity(BUFFER, stream);
-                let mut decoder =
-                    zstd::stream::read::Decoder::with_buffer(buffered).map_err(|error| Error::io(error, "cannot start zstd"))?;
-                let damage = spill(&mut decoder, |decoder| decoder.get_ref().get_ref().count, &mut file, limits)?;
-                (decoder.get_ref().get_ref().count, damage)
-            }
+            Some(Compression::Gzip) => gunzip(&mut stream, &mut spill, limits)?,
+            Some(Compression::Zstd) => unzstd(&mut stream, &mut spill, limits)?,
         };
-        Self::unframed(map(&file)?, compression, stored_bytes, damage)
+        Self::unframed(map(&spill.finish()?)?, compression, stream.count, damage)
     }
 
     /// Joins the payloads of a recording of VM-service frames; anything else stays as it is.
@@ -216,37 +242,156 @@ fn map(file: &File) -> Result<Option<Mmap>> {
     Ok(Some(map))
 }
 
-/// Copies a decoder's output to `file`. Ok(Some) is the damage that ended it early; Err is what makes the output unusable.
-fn spill<D: Read>(decoder: &mut D, stored: impl Fn(&D) -> u64, file: &mut File, limits: Limits) -> Result<Option<Error>> {
-    let mut buffer = vec![0; BUFFER];
-    let mut written = 0u64;
+/// Undoes gzip, member by member. Ok(Some) is the damage that ended it early; Err is what makes the output unusable.
+fn gunzip(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Limits) -> Result<Option<Error>> {
     loop {
-        match decoder.read(&mut buffer) {
-            Ok(0) => return Ok(None),
-            Ok(length) => {
-                file.write_all(&buffer[..length]).map_err(|error| Error::io(error, "cannot write to a temporary file"))?;
-                written += length as u64;
+        let mut decoder = flate2::bufread::GzDecoder::new(&mut *stream);
+        if let Some(damage) = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)? {
+            return Ok(Some(damage));
+        }
+        stream.peek(2).map_err(|error| Error::io(error, "cannot read"))?;
+        if stream.head != [0x1f, 0x8b] {
+            return what_follows(stream, spill.written, Compression::Gzip);
+        }
+    }
+}
+
+/// As [`gunzip`], for zstd.
+fn unzstd(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Limits) -> Result<Option<Error>> {
+    let mut decoder =
+        zstd::stream::read::Decoder::with_buffer(&mut *stream).map_err(|error| Error::io(error, "cannot start zstd"))?;
+    let damage = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?;
+    drop(decoder);
+    match damage {
+        // The library takes whatever follows a frame for another one, and says so when it is none.
+        Some(damage) if damage.cause().is_some_and(|cause| cause.contains(UNKNOWN_FRAME)) => {
+            what_follows(stream, spill.written, Compression::Zstd)
+        }
+        damage => Ok(damage),
+    }
+}
+
+const UNKNOWN_FRAME: &str = "Unknown frame descriptor";
+
+/// What comes after compressed data that is whole: nothing, zeros, or something that does not belong there.
+fn what_follows(stream: &mut Counted<impl BufRead>, written: u64, compression: Compression) -> Result<Option<Error>> {
+    let at = stream.count;
+    loop {
+        let rest = stream.fill_buf().map_err(|error| Error::io(error, "cannot read"))?;
+        if rest.is_empty() {
+            return Ok(None);
+        }
+        if rest.iter().any(|byte| *byte != 0) {
+            let what = format!("other data follows the {} data, at byte {at} of the compressed input", compression.name());
+            return Ok(Some(Error::corrupt(written, what).hint("what was compressed before it was read")));
+        }
+        let length = rest.len();
+        stream.consume(length);
+    }
+}
+
+/// The temporary file that an input is copied to, as soon as its first bytes are accepted.
+struct Spill<'a> {
+    file: File,
+    accept: Accept<'a>,
+    /// What waits for being accepted; None afterwards.
+    head: Option<Vec<u8>>,
+    written: u64,
+    buffer: Vec<u8>,
+}
+
+/// First bytes that are looked at. A format may begin with 64 KiB of comments, or with as much of a VM service's header.
+const HEAD: usize = 128 << 10;
+
+impl<'a> Spill<'a> {
+    fn new(accept: Accept<'a>) -> Result<Self> {
+        let file = tempfile::tempfile().map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        Ok(Self { file, accept, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
+    }
+
+    fn push(&mut self, length: usize) -> Result<()> {
+        self.written += length as u64;
+        let bytes = &self.buffer[..length];
+        match &mut self.head {
+            None => write(&mut self.file, bytes),
+            Some(head) => {
+                head.extend_from_slice(bytes);
+                if head.len() >= HEAD { self.accept() } else { Ok(()) }
             }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => {
+        }
+    }
+
+    fn accept(&mut self) -> Result<()> {
+        let Some(head) = self.head.take() else { return Ok(()) };
+        // What the frames of a VM service contain is seen when they are joined.
+        if vm_service::payloads(&head).is_none() {
+            (self.accept)(&head)?;
+        }
+        write(&mut self.file, &head)
+    }
+
+    fn finish(mut self) -> Result<File> {
+        self.accept()?;
+        Ok(self.file)
+    }
+
+    /// Copies a decoder's output. Ok(Some) is the damage that ended it early; Err is what makes the output unusable.
+    fn decode<D: Read>(&mut self, decoder: &mut D, stored: impl Fn(&D) -> u64, limits: Limits) -> Result<Option<Error>> {
+        let before = self.written;
+        match self.copy_while(decoder, |decoder, written| check(limits, written, stored(decoder)))? {
+            None => Ok(None),
+            Some(error) => {
+                let written = self.written;
                 let damage = match error.kind() {
                     io::ErrorKind::UnexpectedEof => Error::truncated(written, "the compressed input ends early"),
                     _ => Error::corrupt(written, "the compressed input is damaged").found(error.to_string()),
                 };
-                if written == 0 {
-                    return Err(damage);
+                match written == 0 && before == 0 {
+                    true => Err(damage),
+                    false => Ok(Some(damage.hint("what was decompressed before that was read"))),
                 }
-                return Ok(Some(damage.hint("what was decompressed before that was read")));
             }
         }
-        let allowed = limits.free.max(limits.ratio.saturating_mul(stored(decoder)));
-        if written > allowed {
-            return Err(Error::limit(written, "the input decompresses too far")
-                .expected(format!("at most {} times its compressed size", limits.ratio))
-                .found(format!("{written} bytes from {}", stored(decoder)))
-                .hint("if it is no bomb, decompress it with gzip -d or zstd -d first"));
+    }
+
+    fn copy<D: Read>(&mut self, input: &mut D) -> Result<()> {
+        match self.copy_while(input, |_, _| Ok(()))? {
+            None => Ok(()),
+            Some(error) => Err(Error::io(error, "cannot copy to a temporary file")),
         }
     }
+
+    /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so far has nothing against it.
+    fn copy_while<D: Read>(
+        &mut self,
+        input: &mut D,
+        check: impl Fn(&D, u64) -> Result<()>,
+    ) -> Result<Option<io::Error>> {
+        loop {
+            match input.read(&mut self.buffer) {
+                Ok(0) => return Ok(None),
+                Ok(length) => self.push(length)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Ok(Some(error)),
+            }
+            check(input, self.written)?;
+        }
+    }
+}
+
+fn write(file: &mut File, bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(|error| Error::io(error, "cannot write to a temporary file"))
+}
+
+fn check(limits: Limits, written: u64, stored: u64) -> Result<()> {
+    let allowed = limits.allowed(stored);
+    if written <= allowed {
+        return Ok(());
+    }
+    Err(Error::limit(written, "the input decompresses too far")
+        .expected(format!("at most {allowed} bytes from {stored}"))
+        .found(format!("{written} and more"))
+        .hint("if it is no bomb, decompress it with gzip -d or zstd -d first"))
 }
 
 /// Counts the bytes read from a stream and keeps its head for detection.
@@ -256,27 +401,33 @@ struct Counted<R> {
     head: Vec<u8>,
 }
 
-impl<R: Read> Counted<R> {
-    /// Reads up to `length` bytes ahead; they are given out again by `read`.
+impl<R: BufRead> Counted<R> {
+    /// Reads ahead until there are so many bytes, or no more; they are given out again by `read`.
     fn peek(&mut self, length: u64) -> io::Result<()> {
-        self.inner.by_ref().take(length).read_to_end(&mut self.head)?;
+        let more = length.saturating_sub(self.head.len() as u64);
+        self.inner.by_ref().take(more).read_to_end(&mut self.head)?;
         Ok(())
     }
 }
 
-impl<R: Read> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = match self.head.is_empty() {
-            true => self.inner.read(buffer)?,
-            false => {
-                let length = self.head.len().min(buffer.len());
-                for (to, from) in buffer.iter_mut().zip(self.head.drain(..length)) {
-                    *to = from;
-                }
-                length
-            }
-        };
+impl<R: BufRead> BufRead for Counted<R> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.head.is_empty() { self.inner.fill_buf() } else { Ok(&self.head) }
+    }
+
+    fn consume(&mut self, length: usize) {
+        match self.head.is_empty() {
+            true => self.inner.consume(length),
+            false => drop(self.head.drain(..length)),
+        }
         self.count += length as u64;
+    }
+}
+
+impl<R: BufRead> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.fill_buf()?.read(buffer)?;
+        self.consume(length);
         Ok(length)
     }
 }
@@ -294,7 +445,7 @@ mod tests {
 
     #[test]
     fn both_compressions_are_undone_whatever_the_chunks() {
-        let text: Vec<u8> = (0..600_000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
+        let text: Vec<u8> = (0..100_000u32).flat_map(|i| (i / 7).to_le_bytes()).collect();
         for packed in [gzip(&text), zstd::encode_all(&text[..], 3).unwrap()] {
             let source = Source::from_stream(&packed[..], Limits::default()).unwrap();
             assert_eq!(source.bytes(), text);
@@ -329,8 +480,63 @@ mod tests {
         for packed in [gzip(&vec![0; 16 << 20]), zstd::encode_all(&vec![0; 16 << 20][..], 3).unwrap()] {
             let error = Source::from_stream(&packed[..], limits).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Limit);
-            assert!(error.offset().unwrap() < (1 << 20) + limits.ratio * packed.len() as u64 + BUFFER as u64);
+            assert!(error.offset().unwrap() <= (1 << 20) + BUFFER as u64);
         }
+    }
+
+    #[test]
+    fn a_small_input_may_not_grow_without_bound() {
+        let limits = Limits::default();
+        assert_eq!((limits.allowed(1), limits.allowed(1 << 20)), (128 << 20, 128 << 20));
+        assert_eq!(limits.allowed(5 << 20), (128 << 20) + 250 * (4 << 20));
+        assert_eq!(limits.allowed(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn a_frame_to_be_skipped_may_come_first() {
+        let mut packed = vec![0x51, 0x2a, 0x4d, 0x18, 3, 0, 0, 0, 7, 7, 7];
+        packed.extend(zstd::encode_all(&b"text"[..], 3).unwrap());
+        let source = Source::from_stream(&packed[..], Limits::default()).unwrap();
+        assert_eq!((source.bytes(), source.compression()), (&b"text"[..], Some(Compression::Zstd)));
+        assert!(source.damage().is_none());
+    }
+
+    #[test]
+    fn zeros_behind_compressed_data_are_no_damage() {
+        for mut packed in [gzip(b"text"), zstd::encode_all(&b"text"[..], 3).unwrap()] {
+            packed.extend([0; 700]);
+            for capacity in [1, 1 << 16] {
+                let source = Source::from_stream(BufReader::with_capacity(capacity, &packed[..]), Limits::default()).unwrap();
+                assert_eq!(source.bytes(), b"text");
+                assert!(source.damage().is_none(), "{:?}", source.damage());
+            }
+        }
+    }
+
+    #[test]
+    fn other_data_behind_compressed_data_is_called_what_it_is() {
+        for (name, mut packed) in [("gzip", gzip(b"text")), ("zstd", zstd::encode_all(&b"text"[..], 3).unwrap())] {
+            let length = packed.len();
+            packed.extend(b"and more");
+            let source = Source::from_stream(&packed[..], Limits::default()).unwrap();
+            assert_eq!(source.bytes(), b"text");
+            let damage = source.damage().expect("it is told");
+            assert_eq!(damage.kind(), ErrorKind::Corrupt);
+            let message = damage.message();
+            assert!(message.contains(&format!("follows the {name} data, at byte {length} ")), "{message}");
+        }
+    }
+
+    #[test]
+    fn an_endless_stream_is_refused_by_its_first_bytes() {
+        let seen = std::cell::Cell::new(0);
+        let refuse = |head: &[u8]| {
+            seen.set(head.len());
+            Err(Error::unsupported(0, "zeros"))
+        };
+        let error = Source::from_stream_if(BufReader::new(io::repeat(0)), Limits::default(), &refuse).unwrap_err();
+        assert_eq!(error.message(), "zeros");
+        assert!(seen.get() < 2 * BUFFER, "{}", seen.get());
     }
 
     #[test]

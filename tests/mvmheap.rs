@@ -544,15 +544,37 @@ fn a_bomb_is_stopped_at_its_limit() {
     assert_eq!(info["heap"]["snapshots"][0]["details"]["strings"], json!(null));
 }
 
-#[test]
-fn ten_million_equal_rows_are_no_bomb() {
+/// A snapshot of equal rows, which take hardly a byte.
+fn equal_rows(rows: usize) -> Vec<u8> {
     let mut writer = Writer::new();
-    let kinds = vec![1; 10_000_000];
-    writer.column("colkind", 2, kinds);
+    writer.column("colkind", 2, vec![1; rows]);
     writer.end_group();
-    let info = info_json(&writer.bytes);
-    assert_eq!((&info["damage"], &info["heap"]["snapshots"][0]["objects"]), (&json!(null), &json!(10_000_000)));
-    assert!(cat(&writer.bytes, false).1.is_none());
+    writer.bytes
+}
+
+#[test]
+fn a_million_equal_rows_are_no_bomb() {
+    let bytes = equal_rows(1_000_000);
+    let info = info_json(&bytes);
+    assert_eq!((&info["damage"], &info["heap"]["snapshots"][0]["objects"]), (&json!(null), &json!(1_000_000)));
+    assert!(cat(&bytes, false).1.is_none());
+}
+
+#[test]
+fn ten_million_equal_rows_in_two_kilobytes_are_refused() {
+    assert_eq!(info_json(&equal_rows(10_000_000))["damage"]["kind"], "limit");
+}
+
+#[test]
+fn tables_of_many_snapshots_share_what_they_may_decompress_to() {
+    let mut writer = Writer::new();
+    for _ in 0..20 {
+        writer.meta("snapmeta", "{}");
+        writer.columns(&Snapshot { rows: vec![row(9, 0, 0, 0, &[])], ..Snapshot::default() });
+        writer.strings(&[&"\0".repeat(1 << 20)]);
+        writer.end_group();
+    }
+    assert_eq!(info_json(&writer.close())["damage"]["kind"], "limit");
 }
 
 #[test]

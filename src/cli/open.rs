@@ -19,7 +19,9 @@ pub(super) struct Input {
 impl Input {
     /// Opens a path, or standard input for `-`.
     pub(super) fn open(path: &Path, common: &Common) -> Result<Self, InputError> {
-        let source = if path == Path::new("-") { Source::stdin() } else { Source::open(path) };
+        // What is said to have a format is read as it is, whatever it begins with.
+        let accept = |head: &[u8]| common.from.map_or_else(|| detect::detect(head).map(|_| ()), |_| Ok(()));
+        let source = if path == Path::new("-") { Source::stdin_if(&accept) } else { Source::open_if(path, &accept) };
         let source = source.map_err(|error| InputError::new(path, error))?;
         let format = match common.from {
             Some(format) => format,

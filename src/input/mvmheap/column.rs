@@ -9,20 +9,25 @@ use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get
 
 /// The writer's level 9 declares windows of 4 MiB (2²²); a larger declaration than this is refused, not allocated.
 const LARGEST_WINDOW_LOG: u32 = 23;
-/// What any block may decompress to, whatever its size: enough for 32 million rows of the widest column.
-const FREE: u64 = 256 << 20;
-const LEAST_FREE: u64 = 16 << 20;
-/// What a block may decompress to beyond that, for each byte of what it is measured by. Real snapshots reach 30.
-const RATIO: u64 = 1000;
-/// The same for blocks that are held in memory as a whole. Real tables of strings reach 10.
-const TABLE_FREE: u64 = 1 << 20;
-const TABLE_RATIO: u64 = 100;
+/// What the columns of a file may decompress to, whatever its size; its snapshots share it.
+const FREE: u64 = 128 << 20;
+/// What the columns of a snapshot may decompress to beyond that, for each of its compressed bytes. Real ones reach 30.
+const RATIO: u64 = 100;
+/// Columns of a snapshot: six of collectables, which are equally long, and two of references, of which there are a few for each.
+const COLLECTABLES_SHARE: u64 = 2 * 6;
+const REFERENCES_SHARE: u64 = 2 * 2;
+/// What a number counts for, however narrow it is in the file: about what becomes of it in memory.
+const NUMBER: u64 = 8;
+/// What all blocks together that are held in memory as a whole may decompress to, and that for each compressed byte of them. Real
+/// tables of strings reach 10.
+const TABLES_FREE: u64 = 8 << 20;
+const TABLES_RATIO: u64 = 32;
 
 /// Decompression contexts for reuse: each owns a window of 4 MiB, which is not to be allocated anew for every column.
 #[derive(Clone)]
 pub(super) struct Decoders {
     unused: Arc<Mutex<Vec<DCtx<'static>>>>,
-    /// Bytes that any block may decompress to.
+    /// Bytes that a snapshot may decompress to, whatever its size.
     free: u64,
 }
 
@@ -35,12 +40,22 @@ impl Default for Decoders {
 impl Decoders {
     /// For a file of many snapshots, which share what a file may decompress to whatever its size.
     pub(super) fn for_snapshots(count: usize) -> Self {
-        Self { free: FREE.checked_div(count as u64).unwrap_or(FREE).max(LEAST_FREE), ..Self::default() }
+        Self { free: FREE.checked_div(count as u64).unwrap_or(FREE), ..Self::default() }
     }
 
-    /// Bytes that a block of a snapshot of `weight` compressed bytes may decompress to.
-    pub(super) fn limit(&self, weight: u64) -> u64 {
+    /// Bytes that the columns of a snapshot of `weight` compressed bytes may decompress to, with 8 bytes for each number.
+    fn limit(&self, weight: u64) -> u64 {
         self.free.saturating_add(weight.saturating_mul(RATIO))
+    }
+
+    /// The most rows that a snapshot of `weight` compressed bytes may have.
+    fn most_rows(&self, weight: u64) -> u64 {
+        self.limit(weight) / (NUMBER * COLLECTABLES_SHARE)
+    }
+
+    /// The most references that a snapshot of `weight` compressed bytes may have.
+    pub(super) fn most_references(&self, weight: u64) -> u64 {
+        self.limit(weight) / (NUMBER * REFERENCES_SHARE)
     }
 
     fn take(&self) -> DCtx<'static> {
@@ -185,7 +200,13 @@ impl<'a> Column<'a> {
                 .expected("1, 2, 4 or 8")
                 .found(entry_size.to_string()));
         }
-        Ok(Self { frame: FrameReader::new(block, weight, decoders)?, width: usize::from(entry_size), raw: Vec::new() })
+        let mut frame = FrameReader::new(block, weight, decoders)?;
+        let numbers = match frame.name.starts_with("ref") {
+            true => decoders.most_references(weight),
+            false => decoders.most_rows(weight),
+        };
+        frame.limit = numbers.saturating_mul(entry_size.into());
+        Ok(Self { frame, width: usize::from(entry_size), raw: Vec::new() })
     }
 
     /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the column has ended.
@@ -273,32 +294,60 @@ fn wrapping_sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::wrapping_add)
 }
 
-/// Decompresses a small block as a whole.
-pub(super) fn decode_table(block: &Block<'_>) -> Result<Vec<u8>> {
-    let mut reader = FrameReader::new(block, 0, &Decoders::default())?;
-    reader.limit = TABLE_FREE.saturating_add((reader.frame.len() as u64).saturating_mul(TABLE_RATIO));
-    let mut bytes = Vec::new();
-    let mut buffer = vec![0; 64 << 10];
-    loop {
-        let length = reader.read(&mut buffer)?;
-        if length == 0 {
-            return Ok(bytes);
-        }
-        bytes.extend_from_slice(buffer.get(..length).unwrap_or_default());
+/// What blocks that are held in memory as a whole may still decompress to.
+#[derive(Clone, Debug)]
+pub(super) struct TableBudget {
+    left: u64,
+}
+
+impl Default for TableBudget {
+    fn default() -> Self {
+        Self { left: TABLES_FREE }
     }
 }
 
-/// Decompresses a small column as a whole.
-pub(super) fn decode_numbers(block: &Block<'_>) -> Result<Vec<u64>> {
-    let mut column = Column::new(block, 0, &Decoders::default())?;
-    column.frame.limit = TABLE_FREE.saturating_add((column.frame.frame.len() as u64).saturating_mul(TABLE_RATIO));
-    let (mut all, mut chunk) = (Vec::new(), Vec::new());
-    loop {
-        column.read(4096, &mut chunk)?;
-        if chunk.is_empty() {
-            return Ok(all);
+impl TableBudget {
+    /// For lists of which every snapshot has some: real ones have 160 entries.
+    pub(super) fn of_list() -> Self {
+        Self { left: 64 << 10 }
+    }
+
+    /// Decompresses a small block.
+    pub(super) fn bytes(&mut self, block: &Block<'_>) -> Result<Vec<u8>> {
+        let mut reader = FrameReader::new(block, 0, &Decoders::default())?;
+        self.begin(&mut reader, 1);
+        let mut bytes = Vec::new();
+        let mut buffer = vec![0; 64 << 10];
+        loop {
+            let length = reader.read(&mut buffer)?;
+            if length == 0 {
+                self.left = self.left.saturating_sub(bytes.len() as u64);
+                return Ok(bytes);
+            }
+            bytes.extend_from_slice(buffer.get(..length).unwrap_or_default());
         }
-        all.extend_from_slice(&chunk);
+    }
+
+    /// Decompresses a small column.
+    pub(super) fn numbers(&mut self, block: &Block<'_>) -> Result<Vec<u64>> {
+        let mut column = Column::new(block, 0, &Decoders::default())?;
+        let cost = NUMBER.checked_div(column.width as u64).unwrap_or(1);
+        self.begin(&mut column.frame, cost);
+        let (mut all, mut chunk) = (Vec::new(), Vec::new());
+        loop {
+            column.read(4096, &mut chunk)?;
+            if chunk.is_empty() {
+                self.left = self.left.saturating_sub((all.len() as u64).saturating_mul(NUMBER));
+                return Ok(all);
+            }
+            all.extend_from_slice(&chunk);
+        }
+    }
+
+    /// A block earns bytes by what it takes in the file. Each of its decompressed bytes takes `cost` bytes in memory.
+    fn begin(&mut self, reader: &mut FrameReader<'_>, cost: u64) {
+        self.left = self.left.saturating_add((reader.frame.len() as u64).saturating_mul(TABLES_RATIO));
+        reader.limit = self.left.checked_div(cost).unwrap_or(self.left);
     }
 }
 

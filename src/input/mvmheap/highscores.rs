@@ -1,6 +1,6 @@
 //! The writer's own lists of the largest types and frames: `topIDs` and `topscore`.
 
-use super::column::decode_numbers;
+use super::column::TableBudget;
 use super::dump::{Dump, Snapshot};
 use crate::error::{Error, Result};
 
@@ -16,7 +16,8 @@ pub(super) struct Board {
 pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<Result<Vec<Board>>> {
     let names = dump.filemeta.as_ref()?.texts("highscore_structure.data_order")?;
     let (ids, scores) = (snapshot.block("topIDs")?, snapshot.block("topscore")?);
-    let numbers = decode_numbers(ids).and_then(|ids| Ok((ids, decode_numbers(scores)?)));
+    let mut budget = TableBudget::of_list();
+    let numbers = budget.numbers(ids).and_then(|ids| Ok((ids, budget.numbers(scores)?)));
     Some(numbers.and_then(|(ids, scores)| {
         // The lists are equally long, so the number of entries in filemeta is not needed.
         let length = ids.len().checked_div(names.len()).unwrap_or(ids.len());

@@ -1,7 +1,7 @@
 //! The tables of strings, types and frames, which all snapshots of a file share.
 
 use super::blocks::Block;
-use super::column::{decode_numbers, decode_table, split_strings};
+use super::column::{TableBudget, split_strings};
 use super::sections::{Section, strings, table_rows};
 use crate::error::{Error, Result};
 
@@ -35,6 +35,7 @@ pub(super) struct Tables {
     pub(super) lines: Vec<u64>,
     /// A part of the strings, types or frames could not be read, so that later indices mean something unknown.
     pub(super) lost: Lost,
+    budget: TableBudget,
 }
 
 /// Which tables have a part that could not be read.
@@ -92,12 +93,13 @@ impl Tables {
         };
         let strings = find("strings").map_or(Ok(()), |block| self.append_strings(block));
         self.lost.strings |= strings.is_err();
-        let types = equal_columns(["reprname", "typename"].map(find)).map(|[reprs, names]| {
+        let types = equal_columns(["reprname", "typename"].map(find), &mut self.budget).map(|[reprs, names]| {
             self.types.extend(reprs.into_iter().zip(names).map(|(repr, name)| TypeRow { repr, name }));
         });
         self.lost.types |= types.is_err();
         // The line is no index, but its column must be as long as the others.
-        let frames = equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find)).map(|[names, cuids, files, lines]| {
+        let frames = equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find), &mut self.budget);
+        let frames = frames.map(|[names, cuids, files, lines]| {
             self.lines.extend(lines);
             self.frames.extend(names.into_iter().zip(cuids).zip(files).map(|((name, cuid), file)| [name, cuid, file]));
         });
@@ -106,7 +108,7 @@ impl Tables {
     }
 
     fn append_strings(&mut self, block: &Block<'_>) -> Result<()> {
-        let bytes = decode_table(block)?;
+        let bytes = self.budget.bytes(block)?;
         let (strings, rest) = split_strings(&bytes);
         for string in strings {
             self.push_string(string);
@@ -153,14 +155,14 @@ impl Tables {
 }
 
 /// Decodes columns that must be there together and be equally long, or not be there at all.
-fn equal_columns<const N: usize>(blocks: [Option<&Block<'_>>; N]) -> Result<[Vec<u64>; N]> {
+fn equal_columns<const N: usize>(blocks: [Option<&Block<'_>>; N], budget: &mut TableBudget) -> Result<[Vec<u64>; N]> {
     let mut columns = [const { Vec::new() }; N];
     let Some(any) = blocks.iter().flatten().next() else { return Ok(columns) };
     for (column, block) in columns.iter_mut().zip(blocks) {
         let Some(block) = block else {
             return Err(Error::corrupt(any.start, "a column of the table of types or frames is missing"));
         };
-        *column = decode_numbers(block)?;
+        *column = budget.numbers(block)?;
     }
     let length = columns.first().map_or(0, Vec::len);
     match columns.iter().find(|column| column.len() != length) {

@@ -125,7 +125,7 @@ fn order(dump: &Dump<'_>, snapshot: &Snapshot<'_>, starts: &mut Offsets, first: 
     let block = snapshot.block("colrfstr").or(snapshot.block("colrfcnt"));
     let at = block.map_or(snapshot.start, |block| block.start);
     let most = match &snapshot.data {
-        Data::Blocks(_) => dump.decoders.limit(snapshot.stored_bytes()),
+        Data::Blocks(_) => dump.decoders.most_references(snapshot.stored_bytes()),
         Data::Sections { refs, .. } => refs.map_or(0, |refs| refs.rows),
     };
     if references > most {
