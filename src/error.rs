@@ -23,6 +23,8 @@ pub enum ErrorKind {
     Absent,
     /// Reading on would take more memory or space than the input justifies.
     Limit,
+    /// The input needs more memory than was allowed, which may be little.
+    Memory,
     /// The operating system refused.
     Io,
 }
@@ -36,6 +38,7 @@ impl ErrorKind {
             Self::Unsupported => "unsupported",
             Self::Absent => "absent",
             Self::Limit => "limit",
+            Self::Memory => "memory",
             Self::Io => "io",
         }
     }
@@ -98,6 +101,13 @@ impl Error {
     #[cold]
     pub fn limit(offset: u64, what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Limit, Some(offset), what.into())
+    }
+
+    /// What was read up to `offset` needs more memory than was allowed.
+    #[cold]
+    pub fn memory(offset: u64, needed: u64) -> Self {
+        Self::new(ErrorKind::Memory, Some(offset), "the profile needs more memory than is allowed".into())
+            .found(format!("{needed} bytes and more"))
     }
 
     /// The operating system refused; `what` says what was tried.

@@ -362,11 +362,7 @@ impl<'a> Spill<'a> {
     }
 
     /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so far has nothing against it.
-    fn copy_while<D: Read>(
-        &mut self,
-        input: &mut D,
-        check: impl Fn(&D, u64) -> Result<()>,
-    ) -> Result<Option<io::Error>> {
+    fn copy_while<D: Read>(&mut self, input: &mut D, check: impl Fn(&D, u64) -> Result<()>) -> Result<Option<io::Error>> {
         loop {
             match input.read(&mut self.buffer) {
                 Ok(0) => return Ok(None),

@@ -129,8 +129,8 @@ proptest! {
         }
         prop_assert_eq!(sums, expected);
         let focus = Focus::of(&selected, &groups, &wanted);
-        prop_assert_eq!(focus.callees.nodes[0].sums.total, expected.total);
-        prop_assert_eq!(focus.callers.nodes[0].sums.total, expected.total);
+        prop_assert_eq!(focus.callees.node(0).sums.total, expected.total);
+        prop_assert_eq!(focus.callers.node(0).sums.total, expected.total);
     }
 
     #[test]
@@ -149,7 +149,7 @@ proptest! {
         let mut path = Vec::new();
         let mut found = BTreeMap::new();
         for pruned in &pruned {
-            let node = tree.nodes[pruned.node as usize];
+            let node = tree.node(pruned.node);
             path.truncate((pruned.depth as usize).saturating_sub(1));
             path.extend(node.group.map(|group| function(groups.label(group))));
             prop_assert!(pruned.omitted == 0 && path.len() == pruned.depth as usize);
@@ -173,7 +173,7 @@ proptest! {
         expected.entry(Vec::new()).or_default();
         let mut paths: Vec<Vec<u8>> = Vec::new();
         let mut found = BTreeMap::new();
-        for node in &focus.callers.nodes {
+        for node in focus.callers.nodes() {
             let mut path = if node.group.is_some() { paths[node.parent as usize].clone() } else { Vec::new() };
             path.extend(node.group.map(|group| function(groups.label(group))));
             found.insert(path.clone(), node.sums.total);
@@ -187,15 +187,15 @@ proptest! {
         let profile = build(&lines);
         let groups = Groups::of(&profile, FrameBy::Function);
         let tree = CallTree::of(&selected(&profile, None), &groups);
-        let base = tree.nodes[0].sums.total.get(Metric::Time);
+        let base = tree.node(0).sums.total.get(Metric::Time);
         let limits = PruneLimits { min_share: f64::from(percent) / 100.0, base, depth, nodes };
         let pruned = prune(&tree, Metric::Time, &limits);
         prop_assert!(pruned.len() <= nodes && pruned.iter().all(|node| node.depth <= depth));
         let kept: BTreeSet<u32> = pruned.iter().map(|pruned| pruned.node).collect();
         prop_assert_eq!(kept.len(), pruned.len());
         for pruned in pruned {
-            let children = (1..tree.nodes.len()).filter(|child| tree.nodes[*child].parent == pruned.node);
-            let gone: Vec<_> = children.filter(|child| !kept.contains(&(*child as u32))).map(|child| tree.nodes[child]).collect();
+            let children = (1..tree.len() as u32).filter(|child| tree.node(*child).parent == pruned.node);
+            let gone: Vec<_> = children.filter(|child| !kept.contains(child)).map(|child| tree.node(child)).collect();
             prop_assert_eq!(pruned.omitted, gone.len() as u64);
             prop_assert_eq!(pruned.omitted_value, gone.iter().map(|node| node.sums.total.time).sum::<i64>());
         }
@@ -239,7 +239,7 @@ fn very_deep_stacks_take_linear_time() {
     let name = builder.name(b"deep");
     let thread = builder.thread(1, None, name);
     let mut stack = StackId::EMPTY;
-    for number in 0..300_000u32 {
+    for number in 0..60_000u32 {
         let frame = frame(&mut builder, (number % 200) as u8, number);
         stack = builder.push(stack, frame);
         builder.sample(&ProfileSample { thread, stack, time: Some(1), memory: None, idle: false, gc: false });
@@ -251,9 +251,9 @@ fn very_deep_stacks_take_linear_time() {
     }
     let groups = Groups::of(&profile, FrameBy::Function);
     let tree = CallTree::of(&selected, &groups);
-    assert_eq!(prune(&tree, Metric::Time, &all_limits()).len(), 300_001);
+    assert_eq!(prune(&tree, Metric::Time, &all_limits()).len(), 60_001);
     let wanted = vec![true; groups.labels().len()];
-    assert_eq!(Focus::of(&selected, &groups, &wanted).callees.nodes.len(), 300_001);
+    assert_eq!(Focus::of(&selected, &groups, &wanted).callees.len(), 60_001);
     assert_eq!(places(&selected, &groups, Metric::Time).len(), 200);
 }
 
@@ -283,8 +283,8 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
     let threads = top(&selected, TopBy::Thread);
     assert_eq!(threads.rows.len(), truth["threads"].as_object().unwrap().len(), "{what}");
     for row in threads.rows {
-        assert_values(&truth["threads"][&row.label.name], &row.sums.own, &format!("{} of {what}", row.label.name));
-        assert!(truth["threads"][&row.label.name].is_object(), "{} of {what}", row.label.name);
+        assert_values(&truth["threads"][&*row.label.name], &row.sums.own, &format!("{} of {what}", row.label.name));
+        assert!(truth["threads"][&*row.label.name].is_object(), "{} of {what}", row.label.name);
     }
     let functions = top(&selected, TopBy::Frames(FrameBy::Function));
     let by_name: BTreeMap<String, Sums> = functions
@@ -293,8 +293,8 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
         .map(|row| {
             let GroupLabel { name, namespace, .. } = &row.label;
             // People see something where the file has nothing.
-            let name = if name == "<unnamed>" { "" } else { name };
-            (if namespace.is_empty() { name.to_owned() } else { format!("{name} ({namespace})") }, row.sums)
+            let name = if &**name == "<unnamed>" { "" } else { &**name };
+            (if namespace.is_empty() { name.to_string() } else { format!("{name} ({namespace})") }, row.sums)
         })
         .collect();
     let read: [(&str, Read); 2] = [("top_self", |sums| sums.own), ("top_total", |sums| sums.total)];
@@ -357,7 +357,7 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
         (&collected, "<module>", "gcw.py", total, Metric::Gc, 572_102),
     ] {
         let rows = top(&selected(profile, None), TopBy::Frames(FrameBy::Function)).rows;
-        let row = rows.iter().find(|row| row.label.name == name && row.label.namespace.ends_with(file)).unwrap();
+        let row = rows.iter().find(|row| *row.label.name == *name && row.label.namespace.ends_with(file)).unwrap();
         assert_eq!(read(&row.sums).get(metric), expected, "{name} {metric:?}");
     }
 }
@@ -382,9 +382,9 @@ fn bytes_without_samples_are_somebodys() {
 
     let groups = Groups::of(&profile, FrameBy::Function);
     let limits = PruneLimits { min_share: 0.01, base: 4096, depth: u32::MAX, nodes: usize::MAX };
-    let wanted: Vec<bool> = groups.labels().iter().map(|label| label.name == "f1").collect();
+    let wanted: Vec<bool> = groups.labels().iter().map(|label| &*label.name == "f1").collect();
     for tree in [CallTree::of(&selected, &groups), Focus::of(&selected, &groups, &wanted).callers] {
-        assert_eq!(prune(&tree, Metric::MemoryGained, &limits).len(), tree.nodes.len());
-        assert_eq!(tree.nodes.last().unwrap().sums.total, bytes);
+        assert_eq!(prune(&tree, Metric::MemoryGained, &limits).len(), tree.len());
+        assert_eq!(tree.nodes().last().unwrap().sums.total, bytes);
     }
 }

@@ -147,7 +147,7 @@ fn analyses(profile: &Profile) {
     }
     let groups = Groups::of(profile, FrameBy::Function);
     let tree = CallTree::of(&selected, &groups);
-    assert!(!exact || tree.nodes[0].sums.total == profile.total);
+    assert!(!exact || tree.node(0).sums.total == profile.total);
     let wanted: Vec<bool> = (0..groups.labels().len()).map(|group| group % 2 == 0).collect();
     let focus = Focus::of(&selected, &groups, &wanted);
     for metric in METRICS {
@@ -155,7 +155,7 @@ fn analyses(profile: &Profile) {
             let limits = PruneLimits { min_share, base: selected.total.get(metric), depth, nodes };
             for tree in [&tree, &focus.callers, &focus.callees] {
                 let shown = prune(tree, metric, &limits);
-                assert!(shown.len() <= nodes.min(tree.nodes.len()) && shown.iter().all(|node| node.depth <= depth));
+                assert!(shown.len() <= nodes.min(tree.len()) && shown.iter().all(|node| node.depth <= depth));
             }
         }
         assert_eq!(places(&selected, &groups, metric).len(), groups.labels().len());

@@ -4,14 +4,17 @@ mod target;
 
 use super::interrupt;
 use super::status::{OutputError, UsageError};
+use std::cell::RefCell;
+use std::fmt;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufWriter, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Seek, Write};
 #[cfg(unix)]
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use target::folder_of;
 pub(super) use target::is_stdout;
-use tempfile::TempPath;
+use tempfile::{SpooledTempFile, TempPath};
 
 /// An output that is being written.
 pub(super) struct Destination {
@@ -19,7 +22,26 @@ pub(super) struct Destination {
     writer: Encoder,
     /// The temporary file beside the target, for plain files.
     temporary: Option<TempPath>,
+    /// What was written so far, and where all of it is to go in the end.
+    then: Option<(Rc<RefCell<SpooledTempFile>>, Box<Destination>)>,
+    /// Bytes that may be written before they are compressed, and how many of them are left.
+    most: u64,
+    left: u64,
 }
+
+/// More is to be written than the input justifies.
+#[derive(Debug)]
+pub(super) struct OutOfProportion {
+    most: u64,
+}
+
+impl fmt::Display for OutOfProportion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the output would have more than {} MiB, which is out of all proportion to the input", self.most >> 20)
+    }
+}
+
+impl std::error::Error for OutOfProportion {}
 
 enum Encoder {
     Plain(BufWriter<Box<dyn Write>>),
@@ -44,7 +66,7 @@ impl Destination {
             if io::stdout().as_fd().try_clone_to_owned().is_ok_and(|stdout| is_same_file(&stdout.into(), input)) {
                 return Err(output_is_input());
             }
-            return Ok(Self { path: output.to_owned(), writer: Encoder::new(output, Box::new(io::stdout()))?, temporary: None });
+            return Ok(Self::new(output.to_owned(), Encoder::new(output, Box::new(io::stdout()))?, None));
         }
         let fail = |error| OutputError::new(output, error);
         let target = target::resolve(output).map_err(fail)?;
@@ -59,10 +81,21 @@ impl Destination {
             if (binary || compressed) && file.is_terminal() {
                 return Err(UsageError::new("binary output is not written to a terminal").into());
             }
-            return Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: None });
+            let writer = Encoder::new(output, Box::new(file))?;
+            return Ok(Self::new(target, writer, None));
         }
         let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error, &target)))?;
-        Ok(Self { path: target, writer: Encoder::new(output, Box::new(file))?, temporary: Some(temporary) })
+        let writer = Encoder::new(output, Box::new(file))?;
+        Ok(Self::new(target, writer, Some(temporary)))
+    }
+
+    fn new(path: PathBuf, writer: Encoder, temporary: Option<TempPath>) -> Self {
+        Self { path, writer, temporary, then: None, most: u64::MAX, left: u64::MAX }
+    }
+
+    /// Refuses to write more bytes than this, with [`OutOfProportion`].
+    pub(super) fn at_most(self, bytes: u64) -> Self {
+        Self { most: bytes, left: bytes, ..self }
     }
 
     /// Gzips what is written, as fast as possible, unless its name says already how to compress it.
@@ -73,9 +106,17 @@ impl Destination {
         self
     }
 
-    /// Whether nobody sees what is written before it is complete.
-    pub(super) fn is_hidden(&self) -> bool {
-        self.temporary.is_some()
+    /// Shows nothing of what is written before it is complete: what does not go to a file waits in a nameless one until then.
+    pub(super) fn waiting(self) -> Self {
+        if self.temporary.is_some() {
+            return self;
+        }
+        let waiting = Rc::new(RefCell::new(tempfile::spooled_tempfile(WAITING)));
+        let out: Box<dyn Write> = Box::new(Waiting(Rc::clone(&waiting)));
+        let (path, most, left) = (self.path.clone(), self.most, self.left);
+        let writer = Encoder::Plain(BufWriter::with_capacity(BUFFER, out));
+        let then = Some((waiting, Box::new(self)));
+        Self { path, writer, temporary: None, then, most, left }
     }
 
     /// Where to put what waits for its place in the output: beside it, where there is room for all of it if there is for the output;
@@ -92,6 +133,11 @@ impl Destination {
     pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
         let fail = |error| OutputError::new(&self.path, error);
         self.writer.finish().map_err(fail)?;
+        if let Some((waiting, mut out)) = self.then {
+            let mut waiting = waiting.borrow_mut();
+            waiting.rewind().and_then(|()| io::copy(&mut *waiting, &mut *out)).map_err(fail)?;
+            return out.commit();
+        }
         let Some(temporary) = self.temporary else { return Ok(None) };
         let bytes = fs::metadata(&temporary).map_err(fail)?.len();
         let kept = temporary.persist(&self.path).map_err(|error| fail(error.error));
@@ -100,13 +146,34 @@ impl Destination {
     }
 }
 
+/// Bytes that wait in memory.
+const WAITING: usize = 1 << 20;
+
+/// The writing end of what waits.
+struct Waiting(Rc<RefCell<SpooledTempFile>>);
+
+impl Write for Waiting {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.borrow_mut().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 impl Write for Destination {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.writer {
+        if bytes.len() as u64 > self.left {
+            return Err(io::Error::other(OutOfProportion { most: self.most }));
+        }
+        let written = match &mut self.writer {
             Encoder::Plain(writer) => writer.write(bytes),
             Encoder::Gzip(writer) => writer.write(bytes),
             Encoder::Zstd(writer) => writer.write(bytes),
-        }
+        }?;
+        self.left -= written as u64;
+        Ok(written)
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -6,6 +6,7 @@ use super::size::{count, size};
 use super::status::UsageError;
 use super::terminal::show_path;
 use crate::analysis::memory_estimate;
+use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
 
 /// What the columns of a loaded heap take: type, size, first reference and address of an object, target and label of a reference.
@@ -17,6 +18,9 @@ const USUAL_REFERENCES: u64 = 3;
 
 /// Bytes that an object takes in a file at least; compressed columns (mvmheap) may take less.
 const SMALLEST_OBJECT: u64 = 4;
+
+/// What is found out about a stack of a profile: sums, and its place in a tree of calls.
+const BYTES_PER_STACK: u64 = 100;
 
 /// What a loaded heap is for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -39,7 +43,7 @@ pub(super) fn refuse_too_large(
     snapshot: Option<Snapshot>,
     common: &Common,
 ) -> anyhow::Result<()> {
-    let Some(most) = limit(common) else { return Ok(()) };
+    let most = most_memory(input, common);
     let bytes = input.bytes().len() as u64;
     // Most files are so small that nothing in them can be too much; counting takes a pass.
     let bound = needs(work, bytes / SMALLEST_OBJECT, bytes);
@@ -90,6 +94,38 @@ fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool
         Some((objects, info.references.unwrap_or(objects.saturating_mul(USUAL_REFERENCES))))
     });
     counts.max()
+}
+
+/// What a command may take for an input: what was asked for, or what can be used and the input justifies. A plain file justifies
+/// anything, since memory is in proportion to it. One that is compressed, or has compressed columns, may have grown without limits:
+/// 256 MiB, and 250 bytes for each compressed byte beyond the first MiB, in which what it was decompressed to counts.
+pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
+    const FREE: u64 = 256 << 20;
+    const RATIO: u64 = 250;
+    if let Some(most) = common.max_memory {
+        return most;
+    }
+    let usable = usable_memory().unwrap_or(u64::MAX);
+    let source = &input.source;
+    let mapped = match (source.compression(), input.format) {
+        (Some(_), _) => input.bytes().len() as u64,
+        (None, Format::Mvmheap) => 0,
+        (None, _) => return usable,
+    };
+    let justified = source.stored_bytes().saturating_sub(1 << 20).saturating_mul(RATIO).saturating_add(FREE);
+    usable.min(justified.saturating_sub(mapped))
+}
+
+/// How much memory a profile may take that is looked at as a whole.
+pub(super) fn profile_limit(input: &Input, common: &Common) -> MemoryLimit {
+    MemoryLimit { most: most_memory(input, common), per_stack: BYTES_PER_STACK }
+}
+
+/// Refuses a profile that was found to take too much.
+pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
+    let most = size(most_memory(input, common), common.bytes);
+    let hint = "`dumptool top` reads in parts; --max-memory allows more";
+    UsageError::new(format!("{}: the profile needs more memory than {most}", show_path(&input.path))).hint(hint)
 }
 
 /// 80 % of what the process may have: the memory of the machine or of the container, or its address space (`ulimit -v`).

@@ -1,9 +1,9 @@
 //! Loading a heap or a profile: how, and what comes of it.
 
 use super::Progress;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
-use crate::model::profile::Profile;
+use crate::model::profile::{Profile, ProfileBuilder};
 use std::ops::ControlFlow;
 
 /// Which words of call frames count as pointers (Go).
@@ -87,6 +87,8 @@ pub struct Loaded<'a> {
 pub struct ProfileOptions<'a> {
     /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
     pub keep_samples: bool,
+    /// How much memory the profile may take.
+    pub memory: MemoryLimit,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -107,7 +109,45 @@ impl<'a> ProfileOptions<'a> {
 
 impl Default for ProfileOptions<'_> {
     fn default() -> Self {
-        Self { keep_samples: false, progress: &|_| {} }
+        Self { keep_samples: false, memory: MemoryLimit::NONE, progress: &|_| {} }
+    }
+}
+
+/// How much memory a profile may take. What its stacks take is known only when they are there, so the loader stops where it becomes
+/// more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryLimit {
+    /// Bytes.
+    pub most: u64,
+    /// Bytes that will be needed for each stack when the profile is looked at, besides those of the profile.
+    pub per_stack: u64,
+}
+
+impl MemoryLimit {
+    /// Any amount.
+    pub const NONE: Self = Self { most: u64::MAX, per_stack: 0 };
+
+    /// Refuses a profile that takes too much.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] with what the profile needs so far.
+    #[inline]
+    pub(super) fn check(&self, offset: u64, builder: &ProfileBuilder, besides: u64) -> Result<()> {
+        let stacks = (builder.stacks().len() as u64).saturating_mul(self.per_stack);
+        let needed = builder.bytes().saturating_add(stacks).saturating_add(besides);
+        if needed <= self.most { Ok(()) } else { Err(Error::memory(offset, needed)) }
+    }
+}
+
+/// What ended the reading of a profile, as damage, unless it is that there was not enough memory.
+///
+/// # Errors
+/// [`ErrorKind::Memory`].
+pub(super) fn damage(read: Result<()>) -> Result<Option<Error>> {
+    match read {
+        Ok(()) => Ok(None),
+        Err(error) if error.kind() == ErrorKind::Memory => Err(error),
+        Err(error) => Ok(Some(error)),
     }
 }
 

@@ -40,6 +40,7 @@ pub use info::{
 pub use read::{Progress, ReadOptions, Visitor};
 
 use crate::error::{Error, Result};
+use crate::model::heap::LoadWarning;
 use check::Findings;
 use format::{HeapReader, ProfileReader};
 use histogram::TypeCounts;
@@ -152,13 +153,18 @@ pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<F
 /// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such snapshot, or the dump is a
 /// profile.
 pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
-    (heap(format)?.load)(bytes, options)
+    let mut loaded = (heap(format)?.load)(bytes, options)?;
+    if loaded.heap.names.cut() > 0 {
+        let count = loaded.heap.names.cut();
+        loaded.heap.warnings.push(LoadWarning { what: "names of more than 4096 bytes, which were cut", count, damage: false });
+    }
+    Ok(loaded)
 }
 
 /// Loads a profile in one pass. A damaged one gives what could be loaded, with [`LoadedProfile::damage`] set.
 ///
 /// # Errors
-/// When nothing can be loaded: the header cannot be read, or the dump is a heap.
+/// When nothing can be loaded: the header cannot be read, the dump is a heap, or the profile takes more memory than it may.
 pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     (profile(format)?.load)(bytes, options)
 }

@@ -7,16 +7,20 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct NameId(pub u32);
 
-/// The strings of a heap. The empty string is always there, as [`Names::EMPTY`].
+/// The strings of a heap or a profile. The empty string is always there, as [`Names::EMPTY`].
+///
+/// A text of more than [`Names::LONGEST`] bytes is cut, and says how long it was: a row may name what a file says once, so that rows
+/// of long names would be out of all proportion to the file.
 #[derive(Clone, Debug)]
 pub struct Names {
     texts: Vec<Arc<str>>,
     by_text: FxHashMap<Arc<str>, NameId>,
+    cut: u64,
 }
 
 impl Default for Names {
     fn default() -> Self {
-        let mut names = Self { texts: Vec::new(), by_text: FxHashMap::default() };
+        let mut names = Self { texts: Vec::new(), by_text: FxHashMap::default(), cut: 0 };
         names.intern("");
         names
     }
@@ -26,8 +30,33 @@ impl Names {
     /// The empty string.
     pub const EMPTY: NameId = NameId(0);
 
+    /// Bytes that are kept of a text.
+    pub const LONGEST: usize = 4096;
+
     /// The number of a text, which is new if the text is.
+    #[inline]
     pub fn intern(&mut self, text: &str) -> NameId {
+        if text.len() > Self::LONGEST {
+            return self.intern_cut(text);
+        }
+        self.intern_whole(text)
+    }
+
+    #[cold]
+    fn intern_cut(&mut self, text: &str) -> NameId {
+        let kept = &text[..text.floor_char_boundary(Self::LONGEST)];
+        let before = self.texts.len();
+        let id = self.intern_whole(&format!("{kept}… ({} bytes)", text.len()));
+        self.cut += u64::from(self.texts.len() > before);
+        id
+    }
+
+    /// How many texts were cut.
+    pub fn cut(&self) -> u64 {
+        self.cut
+    }
+
+    fn intern_whole(&mut self, text: &str) -> NameId {
         if let Some(&id) = self.by_text.get(text) {
             return id;
         }
@@ -48,6 +77,11 @@ impl Names {
         self.texts.get(id.0 as usize).map_or("", |text| text)
     }
 
+    /// The text of a number, to be kept.
+    pub fn shared(&self, id: NameId) -> Arc<str> {
+        self.texts.get(id.0 as usize).map_or_else(|| "".into(), Arc::clone)
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.texts.len()
@@ -56,5 +90,23 @@ impl Names {
     /// Never: the empty string is always there.
     pub fn is_empty(&self) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_texts_are_cut_once_and_say_how_long_they_were() {
+        let mut names = Names::default();
+        let long = "é".repeat(Names::LONGEST);
+        let id = names.intern(&long);
+        assert_eq!((names.intern(&long), names.cut()), (id, 1));
+        let (kept, length) = names.text(id).split_once('…').unwrap();
+        assert_eq!((kept.len(), length), (Names::LONGEST, " (8192 bytes)"));
+        let whole = "x".repeat(Names::LONGEST);
+        let id = names.intern(&whole);
+        assert_eq!((names.text(id), names.cut()), (&*whole, 1));
     }
 }

@@ -11,6 +11,7 @@ mod stack_tree;
 pub(crate) mod thread;
 mod values;
 
+pub(crate) use aggregates::ValueColumns;
 pub use aggregates::{Aggregate, Aggregates};
 pub use builder::{EqualStacks, ProfileBuilder};
 pub use samples::{ProfileSample, Samples};
@@ -173,6 +174,8 @@ pub struct ProfileNotes {
     pub ranges: u64,
     /// Events of asyncio tasks.
     pub task_events: u64,
+    /// Stacks of more than [`StackTree::DEEPEST`] frames, of which only the outermost are kept: samples of MOJO, different stacks of other formats.
+    pub deep: u64,
     /// Lines, times and changes of memory that were larger than their columns, and are the largest that fit now.
     pub clamped: u64,
 }

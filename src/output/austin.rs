@@ -30,13 +30,32 @@ pub enum Dialect {
 
 /// Writes samples as lines of text.
 #[derive(Debug)]
-pub struct AustinWriter<W> {
+pub struct AustinWriter<'a, W> {
     out: W,
     dialect: Dialect,
     mode: Mode,
+    /// What was not written yet, of a line that may be far longer.
     line: Vec<u8>,
+    /// The sample that waits for the next one (dialect `peer`).
+    held: Option<Held<'a>>,
     counts: AustinCounts,
 }
+
+/// A sample, to be written later.
+#[derive(Debug)]
+struct Held<'a> {
+    mode: Mode,
+    pid: i128,
+    interpreter: Option<i128>,
+    thread: &'a [u8],
+    frames: Vec<SampleFrame<'a>>,
+    time: Option<i128>,
+    memory: Option<i128>,
+    idle: bool,
+}
+
+/// Bytes of a line that are written together.
+const BLOCK: usize = 16 << 10;
 
 /// What was written, and what was not because the text or the dialect has no place for it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -61,10 +80,10 @@ enum Mode {
     Full,
 }
 
-impl<W: Write> AustinWriter<W> {
+impl<'a, W: Write> AustinWriter<'a, W> {
     /// A writer to `out`, which should be buffered.
     pub fn new(out: W, dialect: Dialect) -> Self {
-        Self { out, dialect, mode: Mode::Time, line: Vec::new(), counts: AustinCounts::default() }
+        Self { out, dialect, mode: Mode::Time, line: Vec::new(), held: None, counts: AustinCounts::default() }
     }
 
     /// Ends the text and gives the output back.
@@ -72,21 +91,26 @@ impl<W: Write> AustinWriter<W> {
     /// # Errors
     /// When the output cannot be written.
     pub fn finish(mut self) -> io::Result<(W, AustinCounts)> {
-        self.write_line()?;
+        self.write_held()?;
         Ok((self.out, self.counts))
     }
 
-    fn write_line(&mut self) -> io::Result<()> {
-        if self.line.is_empty() {
-            return Ok(());
-        }
-        self.counts.samples += 1;
+    fn write_held(&mut self) -> io::Result<()> {
+        let Some(held) = self.held.take() else { return Ok(()) };
+        let now = std::mem::replace(&mut self.mode, held.mode);
+        let Held { pid, interpreter, thread, ref frames, time, memory, idle, .. } = held;
+        let written = self.write_sample(&Sample { pid, interpreter, thread, frames, time, memory, idle });
+        self.mode = now;
+        written
+    }
+
+    fn write_block(&mut self) -> io::Result<()> {
         self.out.write_all(&self.line)?;
         self.line.clear();
         Ok(())
     }
 
-    fn push_sample(&mut self, sample: &Sample<'_, '_>) {
+    fn write_sample(&mut self, sample: &Sample<'_, '_>) -> io::Result<()> {
         self.line.push(b'P');
         self.push_number(sample.pid);
         self.line.extend_from_slice(b";T");
@@ -100,10 +124,15 @@ impl<W: Write> AustinWriter<W> {
         }
         for frame in sample.frames {
             self.push_frame(frame);
+            if self.line.len() >= BLOCK {
+                self.write_block()?;
+            }
         }
         self.line.push(b' ');
         self.push_metric(sample);
         self.line.push(b'\n');
+        self.counts.samples += 1;
+        self.write_block()
     }
 
     fn push_frame(&mut self, frame: &SampleFrame<'_>) {
@@ -220,7 +249,7 @@ fn stream_frame(profile: &Profile, frame: ProfileFrame) -> SampleFrame<'_> {
     }
 }
 
-impl<'a, W: Write> SampleSink<'a> for AustinWriter<W> {
+impl<'a, W: Write> SampleSink<'a> for AustinWriter<'a, W> {
     type Error = io::Error;
 
     fn metadata(&mut self, key: &[u8], value: &[u8]) -> io::Result<()> {
@@ -236,12 +265,13 @@ impl<'a, W: Write> SampleSink<'a> for AustinWriter<W> {
     }
 
     fn sample(&mut self, sample: &Sample<'a, '_>) -> io::Result<()> {
-        self.write_line()?;
-        self.push_sample(sample);
-        match self.dialect {
-            Dialect::Full => self.write_line(),
-            Dialect::Peer => Ok(()),
+        if self.dialect == Dialect::Full {
+            return self.write_sample(sample);
         }
+        self.write_held()?;
+        let Sample { pid, interpreter, thread, frames, time, memory, idle } = *sample;
+        self.held = Some(Held { mode: self.mode, pid, interpreter, thread, frames: frames.to_vec(), time, memory, idle });
+        Ok(())
     }
 }
 

@@ -100,7 +100,16 @@ fn line<'a>(track: &str, names: impl Iterator<Item = &'a str>, number: i64) -> S
     names.for_each(|name| line.push_str(name));
     line.push(' ');
     line.push_str(itoa::Buffer::new().format(number));
-    line
+    xml(line)
+}
+
+/// Without characters that XML 1.0 has no place for, not even as references: there is U+FFFD instead.
+fn xml(text: String) -> String {
+    let is_forbidden = |c: char| matches!(c, '\0'..='\x08' | '\x0b' | '\x0c' | '\x0e'..='\x1f' | '\u{fffe}' | '\u{ffff}');
+    match text.contains(is_forbidden) {
+        true => text.replace(is_forbidden, "\u{fffd}"),
+        false => text,
+    }
 }
 
 fn draw(stacks: &WeightedStacks, value: usize, lines: Vec<String>, out: &mut impl Write) -> io::Result<()> {
@@ -113,12 +122,12 @@ fn draw(stacks: &WeightedStacks, value: usize, lines: Vec<String>, out: &mut imp
     options.deterministic = true;
     // Where there is no room for all of a name, its beginning says most.
     options.text_truncate_direction = TextTruncateDirection::Right;
-    options.title = stacks.title.clone();
-    options.subtitle = Some(kind.name.clone());
+    options.title = xml(stacks.title.clone());
+    options.subtitle = Some(xml(kind.name.clone()));
     options.count_name = match kind.unit {
         Unit::Microseconds => "µs".to_owned(),
         Unit::Bytes => "bytes".to_owned(),
-        Unit::Count => kind.name.clone(),
+        Unit::Count => xml(kind.name.clone()),
     };
     let mut out = Failing { out, error: None };
     from_lines(&mut options, lines.iter().map(String::as_str), &mut out)

@@ -3,6 +3,7 @@
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind, Profile, ProfileFrame};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// What frames have in common.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,9 +20,9 @@ pub enum FrameBy {
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupLabel {
     /// The function, file or thread.
-    pub name: String,
+    pub name: Arc<str>,
     /// The function's file; empty if there is none.
-    pub namespace: String,
+    pub namespace: Arc<str>,
     /// The line, if lines are told apart.
     pub line: Option<u32>,
 }
@@ -75,19 +76,23 @@ fn key(frame: &ProfileFrame, by: FrameBy) -> (FrameKind, NameId, NameId, u32) {
 }
 
 fn label(profile: &Profile, frame: &ProfileFrame, by: FrameBy) -> GroupLabel {
-    let file = profile.names.text(frame.file);
-    let function = crate::model::profile::display_name(frame.kind, profile.names.text(frame.function));
+    let namespace = profile.names.shared(frame.file);
+    let text = profile.names.text(frame.function);
+    let name = match crate::model::profile::display_name(frame.kind, text) {
+        shown if shown == text => profile.names.shared(frame.function),
+        shown => shown.into(),
+    };
     match by {
-        FrameBy::Function => GroupLabel { name: function.to_owned(), namespace: file.to_owned(), line: None },
-        FrameBy::Line => GroupLabel { name: function.to_owned(), namespace: file.to_owned(), line: Some(frame.line) },
+        FrameBy::Function => GroupLabel { name, namespace, line: None },
+        FrameBy::Line => GroupLabel { name, namespace, line: Some(frame.line) },
         FrameBy::File => {
-            let name = match (file, frame.kind) {
+            let name = match (&*namespace, frame.kind) {
                 ("", FrameKind::Kernel) => "<kernel>",
                 ("", FrameKind::Code | FrameKind::Native) => "<unnamed>",
                 ("", kind) => crate::model::profile::display_name(kind, ""),
-                (file, _) => file,
+                _ => return GroupLabel { name: namespace, ..GroupLabel::default() },
             };
-            GroupLabel { name: name.to_owned(), ..GroupLabel::default() }
+            GroupLabel { name: name.into(), ..GroupLabel::default() }
         }
     }
 }

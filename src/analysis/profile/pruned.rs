@@ -37,26 +37,22 @@ pub struct PrunedNode {
 /// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
 /// anything and are large enough; otherwise the largest of those, each with its callers.
 pub fn prune(tree: &CallTree, metric: Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
-    let nodes = &tree.nodes;
-    let value = |node: u32| nodes[node as usize].sums.total.get(metric);
-    let children =
-        Buckets::of(nodes.len(), nodes.len() - 1, || (1u32..).zip(&nodes[1..]).map(|(number, node)| (node.parent, number)));
+    let value = |node: u32| tree.total(node).get(metric);
+    let children = Buckets::of(tree.len(), tree.len() - 1, || (1..tree.len() as u32).map(|node| (tree.parent(node), node)));
     // Changes of memory cancel each other out: a caller that kept little may have called what kept and freed much.
     let weight = |node: u32| {
-        let total = &nodes[node as usize].sums.total;
+        let total = tree.total(node);
         match metric {
             Metric::Memory => total.memory_gained.max(total.memory_freed),
             metric => total.get(metric).unsigned_abs(),
         }
     };
     let least = limits.min_share * limits.base.unsigned_abs() as f64;
-    let fits = |node: u32| {
-        !nodes[node as usize].sums.total.is_zero() && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least
-    };
-    let mut depth = vec![u32::MAX; nodes.len()];
+    let fits = |node: u32| !tree.total(node).is_zero() && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least;
+    let mut depth = vec![u32::MAX; tree.len()];
     let mut open = BinaryHeap::from([(weight(0), Reverse(0u32))]);
     depth[0] = 0;
-    let mut kept = vec![false; nodes.len()];
+    let mut kept = vec![false; tree.len()];
     let mut count = 0;
     while let Some((_, Reverse(node))) = open.pop().filter(|_| count < limits.nodes) {
         kept[node as usize] = true;
@@ -74,7 +70,7 @@ pub fn prune(tree: &CallTree, metric: Metric, limits: &PruneLimits) -> Vec<Prune
     let mut open = vec![(0u32, true)];
     while let Some((node, last)) = open.pop() {
         let all = children.get(node).iter().copied();
-        let left_out = || all.clone().filter(|child| !kept[*child as usize] && !nodes[*child as usize].sums.total.is_zero());
+        let left_out = || all.clone().filter(|child| !kept[*child as usize] && !tree.total(*child).is_zero());
         let omitted = left_out().count() as u64;
         let omitted_value = left_out().fold(0i64, |sum, child| sum.saturating_add(value(child)));
         pruned.push(PrunedNode { node, depth: depth[node as usize], last, omitted, omitted_value });

@@ -78,10 +78,16 @@ impl TopSums {
         match self.by {
             TopBy::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
             TopBy::Thread => {
-                self.add_threads(selected, |thread, names| GroupLabel { name: thread.label(names), ..GroupLabel::default() });
+                self.add_threads(selected, |thread, names| GroupLabel {
+                    name: thread.label(names).into(),
+                    ..GroupLabel::default()
+                });
             }
             TopBy::Process => {
-                self.add_threads(selected, |thread, _| GroupLabel { name: format!("P{}", thread.pid), ..GroupLabel::default() });
+                self.add_threads(selected, |thread, _| GroupLabel {
+                    name: format!("P{}", thread.pid).into(),
+                    ..GroupLabel::default()
+                });
             }
         }
     }

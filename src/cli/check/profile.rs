@@ -28,8 +28,8 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
         }
         None => None,
     };
-    let older = older.as_ref().map(|older| load_profile(older, &args.profile, terminal)).transpose()?;
-    let newer = load_profile(input, &args.profile, terminal)?;
+    let older = older.as_ref().map(|older| load_profile(older, &args.profile, common, terminal)).transpose()?;
+    let newer = load_profile(input, &args.profile, common, terminal)?;
     let old = older.as_ref().map(Measured::of);
     let new = Measured::of(&newer);
     let outcomes: Result<Vec<_>, UsageError> =

@@ -2,7 +2,7 @@
 
 use super::super::args::DialectArg;
 use super::super::progress::Progress;
-use super::super::status::{self, OutputError, Status};
+use super::super::status::{self, Status};
 use super::{Conversion, Converted, Report};
 use crate::input::ReadOptions;
 use crate::input::mojo::samples::{Stop, Streamed, for_each_sample};
@@ -25,13 +25,13 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
     let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let mut writer = AustinWriter::new(conversion.create()?, dialect);
-    let fail = |error| OutputError::new(&args.output, error);
+    let fail = |error| conversion.failed(error);
     let (streamed, stop) = for_each_sample(input.bytes(), lookup, options, &mut writer);
     drop(progress);
     let damage = match stop {
         None => None,
         Some(Stop::Damage(error)) => Some(error),
-        Some(Stop::Sink(error)) => return Err(fail(error).into()),
+        Some(Stop::Sink(error)) => return Err(fail(error)),
     };
     let (destination, counts) = writer.finish().map_err(fail)?;
     let bytes = destination.commit()?;
@@ -59,6 +59,7 @@ fn lost(counts: &AustinCounts, streamed: &Streamed) -> Vec<Loss> {
         ("columns and last lines of frames", streamed.ranges),
         ("asyncio task events", streamed.task_events),
         ("samples that the damage cut", streamed.cut),
+        ("stacks of more than 65,536 frames, cut to the outermost", streamed.deep),
         ("invalid, kernel and GC frames", counts.left_out_frames),
         ("memory and idle of the mode full", counts.left_out_metrics),
         ("samples without a metric", counts.without_metric),

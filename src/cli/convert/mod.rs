@@ -11,8 +11,7 @@ mod stacks;
 mod tables;
 
 use super::args::{Common, ConvertArgs, OutputFormat, Target};
-use super::destination::is_stdout;
-use super::destination::{Destination, format_extension};
+use super::destination::{Destination, OutOfProportion, format_extension, is_stdout};
 use super::load::HeapLoader;
 use super::open::Input;
 use super::size::{count, plural, size};
@@ -121,6 +120,9 @@ impl<'a> Conversion<'a> {
     fn create(&self) -> anyhow::Result<Destination> {
         let binary = matches!(self.target, Target::Pprof | Target::Mojo | Target::Hprof);
         let destination = Destination::create(&self.args.output, &self.args.input, binary)?;
+        // What hprof fills up is bounded by its writer.
+        let fills = self.target == Target::Hprof && self.input.kind == Kind::Heap;
+        let destination = if fills { destination } else { destination.at_most(self.most_output()) };
         // pprof files are gzipped by definition; packing harder takes longer than all the rest.
         Ok(if self.target == Target::Pprof { destination.gzipped() } else { destination })
     }
@@ -130,12 +132,36 @@ impl<'a> Conversion<'a> {
         let mut destination = self.create()?;
         match write(&mut destination) {
             Ok(written) => Ok((written, destination.commit()?)),
-            // Not the disk's limit or the shell's, but the format's.
-            Err(error) if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_none() => {
-                Err(UsageError::new(error.to_string()).hint("hprof has room for it").into())
-            }
-            Err(error) => Err(OutputError::new(&self.args.output, error).into()),
+            Err(error) => Err(self.failed(error)),
         }
+    }
+
+    /// The error of an output that could not be written, or ought not to be.
+    fn failed(&self, error: io::Error) -> anyhow::Error {
+        if error.get_ref().is_some_and(|error| error.is::<OutOfProportion>()) {
+            let hint = match self.target {
+                Target::Folded | Target::Pprof => {
+                    "the file refers to its stacks again and again; `dumptool top` and `tree` show their sums"
+                }
+                _ => "--to folded adds up equal stacks, which the file refers to again and again",
+            };
+            return UsageError::new(format!("{}: {error}", show_path(&self.args.input))).hint(hint).into();
+        }
+        // Not the disk's limit or the shell's, but the format's.
+        if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_none() {
+            return UsageError::new(error.to_string()).hint("hprof has room for it").into();
+        }
+        OutputError::new(&self.args.output, error).into()
+    }
+
+    /// What may be written: 64 MiB for an input of up to 1 MiB, and 1000 times what it has beyond that. A compressed one may earn 1000
+    /// times its compressed size. Real outputs are up to 15 times as large as a profile, 400 times with STACK_REPEAT.
+    fn most_output(&self) -> u64 {
+        const FREE: u64 = 64 << 20;
+        const RATIO: u64 = 1000;
+        let source = &self.input.source;
+        let earned = (source.bytes().len() as u64).saturating_sub(1 << 20).min(source.stored_bytes());
+        earned.saturating_mul(RATIO).max(FREE)
     }
 
     /// The document on standard output when asked for, otherwise one line on standard error and one for each loss.

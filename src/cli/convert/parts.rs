@@ -3,13 +3,12 @@
 
 use super::super::args::Target;
 use super::super::destination::Destination;
-use super::super::profile::require_thread;
-use super::super::status::OutputError;
+use super::super::profile::{refused, require_thread};
 use super::Conversion;
 use super::profile::{ConvertedProfile, Freed, metrics, selection};
 use super::stacks;
 use crate::input;
-use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
+use crate::input::load::{LoadedProfile, MemoryLimit, Parts, ProfileOptions};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::{WeightedStacks, lend};
 #[cfg(feature = "flamegraph")]
@@ -23,6 +22,8 @@ use std::ops::ControlFlow;
 /// Loads and writes by turns.
 pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
     let input = conversion.input;
+    let memory = MemoryLimit { per_stack: 0, ..options.memory };
+    let options = ProfileOptions { memory, ..options };
     let mut known = None;
     let mut unwritten = None;
     loop {
@@ -31,11 +32,11 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
             None => conversion.create()?,
         };
         // What is seen as it is written cannot be begun again.
-        let size = if out.is_hidden() || is_written_at_the_end(conversion.target) { Parts::SIZE } else { usize::MAX };
+        let out = if is_written_at_the_end(conversion.target) { out } else { out.waiting() };
         let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, freed: Freed::default(), failed: None };
-        let parts = Parts { size, take: &mut |part| output.take(part) };
+        let parts = Parts { size: Parts::SIZE, take: &mut |part| output.take(part) };
         let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
-        match output.finish(loaded.map_err(|error| input.error(error))?)? {
+        match output.finish(loaded.map_err(|error| refused(error, input, conversion.common))?)? {
             Finished::Converted(converted) => return Ok(converted),
             Finished::Otherwise { metrics, out } => {
                 known = Some(metrics);
@@ -92,7 +93,7 @@ impl Output<'_> {
         self.freed.add(conversion, part, &selection);
         lend(part, conversion.title(), &selection, |stacks| {
             let writer = self.writer.get_or_insert_with(|| Writer::new(conversion.target, stacks, &self.out));
-            writer.part(stacks, &mut self.out).map_err(|error| fail(conversion, error).into())
+            writer.part(stacks, &mut self.out).map_err(|error| conversion.failed(error))
         })
     }
 
@@ -119,15 +120,11 @@ impl Output<'_> {
                 Some(writer) => writer.finish(stacks, &mut self.out),
                 None => stacks::write(conversion.target, stacks, &mut self.out),
             };
-            let written = written.map_err(|error| fail(conversion, error))?;
+            let written = written.map_err(|error| conversion.failed(error))?;
             let bytes = self.out.commit()?;
             Ok(Finished::Converted(ConvertedProfile { notes, samples, damage, parts, freed, written, bytes }))
         })
     }
-}
-
-fn fail(conversion: &Conversion<'_>, error: io::Error) -> OutputError {
-    OutputError::new(&conversion.args.output, error)
 }
 
 /// A writer of several parts. A profile that is one part is written like any other stacks.

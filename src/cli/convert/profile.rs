@@ -2,7 +2,8 @@
 
 use super::super::args::{ConvertArgs, DialectArg, MetricArg, Target};
 use super::super::destination::Destination;
-use super::super::profile::{self, require_thread};
+use super::super::memory::profile_limit;
+use super::super::profile::{self, refused, require_thread};
 use super::super::progress::Progress;
 use super::super::size::{count, plural};
 use super::super::status::{self, Status};
@@ -21,7 +22,9 @@ use std::io;
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, terminal, .. } = *conversion;
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let options = ProfileOptions { keep_samples: keeps_samples(target, args), progress: &|offset| progress.reached(offset) };
+    let memory = profile_limit(input, conversion.common);
+    let options =
+        ProfileOptions { keep_samples: keeps_samples(target, args), memory, progress: &|offset| progress.reached(offset) };
     let ConvertedProfile { notes, samples, damage, parts, freed, mut written, bytes } = match target {
         Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg if !options.keep_samples => {
             parts::convert(conversion, options)?
@@ -92,7 +95,7 @@ impl Freed {
 fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
     let Conversion { input, .. } = *conversion;
     let LoadedProfile { profile, damage, .. } =
-        input::load_profile(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+        input::load_profile(input.format, input.bytes(), options).map_err(|error| refused(error, input, conversion.common))?;
     let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
     require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples);
@@ -147,7 +150,7 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
 }
 
 /// What was lost by the model already.
-fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(&'static str, u64); 6] {
+fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(&'static str, u64); 7] {
     let says_itself = target == Target::Mojo;
     [
         ("columns and last lines of frames", if says_itself { 0 } else { notes.ranges }),
@@ -155,6 +158,7 @@ fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(&'static str, u64); 
         ("samples without a metric", notes.without_metric),
         ("frames and metrics outside of samples", notes.strays),
         ("names that are not UTF-8, written with U+FFFD", notes.replaced),
+        ("stacks of more than 65,536 frames, cut to the outermost", notes.deep),
         ("numbers of more than 64 bits, cut to the largest", notes.clamped),
     ]
 }

@@ -75,8 +75,8 @@ struct CsvRow {
 }
 
 pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let old = load_profile(old, &args.profile, terminal)?;
-    let new = load_profile(new, &args.profile, terminal)?;
+    let old = load_profile(old, &args.profile, common, terminal)?;
+    let new = load_profile(new, &args.profile, common, terminal)?;
     let metric = new.metric(&args.profile)?;
     if old.metric(&args.profile)? != metric {
         let (old_mode, new_mode) = (old.profile.mode.name(), new.profile.mode.name());
@@ -148,8 +148,8 @@ impl DiffRow {
         let new = change.new.map(|sums| Cost::of(&sums, metric, amounts.1));
         let (before, after) = (old.unwrap_or(Cost::NONE), new.unwrap_or(Cost::NONE));
         Self {
-            name: change.label.name.clone(),
-            namespace: change.label.namespace.clone(),
+            name: change.label.name.to_string(),
+            namespace: change.label.namespace.to_string(),
             line: change.label.line,
             old,
             new,

@@ -63,7 +63,7 @@ struct CsvRow<'a> {
 const EXAMPLE: usize = 64;
 
 pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let loaded = load_profile(input, &args.profile, terminal)?;
+    let loaded = load_profile(input, &args.profile, common, terminal)?;
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let by = if args.line.is_some() { FrameBy::Line } else { FrameBy::Function };

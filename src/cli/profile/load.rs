@@ -1,6 +1,7 @@
 //! Loads the profile of an input for a command.
 
 use super::super::args::{Common, ProfileOptions};
+use super::super::memory::{most_memory, profile_limit, profile_too_large};
 use super::super::open::Input;
 use super::super::progress::Progress;
 use super::super::size::plural;
@@ -8,9 +9,9 @@ use super::super::status::{self, Status, UsageError};
 use super::super::terminal::{Terminal, show_path};
 use super::ShortFiles;
 use crate::analysis::profile::Selected;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::input;
-use crate::input::load::{LoadedProfile, Parts};
+use crate::input::load::{LoadedProfile, MemoryLimit, Parts};
 use crate::model::profile::{Metric, Mode, Profile};
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
@@ -32,9 +33,13 @@ pub(in crate::cli) struct ProfileInput<'a> {
 pub(in crate::cli) fn load_profile<'a>(
     input: &'a Input,
     options: &ProfileOptions,
+    common: &Common,
     terminal: &Terminal,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, options, terminal, |how, _| input::load_profile(input.format, input.bytes(), how))
+    load(input, options, common, terminal, |how, _| {
+        let how = input::load::ProfileOptions { memory: profile_limit(input, common), ..how };
+        input::load_profile(input.format, input.bytes(), how)
+    })
 }
 
 /// As [`load_profile`], in parts: all but the last one, which is returned, are given to `add`.
@@ -44,10 +49,11 @@ pub(in crate::cli) fn load_profile<'a>(
 pub(in crate::cli) fn load_profile_in_parts<'a>(
     input: &'a Input,
     options: &ProfileOptions,
+    common: &Common,
     terminal: &Terminal,
     mut add: impl FnMut(&Selected<'_>),
 ) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, options, terminal, |how, selection| {
+    load(input, options, common, terminal, |how, selection| {
         let mut take = |part: &mut Profile| {
             add(&Selected::of(part, selection));
             ControlFlow::Continue(())
@@ -59,16 +65,26 @@ pub(in crate::cli) fn load_profile_in_parts<'a>(
 fn load<'a>(
     input: &'a Input,
     options: &ProfileOptions,
+    common: &Common,
     terminal: &Terminal,
     load: impl FnOnce(input::load::ProfileOptions<'_>, &Selection) -> Result<LoadedProfile, Error>,
 ) -> anyhow::Result<ProfileInput<'a>> {
     let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let how = input::load::ProfileOptions { keep_samples: false, progress: &|offset| progress.reached(offset) };
+    let memory = MemoryLimit { most: most_memory(input, common), per_stack: 0 };
+    let how = input::load::ProfileOptions { keep_samples: false, memory, progress: &|offset| progress.reached(offset) };
     let selection = selection(options);
-    let loaded = load(how, &selection).map_err(|error| input.error(error))?;
+    let loaded = load(how, &selection).map_err(|error| refused(error, input, common))?;
     let profile = loaded.profile;
     require_thread(&profile, &selection, input)?;
     Ok(ProfileInput { input, profile, selection, damage: loaded.damage })
+}
+
+/// The error of a reader of a profile, as one about this input, or about the memory that it may take.
+pub(in crate::cli) fn refused(error: Error, input: &Input, common: &Common) -> anyhow::Error {
+    match error.kind() {
+        ErrorKind::Memory => profile_too_large(input, common).into(),
+        _ => input.error(error).into(),
+    }
 }
 
 /// Which threads are looked at.
@@ -145,12 +161,14 @@ impl ProfileInput<'_> {
 
     /// Prints what was odd about the profile, and what ended the reading early. Returns the status that belongs to it.
     pub(in crate::cli) fn report(&self, terminal: &Terminal) -> Status {
-        let notes = &self.profile.notes;
+        let (profile, notes) = (&self.profile, &self.profile.notes);
         for (count, one, many) in [
             (notes.replaced, "name was no UTF-8 and got U+FFFD", "names were no UTF-8 and got U+FFFD"),
             (notes.unresolved, "key is defined nowhere", "keys are defined nowhere"),
             (notes.without_metric, "sample has no metric and counts as 0", "samples have no metric and count as 0"),
             (notes.strays, "frame or metric belongs to no sample", "frames or metrics belong to no sample"),
+            (profile.names.cut(), "name was longer than 4096 bytes and was cut", "names were longer than 4096 bytes and were cut"),
+            (notes.deep, "stack was deeper than 65,536 frames and was cut", "stacks were deeper than 65,536 frames and were cut"),
             (notes.clamped, "number was too large and was cut", "numbers were too large and were cut"),
         ] {
             if count > 0 {

@@ -9,7 +9,7 @@ mod stack;
 
 pub(super) use amount::{Amount, unit_name, whole};
 pub(super) use files::ShortFiles;
-pub(super) use load::{ProfileInput, load_profile, load_profile_in_parts, require_thread, selection};
+pub(super) use load::{ProfileInput, load_profile, load_profile_in_parts, refused, require_thread, selection};
 pub(super) use pattern::{Pattern, no_function};
 pub(super) use rows::{CostRow, Total};
 pub(super) use stack::stack_text;

@@ -37,7 +37,7 @@ pub(in crate::cli) fn no_function(pattern: &str, labels: &[GroupLabel]) -> Usage
     const SHOWN: usize = 5;
     let part = pattern.rsplit(':').next().unwrap_or(pattern).trim_matches('*').to_lowercase();
     let alike = labels.iter().filter(|label| !part.is_empty() && label.name.to_lowercase().contains(&part));
-    let mut alike: Vec<_> = alike.map(|label| label.name.as_str()).collect();
+    let mut alike: Vec<_> = alike.map(|label| &*label.name).collect();
     alike.sort_unstable();
     alike.dedup();
     alike.truncate(SHOWN);
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn patterns_mean_functions_with_or_without_their_file() {
-        let label = GroupLabel { name: "Reader.decode".to_owned(), namespace: "/lib/json/reader.py".to_owned(), line: None };
+        let label = GroupLabel { name: "Reader.decode".into(), namespace: "/lib/json/reader.py".into(), line: None };
         for (pattern, expected) in [
             ("Reader.decode", true),
             ("*decode", true),

@@ -33,8 +33,8 @@ impl Total {
 impl CostRow {
     pub(in crate::cli) fn of(row: &TopRow, metric: Metric) -> Self {
         Self {
-            name: row.label.name.clone(),
-            namespace: row.label.namespace.clone(),
+            name: row.label.name.to_string(),
+            namespace: row.label.namespace.to_string(),
             line: row.label.line,
             own: row.sums.own.get(metric),
             total: row.sums.total.get(metric),

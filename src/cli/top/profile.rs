@@ -36,7 +36,7 @@ struct Omitted {
 pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
     let (by, by_name) = by_of(args.by);
     let mut sums = TopSums::new(by);
-    let loaded = load_profile_in_parts(input, &args.profile, terminal, |part| sums.add(part))?;
+    let loaded = load_profile_in_parts(input, &args.profile, common, terminal, |part| sums.add(part))?;
     let metric = loaded.metric(&args.profile)?;
     let mut selected = Selected::of(&loaded.profile, &loaded.selection);
     sums.add(&selected);

@@ -45,7 +45,7 @@ struct NodeRow {
 }
 
 pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let loaded = load_profile(input, &args.profile, terminal)?;
+    let loaded = load_profile(input, &args.profile, common, terminal)?;
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let groups = Groups::of(&loaded.profile, FrameBy::Function);
@@ -82,7 +82,7 @@ impl View<'_> {
             [thread] => self.loaded.profile.thread(thread).label(&self.loaded.profile.names),
             _ => "all threads".to_owned(),
         };
-        let root = GroupLabel { name: root, ..GroupLabel::default() };
+        let root = GroupLabel { name: root.into(), ..GroupLabel::default() };
         let (nodes, rows) = self.rows(&tree, &root, CALLS);
         let document = self.document(None, None, &rows);
         print(self.common, &document, &rows, || rows.clone(), || self.lines(&nodes, &rows) + &self.footer(&tree, &nodes))
@@ -96,7 +96,7 @@ impl View<'_> {
         let root = match found[..] {
             [only] => only.clone(),
             _ => GroupLabel {
-                name: format!("{} like {pattern}", plural(found.len() as u64, "function", "functions")),
+                name: format!("{} like {pattern}", plural(found.len() as u64, "function", "functions")).into(),
                 ..GroupLabel::default()
             },
         };
@@ -122,7 +122,7 @@ impl View<'_> {
                     1 => "  nothing: it is where stacks begin\n".to_owned(),
                     _ => self.lines(&callers[1..], &caller_rows[1..]),
                 };
-                let (cost, all) = (&focus.callees.nodes[0].sums.total, &self.selected.total);
+                let (cost, all) = (&focus.callees.node(0).sums.total, &self.selected.total);
                 let share = self.amount.percent(cost.get(self.metric));
                 let footer = format!(
                     "{}: {share} of {} · {} of {}\n",
@@ -149,14 +149,14 @@ impl View<'_> {
     fn rows(&self, tree: &CallTree, root: &GroupLabel, direction: &'static str) -> (Vec<PrunedNode>, Vec<NodeRow>) {
         let pruned = prune(tree, self.metric, &self.limits);
         let rows = pruned.iter().map(|pruned| {
-            let node = &tree.nodes[pruned.node as usize];
+            let node = tree.node(pruned.node);
             let label = node.group.map_or(root, |group| self.groups.label(group));
             let total = node.sums.total.get(self.metric);
             NodeRow {
                 direction,
                 depth: pruned.depth,
-                name: label.name.clone(),
-                namespace: label.namespace.clone(),
+                name: label.name.to_string(),
+                namespace: label.namespace.to_string(),
                 count: node.sums.total.samples,
                 own: node.sums.own.get(self.metric),
                 total,
@@ -197,7 +197,7 @@ impl View<'_> {
 
     /// `showing 12 of 812 calls, those of at least 1 % of 180.6 s`.
     fn footer(&self, tree: &CallTree, shown: &[PrunedNode]) -> String {
-        let all = tree.nodes.iter().skip(1).filter(|node| !node.sums.total.is_zero()).count();
+        let all = tree.nodes().skip(1).filter(|node| !node.sums.total.is_zero()).count();
         let shown = shown.iter().filter(|node| node.node > 0).count();
         let of = whole(&self.selected.total, self.metric, self.amount);
         let samples = plural(self.selected.total.samples, "sample", "samples");

@@ -3,7 +3,7 @@
 use super::records::{AustinLine, AustinSample, Lines, Metric};
 use crate::error::Result;
 use crate::input::frames::{kind_of_file, raw_thread_id};
-use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId};
 use crate::model::sample::SampleFrame;
@@ -12,10 +12,10 @@ use rustc_hash::FxHashMap;
 /// Loads a profile.
 ///
 /// # Errors
-/// None: a file of which nothing can be read gives an empty profile with its damage.
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let mut loader = Loader { builder: ProfileBuilder::new(options.keep_samples), known: FxHashMap::default(), memory: false };
-    let damage = loader.read(bytes, options).err();
+    let damage = damage(loader.read(bytes, options))?;
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
 
@@ -26,6 +26,9 @@ struct Loader<'a> {
     /// A single number is a change of memory.
     memory: bool,
 }
+
+/// Bytes of a line that is known, with the table that finds it.
+const KNOWN: u64 = 64;
 
 #[derive(Clone, Copy)]
 struct Known {
@@ -50,6 +53,7 @@ impl<'a> Loader<'a> {
                 }
                 AustinLine::Sample(sample) => self.sample(&sample),
             }
+            options.memory.check(offset, &self.builder, (self.known.len() as u64).saturating_mul(KNOWN))?;
         }
         Ok(())
     }
@@ -99,6 +103,7 @@ impl<'a> Loader<'a> {
             let frame = self.builder.frame(ProfileFrame { function, file, line, kind });
             stack = self.builder.push(stack, frame);
         }
+        self.builder.count_cut();
         Known { thread, stack, gc }
     }
 }

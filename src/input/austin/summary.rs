@@ -36,7 +36,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 
 /// The sums of a profile. A file whose first line is damaged is an error.
 pub(super) fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
-    let loaded = load(bytes, ProfileOptions { keep_samples: false, progress: options.progress })?;
+    let loaded = load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
     match loaded.damage {
         Some(error) if loaded.profile.total.samples == 0 && loaded.profile.metadata.is_empty() => Err(error),
         damage => Ok((loaded.profile, damage)),

@@ -12,7 +12,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::format::Kind;
 use crate::input::frames::{kind_of_file, raw_thread_id};
-use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::input::load::{LoadedProfile, MemoryLimit, ProfileOptions};
 use crate::model::names::Names;
 use crate::model::profile::{FrameId, FrameKind, Mode, ProfileBuilder, ProfileFrame, StackId, ThreadId, Values};
 use byteorder::BE;
@@ -50,7 +50,7 @@ pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedP
     let mut parts = Parts::default();
     let damage = parts.read(&mut records, options).err();
     let mut loader = Loader { parts: &parts, builder: ProfileBuilder::new(false), frames: FxHashMap::default() };
-    loader.add_all();
+    loader.add_all(options.memory)?;
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
 
@@ -97,7 +97,7 @@ struct Loader<'p, 'a> {
 }
 
 impl Loader<'_, '_> {
-    fn add_all(&mut self) {
+    fn add_all(&mut self, memory: MemoryLimit) -> Result<()> {
         let parts = self.parts;
         self.builder.set_mode(if parts.sites.is_empty() { Mode::Samples } else { Mode::Memory });
         let mut places = FxHashMap::<u32, (ThreadId, StackId)>::default();
@@ -107,6 +107,7 @@ impl Loader<'_, '_> {
         };
         for sample in parts.samples.iter().flat_map(|samples| samples.traces.iter()) {
             add(self, sample.trace, Values { samples: sample.samples.into(), ..Values::default() });
+            memory.check(0, &self.builder, 0)?;
         }
         for site in parts.sites.iter().flat_map(|sites| sites.sites.iter()) {
             let values = Values {
@@ -117,7 +118,9 @@ impl Loader<'_, '_> {
                 ..Values::default()
             };
             add(self, site.trace, values);
+            memory.check(0, &self.builder, 0)?;
         }
+        Ok(())
     }
 
     /// The thread and the stack of a trace.
@@ -139,6 +142,7 @@ impl Loader<'_, '_> {
             };
             self.builder.push(stack, frame)
         });
+        self.builder.count_cut();
         (thread, stack)
     }
 

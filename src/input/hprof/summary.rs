@@ -36,7 +36,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 
 fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let header = *records.header();
-    let loaded = super::load_profile(bytes, ProfileOptions { keep_samples: false, progress: options.progress })?;
+    let loaded = super::load_profile(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
     let mut info = Info::new(&super::SPEC, header.version);
     info.kind = Kind::Profile;
     info.add_metadata("id_size", header.id_size.bytes());

@@ -17,7 +17,7 @@ mod runs;
 use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
 use crate::error::Result;
-use crate::input::load::{LoadedProfile, Parts, ProfileOptions};
+use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
     EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId,
@@ -31,7 +31,7 @@ use std::ops::ControlFlow;
 /// Loads a profile.
 ///
 /// # Errors
-/// When the header cannot be read.
+/// When the header cannot be read, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     load_in_parts(bytes, options, Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) })
 }
@@ -44,7 +44,7 @@ pub fn load_in_parts(bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
     let mut loader = Loader::new(options.keep_samples, parts);
-    let damage = loader.read(&mut records, options).err();
+    let damage = damage(loader.read(&mut records, options))?;
     match &damage {
         // The sample that the damage is in is not complete: its frames and metrics may be missing.
         Some(_) => loader.drop_cut_sample(),
@@ -129,6 +129,10 @@ impl<'a, 'p> Loader<'a, 'p> {
             let Some(record) = records.next() else { return Ok(()) };
             let (offset, event) = record?;
             self.event(event);
+            // What takes memory besides stacks; those are looked at when the next sample begins.
+            if matches!(event, Event::Stack { .. } | Event::Frame(_) | Event::String { .. } | Event::TaskStack { .. }) {
+                options.memory.check(offset, &self.builder, 0)?;
+            }
             if matches!(event, Event::Stack { .. }) {
                 samples = samples.wrapping_add(1);
                 if samples.is_multiple_of(4096) {
@@ -265,8 +269,8 @@ impl<'a, 'p> Loader<'a, 'p> {
             self.run_frames.push(self.frames.frame(key, &mut self.builder));
         }
         open.stack = self.builder.push_all(open.stack, &self.run_frames);
-        // What is defined nowhere may be defined later, and is counted each time.
-        if !self.frames.take_guess() {
+        // What is defined nowhere may be defined later, and is counted each time; so are stacks that are too deep.
+        if !self.frames.take_guess() && !self.builder.is_cut() {
             self.runs.put(place, key, open.stack);
         }
     }
@@ -321,6 +325,7 @@ impl<'a, 'p> Loader<'a, 'p> {
         let time = open.time.map(|time| self.builder.metric(time.value()));
         let memory = open.memory.map(|memory| self.builder.metric(memory.value()));
         let Open { place, stack, idle, gc, .. } = open;
+        self.builder.count_cut();
         self.builder.sample(&ProfileSample { thread: place.thread, stack, time, memory, idle, gc });
         self.previous.set(place.repeat, stack);
     }

@@ -5,6 +5,7 @@ use super::records::{Event, Records, Varint};
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::read::ReadOptions;
+use crate::model::profile::StackTree;
 use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use rustc_hash::FxHashMap;
 
@@ -28,6 +29,8 @@ pub struct Streamed {
     pub ranges: u64,
     /// 1 if damage cut a sample, which was not given to the sink.
     pub cut: u64,
+    /// Samples of more than [`StackTree::DEEPEST`] frames, of which the outermost were given to the sink.
+    pub deep: u64,
     /// Events about asyncio tasks, which a stream of samples does not show.
     pub task_events: u64,
 }
@@ -47,6 +50,8 @@ pub fn for_each_sample<'a, S: SampleSink<'a>>(
     (Streamed { unresolved: stream.symbols.unresolved(), cut, ..stream.streamed }, stop)
 }
 
+const DEEPEST: usize = StackTree::DEEPEST as usize;
+
 struct Stream<'a> {
     symbols: Symbols<'a>,
     /// None before the first STACK, and after a sample was given out.
@@ -54,6 +59,8 @@ struct Stream<'a> {
     frames: Vec<SampleFrame<'a>>,
     /// References that belong to a task, not to the sample.
     task_frames: u64,
+    /// Frames were left out of the sample.
+    cut: bool,
     /// The last frames of each thread, for STACK_REPEAT: (process, thread), as austin-python keys them.
     previous: FxHashMap<(i128, &'a [u8]), Vec<SampleFrame<'a>>>,
     streamed: Streamed,
@@ -76,6 +83,7 @@ impl<'a> Stream<'a> {
             open: None,
             frames: Vec::new(),
             task_frames: 0,
+            cut: false,
             previous: FxHashMap::default(),
             streamed: Streamed::default(),
         }
@@ -101,7 +109,7 @@ impl<'a> Stream<'a> {
             Event::FrameRef { key } => {
                 let frame = self.symbols.frame(offset, key).map_err(Stop::Damage)?;
                 match self.task_frames {
-                    0 => self.frames.push(frame),
+                    0 => self.push(frame),
                     left => self.task_frames = left.saturating_sub(1),
                 }
             }
@@ -127,9 +135,9 @@ impl<'a> Stream<'a> {
                 }
                 self.symbols.define_frame(offset, definition).map_err(Stop::Damage)?;
             }
-            Event::InvalidFrame => self.frames.push(SampleFrame::Invalid),
-            Event::KernelFrame { symbol } => self.frames.push(SampleFrame::Kernel(symbol)),
-            Event::Gc => self.frames.push(SampleFrame::GarbageCollector),
+            Event::InvalidFrame => self.push(SampleFrame::Invalid),
+            Event::KernelFrame { symbol } => self.push(SampleFrame::Kernel(symbol)),
+            Event::Gc => self.push(SampleFrame::GarbageCollector),
             Event::StackRepeat => self.repeat(),
             Event::TaskStack { frames, .. } => {
                 self.task_frames = frames;
@@ -142,6 +150,14 @@ impl<'a> Stream<'a> {
             Event::StringRef { .. } => {}
         }
         Ok(())
+    }
+
+    #[inline]
+    fn push(&mut self, frame: SampleFrame<'a>) {
+        match self.frames.len() < DEEPEST {
+            true => self.frames.push(frame),
+            false => self.cut = true,
+        }
     }
 
     fn set(&mut self, change: impl FnOnce(&mut Open<'a>)) {
@@ -159,6 +175,8 @@ impl<'a> Stream<'a> {
         let native = previous.iter().rev().take_while(|frame| is_native(frame)).count();
         let kept = previous.iter().take(previous.len().saturating_sub(native)).copied();
         self.frames.splice(..0, kept);
+        self.cut |= self.frames.len() > DEEPEST;
+        self.frames.truncate(DEEPEST);
     }
 
     fn finish_sample<S: SampleSink<'a>>(&mut self, sink: &mut S) -> Result<(), Stop<S::Error>> {
@@ -167,6 +185,9 @@ impl<'a> Stream<'a> {
         };
         let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle };
         sink.sample(&sample).map_err(Stop::Sink)?;
+        if std::mem::take(&mut self.cut) {
+            count_one(&mut self.streamed.deep);
+        }
         count_one(&mut self.streamed.samples);
         let previous = self.previous.entry((pid, thread)).or_default();
         previous.clear();

@@ -21,7 +21,49 @@ pub struct Aggregate {
 pub struct Aggregates {
     thread: Vec<ThreadId>,
     stack: Vec<StackId>,
-    sums: [Sums; 8],
+    sums: ValueColumns,
+}
+
+/// Sums by row, in columns: what is nowhere anything takes nothing, and most of the rest 4 bytes.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct ValueColumns([Sums; 8]);
+
+impl ValueColumns {
+    /// The sums of a row. One that nothing was added to is zero.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Values {
+        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] =
+            self.0.each_ref().map(|sums| sums.0.get(row));
+        Values {
+            samples,
+            time: time as i64,
+            idle_time: idle_time as i64,
+            idle_samples,
+            gc_time: gc_time as i64,
+            gc_samples,
+            memory_gained,
+            memory_freed,
+        }
+    }
+
+    /// Adds to the sums of a row.
+    #[inline]
+    pub(crate) fn add(&mut self, row: usize, values: &Values) {
+        let signed = |sum: u64, change: u64| (sum as i64).saturating_add(change as i64) as u64;
+        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] = &mut self.0;
+        samples.add(row, values.samples, u64::saturating_add);
+        time.add(row, values.time as u64, signed);
+        idle_time.add(row, values.idle_time as u64, signed);
+        idle_samples.add(row, values.idle_samples, u64::saturating_add);
+        gc_time.add(row, values.gc_time as u64, signed);
+        gc_samples.add(row, values.gc_samples, u64::saturating_add);
+        memory_gained.add(row, values.memory_gained, u64::saturating_add);
+        memory_freed.add(row, values.memory_freed, u64::saturating_add);
+    }
+
+    fn clear(&mut self) {
+        self.0.iter_mut().for_each(|sums| sums.0.clear());
+    }
 }
 
 /// One kind of sums. Rows at the end that are zero may not be there, and a sum that is nowhere anything takes nothing.
@@ -63,26 +105,14 @@ impl Aggregates {
     /// By number.
     #[inline]
     pub fn get(&self, row: usize) -> Aggregate {
-        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] =
-            self.sums.each_ref().map(|sums| sums.0.get(row));
-        let values = Values {
-            samples,
-            time: time as i64,
-            idle_time: idle_time as i64,
-            idle_samples,
-            gc_time: gc_time as i64,
-            gc_samples,
-            memory_gained,
-            memory_freed,
-        };
-        Aggregate { thread: self.thread[row], stack: self.stack[row], values }
+        Aggregate { thread: self.thread[row], stack: self.stack[row], values: self.sums.get(row) }
     }
 
     /// Forgets all rows, in the index too.
     pub(super) fn clear(&mut self, index: &mut AggregateIndex) {
         self.thread.clear();
         self.stack.clear();
-        self.sums.iter_mut().for_each(|sums| sums.0.clear());
+        self.sums.clear();
         index.0.clear(0);
     }
 
@@ -102,16 +132,7 @@ impl Aggregates {
             self.stack.push(stack);
             self.stack.len() - 1
         });
-        let signed = |sum: u64, change: u64| (sum as i64).saturating_add(change as i64) as u64;
-        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] = &mut self.sums;
-        samples.add(row, values.samples, u64::saturating_add);
-        time.add(row, values.time as u64, signed);
-        idle_time.add(row, values.idle_time as u64, signed);
-        idle_samples.add(row, values.idle_samples, u64::saturating_add);
-        gc_time.add(row, values.gc_time as u64, signed);
-        gc_samples.add(row, values.gc_samples, u64::saturating_add);
-        memory_gained.add(row, values.memory_gained, u64::saturating_add);
-        memory_freed.add(row, values.memory_freed, u64::saturating_add);
+        self.sums.add(row, values);
     }
 }
 

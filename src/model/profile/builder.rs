@@ -4,7 +4,7 @@ use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
     FrameId, FrameKind, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes, ProfileSample, ProfileThread, StackId,
-    StackIndex, TaskChange, TaskEvent, ThreadId, Values,
+    StackIndex, StackTree, TaskChange, TaskEvent, ThreadId, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -23,8 +23,34 @@ pub struct ProfileBuilder {
     appends: bool,
     threads: FxHashMap<ProfileThread, ThreadId>,
     rows: AggregateIndex,
-    /// By stack: which kinds of frames it has.
-    kinds: Vec<u8>,
+    /// By stack: which kinds of frames it has, and how many frames.
+    shapes: Vec<Shape>,
+    /// Frames were left out of the stack that is being pushed.
+    cut: bool,
+}
+
+/// What is known of a stack: marks of the kinds of its frames, and their number above them.
+#[derive(Clone, Copy, Debug)]
+struct Shape(u32);
+
+impl Shape {
+    const EMPTY: Self = Self(0);
+    const FRAME: u32 = 8;
+
+    #[inline]
+    fn kinds(self) -> u8 {
+        (self.0 % Self::FRAME) as u8
+    }
+
+    #[inline]
+    fn depth(self) -> u32 {
+        self.0 / Self::FRAME
+    }
+
+    #[inline]
+    fn with(self, mark: u8) -> Self {
+        Self((self.0 | u32::from(mark)) + Self::FRAME)
+    }
 }
 
 /// What becomes of stacks that are equal.
@@ -63,7 +89,8 @@ impl ProfileBuilder {
             appends: false,
             threads: FxHashMap::default(),
             rows: AggregateIndex::default(),
-            kinds: vec![0],
+            shapes: vec![Shape::EMPTY],
+            cut: false,
         }
     }
 
@@ -102,7 +129,7 @@ impl ProfileBuilder {
 
     /// Whether all frames of a stack are code, native or not.
     pub fn is_code_only(&self, stack: StackId) -> bool {
-        self.kinds[stack.index()] & !CODE == 0
+        self.shapes[stack.index()].kinds() & !CODE == 0
     }
 
     /// A line that may be negative or larger than the column.
@@ -124,13 +151,17 @@ impl ProfileBuilder {
     /// The stack of a frame that is called from another stack.
     #[inline]
     pub fn push(&mut self, stack: StackId, frame: FrameId) -> StackId {
+        if self.shapes[stack.index()].depth() == StackTree::DEEPEST {
+            self.cut = true;
+            return stack;
+        }
         let stacks = &mut self.profile.stacks;
         let child = match self.appends {
             true => stacks.append(stack, frame),
             false => stacks.child(&mut self.children, stack, frame).0,
         };
-        if child.index() == self.kinds.len() {
-            self.kinds.push(self.kinds[stack.index()] | self.marks[frame.index()]);
+        if child.index() == self.shapes.len() {
+            self.shapes.push(self.shapes[stack.index()].with(self.marks[frame.index()]));
         }
         child
     }
@@ -141,15 +172,30 @@ impl ProfileBuilder {
         if !self.appends {
             return frames.iter().fold(stack, |stack, &frame| self.push(stack, frame));
         }
+        let mut shape = self.shapes[stack.index()];
+        let room = (StackTree::DEEPEST - shape.depth()) as usize;
+        self.cut |= frames.len() > room;
+        let frames = &frames[..frames.len().min(room)];
         let all = self.profile.stacks.append_all(stack, frames);
-        let mut kinds = self.kinds[stack.index()];
-        self.kinds.extend(frames.iter().map(|frame| {
-            kinds |= self.marks[frame.index()];
-            kinds
+        self.shapes.extend(frames.iter().map(|frame| {
+            shape = shape.with(self.marks[frame.index()]);
+            shape
         }));
         // Where there was no room for all, the last ones are not there.
-        self.kinds.truncate(self.profile.stacks.len());
+        self.shapes.truncate(self.profile.stacks.len());
         all
+    }
+
+    /// Whether frames were left out of the stack that is being pushed, because it has [`StackTree::DEEPEST`].
+    #[inline]
+    pub fn is_cut(&self) -> bool {
+        self.cut
+    }
+
+    /// Ends a stack, and counts it if frames were left out of it.
+    #[inline]
+    pub fn count_cut(&mut self) {
+        self.profile.notes.deep += u64::from(std::mem::take(&mut self.cut));
     }
 
     /// The profile as far as it is.
@@ -167,12 +213,30 @@ impl ProfileBuilder {
         };
         self.profile.stacks.clear(&mut self.children, room);
         self.profile.aggregate.clear(&mut self.rows);
-        self.kinds.truncate(1);
+        self.shapes.truncate(1);
     }
 
     /// The stacks so far.
     pub fn stacks(&self) -> &super::StackTree {
         &self.profile.stacks
+    }
+
+    /// About how many bytes of memory the profile takes, with the tables that find what is in it.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        let Profile { names, frames, stacks, threads, samples, aggregate, metadata, tasks, .. } = &self.profile;
+        // Columns and tables grow by doubling, so that there is room for half as much again on average.
+        let rows = [
+            (stacks.len(), 28),
+            (aggregate.len(), 40),
+            (samples.as_ref().map_or(0, super::Samples::len), 24),
+            (tasks.len(), 40),
+            (frames.len(), 160),
+            (names.len(), 150),
+            (threads.len(), 400),
+            (metadata.len(), 120),
+        ];
+        rows.iter().map(|&(count, bytes)| count as u64 * bytes).sum()
     }
 
     /// The number of a thread, which is new if the thread is.
@@ -207,7 +271,7 @@ impl ProfileBuilder {
     pub fn sample(&mut self, sample: &ProfileSample) {
         let values = Values::of_sample(sample);
         let profile = &mut self.profile;
-        let kinds = self.kinds[sample.stack.index()];
+        let kinds = self.shapes[sample.stack.index()].kinds();
         profile.notes.empty_samples += u64::from(kinds & !INVALID == 0);
         profile.notes.invalid_samples += u64::from(kinds & INVALID != 0);
         profile.notes.without_metric += u64::from(sample.time.is_none() && sample.memory.is_none());
@@ -221,7 +285,7 @@ impl ProfileBuilder {
     /// Adds sums for which there are no samples to be kept.
     pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
         let profile = &mut self.profile;
-        let kinds = self.kinds[stack.index()];
+        let kinds = self.shapes[stack.index()].kinds();
         profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples } else { 0 };
         profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples } else { 0 };
         profile.total.add(values);

@@ -34,6 +34,10 @@ impl Default for StackTree {
 }
 
 impl StackTree {
+    /// The most frames that a stack of a profile has. No runtime gets there but by endless recursion; readers leave out what is
+    /// further in.
+    pub const DEEPEST: u32 = 65_536;
+
     /// How many there are, with the empty one.
     pub fn len(&self) -> usize {
         self.nodes.len()
