@@ -31,6 +31,16 @@ fn shares_are_those_of_the_profile() {
 }
 
 #[test]
+fn characters_that_xml_has_no_place_for_are_replaced() {
+    let mut file = Mojo::new(3);
+    file.stack(1, 0, "a").string(5, "a\u{ffff}.py").string(6, "f\u{fffe}\u{1b}\u{8}g");
+    file.frame(1, 5, 6, 1).frame_ref(1).time(10);
+    let svg = svg(&file.0);
+    let forbidden = |c: char| matches!(c, '\u{fffe}' | '\u{ffff}') || c < ' ' && !matches!(c, '\t' | '\n' | '\r');
+    assert!(svg.contains("(a\u{fffd}.py)") && !svg.contains(forbidden), "{svg}");
+}
+
+#[test]
 fn nothing_is_a_picture_too() {
     assert!(svg(&Mojo::new(3).0).contains("<svg"));
 }

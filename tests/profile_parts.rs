@@ -392,7 +392,7 @@ fn a_conversion_begins_again_when_a_value_appears_late() {
 
     let mut message = Vec::new();
     let piped = dumptool(&["convert", &input, "-", "--to", "pprof"]);
-    assert!(piped.status.success(), "what is piped cannot be begun again, so it comes in one part");
+    assert!(piped.status.success(), "what is piped waits until all of it is there, so that it can be begun again");
     flate2::read::GzDecoder::new(&*piped.stdout).read_to_end(&mut message).unwrap();
     assert_eq!(support::pprof::sums(&message), pprof_sums(&large(), WHOLE, &Selection::default()).0);
     let folded = dumptool(&["convert", &input, "-", "--to", "folded"]);

@@ -129,6 +129,11 @@ impl Destination {
         }
     }
 
+    /// The output once more, if nothing of what was to be written has got there.
+    pub(super) fn unwritten(self) -> Option<Self> {
+        self.then.map(|(_, out)| *out)
+    }
+
     /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
     pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
         let fail = |error| OutputError::new(&self.path, error);

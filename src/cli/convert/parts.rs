@@ -109,7 +109,7 @@ impl Output<'_> {
         let selection = selection(conversion, metrics.clone(), false);
         require_thread(&profile, &selection, conversion.input)?;
         if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
-            let out = is_written_at_the_end(conversion.target).then_some(self.out);
+            let out = if is_written_at_the_end(conversion.target) { Some(self.out) } else { self.out.unwritten() };
             return Ok(Finished::Otherwise { metrics, out });
         }
         let (notes, samples, parts) = (profile.notes, profile.total.samples, self.parts + 1);
