@@ -26,6 +26,10 @@ pub(super) struct Classes {
     field_names: FieldNames,
     /// For each plan: the class of its objects.
     of_plan: Vec<u32>,
+    /// For each call frame: its function and file.
+    pub(super) of_frames: Vec<(NameId, NameId)>,
+    /// For each thread: its name.
+    pub(super) of_threads: Vec<NameId>,
 }
 
 /// A class.
@@ -61,18 +65,17 @@ impl Classes {
             first_helper: Names::EMPTY,
             field_names: FieldNames::default(),
             of_plan: Vec::new(),
+            of_frames: Vec::new(),
+            of_threads: Vec::new(),
         };
         classes.required = required::add(&mut classes, layout);
         classes.add_info(heap, layout);
         classes.add_plans(heap, layout, plans);
         roots.add_holders(heap, &mut classes);
-        for frame in &heap.frames {
-            classes.names.intern(heap.names.text(frame.function));
-            classes.names.intern(heap.names.text(frame.file));
-        }
-        for thread in &heap.threads {
-            classes.names.intern(heap.names.text(thread.name));
-        }
+        let names = &mut classes.names;
+        let mut name = |name: NameId| names.intern(heap.names.text(name));
+        classes.of_frames = heap.frames.iter().map(|frame| (name(frame.function), name(frame.file))).collect();
+        classes.of_threads = heap.threads.iter().map(|thread| name(thread.name)).collect();
         classes
     }
 

@@ -118,7 +118,7 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
 
     records::header(&mut out)?;
     classes.write_names(&ids, &mut out)?;
-    let threads = roots.write_threads(heap, &mut classes, &mut ids, &mut out)?;
+    let threads = roots.write_threads(heap, &classes, &mut ids, &mut out)?;
     classes.write_dumps(heap, &plans, &layout, &ids, &mut out, &mut report)?;
     threads.write_objects(heap, &layout, &classes, &mut ids, &mut out, &mut report, &mut filling, &mut losses)?;
     let objects = Objects {

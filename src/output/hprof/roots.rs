@@ -11,7 +11,7 @@ use super::report::{HprofReport, LossKind, Losses};
 use super::required::OBJECT;
 use super::strings;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root};
-use crate::model::names::NameId;
+use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::{self, Write};
 
@@ -117,25 +117,25 @@ impl Roots {
     pub(super) fn write_threads<W: Write>(
         &self,
         heap: &Heap<'_>,
-        classes: &mut Classes,
+        classes: &Classes,
         ids: &mut IdSpace,
         out: &mut Out<W>,
     ) -> io::Result<Threads> {
         let frames = ids.reserve(heap.frames.len() as u64);
         let objects = ids.reserve(heap.threads.len() as u64);
         let threads = Threads { objects, step: ids.step() };
-        let empty = ids.name(classes.names.intern(""));
-        for (row, frame) in (0..).zip(&heap.frames) {
+        let empty = ids.name(Names::EMPTY);
+        for ((row, frame), &(function, file)) in (0..).zip(&heap.frames).zip(&classes.of_frames) {
             out.id(frames + row * threads.step);
-            out.id(ids.name(classes.names.intern(heap.names.text(frame.function))));
+            out.id(ids.name(function));
             out.id(empty);
-            out.id(ids.name(classes.names.intern(heap.names.text(frame.file))));
+            out.id(ids.name(file));
             out.u4(serial(classes.required.thread));
             // 0 is "unknown"; lines are signed.
             out.u4(frame.line.min(i32::MAX as u32));
             out.record(tag::FRAME)?;
         }
-        for (row, thread) in (0..).zip(&heap.threads) {
+        for ((row, thread), &name) in (0..).zip(&heap.threads).zip(&classes.of_threads) {
             out.u4(trace_serial(row));
             out.u4(thread_serial(row));
             out.u4(thread.frames.len() as u32);
@@ -144,7 +144,7 @@ impl Roots {
             out.u4(thread_serial(row));
             out.id(threads.object(row));
             out.u4(trace_serial(row));
-            out.id(ids.name(classes.names.intern(heap.names.text(thread.name))));
+            out.id(ids.name(name));
             out.id(empty);
             out.id(empty);
             out.record(tag::START_THREAD)?;
