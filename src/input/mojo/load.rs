@@ -20,7 +20,7 @@ use crate::error::Result;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
-    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, TaskChange, ThreadId,
+    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, StackTree, TaskChange, ThreadId,
 };
 use frames::Frames;
 use repeat::Previous;
@@ -265,7 +265,8 @@ impl<'a, 'p> Loader<'a, 'p> {
             return;
         }
         self.run_frames.clear();
-        for key in keys_of_run(run) {
+        // One frame too many is enough for the builder to see that the stack is too deep.
+        for key in keys_of_run(run).take((StackTree::DEEPEST as usize).saturating_add(1)) {
             self.run_frames.push(self.frames.frame(key, &mut self.builder));
         }
         open.stack = self.builder.push_all(open.stack, &self.run_frames);
