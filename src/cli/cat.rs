@@ -1,25 +1,19 @@
 //! `cat`: every record, in file order.
 
-use super::args::{CatArgs, Common, OutputFormat};
-use super::open::Input;
-use super::progress::Progress;
+use super::args::{CatArgs, OutputFormat};
+use super::session::Session;
 use super::status::{self, OutputError, Status, UsageError};
-use super::terminal::Terminal;
 use crate::input::{self, ReadOptions, Visitor};
 use crate::model::fields::Record;
 use crate::output::records::RecordFormat;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
-pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let json = match common.format {
-        OutputFormat::Table => false,
-        OutputFormat::Jsonl => true,
-        OutputFormat::Json | OutputFormat::Csv => {
-            return Err(UsageError::new("records have different fields: cat writes text or --format jsonl").into());
-        }
-    };
-    let input = Input::open(&args.file, common)?;
+pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
+    session
+        .only(&[OutputFormat::Table, OutputFormat::Jsonl], "records have different fields: cat writes text or --format jsonl")?;
+    let json = session.common.format == OutputFormat::Jsonl;
+    let input = session.open(&args.file)?;
     let known = input.format.record_names();
     if let Some(name) = args.record.iter().find(|name| !known.contains(&name.as_str())) {
         let hint = format!("records of {}: {}", input.format.title(), known.join(", "));
@@ -29,11 +23,11 @@ pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyho
         json,
         contents: args.contents,
         name_width: known.iter().map(|name| name.len()).max().unwrap_or(0),
-        color: terminal.color,
+        color: session.terminal.color,
     };
     let left = args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
     let mut printer = Printer { args, format, left, buffer: Vec::new(), error: None };
-    let progress = Progress::new(input.bytes().len() as u64, terminal);
+    let progress = session.progress(&input);
     let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
@@ -44,7 +38,7 @@ pub(super) fn run(args: &CatArgs, common: &Common, terminal: &Terminal) -> anyho
         None => Ok(Status::Done),
         Some(_) if printer.left == 0 => Ok(Status::Done),
         Some(damage) => {
-            status::report_damage(&input.path, damage, terminal);
+            status::report_damage(&input.path, damage, &session.terminal);
             Ok(Status::Damaged)
         }
     }

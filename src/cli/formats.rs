@@ -1,22 +1,14 @@
 //! `formats`: what is read and written.
 
-use super::args::{Common, OutputFormat, Target};
-use super::status::{Status, UsageError};
-use super::table::{Align, Table};
+use super::args::{OutputFormat, Target};
+use super::print::{Align, Columns, Document, Shown, Table, Value, print};
+use super::session::Session;
+use super::status::Status;
 use super::terminal::Terminal;
 use crate::input::{FORMATS, Format, Kind};
 use clap::ValueEnum;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    /// None: it is about all files.
-    file: Option<String>,
-    formats: Vec<Row>,
-}
-
-#[derive(Serialize)]
+/// A format that is read, or written.
 struct Row {
     name: &'static str,
     title: String,
@@ -30,17 +22,32 @@ struct Row {
     targets: Vec<&'static str>,
 }
 
-pub(super) fn run(common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(session: &Session) -> anyhow::Result<Status> {
+    use OutputFormat::{Json, Jsonl, Markdown, Table};
+    session.only(&[Table, Json, Jsonl, Markdown], "formats writes a table, json, jsonl or markdown")?;
     let rows = rows();
-    let text = match common.format {
-        OutputFormat::Table => text(&rows, terminal),
-        OutputFormat::Json => {
-            serde_json::to_string_pretty(&Document { schema: "dumptool/formats/1", file: None, formats: rows })? + "\n"
-        }
-        OutputFormat::Jsonl => super::export::lines(&rows)?,
-        OutputFormat::Csv => return Err(UsageError::new("formats writes a table, json or jsonl").into()),
-    };
-    super::print_text(&text, common)
+    let list = |texts: &[&'static str]| texts.iter().map(|text| Value::from(*text)).collect::<Vec<_>>();
+    let columns = Columns::new(session)
+        .text("name", "NAME", |row: &Row| row.name)
+        .text("title", "TITLE", |row| &row.title)
+        .text("kind", "KIND", |row| row.kind)
+        .text("read", "READ", |row| row.read)
+        .shown_as(|row| yes(row.read))
+        .text("write", "WRITTEN", |row| row.write)
+        .shown_as(|row| yes(row.write))
+        .text("versions", "VERSIONS", |row| &row.versions)
+        .text("extensions", "EXTENSIONS", move |row| list(&row.extensions))
+        .shown_as(|row| format!(".{}", row.extensions.join(" .")))
+        .value("magics", |row| row.magics.iter().map(Value::from).collect::<Vec<_>>())
+        .text("targets", "CAN BECOME", move |row| list(&row.targets))
+        .shown_as(|row| row.targets.join(", "));
+    let document = || Document::default().with("schema", "dumptool/formats/1").with("file", ()).rows("formats");
+    print(session, document, &rows, &columns, &Shown::Text(&|| text(&rows, &session.terminal)))?;
+    Ok(Status::Done)
+}
+
+fn yes(value: bool) -> String {
+    if value { "yes".to_owned() } else { String::new() }
 }
 
 impl Target {

@@ -8,35 +8,33 @@ mod check;
 mod convert;
 mod destination;
 mod diff;
-mod export;
 mod find;
 mod formats;
 mod glob;
+mod heap;
 mod info;
 mod interrupt;
-mod kind;
-mod load;
 mod memory;
-mod objects;
 mod open;
 mod path;
+mod print;
 mod profile;
 mod progress;
+mod session;
 mod show;
 mod size;
 mod status;
-mod table;
 mod terminal;
 mod threads;
 mod top;
 mod tree;
 
-use args::{Cli, Command, Common, OutputFormat};
+use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
+use session::Session;
 use status::Status;
 use std::io::{self, Write};
 use std::process::ExitCode;
-use terminal::{Keep, Terminal};
 
 /// Runs the program with the arguments of the process.
 pub fn main() -> ExitCode {
@@ -45,15 +43,16 @@ pub fn main() -> ExitCode {
         Err(error) => return print_usage(&error).into(),
     };
     interrupt::report_signals();
-    let terminal = Terminal::new(&cli.common);
-    threads::start(cli.common.threads);
+    let Cli { command, common } = cli;
+    let session = Session::new(common);
+    threads::start(session.common.threads);
     let started = std::time::Instant::now();
-    let status = run(&cli, &terminal).unwrap_or_else(|error| status::report(&error, &terminal));
-    if cli.common.verbose {
-        terminal::tell(&format!("took {}", size::duration(started.elapsed().as_micros() as u64)));
+    let status = run(&command, &session).unwrap_or_else(|error| status::report(&error, &session.terminal));
+    if session.common.verbose {
+        terminal::tell("", &format!("took {}", size::duration(started.elapsed().as_micros() as u64)));
     }
     match status {
-        Status::Damaged if cli.common.lenient => Status::Done.into(),
+        Status::Damaged if session.common.lenient => Status::Done.into(),
         status => status.into(),
     }
 }
@@ -73,31 +72,31 @@ fn print_usage(message: &clap::Error) -> Status {
     }
     match printed.and_then(|()| io::stdout().flush()) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
-            terminal::tell(&format!("error: {}", status::OutputError::stdout(error)));
+            terminal::tell("error:", &status::OutputError::stdout(error).to_string());
             Status::Unwritable
         }
         _ => Status::Done,
     }
 }
 
-fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {
-    let common = &cli.common;
-    match &cli.command {
-        Command::Info(args) => info::run(args, common, terminal),
-        Command::Cat(args) => cat::run(args, common, terminal),
-        Command::Top(args) => top::run(args, common, terminal),
-        Command::Tree(args) => tree::run(args, common, terminal),
-        Command::Path(args) => path::run(args, common, terminal),
-        Command::Show(args) => show::run(args, common, terminal),
-        Command::Find(args) => find::run(args, common, terminal),
-        Command::Diff(args) => diff::run(args, common, terminal),
-        Command::Check(args) => check::run(args, common, terminal),
-        Command::Convert(args) => convert::run(args, common, terminal),
-        Command::Formats => formats::run(common, terminal),
+fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
+    match command {
+        Command::Info(args) => info::run(args, session),
+        Command::Cat(args) => cat::run(args, session),
+        Command::Top(args) => top::run(args, session),
+        Command::Tree(args) => tree::run(args, session),
+        Command::Path(args) => path::run(args, session),
+        Command::Show(args) => show::run(args, session),
+        Command::Find(args) => find::run(args, session),
+        Command::Diff(args) => diff::run(args, session),
+        Command::Check(args) => check::run(args, session),
+        Command::Convert(args) => convert::run(args, session),
+        Command::Formats => formats::run(session),
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
-            print(&script)
+            print::to_stdout(|out| out.write_all(&script))?;
+            Ok(Status::Done)
         }
         Command::Man => {
             let mut page = Vec::new();
@@ -107,27 +106,8 @@ fn run(cli: &Cli, terminal: &Terminal) -> anyhow::Result<Status> {
             for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
                 clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
             }
-            print(&page)
+            print::to_stdout(|out| out.write_all(&page))?;
+            Ok(Status::Done)
         }
     }
-}
-
-/// Writes a whole result in the format that was asked for. What is meant for people is wrapped to the width of the terminal;
-/// tables fit already.
-fn print_text(text: &str, common: &Common) -> anyhow::Result<Status> {
-    if common.format != OutputFormat::Table {
-        return print(text.as_bytes());
-    }
-    let text = terminal::printable(text, Keep { colors: Terminal::new(common).color, lines: true });
-    match terminal::columns() {
-        Some(columns) => print(terminal::wrapped(&text, columns).as_bytes()),
-        None => print(text.as_bytes()),
-    }
-}
-
-/// Writes to standard output.
-fn print(bytes: &[u8]) -> anyhow::Result<Status> {
-    let mut out = io::stdout().lock();
-    out.write_all(bytes).and_then(|()| out.flush()).map_err(status::OutputError::stdout)?;
-    Ok(Status::Done)
 }

@@ -1,7 +1,8 @@
 //! Opens an input for a command and tells its format.
 
 use super::args::Common;
-use super::status::InputError;
+use super::status::{InputError, UsageError};
+use super::terminal::show_path;
 use crate::detect;
 use crate::error::Error;
 use crate::input::{self, Format, Kind};
@@ -33,6 +34,19 @@ impl Input {
 
     pub(super) fn bytes(&self) -> &[u8] {
         self.source.bytes()
+    }
+
+    /// Refuses options, or a command, for the other kind of input than this one. Each option comes with whether it was given.
+    ///
+    /// # Errors
+    /// One line that names the first such option.
+    pub(super) fn refuse(&self, other: Kind, given: &[(&'static str, bool)]) -> Result<(), UsageError> {
+        let Some((name, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
+        let (what, is) = match other {
+            Kind::Heap => ("heaps", "profile"),
+            Kind::Profile => ("profiles", "heap"),
+        };
+        Err(UsageError::new(format!("{name} is for {what}, and {} is a {is}", show_path(&self.path))))
     }
 
     /// An error of the reader, as one about this input.

@@ -1,5 +1,7 @@
 //! Exit statuses, and errors as a person sees them.
 
+use super::open::Input;
+use super::session::Session;
 use super::terminal::{Terminal, show_path, tell};
 use crate::error::{Error, ErrorKind};
 use std::fmt;
@@ -119,16 +121,16 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     }
     let label = terminal.red("error:");
     if let Some(usage) = error.downcast_ref::<UsageError>() {
-        tell(&format!("{label} {usage}"));
+        tell(&label, &usage.to_string());
         if let Some(hint) = &usage.hint {
-            tell(&format!("  hint: {hint}"));
+            tell("  hint:", hint);
         }
         return Status::Usage;
     }
     if error.downcast_ref::<OutputError>().is_some_and(|output| output.error.kind() == io::ErrorKind::BrokenPipe) {
         return Status::Done;
     }
-    tell(&format!("{label} {error:#}"));
+    tell(&label, &format!("{error:#}"));
     Status::Unwritable
 }
 
@@ -143,15 +145,26 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     }
 }
 
+/// Prints where reading an input ended early, if it did: in its source, or in what was read. Returns the status for it.
+pub(super) fn report_if_damaged(session: &Session, input: &Input, damage: Option<&Error>) -> Status {
+    match input.source.damage().or(damage) {
+        Some(damage) => {
+            report_damage(&input.path, damage, &session.terminal);
+            Status::Damaged
+        }
+        None => Status::Done,
+    }
+}
+
 /// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the error says, and what is known
 /// here.
 fn tell_input(label: &str, path: &Path, error: &Error, hint: Option<&str>) {
-    tell(&format!("{label} {}: {}", show_path(path), error.headline()));
+    tell(label, &format!("{}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {
-        tell(&format!("  {cause}"));
+        tell("", &format!("  {cause}"));
     }
     let hints: Vec<_> = error.advice().into_iter().chain(hint).collect();
     if !hints.is_empty() {
-        tell(&format!("  hint: {}", hints.join("; ")));
+        tell("  hint:", &hints.join("; "));
     }
 }

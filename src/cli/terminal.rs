@@ -1,6 +1,6 @@
 //! What the terminal can show: colours on standard output and error, whether there is one at all, and how wide it is.
 
-use super::args::{Color, Common};
+use super::args::{Color, Common, OutputFormat};
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use textwrap::{WordSeparator, WordSplitter};
@@ -29,8 +29,9 @@ impl Terminal {
             Color::Never => false,
             Color::Auto => detected != anstream::ColorChoice::Never,
         };
+        let has_colors = !matches!(common.format, OutputFormat::Markdown | OutputFormat::Github);
         Self {
-            color: choice(anstream::AutoStream::choice(&std::io::stdout())),
+            color: has_colors && choice(anstream::AutoStream::choice(&std::io::stdout())),
             error_color: choice(anstream::AutoStream::choice(&std::io::stderr())),
             bars: std::io::stdout().is_terminal(),
             warnings: !common.quiet,
@@ -42,7 +43,7 @@ impl Terminal {
     /// Prints a warning about a file to standard error.
     pub(super) fn warn(&self, path: &std::path::Path, message: &str) {
         if self.warnings {
-            tell(&format!("{} {}: {message}", self.yellow("warning:"), show_path(path)));
+            tell(&self.yellow("warning:"), &format!("{}: {message}", show_path(path)));
         }
     }
 
@@ -81,22 +82,39 @@ impl Terminal {
     }
 }
 
-/// Prints a line to standard error. When that fails nobody is left to be told.
-pub(super) fn tell(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", printable(line, Keep { colors: true, lines: true }));
+/// Prints a line to standard error, after a label of ours if there is one. When that fails nobody is left to be told.
+pub(super) fn tell(label: &str, message: &str) {
+    let between = if label.is_empty() { "" } else { " " };
+    let _ = writeln!(std::io::stderr(), "{label}{between}{}", escaped(message));
 }
 
 /// A path as messages show it.
 pub(super) fn show_path(path: &std::path::Path) -> String {
     match path.to_str() {
         Some("-") => "standard input".to_owned(),
-        _ => shown(&path.display().to_string()),
+        _ => escaped(&path.display().to_string()),
     }
 }
 
-/// A name as lines of text show it.
+/// Text of others, without control characters.
+pub(super) fn escaped(text: &str) -> String {
+    printable(text, Keep { colors: false, lines: false }).into_owned()
+}
+
+/// Characters of a name that people see at most.
+const LONGEST_NAME: usize = 256;
+
+/// A name of a dump as people see it: without control characters, and cut with its length behind it if it is very long.
 pub(super) fn shown(name: &str) -> String {
-    printable(name, Keep { colors: false, lines: false }).into_owned()
+    let cut = match name.char_indices().nth(LONGEST_NAME) {
+        Some((end, _)) => &name[..end],
+        None => name,
+    };
+    let mut shown = escaped(cut);
+    if cut.len() < name.len() {
+        shown.push_str(&format!("… ({} characters)", super::size::count(name.chars().count() as u64)));
+    }
+    shown
 }
 
 /// Control characters that mean something in a text.
@@ -108,13 +126,13 @@ pub(super) struct Keep {
     pub(super) lines: bool,
 }
 
-/// Names in dumps can hold anything. Control characters would move the cursor, name the window or break rows, so that they are
-/// shown as they are written in programs.
+/// Names in dumps can hold anything. Control characters would move the cursor, name the window, break rows or turn text around,
+/// so that they are shown as they are written in programs.
 pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
     let is_kept = |c: char, rest: &str| match c {
         '\n' => keep.lines,
         '\u{1b}' => keep.colors && is_style(rest),
-        c => !c.is_control(),
+        c => !is_control(c),
     };
     if text.char_indices().all(|(at, c)| is_kept(c, &text[at..])) {
         return Cow::Borrowed(text);
@@ -127,6 +145,11 @@ pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
+}
+
+/// Whether a character controls the terminal: C0 and C1, ends of lines and paragraphs, and what turns the direction of text.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Whether a text begins with a change of colour or weight: escape, bracket, numbers and `m`.
@@ -191,6 +214,13 @@ mod tests {
         assert_eq!(printable(name, Keep { colors: false, lines: false }), "a\\u{1b}]0;title\\u{7}\\nb\\u{1b}[31m");
         assert_eq!(printable(name, Keep { colors: true, lines: true }), "a\\u{1b}]0;title\\u{7}\nb\u{1b}[31m");
         assert!(matches!(printable("Größe ‹main›", Keep { colors: false, lines: false }), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn names_cannot_turn_text_around_and_long_ones_are_cut() {
+        assert_eq!(shown("a\u{202e}b\u{2066}c\u{85}"), "a\\u{202e}b\\u{2066}c\\u{85}");
+        assert_eq!(shown(&"ä".repeat(256)), "ä".repeat(256));
+        assert_eq!(shown(&"ä".repeat(1000)), "ä".repeat(256) + "… (1 000 characters)");
     }
 
     #[test]

@@ -7,7 +7,8 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(in crate::cli) struct Common {
-    /// How to print the result: table (for people), json (one document), jsonl (one a line) or csv
+    /// Output format: table (for people), json (one document), jsonl (one object per line), csv, markdown (GitHub tables)
+    /// or github (annotations, `check` only)
     #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(in crate::cli) format: OutputFormat,
     /// Read the input as this format, whatever it looks like
@@ -26,6 +27,9 @@ pub(in crate::cli) struct Common {
     /// Sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
+    /// With --format csv, put ' before text that a spreadsheet would run as a formula (=, +, -, @, tab or CR first)
+    #[arg(long, global = true)]
+    pub(in crate::cli) csv_safe: bool,
     /// No progress bar
     #[arg(long, global = true)]
     pub(in crate::cli) no_progress: bool,
@@ -50,6 +54,10 @@ pub(in crate::cli) enum OutputFormat {
     Jsonl,
     /// Comma-separated values with a header
     Csv,
+    /// A table of GitHub-flavoured Markdown
+    Markdown,
+    /// Annotations of GitHub Actions and a summary table
+    Github,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -62,15 +70,10 @@ pub(in crate::cli) enum Color {
     Never,
 }
 
-impl Common {
-    /// How many rows a command shows: what `--limit` says, where 0 is all. Otherwise `usual` where the output says what it
-    /// left out, and all where it cannot.
-    pub(in crate::cli) fn rows(&self, limit: Option<u64>, usual: usize) -> usize {
-        match (limit, self.format) {
-            (Some(0), _) | (None, OutputFormat::Jsonl | OutputFormat::Csv) => usize::MAX,
-            (Some(limit), _) => usize::try_from(limit).unwrap_or(usize::MAX),
-            (None, OutputFormat::Table | OutputFormat::Json) => usual,
-        }
+impl OutputFormat {
+    /// Whether people read it, and so want shares, sizes and remarks.
+    pub(in crate::cli) fn is_for_people(self) -> bool {
+        matches!(self, Self::Table | Self::Markdown | Self::Github)
     }
 }
 

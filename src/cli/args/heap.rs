@@ -13,6 +13,13 @@ pub(in crate::cli) struct HeapOptions {
     pub(in crate::cli) roots: RootOptions,
 }
 
+impl HeapOptions {
+    /// Which were given.
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 2] {
+        [("--snapshot", self.snapshot.is_some()), ("--roots", self.roots.given())]
+    }
+}
+
 /// What counts as roots.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Heaps")]

@@ -15,7 +15,7 @@ mod show;
 mod top;
 mod tree;
 
-use clap::{Parser, Subcommand};
+use clap::{Parser, Subcommand, ValueEnum};
 
 pub(in crate::cli) use cat::CatArgs;
 pub(in crate::cli) use check::{CheckArgs, RuleOptions};
@@ -24,13 +24,18 @@ pub(in crate::cli) use completions::CompletionsArgs;
 pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, TableArg, Target, WhichArg};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
 pub(in crate::cli) use find::{FindArgs, FindSortArg};
-pub(in crate::cli) use heap::{HeapOptions, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
+pub(in crate::cli) use heap::{ObjectsArg, RootOptions, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::InfoArgs;
 pub(in crate::cli) use path::PathArgs;
 pub(in crate::cli) use profile::{MetricArg, ProfileOptions};
 pub(in crate::cli) use show::ShowArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
+
+/// The name of a value on the command line, which JSON uses too.
+pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
 
 /// Opens the heap dump or profile of any runtime it knows, says what is in it, checks it and converts it.
 #[derive(Debug, Parser)]

@@ -19,6 +19,18 @@ pub(in crate::cli) struct ProfileOptions {
     pub(in crate::cli) pid: Option<u64>,
 }
 
+impl ProfileOptions {
+    /// Which were given.
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
+        [("--metric", self.metric.is_some()), ("--thread", self.thread.is_some()), ("--pid", self.pid.is_some())]
+    }
+
+    /// Whether only some threads were asked for.
+    pub(in crate::cli) fn selects(&self) -> bool {
+        self.thread.is_some() || self.pid.is_some()
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum MetricArg {
     /// Wall-clock time

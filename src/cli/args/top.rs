@@ -2,6 +2,7 @@
 
 use super::heap::{ObjectsArg, RootOptions, Snapshots, SortArg};
 use super::profile::ProfileOptions;
+use crate::input::Kind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -93,4 +94,31 @@ pub(in crate::cli) enum ByArg {
     Thread,
     /// Profiles: a process
     Process,
+}
+
+impl ByArg {
+    /// The kind of input that can be grouped so.
+    pub(in crate::cli) fn kind(self) -> Kind {
+        match self {
+            Self::Type | Self::Namespace | Self::Root | Self::SizeClass => Kind::Heap,
+            Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => Kind::Profile,
+        }
+    }
+
+    /// The option as it was written, and whether it is for this kind of input.
+    pub(in crate::cli) fn given(by: Option<Self>, kind: Kind) -> (&'static str, bool) {
+        let name = match by {
+            Some(Self::Type) => "--by type",
+            Some(Self::Namespace) => "--by namespace",
+            Some(Self::Root) => "--by root",
+            Some(Self::SizeClass) => "--by size-class",
+            Some(Self::Function) => "--by function",
+            Some(Self::File) => "--by file",
+            Some(Self::Line) => "--by line",
+            Some(Self::Thread) => "--by thread",
+            Some(Self::Process) => "--by process",
+            None => "--by",
+        };
+        (name, by.is_some_and(|by| by.kind() == kind))
+    }
 }

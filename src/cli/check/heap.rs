@@ -1,18 +1,17 @@
 //! Rules about the types of a heap.
 
-use super::super::args::{CheckArgs, Common};
-use super::super::glob::Glob;
-use super::super::load::{HeapLoader, damage, report_loaded};
-use super::super::objects::{Analysed, matching_types};
-use super::super::open::Input;
-use super::super::path;
-use super::super::size::{count, size};
-use super::super::status::{Status, UsageError};
-use super::super::terminal::{Terminal, show_path};
-use super::report::{Outcome, print};
+use super::report::{Outcome, print_outcomes};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
+use crate::cli::args::CheckArgs;
+use crate::cli::glob::Glob;
+use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_loaded};
+use crate::cli::open::Input;
+use crate::cli::session::Session;
+use crate::cli::size::count;
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::heap::Heap;
@@ -22,34 +21,34 @@ use crate::model::sum::Sum;
 const COLUMNS: [(&str, Unit); 4] =
     [("count", Unit::Count), ("shallow", Unit::Bytes), ("external", Unit::Bytes), ("retained", Unit::Bytes)];
 
-pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
-    let loader = HeapLoader::analysed("check", common, terminal);
+    let roots = &args.heap.roots;
     let older = match &args.rules.against {
         Some(path) => {
-            let older = Input::open(path, common)?;
+            let older = session.open(path)?;
             if older.kind != Kind::Heap {
                 return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
             }
             // --snapshot is one of the newer file.
-            let loaded = loader.load(&older, None, args.heap.roots.choice())?;
-            let status = report_loaded(&older, &loaded, terminal);
+            let loaded = load(session, "check", &older, None, roots)?;
+            let status = report_loaded(session, &older, &loaded);
             refuse_without_roots(&loaded.heap, &rules, &older)?;
             Some((histogram(&loaded.heap, analysed(&loaded.heap).as_ref()), status))
         }
         None => None,
     };
-    let loaded = loader.load(input, args.heap.snapshot, args.heap.roots.choice())?;
+    let loaded = load(session, "check", input, args.heap.snapshot, roots)?;
     refuse_without_roots(&loaded.heap, &rules, input)?;
     let analysed = analysed(&loaded.heap);
     let newer = histogram(&loaded.heap, analysed.as_ref());
     let old = older.as_ref().map(|(histogram, _)| histogram);
-    let mut outcomes: Vec<Outcome> = rules.iter().map(|rule| outcome(rule, old, &newer, common)).collect();
+    let mut outcomes: Vec<Outcome> = rules.iter().map(|rule| outcome(rule, old, &newer, session)).collect();
     if let Some(analysed) = &analysed {
-        explain(&rules, &mut outcomes, analysed, common);
+        explain(&rules, &mut outcomes, analysed, session);
     }
-    let broken = print(&outcomes, input, damage(input, &loaded), common, terminal)?;
-    let status = report_loaded(input, &loaded, terminal).max(older.map_or(Status::Done, |(_, status)| status));
+    let broken = print_outcomes(&outcomes, input, damage(input, &loaded), session)?;
+    let status = report_loaded(session, input, &loaded).max(older.map_or(Status::Done, |(_, status)| status));
     Ok(status.max(broken))
 }
 
@@ -92,9 +91,9 @@ fn measure(rule: &Rule, histogram: &Histogram) -> (u64, usize) {
     each.fold((0, 0), |(sum, types), value| (sum.saturating_add(value), types + 1))
 }
 
-fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Common) -> Outcome {
+fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, session: &Session) -> Outcome {
     let (actual, types) = measure(rule, new);
-    let show = |value: u64| if rule.column == "count" { count(value) } else { size(value, common.bytes) };
+    let show = |value: u64| if rule.column == "count" { count(value) } else { session.size(value) };
     let (limit, mut message) = match (rule.kind, rule.limit, old) {
         (RuleKind::MaxGrowth, limit, Some(old)) => {
             let (before, _) = measure(rule, old);
@@ -120,7 +119,7 @@ fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, common: &Commo
 }
 
 /// Says of types that break a rule what holds the largest of their objects.
-fn explain(rules: &[Rule], outcomes: &mut [Outcome], analysed: &Analysed<'_, '_>, common: &Common) {
+fn explain(rules: &[Rule], outcomes: &mut [Outcome], analysed: &Analysed<'_, '_>, session: &Session) {
     let broken = |rule: &Rule, outcome: &Outcome| !outcome.finding.ok && rule.subject != "total";
     if !rules.iter().zip(outcomes.iter()).any(|(rule, outcome)| broken(rule, outcome)) {
         return;
@@ -136,7 +135,7 @@ fn explain(rules: &[Rule], outcomes: &mut [Outcome], analysed: &Analysed<'_, '_>
         let largest = objects.max_by_key(|object| (analysed.retained(*object), std::cmp::Reverse(*object)));
         let path = largest.and_then(|object| Some((object, shortest.path(object)?)));
         outcome.note = path.map(|(object, path)| {
-            let retained = size(analysed.retained(object), common.bytes);
+            let retained = session.size(analysed.retained(object));
             format!("largest: {}, {retained}, held by {}", heap.id(object), path::one_line(analysed, &path))
         });
     }

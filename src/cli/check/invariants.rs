@@ -1,64 +1,39 @@
 //! Every invariant that the format promises.
 
-use super::super::args::{Common, OutputFormat};
-use super::super::export;
-use super::super::open::Input;
-use super::super::progress::Progress;
-use super::super::size::plural;
-use super::super::status::{self, Status};
-use super::super::table::{Align, Table};
-use super::super::terminal::{Terminal, show_path};
+use super::report::{Verdict, print_verdict};
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Table};
+use crate::cli::session::Session;
+use crate::cli::size::plural;
+use crate::cli::status::{self, Status};
+use crate::cli::terminal::{escaped, show_path};
 use crate::input::check::{Finding, Findings};
 use crate::input::{self, ReadOptions};
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    file: String,
-    format: &'static str,
-    ok: bool,
-    damage: Option<input::info::DamageRow<'a>>,
-    findings: &'a [Finding],
-}
-
-pub(super) fn run(input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let progress = Progress::new(input.bytes().len() as u64, terminal);
+pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Status> {
+    let progress = session.progress(input);
     let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let findings = input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
-    let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
+    let damage = findings.damage.as_ref().map(|damage| &damage.error);
+    let damage = input.source.damage().or(damage);
     let ok = findings.ok() && damage.is_none();
-    let text = match common.format {
-        OutputFormat::Table => text(input, &findings, ok, common, terminal),
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/check/1",
-                file: input.path.display().to_string(),
-                format: input.format.name(),
-                ok,
-                damage: damage.map(input::info::DamageRow),
-                findings: &findings.findings,
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => export::lines(&findings.findings)?,
-        OutputFormat::Csv => export::csv(findings.findings.iter().cloned())?,
-    };
-    super::super::print_text(&text, common)?;
-    if let Some(damage) = damage {
-        status::report_damage(&input.path, damage, terminal);
-        return Ok(Status::Damaged);
-    }
-    Ok(if ok { Status::Done } else { Status::Broken })
+    let text = || text(input, &findings, ok, session);
+    let columns = super::report::columns(session, |finding: &Finding| finding);
+    print_verdict(Verdict { input, damage, ok }, &findings.findings, &columns, |finding| finding, &text, session)?;
+    Ok(match status::report_if_damaged(session, input, damage) {
+        Status::Done if !ok => Status::Broken,
+        status => status,
+    })
 }
 
 /// Broken rules, or all of them when more is asked for, and a line that sums up.
-fn text(input: &Input, findings: &Findings, ok: bool, common: &Common, terminal: &Terminal) -> String {
+fn text(input: &Input, findings: &Findings, ok: bool, session: &Session) -> String {
+    let terminal = &session.terminal;
     let mut table = Table::of_sentences(&[Align::Left, Align::Left, Align::Left]);
-    for finding in findings.findings.iter().filter(|finding| common.verbose || !finding.ok) {
+    for finding in findings.findings.iter().filter(|finding| session.common.verbose || !finding.ok) {
         let verdict = if finding.ok { terminal.good("ok") } else { terminal.bad("FAIL") };
-        table.row([verdict, finding.rule.clone(), finding.message.clone()]);
+        table.row([verdict, escaped(&finding.rule), escaped(&finding.message)]);
     }
     let mut text = table.render();
     let broken = findings.findings.iter().filter(|finding| !finding.ok).count() as u64;

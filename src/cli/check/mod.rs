@@ -6,22 +6,20 @@ mod profile;
 mod report;
 mod rules;
 
-use super::args::{CheckArgs, Common};
-use super::kind::refuse_options_of;
-use super::open::Input;
+use super::args::CheckArgs;
+use super::session::Session;
 use super::status::Status;
-use super::terminal::Terminal;
 use crate::input::Kind;
 
-pub(super) fn run(args: &CheckArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let input = Input::open(&args.file, common)?;
+pub(super) fn run(args: &CheckArgs, session: &Session) -> anyhow::Result<Status> {
+    let input = session.open(&args.file)?;
     match input.kind {
-        Kind::Heap => refuse_options_of(Kind::Profile, &args.profile.given(), &input)?,
-        Kind::Profile => refuse_options_of(Kind::Heap, &args.heap.given(), &input)?,
+        Kind::Heap => input.refuse(Kind::Profile, &args.profile.given())?,
+        Kind::Profile => input.refuse(Kind::Heap, &args.heap.given())?,
     }
     match (args.rules.given(), input.kind) {
-        (false, _) => invariants::run(&input, common, terminal),
-        (true, Kind::Heap) => heap::run(args, &input, common, terminal),
-        (true, Kind::Profile) => profile::run(args, &input, common, terminal),
+        (false, _) => invariants::run(&input, session),
+        (true, Kind::Heap) => heap::run(args, &input, session),
+        (true, Kind::Profile) => profile::run(args, &input, session),
     }
 }

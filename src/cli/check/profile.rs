@@ -1,14 +1,15 @@
 //! Rules about the functions of a profile.
 
-use super::super::args::{CheckArgs, Common, ProfileOptions};
-use super::super::open::Input;
-use super::super::profile::{Amount, Pattern, ProfileInput, load_profile, stack_text, unit_name};
-use super::super::size::{count, percent};
-use super::super::status::{Status, UsageError};
-use super::super::terminal::{Terminal, show_path};
-use super::report::{Outcome, print};
+use super::report::{Outcome, print_outcomes};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
+use crate::cli::args::{CheckArgs, ProfileOptions};
+use crate::cli::open::Input;
+use crate::cli::profile::{Amount, Pattern, ProfileInput, load_profile, stack_text, unit_name};
+use crate::cli::session::Session;
+use crate::cli::size::{count, percent};
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::profile::{Metric, Unit as MetricUnit, Values};
@@ -16,11 +17,11 @@ use crate::model::profile::{Metric, Unit as MetricUnit, Values};
 /// What rules may be about.
 const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
 
-pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
     let older = match &args.rules.against {
         Some(path) => {
-            let older = Input::open(path, common)?;
+            let older = session.open(path)?;
             if older.kind != Kind::Profile {
                 return Err(UsageError::new(format!("{} is a heap, not an older profile", show_path(path))).into());
             }
@@ -28,14 +29,14 @@ pub(super) fn run(args: &CheckArgs, input: &Input, common: &Common, terminal: &T
         }
         None => None,
     };
-    let older = older.as_ref().map(|older| load_profile(older, &args.profile, common, terminal)).transpose()?;
-    let newer = load_profile(input, &args.profile, common, terminal)?;
+    let older = older.as_ref().map(|older| load_profile(older, &args.profile, session)).transpose()?;
+    let newer = load_profile(input, &args.profile, session)?;
     let old = older.as_ref().map(Measured::of);
     let new = Measured::of(&newer);
     let outcomes: Result<Vec<_>, UsageError> =
-        rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, common)).collect();
-    let broken = print(&outcomes?, input, newer.damage(), common, terminal)?;
-    let damage = newer.report(terminal).max(older.map_or(Status::Done, |older| older.report(terminal)));
+        rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, session)).collect();
+    let broken = print_outcomes(&outcomes?, input, newer.damage(), session)?;
+    let damage = newer.report(session).max(older.map_or(Status::Done, |older| older.report(session)));
     Ok(damage.max(broken))
 }
 
@@ -79,10 +80,10 @@ fn outcome(
     old: Option<&Measured<'_>>,
     new: &Measured<'_>,
     options: &ProfileOptions,
-    common: &Common,
+    session: &Session,
 ) -> Result<Outcome, UsageError> {
     let metric = metric(rule, new.loaded, options)?;
-    let amount = Amount::new(metric, share_base(&new.selected.total, metric), common.bytes);
+    let amount = Amount::new(metric, share_base(&new.selected.total, metric), session.common.bytes);
     let show = |value: u64| amount.show(i64::try_from(value).unwrap_or(i64::MAX));
     let read = |sums: &Sums| {
         let values = if rule.column == "self" { &sums.own } else { &sums.total };
@@ -117,7 +118,7 @@ fn outcome(
     }
     let ok = actual <= limit;
     let place = (!ok && rule.subject != "total").then(|| new.heaviest(&wanted, metric)).flatten();
-    let note = place.map(|place| format!("mostly in {}", stack_text(&new.loaded.profile, &place, common.verbose)));
+    let note = place.map(|place| format!("mostly in {}", stack_text(&new.loaded.profile, &place, session.common.verbose)));
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_void = functions == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| !old.cost(rule).0.contains(&true));
     Ok(Outcome { finding, note, is_void })

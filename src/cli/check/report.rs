@@ -1,15 +1,15 @@
 //! What came of rules, for programs and for people.
 
-use super::super::args::{Common, OutputFormat};
-use super::super::export;
-use super::super::open::Input;
-use super::super::size::{count, plural};
-use super::super::status::Status;
-use super::super::terminal::Terminal;
+use crate::cli::args::OutputFormat;
+use crate::cli::open::Input;
+use crate::cli::print::{Columns, Document, Shown, Value, markdown, print, to_stdout};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::status::{OutputError, Status};
+use crate::cli::terminal::{escaped, show_path};
 use crate::error::Error;
 use crate::input::check::Finding;
-use crate::input::info::DamageRow;
-use serde::Serialize;
+use std::io::Write;
 
 /// What came of a rule.
 pub(super) struct Outcome {
@@ -20,70 +20,127 @@ pub(super) struct Outcome {
     pub(super) is_void: bool,
 }
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    file: String,
-    format: &'static str,
-    ok: bool,
-    damage: Option<DamageRow<'a>>,
-    findings: Vec<Row<'a>>,
-}
-
-#[derive(Default, Serialize)]
-struct Row<'a> {
-    rule: &'a str,
-    ok: bool,
-    limit: u64,
-    actual: u64,
-    message: &'a str,
-    note: Option<&'a str>,
+/// What came of all rules.
+#[derive(Clone, Copy)]
+pub(super) struct Verdict<'a> {
+    pub(super) input: &'a Input,
+    pub(super) damage: Option<&'a Error>,
+    pub(super) ok: bool,
 }
 
 /// Prints all findings; to people those of broken rules, unless they want more. Tells whether a rule is broken.
-pub(super) fn print(
+pub(super) fn print_outcomes(
     outcomes: &[Outcome],
     input: &Input,
     damage: Option<&Error>,
-    common: &Common,
-    terminal: &Terminal,
+    session: &Session,
 ) -> anyhow::Result<Status> {
     let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
     // A misspelt gate would be open for ever. That there is none of something may well be what was asked for.
     for outcome in outcomes.iter().filter(|outcome| outcome.is_void) {
-        terminal.warn(&input.path, &outcome.finding.message);
+        session.terminal.warn(&input.path, &outcome.finding.message);
     }
-    let rows = || outcomes.iter().map(row);
-    let text = match common.format {
-        OutputFormat::Table => text(outcomes, damage.is_some(), common, terminal),
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/check/1",
-                file: input.path.display().to_string(),
-                format: input.format.name(),
-                // What could not be read may break a rule.
-                ok: kept && damage.is_none(),
-                damage: damage.map(DamageRow),
-                findings: rows().collect(),
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => export::lines(&rows().collect::<Vec<_>>())?,
-        OutputFormat::Csv => export::csv(rows())?,
-    };
-    super::super::print_text(&text, common)?;
+    // What could not be read may break a rule.
+    let verdict = Verdict { input, damage, ok: kept && damage.is_none() };
+    let columns = columns(session, |outcome: &Outcome| &outcome.finding).text("note", "NOTE", |outcome| outcome.note.as_ref());
+    let text = || text(outcomes, damage.is_some(), session);
+    print_verdict(verdict, outcomes, &columns, |outcome| &outcome.finding, &text, session)?;
     Ok(if kept { Status::Done } else { Status::Broken })
 }
 
-fn text(outcomes: &[Outcome], is_damaged: bool, common: &Common, terminal: &Terminal) -> String {
+/// The columns of findings.
+pub(super) fn columns<'a, T>(session: &'a Session, of: fn(&T) -> &Finding) -> Columns<'a, T> {
+    Columns::new(session)
+        .text("rule", "RULE", move |row| &of(row).rule)
+        .text("ok", "OK", move |row| of(row).ok)
+        .shown_as(move |row| (if of(row).ok { "ok" } else { "FAIL" }).to_owned())
+        .value("limit", move |row| of(row).limit)
+        .value("actual", move |row| of(row).actual)
+        .text("message", "MESSAGE", move |row| &of(row).message)
+        .table(&["ok", "rule", "message", "note"])
+}
+
+/// Prints findings in the format that was asked for.
+pub(super) fn print_verdict<'a, T>(
+    verdict: Verdict<'_>,
+    rows: &'a [T],
+    columns: &Columns<'a, T>,
+    finding: fn(&T) -> &Finding,
+    text: &dyn Fn() -> String,
+    session: &Session,
+) -> anyhow::Result<()> {
+    let Verdict { input, damage, ok } = verdict;
+    if session.common.format == OutputFormat::Github {
+        return print_annotations(verdict, rows, columns, finding);
+    }
+    let document = || {
+        Document::new("dumptool/check/1", &input.path)
+            .with("format", input.format.name())
+            .with("ok", ok)
+            .with("damage", damage.map(damage_json))
+            .rows("findings")
+    };
+    print(session, document, rows, columns, &Shown::Text(text))
+}
+
+fn damage_json(damage: &Error) -> Value<'static> {
+    Value::from([
+        ("offset", damage.offset().into()),
+        ("kind", damage.kind().name().into()),
+        ("message", damage.message().to_string().into()),
+    ])
+}
+
+/// Prints an annotation of GitHub Actions for each broken rule, and a table of all rules, which becomes part of the summary of the
+/// job if there is one.
+fn print_annotations<'a, T>(
+    verdict: Verdict<'_>,
+    rows: &'a [T],
+    columns: &Columns<'a, T>,
+    finding: fn(&T) -> &Finding,
+) -> anyhow::Result<()> {
+    let file = show_path(&verdict.input.path);
+    let title = property(&format!("dumptool check {file}"));
+    let mut table = Vec::new();
+    writeln!(table, "\n{}: {}\n", markdown::text(&file), if verdict.ok { "ok" } else { "failed" })?;
+    markdown::table(columns, rows, &mut table)?;
+    to_stdout(|out| {
+        for finding in rows.iter().map(finding).filter(|finding| !finding.ok) {
+            writeln!(out, "::error title={title}::{}", data(&escaped(&finding.message)))?;
+        }
+        if let Some(damage) = verdict.damage {
+            writeln!(out, "::error title={title}::{}", data(&format!("{file}: {}", damage.headline())))?;
+        }
+        out.write_all(&table)
+    })?;
+    if let Some(path) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty()) {
+        let summary = std::fs::OpenOptions::new().append(true).create(true).open(&path);
+        let written = summary.and_then(|mut summary| summary.write_all(&table));
+        written.map_err(|error| OutputError::new(path.as_ref(), error))?;
+    }
+    Ok(())
+}
+
+/// The message of an annotation, in which GitHub decodes these three.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of an annotation, which ends at a comma or colon.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+fn text(outcomes: &[Outcome], is_damaged: bool, session: &Session) -> String {
+    let terminal = &session.terminal;
     let mut text = String::new();
-    for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| common.verbose || !outcome.finding.ok) {
+    for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| session.common.verbose || !outcome.finding.ok) {
         let verdict = match (finding.ok, is_damaged) {
             (true, false) => terminal.good("ok  "),
             (true, true) => terminal.caution("?   "),
             (false, _) => terminal.bad("FAIL"),
         };
-        text.push_str(&format!("{verdict}  {}\n", finding.message));
+        text.push_str(&format!("{verdict}  {}\n", escaped(&finding.message)));
         if let Some(note) = note {
             text.push_str(&format!("      {}\n", terminal.dim(note)));
         }
@@ -96,9 +153,4 @@ fn text(outcomes: &[Outcome], is_damaged: bool, common: &Common, terminal: &Term
         broken => format!("{} of {rules} broken\n", terminal.bad(&count(broken))),
     });
     text
-}
-
-fn row(outcome: &Outcome) -> Row<'_> {
-    let Finding { rule, ok, limit, actual, message } = &outcome.finding;
-    Row { rule, ok: *ok, limit: *limit, actual: *actual, message, note: outcome.note.as_deref() }
 }

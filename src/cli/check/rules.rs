@@ -1,8 +1,8 @@
 //! Rules as people write them: `TYPE.COLUMN=LIMIT`.
 
-use super::super::args::RuleOptions;
-use super::super::size::{parse_size, percent};
-use super::super::status::UsageError;
+use crate::cli::args::RuleOptions;
+use crate::cli::size::{parse_size, percent};
+use crate::cli::status::UsageError;
 
 /// A limit for types or functions.
 #[derive(Clone, Debug, PartialEq)]

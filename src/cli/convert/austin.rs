@@ -1,9 +1,8 @@
 //! A profile as Austin's text.
 
-use super::super::args::DialectArg;
-use super::super::progress::Progress;
-use super::super::status::{self, Status};
 use super::{Conversion, Converted, Report};
+use crate::cli::args::DialectArg;
+use crate::cli::status::{self, Status};
 use crate::input::ReadOptions;
 use crate::input::mojo::samples::{Stop, Streamed, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
@@ -17,12 +16,12 @@ struct WrittenSamples {
 }
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { args, input, terminal, .. } = *conversion;
+    let Conversion { args, input, session, .. } = *conversion;
     let (dialect, lookup) = match args.dialect.unwrap_or(DialectArg::Full) {
         DialectArg::Full => (Dialect::Full, Lookup::Robust),
         DialectArg::Peer => (Dialect::Peer, Lookup::Strict),
     };
-    let progress = Progress::new(input.bytes().len() as u64, terminal);
+    let progress = session.progress(input);
     let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let mut writer = AustinWriter::new(conversion.create()?, dialect);
     let fail = |error| conversion.failed(error);
@@ -35,7 +34,6 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     };
     let (destination, counts) = writer.finish().map_err(fail)?;
     let bytes = destination.commit()?;
-    let damage = input.source.damage().or(damage.as_ref());
     let samples = counts.samples;
     conversion.report(&Report {
         converted: Converted::Samples(samples),
@@ -45,13 +43,9 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         lost: lost(&counts, &streamed),
     })?;
     if streamed.unresolved > 0 {
-        terminal.warn(&args.input, &format!("{} keys are defined nowhere and shown as <unresolved>", streamed.unresolved));
+        session.terminal.warn(&args.input, &format!("{} keys are defined nowhere and shown as <unresolved>", streamed.unresolved));
     }
-    if let Some(damage) = damage {
-        status::report_damage(&input.path, damage, terminal);
-        return Ok(Status::Damaged);
-    }
-    Ok(Status::Done)
+    Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }
 
 fn lost(counts: &AustinCounts, streamed: &Streamed) -> Vec<Loss> {

@@ -1,20 +1,20 @@
 //! The dominator tree of a heap as weighted stacks.
 
-use super::super::args::Target;
-use super::super::load::report_loaded;
-use super::super::size::plural;
-use super::super::status::Status;
 use super::{Conversion, Converted, Report, stacks};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
+use crate::cli::args::Target;
+use crate::cli::heap::report_loaded;
+use crate::cli::size::plural;
+use crate::cli::status::Status;
 use crate::output::loss::Loss;
 
 /// The share of live bytes below which subtrees are put together, if it is not said.
 const USUAL_SHARE: f64 = 0.00001;
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { target, args, input, terminal, .. } = *conversion;
+    let Conversion { target, args, input, session, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let heap = &loaded.heap;
     let dominators = Dominators::of(&Graph::of(heap));
@@ -33,7 +33,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         summary: format!("{} of {}", plural(written.stacks, "stack", "stacks"), target.name()),
         lost: lost.collect(),
     })?;
-    Ok(report_loaded(input, &loaded, terminal))
+    Ok(report_loaded(session, input, &loaded))
 }
 
 /// Formats that have room for one number show bytes.

@@ -1,16 +1,16 @@
 //! A heap as a heap snapshot of V8.
 
-use super::super::args::WhichArg;
-use super::super::load::report_loaded;
-use super::super::size::plural;
-use super::super::status::Status;
 use super::{Conversion, Converted, Report};
 use crate::analysis::graph::Graph;
 use crate::analysis::live::live;
+use crate::cli::args::WhichArg;
+use crate::cli::heap::report_loaded;
+use crate::cli::size::plural;
+use crate::cli::status::Status;
 use crate::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions};
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { args, input, terminal, .. } = *conversion;
+    let Conversion { args, input, session, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let graph = Graph::of(&loaded.heap);
     let live = live(&graph);
@@ -28,5 +28,5 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         lost: written.lost.clone(),
         written: &written,
     })?;
-    Ok(report_loaded(input, &loaded, terminal))
+    Ok(report_loaded(session, input, &loaded))
 }

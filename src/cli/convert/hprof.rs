@@ -1,14 +1,14 @@
 //! A heap as hprof.
 
-use super::super::args::IdsArg;
-use super::super::load::report_loaded;
-use super::super::size::plural;
-use super::super::status::Status;
 use super::{Conversion, Converted, Report};
+use crate::cli::args::IdsArg;
+use crate::cli::heap::report_loaded;
+use crate::cli::size::plural;
+use crate::cli::status::Status;
 use crate::output::hprof::{self, HprofOptions, IdKind};
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { args, input, terminal, .. } = *conversion;
+    let Conversion { args, input, session, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let options = HprofOptions {
         ids: match args.ids.unwrap_or(IdsArg::Compact) {
@@ -25,5 +25,5 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         lost: written.lost.clone(),
         written: &written,
     })?;
-    Ok(report_loaded(input, &loaded, terminal))
+    Ok(report_loaded(session, input, &loaded))
 }

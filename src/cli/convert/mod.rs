@@ -10,13 +10,16 @@ mod profile;
 mod stacks;
 mod tables;
 
-use super::args::{Common, ConvertArgs, OutputFormat, Target};
+use super::args::{ConvertArgs, OutputFormat, Target};
 use super::destination::{Destination, OutOfProportion, format_extension, is_stdout};
-use super::load::HeapLoader;
+use super::heap::load_for;
+use super::memory::Work;
 use super::open::Input;
-use super::size::{count, plural, size};
+use super::print::print_json;
+use super::session::Session;
+use super::size::{count, plural};
 use super::status::{OutputError, Status, UsageError};
-use super::terminal::{Terminal, show_path, tell};
+use super::terminal::{show_path, tell};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
 use crate::output::loss::Loss;
@@ -42,22 +45,17 @@ struct Document<'a, W> {
     lost: &'a [Loss],
 }
 
-pub(super) fn run(args: &ConvertArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Status> {
     let to_stdout = is_stdout(&args.output);
-    match common.format {
-        OutputFormat::Table => {}
-        OutputFormat::Json if to_stdout => {
-            return Err(UsageError::new("the report and the output cannot both go to standard output")
-                .hint("name a file for OUT")
-                .into());
-        }
-        OutputFormat::Json => {}
-        OutputFormat::Jsonl | OutputFormat::Csv => return Err(UsageError::new("convert reports as text or --format json").into()),
+    session.only(&[OutputFormat::Table, OutputFormat::Json], "convert reports as text or --format json")?;
+    if to_stdout && session.common.format == OutputFormat::Json {
+        let error = UsageError::new("the report and the output cannot both go to standard output");
+        return Err(error.hint("name a file for OUT").into());
     }
-    let input = Input::open(&args.input, common)?;
+    let input = session.open(&args.input)?;
     let target = target(args, input.format, input.kind)?;
     options::refuse_foreign(args, target, &input)?;
-    let conversion = Conversion { target, args, input: &input, common, terminal };
+    let conversion = Conversion { target, args, input: &input, session };
     match target {
         // A recording streams, if all of it is wanted; a text is a profile like others.
         Target::Austin if input.format == Format::Mojo && !args.profile.selects() => austin::run(&conversion),
@@ -99,17 +97,13 @@ struct Conversion<'a> {
     target: Target,
     args: &'a ConvertArgs,
     input: &'a Input,
-    common: &'a Common,
-    terminal: &'a Terminal,
+    session: &'a Session,
 }
 
 impl<'a> Conversion<'a> {
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
-        let loader = match self.target {
-            Target::Hprof => HeapLoader::copied("convert", self.common, self.terminal),
-            _ => HeapLoader::analysed("convert", self.common, self.terminal),
-        };
-        loader.load(self.input, self.args.heap.snapshot, self.args.heap.roots.choice())
+        let work = if self.target == Target::Hprof { Work::Copy } else { Work::Analysis };
+        load_for(work, self.session, "convert", self.input, self.args.heap.snapshot, &self.args.heap.roots)
     }
 
     /// What the output is called in its viewer.
@@ -166,8 +160,8 @@ impl<'a> Conversion<'a> {
 
     /// The document on standard output when asked for, otherwise one line on standard error and one for each loss.
     fn report<W: Serialize>(&self, report: &Report<'_, W>) -> anyhow::Result<()> {
-        let Self { args, common, .. } = self;
-        if common.format == OutputFormat::Json {
+        let Self { args, session, .. } = self;
+        if session.common.format == OutputFormat::Json {
             let (objects, samples) = match report.converted {
                 Converted::Objects(objects) => (Some(objects), None),
                 Converted::Samples(samples) => (None, Some(samples)),
@@ -183,21 +177,20 @@ impl<'a> Conversion<'a> {
                 written: report.written,
                 lost: &report.lost,
             };
-            super::print((serde_json::to_string_pretty(&document)? + "\n").as_bytes())?;
+            return print_json(&document);
+        }
+        if session.common.quiet {
             return Ok(());
         }
-        if common.quiet {
-            return Ok(());
-        }
-        let bytes = report.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
+        let bytes = report.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
         let output = match args.output.to_str() {
             Some("-") => "standard output".to_owned(),
             _ => show_path(&args.output),
         };
-        tell(&format!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary));
+        tell("", &format!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary));
         for loss in &report.lost {
-            let bytes = loss.bytes.map(|bytes| format!(", {}", size(bytes, common.bytes))).unwrap_or_default();
-            tell(&format!("  not in the output: {} ({}{bytes})", loss.what, count(loss.count)));
+            let bytes = loss.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
+            tell("  not in the output:", &format!("{} ({}{bytes})", loss.what, count(loss.count)));
         }
         Ok(())
     }

@@ -1,9 +1,8 @@
 //! Which options go with which target: one that would change nothing is refused, as somebody relies on it.
 
-use super::super::args::{ConvertArgs, Target};
-use super::super::kind::refuse_options_of;
-use super::super::open::Input;
-use super::super::status::UsageError;
+use crate::cli::args::{ConvertArgs, Target};
+use crate::cli::open::Input;
+use crate::cli::status::UsageError;
 use crate::input::Kind;
 
 /// Refuses options that this input or this target does not know.
@@ -32,7 +31,7 @@ pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) 
         Kind::Heap => (Kind::Profile, [names(&of_profiles), args.profile.given().to_vec()].concat(), &of_heaps[..]),
         Kind::Profile => (Kind::Heap, [names(&of_heaps), args.heap.given().to_vec()].concat(), &of_profiles[..]),
     };
-    refuse_options_of(other, &foreign, input)?;
+    input.refuse(other, &foreign)?;
     match own.iter().find(|(_, given, targets)| *given && !targets.contains(&target)) {
         Some((name, _, targets)) => {
             let targets: Vec<_> = targets.iter().map(|target| target.name()).collect();

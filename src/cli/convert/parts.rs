@@ -1,12 +1,12 @@
 //! A profile in a format whose readers add up stacks that stand in it several times, or in a picture: stacks need not be kept to
 //! the end.
 
-use super::super::args::Target;
-use super::super::destination::Destination;
-use super::super::profile::{refused, require_thread};
 use super::Conversion;
 use super::profile::{ConvertedProfile, Freed, metrics, selection};
 use super::stacks;
+use crate::cli::args::Target;
+use crate::cli::destination::Destination;
+use crate::cli::profile::{refused, require_thread};
 use crate::input;
 use crate::input::load::{LoadedProfile, MemoryLimit, Parts, ProfileOptions};
 use crate::model::profile::{Metric, Profile};
@@ -36,7 +36,7 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
         let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, freed: Freed::default(), failed: None };
         let parts = Parts { size: Parts::SIZE, take: &mut |part| output.take(part) };
         let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
-        match output.finish(loaded.map_err(|error| refused(error, input, conversion.common))?)? {
+        match output.finish(loaded.map_err(|error| refused(error, input, &conversion.session.common))?)? {
             Finished::Converted(converted) => return Ok(converted),
             Finished::Otherwise { metrics, out } => {
                 known = Some(metrics);

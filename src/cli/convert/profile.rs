@@ -1,13 +1,12 @@
 //! A profile as anything but what streams.
 
-use super::super::args::{ConvertArgs, DialectArg, MetricArg, Target};
-use super::super::destination::Destination;
-use super::super::memory::profile_limit;
-use super::super::profile::{self, refused, require_thread};
-use super::super::progress::Progress;
-use super::super::size::{count, plural};
-use super::super::status::{self, Status};
 use super::{Conversion, Converted, Report, parts, stacks};
+use crate::cli::args::{ConvertArgs, DialectArg, MetricArg, Target};
+use crate::cli::destination::Destination;
+use crate::cli::memory::profile_limit;
+use crate::cli::profile::{self, refused, require_thread};
+use crate::cli::size::{count, plural};
+use crate::cli::status::{self, Status};
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -20,9 +19,9 @@ use crate::output::written::Written;
 use std::io;
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { target, args, input, terminal, .. } = *conversion;
-    let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let memory = profile_limit(input, conversion.common);
+    let Conversion { target, args, input, session, .. } = *conversion;
+    let progress = session.progress(input);
+    let memory = profile_limit(input, &conversion.session.common);
     let options =
         ProfileOptions { keep_samples: keeps_samples(target, args), memory, progress: &|offset| progress.reached(offset) };
     let ConvertedProfile { notes, samples, damage, parts, freed, mut written, bytes } = match target {
@@ -47,13 +46,9 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
-        terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
+        session.terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
     }
-    if let Some(damage) = input.source.damage().or(damage.as_ref()) {
-        status::report_damage(&input.path, damage, terminal);
-        return Ok(Status::Damaged);
-    }
-    Ok(Status::Done)
+    Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }
 
 /// A profile that was converted.
@@ -94,8 +89,8 @@ impl Freed {
 
 fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
     let Conversion { input, .. } = *conversion;
-    let LoadedProfile { profile, damage, .. } =
-        input::load_profile(input.format, input.bytes(), options).map_err(|error| refused(error, input, conversion.common))?;
+    let LoadedProfile { profile, damage, .. } = input::load_profile(input.format, input.bytes(), options)
+        .map_err(|error| refused(error, input, &conversion.session.common))?;
     let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
     require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples);

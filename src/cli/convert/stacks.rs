@@ -1,7 +1,7 @@
 //! Weighted stacks, which profiles and dominator trees are, in every format for them.
 
-use super::super::args::Target;
-use super::super::destination::Destination;
+use crate::cli::args::Target;
+use crate::cli::destination::Destination;
 use crate::model::stacks::WeightedStacks;
 use crate::output;
 use crate::output::written::Written;

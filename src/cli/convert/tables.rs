@@ -1,11 +1,11 @@
 //! A heap as a table.
 
-use super::super::args::{TableArg, Target};
-use super::super::load::report_loaded;
-use super::super::size::{count, plural};
-use super::super::status::Status;
 use super::{Conversion, Converted, Report};
 use crate::analysis::dominator_tree::DominatorTree;
+use crate::cli::args::{TableArg, Target};
+use crate::cli::heap::report_loaded;
+use crate::cli::size::{count, plural};
+use crate::cli::status::Status;
 use crate::output::Syntax;
 use crate::output::tables::{self, Table};
 use serde::Serialize;
@@ -18,7 +18,7 @@ struct WrittenRows {
 }
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
-    let Conversion { target, args, input, terminal, .. } = *conversion;
+    let Conversion { target, args, input, session, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let heap = &loaded.heap;
     let (table, name) = match args.table.unwrap_or(TableArg::Objects) {
@@ -43,5 +43,5 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         summary: format!("{} of {name}{stand_ins}", plural(rows, "row", "rows")),
         lost: Vec::new(),
     })?;
-    Ok(report_loaded(input, &loaded, terminal))
+    Ok(report_loaded(session, input, &loaded))
 }

@@ -1,19 +1,22 @@
 //! `diff` of heaps, by type or another group.
 
-use super::super::args::{ByArg, Common, DiffArgs, DiffObjectsArg, ObjectsArg, OutputFormat, Snapshot, SortArg};
-use super::super::export;
-use super::super::load::{HeapLoader, report_loaded};
-use super::super::open::Input;
-use super::super::status::{self, Status, UsageError};
-use super::super::terminal::Terminal;
-use super::super::top::document::{by_name, objects_name};
-use super::super::top::{heap as top, quick};
-use super::document::{Document, Omitted, csv_row, row_json, side};
-use super::identity;
-use super::text::{delta, footer, notes, table};
-use crate::analysis::diff::{HistogramChange, changes};
+use super::{document, identity, with_rows};
+use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
+use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
+use crate::analysis::root_groups::{HeldBy, RootGroups};
+use crate::cli::args::{ByArg, DiffArgs, DiffObjectsArg, ObjectsArg, Snapshot, SortArg, name_of};
+use crate::cli::heap::histogram::{count_types, default_sort, group_text, histogram, quick, root_group_text};
+use crate::cli::heap::{load, report_loaded};
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Shown, Value, print};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::status::{self, Status, UsageError};
 use crate::input::load::Loaded;
+use crate::model::heap::Heap;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 
 /// One of the two heaps.
 struct Counted<'a> {
@@ -25,65 +28,185 @@ struct Counted<'a> {
     loaded: Option<Loaded<'a>>,
 }
 
-pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
     if args.heap.objects == Some(DiffObjectsArg::Identity) {
-        return identity::run(args, old, new, common, terminal);
+        return identity::run(args, old, new, session);
     }
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
     // One heap after the other, so that only one is in memory.
-    let mut old_counted = counted(args, by, old, snapshots.map(|pair| pair.old), common, terminal)?;
+    let mut old_counted = counted(args, by, old, snapshots.map(|pair| pair.old), session)?;
     old_counted.loaded = None;
-    let new_counted = counted(args, by, new, snapshots.map(|pair| pair.new), common, terminal)?;
-    let mut rows = changes(&old_counted.histogram, &new_counted.histogram);
+    let new_counted = counted(args, by, new, snapshots.map(|pair| pair.new), session)?;
+    let (before, after) = (&old_counted.histogram, &new_counted.histogram);
+    let mut changes = changes(before, after);
     let has_retained = old_counted.has_roots && new_counted.has_roots;
     let is_retained = has_retained && args.heap.objects != Some(DiffObjectsArg::Unreachable);
-    let mut total = old_counted.histogram.total;
-    total.add_sum(&new_counted.histogram.total);
-    let sort = args.heap.sort.unwrap_or_else(|| top::default_sort(&total, is_retained));
-    rows.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()));
-    let shown = &rows[..rows.len().min(common.rows(args.limit, super::ROWS))];
-    let unchanged = unchanged(&old_counted.histogram, &rows);
+    let mut total = before.total;
+    total.add_sum(&after.total);
+    let sort = args.heap.sort.unwrap_or_else(|| default_sort(&total, is_retained));
+    changes.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()));
+    let shown = &changes[..changes.len().min(session.rows(args.limit, super::ROWS))];
+    let unchanged = unchanged(before, &changes);
     let objects = match (args.heap.objects, has_retained) {
         (_, false) | (Some(DiffObjectsArg::All), _) => ObjectsArg::All,
         (Some(DiffObjectsArg::Unreachable), _) => ObjectsArg::Unreachable,
         _ => ObjectsArg::Live,
     };
-    let text = match common.format {
-        OutputFormat::Table => {
-            let heap = new_counted.loaded.as_ref().map(|loaded| &loaded.heap);
-            let notes = notes(shown, by, heap);
-            let table = table(shown, &notes, by, sort, is_retained, common);
-            let footer = footer(&rows, shown, unchanged, &old_counted.histogram, &new_counted.histogram, objects, common);
-            let roots = match has_retained || args.heap.quick {
-                true => "",
-                false => "a dump without roots: nothing can be called live or dead, and nothing is retained\n",
-            };
-            table.render() + &footer + roots
-        }
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/diff/1",
-                file: new.path.display().to_string(),
-                old: old.path.display().to_string(),
-                new: new.path.display().to_string(),
-                old_snapshot: old_counted.snapshot,
-                new_snapshot: new_counted.snapshot,
-                by: by_name(by),
-                objects: objects_name(objects),
-                old_total: side(&super::document::total(&old_counted.histogram)),
-                new_total: side(&super::document::total(&new_counted.histogram)),
-                rows: shown.iter().map(row_json).collect(),
-                omitted: Omitted { rows: (rows.len() - shown.len()) as u64 },
-                unchanged,
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => export::lines(&shown.iter().map(row_json).collect::<Vec<_>>())?,
-        OutputFormat::Csv => export::csv(shown.iter().map(csv_row))?,
+    let notes = match session.common.format.is_for_people() {
+        true => notes(shown, by, new_counted.loaded.as_ref().map(|loaded| &loaded.heap)),
+        false => vec![String::new(); shown.len()],
     };
-    super::super::print_text(&text, common)?;
+    let rows: Vec<Row> = shown.iter().zip(notes).map(|(change, note)| Row::of(change, note)).collect();
+    let document = || {
+        let document = document(old, new)
+            .with("old_snapshot", old_counted.snapshot)
+            .with("new_snapshot", new_counted.snapshot)
+            .with("by", name_of(by))
+            .with("objects", name_of(objects))
+            .with("old_total", side_json(&self::total(before)))
+            .with("new_total", side_json(&self::total(after)));
+        with_rows(document, changes.len() - shown.len(), unchanged)
+    };
+    let text = || {
+        let roots = match has_retained || args.heap.quick {
+            true => "",
+            false => "a dump without roots: nothing can be called live or dead, and nothing is retained\n",
+        };
+        footer(&changes, shown, unchanged, before, after, objects, session) + roots
+    };
+    print(session, document, &rows, &columns(shown, by, sort, is_retained, session), &Shown::Table(&text))?;
     Ok(old_counted.status.max(new_counted.status))
+}
+
+/// A group that changed.
+struct Row<'a> {
+    change: &'a HistogramChange,
+    /// Zeros where the group is not there.
+    old: Side,
+    new: Side,
+    delta: Delta,
+    /// Gone, or new, and then what holds it.
+    note: String,
+}
+
+impl<'a> Row<'a> {
+    fn of(change: &'a HistogramChange, note: String) -> Self {
+        let (old, new) = (change.old.unwrap_or(absent(change.new)), change.new.unwrap_or(absent(change.old)));
+        Self { change, old, new, delta: change.delta(), note }
+    }
+}
+
+/// The side of a group that is not there: nothing, and nothing retained if the other heap has roots.
+fn absent(other: Option<Side>) -> Side {
+    Side { retained_bytes: other.and_then(|side| side.retained_bytes).map(|_| 0), ..Side::default() }
+}
+
+fn columns<'a>(
+    shown: &[HistogramChange],
+    by: ByArg,
+    sort: SortArg,
+    is_retained: bool,
+    session: &'a Session,
+) -> Columns<'a, Row<'a>> {
+    let column = match sort {
+        SortArg::Count if is_retained => SortArg::Retained,
+        SortArg::Count => SortArg::Shallow,
+        other => other,
+    };
+    let heading = name_of_column(column);
+    let mut keys = vec!["bytes", "now", "objects", "new.count", "name"];
+    if by == ByArg::Type && shown.iter().any(|row| !row.namespace.is_empty()) {
+        keys.push("namespace");
+    }
+    keys.push("note");
+    let what = if by == ByArg::Type { "type".to_owned() } else { name_of(by) };
+    Columns::new(session)
+        .text("name", &what.to_uppercase(), |row: &Row| &row.change.name)
+        .shown_as(move |row| group_text(by, &row.change.name, &row.change.namespace))
+        .text("namespace", "NAMESPACE", |row| &row.change.namespace)
+        .value("old.count", |row| row.old.sum.count)
+        .value("old.shallow_bytes", |row| row.old.sum.shallow_bytes)
+        .value("old.external_bytes", |row| row.old.sum.external_bytes)
+        .value("old.retained_bytes", |row| row.old.retained_bytes)
+        .number("new.count", "COUNT NOW", |row| row.new.sum.count)
+        .value("new.shallow_bytes", |row| row.new.sum.shallow_bytes)
+        .value("new.external_bytes", |row| row.new.sum.external_bytes)
+        .value("new.retained_bytes", |row| row.new.retained_bytes)
+        .value("delta.count", |row| row.delta.count)
+        .value("delta.shallow_bytes", |row| row.delta.shallow_bytes)
+        .value("delta.external_bytes", |row| row.delta.external_bytes)
+        .value("delta.retained_bytes", |row| row.delta.retained_bytes)
+        .value("status", |row| status(row.change))
+        .cell("bytes", "DELTA", Align::Right, move |row| signed(delta(&row.delta, column), |bytes| session.size(bytes)))
+        .cell("now", &format!("{heading} NOW"), Align::Right, move |row| session.size(now(&row.new, column)))
+        .cell("objects", "DELTA", Align::Right, |row| signed(row.delta.count, count))
+        .cell("note", "", Align::Left, |row| row.note.clone())
+        .table(&keys)
+        .csv(&CSV)
+        .minor(&["new.count", "now", "objects"])
+}
+
+/// The columns of CSV, where the status comes before the numbers.
+const CSV: [&str; 15] = [
+    "name",
+    "namespace",
+    "status",
+    "old.count",
+    "old.shallow_bytes",
+    "old.external_bytes",
+    "old.retained_bytes",
+    "new.count",
+    "new.shallow_bytes",
+    "new.external_bytes",
+    "new.retained_bytes",
+    "delta.count",
+    "delta.shallow_bytes",
+    "delta.external_bytes",
+    "delta.retained_bytes",
+];
+
+fn name_of_column(column: SortArg) -> &'static str {
+    match column {
+        SortArg::Retained => "RETAINED",
+        SortArg::External => "EXTERNAL",
+        SortArg::Size => "SIZE",
+        SortArg::Shallow | SortArg::Count => "SHALLOW",
+    }
+}
+
+fn now(side: &Side, column: SortArg) -> u64 {
+    match column {
+        SortArg::Retained => side.retained_bytes.unwrap_or(0),
+        SortArg::External => side.sum.external_bytes,
+        SortArg::Size => side.sum.bytes(),
+        SortArg::Shallow | SortArg::Count => side.sum.shallow_bytes,
+    }
+}
+
+/// Totals in JSON.
+pub(super) fn side_json(side: &Side) -> Value<'static> {
+    Value::from([
+        ("count", side.sum.count.into()),
+        ("shallow_bytes", side.sum.shallow_bytes.into()),
+        ("external_bytes", side.sum.external_bytes.into()),
+        ("retained_bytes", side.retained_bytes.into()),
+    ])
+}
+
+/// Whether a row is in one of the heaps only.
+fn status(row: &HistogramChange) -> &'static str {
+    match (row.old, row.new) {
+        (None, _) => "new",
+        (_, None) => "gone",
+        _ => "changed",
+    }
+}
+
+fn total(histogram: &Histogram) -> Side {
+    // All that is alive is retained by the roots.
+    let retained_bytes = histogram.unreachable.map(|_| histogram.total.bytes());
+    Side { sum: histogram.total, retained_bytes }
 }
 
 /// Counts one of the heaps.
@@ -92,20 +215,15 @@ fn counted<'a>(
     by: ByArg,
     input: &'a Input,
     snapshot: Option<Snapshot>,
-    common: &Common,
-    terminal: &Terminal,
+    session: &Session,
 ) -> anyhow::Result<Counted<'a>> {
     if args.heap.quick {
         if !matches!(by, ByArg::Type | ByArg::Namespace) || args.heap.sort == Some(SortArg::Retained) {
             return Err(UsageError::new("--quick builds no graph: it groups by type or namespace and retains nothing").into());
         }
-        let counted = quick::count(input, snapshot, terminal)?;
-        let mut status = Status::Done;
-        if let Some(damage) = input.source.damage().or(counted.damage.as_ref()) {
-            status::report_damage(&input.path, damage, terminal);
-            status = Status::Damaged;
-        }
-        let histogram = quick::histogram(&counted, by);
+        let counted = count_types(session, input, snapshot)?;
+        let status = status::report_if_damaged(session, input, counted.damage.as_ref());
+        let histogram = quick(&counted, by);
         return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status, loaded: None });
     }
     let objects = match args.heap.objects {
@@ -113,13 +231,105 @@ fn counted<'a>(
         Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
         _ => ObjectsArg::Live,
     };
-    let loaded = HeapLoader::analysed("diff", common, terminal).load(input, snapshot, args.heap.roots.choice())?;
-    let (histogram, has_roots) = top::histogram(&loaded.heap, by, objects, input)?;
-    let status = report_loaded(input, &loaded, terminal);
+    let loaded = load(session, "diff", input, snapshot, &args.heap.roots)?;
+    let (histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
+    let status = report_loaded(session, input, &loaded);
     Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })
 }
 
 /// Rows of the older heap that did not change.
 fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
     old.rows.len() as u64 - changes.iter().filter(|change| change.old.is_some()).count() as u64
+}
+
+/// What each row is besides its numbers: gone, or new, and then what holds it.
+fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Heap<'_>>) -> Vec<String> {
+    let is_new = |row: &HistogramChange| status(row) == "new";
+    let holders = match new {
+        Some(heap) if by == ByArg::Type && rows.iter().any(is_new) => holders(heap, rows),
+        _ => rows.iter().map(|_| None).collect(),
+    };
+    let note = |(row, holder): (&HistogramChange, Option<String>)| match (status(row), holder) {
+        ("changed", _) => String::new(),
+        ("new", Some(holder)) => format!("new: held by {holder}"),
+        (status, _) => status.to_owned(),
+    };
+    rows.iter().zip(holders).map(note).collect()
+}
+
+/// The group of roots that alone holds most objects of each type, if one does.
+fn holders(heap: &Heap<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
+    let groups = RootGroups::of(heap, &Graph::of(heap));
+    let index: FxHashMap<(&str, &str), usize> =
+        rows.iter().enumerate().map(|(row, change)| ((change.name.as_str(), change.namespace.as_str()), row)).collect();
+    let text = |name| heap.names.text(name);
+    let row_of: Vec<_> = heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
+    let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
+    for object in heap.objects() {
+        let Some(&row) = row_of[heap.type_of[object.index()].0 as usize] else { continue };
+        if let HeldBy::Group(group) = groups.holder(object) {
+            *counts[row].entry(group).or_default() += 1;
+        }
+    }
+    let most = |(counts, row): (BTreeMap<u32, u64>, &HistogramChange)| {
+        let (group, held) = counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
+        let all = row.new.map_or(0, |side| side.sum.count);
+        let group = &groups.groups[group as usize];
+        (held > all / 2).then(|| root_group_text(group.kind.name(), &group.name))
+    };
+    counts.into_iter().zip(rows).map(most).collect()
+}
+
+/// With its sign, unless it is 0.
+fn signed(value: i64, text: impl Fn(u64) -> String) -> String {
+    let sign = match value {
+        ..0 => "-",
+        0 => "",
+        1.. => "+",
+    };
+    sign.to_owned() + &text(value.unsigned_abs())
+}
+
+fn footer(
+    rows: &[HistogramChange],
+    shown: &[HistogramChange],
+    unchanged: u64,
+    old: &Histogram,
+    new: &Histogram,
+    objects: ObjectsArg,
+    session: &Session,
+) -> String {
+    let bytes = |histogram: &Histogram| session.size(histogram.total.bytes());
+    let objects_of = |histogram: &Histogram| count(histogram.total.count);
+    let which = match objects {
+        ObjectsArg::Live => "live",
+        ObjectsArg::All => "all objects",
+        ObjectsArg::Unreachable => "unreachable",
+    };
+    let changed = match shown.len() == rows.len() {
+        true => format!("{} changed", count(rows.len() as u64)),
+        false => format!("showing {} of {} changed", count(shown.len() as u64), count(rows.len() as u64)),
+    };
+    let of = |status_wanted: &str| rows.iter().filter(|row| status(row) == status_wanted).count() as u64;
+    let (new_rows, gone) = (count(of("new")), count(of("gone")));
+    let rise = signed(rise(old.total.bytes(), new.total.bytes()), |bytes| session.size(bytes));
+    format!(
+        "{changed} ({new_rows} new, {gone} gone), {} unchanged; {which}: {} → {} ({rise}), {} → {}\n",
+        count(unchanged),
+        bytes(old),
+        bytes(new),
+        objects_of(old),
+        plural(new.total.count, "object", "objects"),
+    )
+}
+
+/// The change in a column.
+fn delta(delta: &Delta, column: SortArg) -> i64 {
+    match column {
+        SortArg::Retained => delta.retained_bytes.unwrap_or(0),
+        SortArg::Shallow => delta.shallow_bytes,
+        SortArg::External => delta.external_bytes,
+        SortArg::Size => delta.shallow_bytes.saturating_add(delta.external_bytes),
+        SortArg::Count => delta.count,
+    }
 }

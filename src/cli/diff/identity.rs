@@ -1,115 +1,113 @@
 //! `diff --objects`: which objects are new and which are gone, by class and identity hash (Dart).
 
-use super::super::args::{Common, DiffArgs, OutputFormat};
-use super::super::export;
-use super::super::load::{HeapLoader, report_loaded};
-use super::super::objects::{Analysed, ObjectRow};
-use super::super::open::Input;
-use super::super::size::{count, size};
-use super::super::status::{Status, UsageError};
-use super::super::table::{Align, Table};
-use super::super::terminal::{Terminal, show_path};
-use super::document::{SideJson, side};
+use super::heap::side_json;
+use super::{document, with_rows};
 use crate::analysis::diff::Side;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::identity::{Fate, Hashed, fates};
+use crate::cli::args::DiffArgs;
+use crate::cli::heap::{Analysed, load, report_loaded};
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Shown, Value, print};
+use crate::cli::session::Session;
+use crate::cli::size::count;
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::show_path;
 use crate::input;
 use crate::model::heap::{Heap, ObjectId};
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    file: String,
-    old: String,
-    new: String,
-    old_snapshot: u64,
-    new_snapshot: u64,
-    by: &'static str,
-    objects: &'static str,
-    old_total: SideJson,
-    new_total: SideJson,
-    rows: Vec<JsonRow<'a>>,
-    omitted: Omitted,
-    /// Types without new or gone objects.
-    unchanged: u64,
-}
-
-#[derive(Serialize)]
-struct Omitted {
-    rows: u64,
-}
-
-#[derive(Default, Clone, Serialize)]
-struct RowJson<'a> {
-    name: &'a str,
-    namespace: &'a str,
-    kept: u64,
-    new: u64,
-    gone: u64,
-    /// Objects of the newer dump that nobody asked for a hash code.
-    unknown: u64,
-    new_shallow_bytes: u64,
-    gone_shallow_bytes: u64,
+/// A class with new or gone objects.
+struct Row<'a> {
+    fate: &'a Fate,
+    new_bytes: u64,
+    gone_bytes: u64,
     /// The new object that retains most.
-    #[serde(skip)]
     largest: Option<ObjectId>,
 }
 
-#[derive(Serialize)]
-struct JsonRow<'a> {
-    #[serde(flatten)]
-    row: &'a RowJson<'a>,
-    /// The new object that retains most.
-    largest: Option<ObjectRow>,
-}
-
-pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
     if args.by.is_some() || args.heap.sort.is_some() {
         return Err(UsageError::new("--objects compares objects by class: --by and --sort do not go with it").into());
     }
     let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
-    let (loader, roots) = (HeapLoader::analysed("diff", common, terminal), args.heap.roots.choice());
-    let loaded_old = loader.load(old, args.heap.snapshot.map(|pair| pair.old), roots)?;
-    let loaded_new = loader.load(new, args.heap.snapshot.map(|pair| pair.new), roots)?;
+    let roots = &args.heap.roots;
+    let loaded_old = load(session, "diff", old, args.heap.snapshot.map(|pair| pair.old), roots)?;
+    let loaded_new = load(session, "diff", new, args.heap.snapshot.map(|pair| pair.new), roots)?;
     let all = fates(Hashed { heap: &loaded_old.heap, hashes: &old_hashes }, Hashed { heap: &loaded_new.heap, hashes: &new_hashes });
     let analysed = Analysed::of(&loaded_new.heap);
-    let mut rows: Vec<RowJson<'_>> =
-        all.iter().map(|fate| row(fate, &loaded_old.heap, &analysed)).filter(|row| row.new + row.gone > 0).collect();
-    rows.sort_by_key(|row| std::cmp::Reverse((row.new_shallow_bytes.max(row.gone_shallow_bytes), row.new + row.gone)));
-    let shown = &rows[..rows.len().min(common.rows(args.limit, super::ROWS))];
-    let json_rows = || shown.iter().map(|row| json_row(row, &analysed)).collect::<Vec<_>>();
-    let text = match common.format {
-        OutputFormat::Table => text(&all, &rows, shown, &analysed, common, terminal),
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/diff/1",
-                file: new.path.display().to_string(),
-                old: old.path.display().to_string(),
-                new: new.path.display().to_string(),
-                old_snapshot: loaded_old.snapshot,
-                new_snapshot: loaded_new.snapshot,
-                by: "type",
-                objects: "identity",
-                old_total: all_of(&loaded_old.heap),
-                new_total: all_of(&loaded_new.heap),
-                rows: json_rows(),
-                omitted: Omitted { rows: (rows.len() - shown.len()) as u64 },
-                unchanged: (all.len() - rows.len()) as u64,
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => export::lines(&json_rows())?,
-        OutputFormat::Csv => export::csv(shown.iter().cloned())?,
+    let changed = all.iter().filter(|fate| !fate.new.is_empty() || !fate.gone.is_empty());
+    let mut rows: Vec<Row<'_>> = changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed)).collect();
+    rows.sort_by_key(|row| {
+        std::cmp::Reverse((row.new_bytes.max(row.gone_bytes), row.fate.new.len() as u64 + row.fate.gone.len() as u64))
+    });
+    let shown = &rows[..rows.len().min(session.rows(args.limit, super::ROWS))];
+    let document = || {
+        let document = document(old, new)
+            .with("old_snapshot", loaded_old.snapshot)
+            .with("new_snapshot", loaded_new.snapshot)
+            .with("by", "type")
+            .with("objects", "identity")
+            .with("old_total", all_of(&loaded_old.heap))
+            .with("new_total", all_of(&loaded_new.heap));
+        with_rows(document, rows.len() - shown.len(), (all.len() - rows.len()) as u64)
     };
-    super::super::print_text(&text, common)?;
-    Ok(report_loaded(old, &loaded_old, terminal).max(report_loaded(new, &loaded_new, terminal)))
+    let footer = || footer(&all, rows.len(), shown.len());
+    print(session, document, shown, &columns(&analysed, session), &Shown::Table(&footer))?;
+    Ok(report_loaded(session, old, &loaded_old).max(report_loaded(session, new, &loaded_new)))
+}
+
+impl<'a> Row<'a> {
+    fn of(fate: &'a Fate, old: &Heap<'_>, new: &Analysed<'_, '_>) -> Self {
+        let bytes = |heap: &Heap<'_>, objects: &[ObjectId]| {
+            objects.iter().fold(0_u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())))
+        };
+        Self {
+            fate,
+            new_bytes: bytes(new.heap, &fate.new),
+            gone_bytes: bytes(old, &fate.gone),
+            largest: fate.new.iter().copied().max_by_key(|object| (new.retained(*object), std::cmp::Reverse(*object))),
+        }
+    }
+}
+
+fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, Row<'c>> {
+    let retains = |object| session.terminal.dim(&format!("retains {}", session.size(new.retained(object))));
+    Columns::new(session)
+        .text("name", "TYPE", |row: &Row| &row.fate.name)
+        .value("namespace", |row| &row.fate.namespace)
+        .number("kept", "KEPT", |row| row.fate.kept)
+        .number("new", "NEW", |row| row.fate.new.len())
+        .number("gone", "GONE", |row| row.fate.gone.len())
+        .number("unknown", "NO HASH", |row| row.fate.unknown)
+        .bytes("new_shallow_bytes", "SHALLOW", |row| row.new_bytes)
+        .value("gone_shallow_bytes", |row| row.gone_bytes)
+        .json("largest", |row| row.largest.map(|object| new.json(object)))
+        .cell("largest_new", "LARGEST NEW ONE", Align::Left, move |row| {
+            row.largest.map_or_else(String::new, |object| format!("{} {}", new.heap.id(object), retains(object)))
+        })
+        .table(&["new", "new_shallow_bytes", "gone", "kept", "unknown", "name", "largest_new"])
+        .minor(&["unknown", "kept"])
+}
+
+fn footer(all: &[Fate], rows: usize, shown: usize) -> String {
+    let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
+    let types = match shown == rows {
+        true => format!("{} types with new or gone objects", count(rows as u64)),
+        false => format!("showing {} of {} types with new or gone objects", count(shown as u64), count(rows as u64)),
+    };
+    format!(
+        "{types}; {} new, {} gone, {} kept; {} objects have no identity hash, so nothing is known of them\n",
+        sum(|fate| fate.new.len() as u64),
+        sum(|fate| fate.gone.len() as u64),
+        sum(|fate| fate.kept),
+        sum(|fate| fate.unknown),
+    )
 }
 
 /// All objects, live or not, whose fates are told.
-fn all_of(heap: &Heap<'_>) -> SideJson {
+fn all_of(heap: &Heap<'_>) -> Value<'static> {
     let total = Histogram::of(heap, None, GroupBy::Type, Scope::All).total;
-    side(&Side { sum: total, retained_bytes: None })
+    side_json(&Side { sum: total, retained_bytes: None })
 }
 
 /// The identity hash codes of a dump.
@@ -119,66 +117,4 @@ fn hashes(input: &Input) -> anyhow::Result<Vec<u32>> {
         let message = format!("{} has no identity hashes", show_path(&input.path));
         UsageError::new(message).hint("without --objects, diff compares types").into()
     })
-}
-
-fn row<'a>(fate: &'a Fate, old: &Heap<'_>, new: &Analysed<'_, '_>) -> RowJson<'a> {
-    let bytes = |heap: &Heap<'_>, objects: &[ObjectId]| {
-        objects.iter().fold(0_u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())))
-    };
-    RowJson {
-        name: &fate.name,
-        namespace: &fate.namespace,
-        kept: fate.kept,
-        new: fate.new.len() as u64,
-        gone: fate.gone.len() as u64,
-        unknown: fate.unknown,
-        new_shallow_bytes: bytes(new.heap, &fate.new),
-        gone_shallow_bytes: bytes(old, &fate.gone),
-        largest: fate.new.iter().copied().max_by_key(|object| (new.retained(*object), std::cmp::Reverse(*object))),
-    }
-}
-
-fn json_row<'a>(row: &'a RowJson<'a>, new: &Analysed<'_, '_>) -> JsonRow<'a> {
-    JsonRow { row, largest: row.largest.map(|object| new.row(object)) }
-}
-
-fn text(
-    all: &[Fate],
-    rows: &[RowJson<'_>],
-    shown: &[RowJson<'_>],
-    new: &Analysed<'_, '_>,
-    common: &Common,
-    terminal: &Terminal,
-) -> String {
-    let right = Align::Right;
-    let mut table = Table::new(&[right, right, right, right, right, Align::Left, Align::Left]).minor(&[4, 3]);
-    table.row(["NEW", "SHALLOW", "GONE", "KEPT", "NO HASH", "TYPE", "LARGEST NEW ONE"]);
-    for row in shown {
-        let largest = row.largest.map_or_else(String::new, |object| {
-            let retained = size(new.retained(object), common.bytes);
-            format!("{} {}", new.heap.id(object), terminal.dim(&format!("retains {retained}")))
-        });
-        table.row([
-            count(row.new),
-            size(row.new_shallow_bytes, common.bytes),
-            count(row.gone),
-            count(row.kept),
-            count(row.unknown),
-            row.name.to_owned(),
-            largest,
-        ]);
-    }
-    let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
-    let types = match shown.len() == rows.len() {
-        true => format!("{} types with new or gone objects", count(rows.len() as u64)),
-        false => format!("showing {} of {} types with new or gone objects", count(shown.len() as u64), count(rows.len() as u64)),
-    };
-    table.render()
-        + &format!(
-            "{types}; {} new, {} gone, {} kept; {} objects have no identity hash, so nothing is known of them\n",
-            sum(|fate| fate.new.len() as u64),
-            sum(|fate| fate.gone.len() as u64),
-            sum(|fate| fate.kept),
-            sum(|fate| fate.unknown),
-        )
 }

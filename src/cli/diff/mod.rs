@@ -1,22 +1,21 @@
 //! `diff`: what grew and shrank.
 
-mod document;
 mod heap;
 mod identity;
 mod profile;
-mod text;
 
-use super::args::{ByArg, Common, DiffArgs};
-use super::kind::refuse_options_of;
+use super::args::{ByArg, DiffArgs};
 use super::open::Input;
+use super::print::{Document, Value};
+use super::session::Session;
 use super::status::{Status, UsageError};
-use super::terminal::{Terminal, show_path};
+use super::terminal::show_path;
 use crate::input::Kind;
 
 /// Rows that are shown unless others are asked for.
 const ROWS: usize = 20;
 
-pub(super) fn run(args: &DiffArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> {
     let range = args.heap.snapshot.is_some_and(|snapshot| snapshot.range);
     let new = match (&args.new, range) {
         (Some(new), _) => new,
@@ -26,17 +25,17 @@ pub(super) fn run(args: &DiffArgs, common: &Common, terminal: &Terminal) -> anyh
             return Err(error.hint("diff OLD NEW, or diff FILE --snapshot A..B").into());
         }
     };
-    let old = Input::open(&args.old, common)?;
-    let new = Input::open(new, common)?;
+    let old = session.open(&args.old)?;
+    let new = session.open(new)?;
     match (old.kind, new.kind) {
         (Kind::Heap, Kind::Heap) => {
-            refuse_options_of(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)], &old)?;
-            refuse_options_of(Kind::Profile, &args.profile.given(), &old)?;
-            heap::run(args, &old, &new, common, terminal)
+            old.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
+            old.refuse(Kind::Profile, &args.profile.given())?;
+            heap::run(args, &old, &new, session)
         }
         (Kind::Profile, Kind::Profile) => {
-            refuse_options_of(Kind::Heap, &heap_options(args), &old)?;
-            profile::run(args, &old, &new, common, terminal)
+            old.refuse(Kind::Heap, &heap_options(args))?;
+            profile::run(args, &old, &new, session)
         }
         (old_kind, _) => {
             let (heap, profile) = if old_kind == Kind::Heap { (&old, &new) } else { (&new, &old) };
@@ -56,4 +55,15 @@ fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 6] {
         ("--snapshot", heap.snapshot.is_some()),
         ("--roots", heap.roots.given()),
     ]
+}
+
+/// The document of a comparison.
+fn document<'a>(old: &Input, new: &Input) -> Document<'a> {
+    let path = |input: &Input| input.path.display().to_string();
+    Document::new("dumptool/diff/1", &new.path).with("old", path(old)).with("new", path(new))
+}
+
+/// Adds the rows, and what they leave out.
+fn with_rows(document: Document<'_>, omitted: usize, unchanged: u64) -> Document<'_> {
+    document.rows("rows").with("omitted", Value::from([("rows", omitted.into())])).with("unchanged", unchanged)
 }

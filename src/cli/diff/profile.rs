@@ -1,47 +1,27 @@
 //! `diff` of profiles: which functions cost more or less than before.
 
-use super::super::args::{Common, DiffArgs};
-use super::super::open::Input;
-use super::super::profile::{Amount, ShortFiles, Total, load_profile, print, unit_name};
-use super::super::size::{count, plural};
-use super::super::status::{Status, UsageError};
-use super::super::table::{Align, Table};
-use super::super::terminal::{Terminal, show_path};
-use super::super::top::by_of;
+use super::{document, with_rows};
 use crate::analysis::profile::{FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top};
+use crate::cli::args::DiffArgs;
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Shown, print};
+use crate::cli::profile::{Amount, ShortFiles, by_of, load_profile, nouns, total_json, unit_name};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::{show_path, shown as name};
 use crate::model::profile::{Metric, Values};
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    file: String,
-    old: String,
-    new: String,
-    by: &'static str,
-    metric: &'static str,
-    unit: &'static str,
-    old_total: Total,
-    new_total: Total,
-    rows: Vec<DiffRow>,
-    omitted: Omitted,
-    /// Rows that cost what they did.
-    unchanged: u64,
-}
-
-#[derive(Serialize)]
-struct DiffRow {
-    name: String,
-    namespace: String,
-    line: Option<u32>,
+/// A function, file, line, thread or process whose cost changed.
+struct Row<'a> {
+    change: &'a ProfileChange,
     old: Option<Cost>,
     new: Option<Cost>,
     delta: Cost,
 }
 
-#[derive(Clone, Copy, Serialize)]
+#[derive(Clone, Copy)]
 struct Cost {
-    #[serde(rename = "self")]
     own: i64,
     total: i64,
     samples_self: i64,
@@ -51,32 +31,9 @@ struct Cost {
     share_total: f64,
 }
 
-#[derive(Serialize)]
-struct Omitted {
-    rows: u64,
-}
-
-/// The same without nesting.
-#[derive(Default, Serialize)]
-struct CsvRow {
-    name: String,
-    namespace: String,
-    line: Option<u32>,
-    old_self: Option<i64>,
-    new_self: Option<i64>,
-    delta_self: i64,
-    old_total: Option<i64>,
-    new_total: Option<i64>,
-    delta_total: i64,
-    old_share_self: Option<f64>,
-    new_share_self: Option<f64>,
-    old_share_total: Option<f64>,
-    new_share_total: Option<f64>,
-}
-
-pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let old = load_profile(old, &args.profile, common, terminal)?;
-    let new = load_profile(new, &args.profile, common, terminal)?;
+pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
+    let old = load_profile(old, &args.profile, session)?;
+    let new = load_profile(new, &args.profile, session)?;
     let metric = new.metric(&args.profile)?;
     if old.metric(&args.profile)? != metric {
         let (old_mode, new_mode) = (old.profile.mode.name(), new.profile.mode.name());
@@ -85,37 +42,27 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
     }
     let (by, by_name) = by_of(args.by);
     let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
-    let amounts = (amount(&selected.0.total, metric, common), amount(&selected.1.total, metric, common));
+    let amounts = (amount(&selected.0.total, metric, session), amount(&selected.1.total, metric, session));
     let mut all = changes(top(&selected.0, by), top(&selected.1, by), metric);
     let known = all.len();
     all.retain(|change| change.old != change.new);
     let unchanged = (known - all.len()) as u64;
-    let (shown, rest) = all.split_at(common.rows(args.limit, 20).min(all.len()));
-    let document = Document {
-        schema: "dumptool/diff/1",
-        file: new.input.path.display().to_string(),
-        old: old.input.path.display().to_string(),
-        new: new.input.path.display().to_string(),
-        by: by_name,
-        metric: metric.name(),
-        unit: unit_name(metric),
-        old_total: Total::of(&selected.0.total, metric),
-        new_total: Total::of(&selected.1.total, metric),
-        rows: shown.iter().map(|change| DiffRow::of(change, metric, amounts)).collect(),
-        omitted: Omitted { rows: rest.len() as u64 },
-        unchanged,
+    let (shown, rest) = all.split_at(session.rows(args.limit, super::ROWS).min(all.len()));
+    let rows: Vec<Row> = shown.iter().map(|change| Row::of(change, metric, amounts)).collect();
+    let document = || {
+        let document = document(old.input, new.input)
+            .with("by", by_name)
+            .with("metric", metric.name())
+            .with("unit", unit_name(metric))
+            .with("old_total", total_json(&selected.0.total, metric))
+            .with("new_total", total_json(&selected.1.total, metric));
+        with_rows(document, rest.len(), unchanged)
     };
-    let csv = || document.rows.iter().map(CsvRow::of).collect();
-    print(common, &document, &document.rows, csv, || {
-        let mut text = if shown.is_empty() {
-            String::new()
-        } else {
-            table(shown, &document.rows, by, amounts, new.files(&old, common), terminal)
-        };
-        let (one, many) = kind(by);
+    let footer = || {
+        let (one, many) = nouns(by);
         let changed = plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
         let showing = if rest.is_empty() { String::new() } else { format!("showing {} of ", count(shown.len() as u64)) };
-        text.push_str(&format!("{showing}{changed}, {} unchanged", count(unchanged)));
+        let mut text = format!("{showing}{changed}, {} unchanged", count(unchanged));
         for (name, input, selected, amount) in
             [("old", old.input, &selected.0, amounts.0), ("new", new.input, &selected.1, amounts.1)]
         {
@@ -124,44 +71,37 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, common: &Common, te
             text.push_str(&format!(" · {name} {}: {value} in {samples}", show_path(&input.path)));
         }
         text + "\n"
-    })?;
-    Ok(old.report(terminal).max(new.report(terminal)))
+    };
+    let files = new.files(&old, session);
+    let text = if shown.is_empty() { Shown::Text(&footer) } else { Shown::Table(&footer) };
+    print(session, document, &rows, &columns(by, amounts.1, &files, session), &text)?;
+    Ok(old.report(session).max(new.report(session)))
 }
 
-fn amount(total: &Values, metric: Metric, common: &Common) -> Amount {
-    Amount::new(metric, share_base(total, metric), common.bytes)
+fn amount(total: &Values, metric: Metric, session: &Session) -> Amount {
+    Amount::new(metric, share_base(total, metric), session.common.bytes)
 }
 
-fn kind(by: TopBy) -> (&'static str, &'static str) {
-    match by {
-        TopBy::Frames(FrameBy::Function) => ("function", "functions"),
-        TopBy::Frames(FrameBy::File) => ("file", "files"),
-        TopBy::Frames(FrameBy::Line) => ("line", "lines"),
-        TopBy::Thread => ("thread", "threads"),
-        TopBy::Process => ("process", "processes"),
-    }
-}
-
-impl DiffRow {
-    fn of(change: &ProfileChange, metric: Metric, amounts: (Amount, Amount)) -> Self {
+impl<'a> Row<'a> {
+    fn of(change: &'a ProfileChange, metric: Metric, amounts: (Amount, Amount)) -> Self {
         let old = change.old.map(|sums| Cost::of(&sums, metric, amounts.0));
         let new = change.new.map(|sums| Cost::of(&sums, metric, amounts.1));
         let (before, after) = (old.unwrap_or(Cost::NONE), new.unwrap_or(Cost::NONE));
-        Self {
-            name: change.label.name.to_string(),
-            namespace: change.label.namespace.to_string(),
-            line: change.label.line,
-            old,
-            new,
-            delta: Cost {
-                own: after.own.saturating_sub(before.own),
-                total: after.total.saturating_sub(before.total),
-                samples_self: after.samples_self - before.samples_self,
-                samples_total: after.samples_total - before.samples_total,
-                share_self: after.share_self - before.share_self,
-                share_total: after.share_total - before.share_total,
-            },
-        }
+        let delta = Cost {
+            own: after.own.saturating_sub(before.own),
+            total: after.total.saturating_sub(before.total),
+            samples_self: after.samples_self - before.samples_self,
+            samples_total: after.samples_total - before.samples_total,
+            share_self: after.share_self - before.share_self,
+            share_total: after.share_total - before.share_total,
+        };
+        Self { change, old, new, delta }
+    }
+
+    /// `12.1 → 17.2 %`.
+    fn shares(&self, read: fn(&Cost) -> f64) -> String {
+        let percent = |cost: Option<Cost>| cost.map_or("–".to_owned(), |cost| format!("{:.1}", read(&cost) * 100.0 + 0.0));
+        format!("{} → {} %", percent(self.old), percent(self.new))
     }
 }
 
@@ -181,70 +121,73 @@ impl Cost {
     }
 }
 
-impl CsvRow {
-    fn of(row: &DiffRow) -> Self {
-        Self {
-            name: row.name.clone(),
-            namespace: row.namespace.clone(),
-            line: row.line,
-            old_self: row.old.map(|cost| cost.own),
-            new_self: row.new.map(|cost| cost.own),
-            delta_self: row.delta.own,
-            old_total: row.old.map(|cost| cost.total),
-            new_total: row.new.map(|cost| cost.total),
-            delta_total: row.delta.total,
-            old_share_self: row.old.map(|cost| cost.share_self),
-            new_share_self: row.new.map(|cost| cost.share_self),
-            old_share_total: row.old.map(|cost| cost.share_total),
-            new_share_total: row.new.map(|cost| cost.share_total),
-        }
-    }
+/// Adds a column for a number of the costs before and after and of their difference.
+macro_rules! costs {
+    ($columns:expr, $side:literal, $cost:expr) => {
+        $columns
+            .value(concat!($side, ".self"), |row| $cost(row).map(|cost| cost.own))
+            .value(concat!($side, ".total"), |row| $cost(row).map(|cost| cost.total))
+            .value(concat!($side, ".samples_self"), |row| $cost(row).map(|cost| cost.samples_self))
+            .value(concat!($side, ".samples_total"), |row| $cost(row).map(|cost| cost.samples_total))
+            .value(concat!($side, ".share_self"), |row| $cost(row).map(|cost| cost.share_self))
+            .value(concat!($side, ".share_total"), |row| $cost(row).map(|cost| cost.share_total))
+    };
 }
 
-fn table(
-    changes: &[ProfileChange],
-    rows: &[DiffRow],
-    by: TopBy,
-    amounts: (Amount, Amount),
-    files: ShortFiles<'_>,
-    terminal: &Terminal,
-) -> String {
-    let right = Align::Right;
-    let mut table = Table::new(&[right, right, right, right, right, right, Align::Left, Align::Left]).minor(&[2, 1, 5, 4]);
+fn columns<'c>(by: TopBy, amount: Amount, files: &'c ShortFiles<'_>, session: &'c Session) -> Columns<'c, Row<'c>> {
     let (heading, second) = match by {
         TopBy::Frames(FrameBy::File) => ("FILE", ""),
         TopBy::Frames(_) => ("FUNCTION", "FILE"),
         TopBy::Thread => ("THREAD", ""),
         TopBy::Process => ("PROCESS", ""),
     };
-    let headings = ["SELF", "NOW", "SHARE", "TOTAL", "NOW", "SHARE", heading, second];
-    table.row(headings.map(|heading| terminal.dim(heading)));
-    for (change, row) in changes.iter().zip(rows) {
-        let shares = |read: fn(&Cost) -> f64| {
-            let percent = |cost: Option<Cost>| cost.map_or("–".to_owned(), |cost| format!("{:.1}", read(&cost) * 100.0 + 0.0));
-            format!("{} → {} %", percent(row.old), percent(row.new))
-        };
-        let new = row.new.unwrap_or(Cost::NONE);
-        let name = match by {
-            TopBy::Frames(FrameBy::File) => files.show(&row.name),
-            _ => &row.name,
-        };
-        let mark = match (change.old, change.new) {
-            (None, _) => terminal.caution(" new"),
-            (_, None) => terminal.dim(" gone"),
+    let what = move |row: &Row| {
+        let what = &row.change.label.name;
+        let mark = match (row.change.old, row.change.new) {
+            (None, _) => session.terminal.caution(" new"),
+            (_, None) => session.terminal.dim(" gone"),
             _ => String::new(),
         };
-        let line = row.line.map(|line| format!(":{line}")).unwrap_or_default();
-        table.row([
-            amounts.1.change(row.delta.own),
-            amounts.1.show(new.own),
-            shares(|cost| cost.share_self),
-            amounts.1.change(row.delta.total),
-            amounts.1.show(new.total),
-            shares(|cost| cost.share_total),
-            format!("{}{mark}", terminal.bold(name)),
-            format!("{}{line}", files.show(&row.namespace)),
-        ]);
-    }
-    table.render()
+        let what = if by == TopBy::Frames(FrameBy::File) { files.show(what) } else { name(what) };
+        format!("{}{mark}", session.terminal.bold(&what))
+    };
+    let file = |row: &Row| {
+        let line = row.change.label.line.map(|line| format!(":{line}")).unwrap_or_default();
+        format!("{}{line}", files.show(&row.change.label.namespace))
+    };
+    let now = |row: &Row| row.new.unwrap_or(Cost::NONE);
+    let columns = Columns::new(session)
+        .value("name", |row: &Row| &*row.change.label.name)
+        .value("namespace", |row| &*row.change.label.namespace)
+        .value("line", |row| row.change.label.line);
+    let columns = costs!(columns, "old", |row: &Row| row.old);
+    let columns = costs!(columns, "new", |row: &Row| row.new);
+    costs!(columns, "delta", |row: &Row| Some(row.delta))
+        .cell("own", "SELF", Align::Right, move |row| amount.change(row.delta.own))
+        .cell("own_now", "NOW", Align::Right, move |row| amount.show(now(row).own))
+        .cell("own_share", "SHARE", Align::Right, |row| row.shares(|cost| cost.share_self))
+        .cell("sum", "TOTAL", Align::Right, move |row| amount.change(row.delta.total))
+        .cell("sum_now", "NOW", Align::Right, move |row| amount.show(now(row).total))
+        .cell("sum_share", "SHARE", Align::Right, |row| row.shares(|cost| cost.share_total))
+        .cell("what", heading, Align::Left, what)
+        .cell("file", second, Align::Left, file)
+        .csv(&CSV)
+        .minor(&["own_share", "own_now", "sum_share", "sum_now"])
+        .dim_headings()
 }
+
+const CSV: [&str; 13] = [
+    "name",
+    "namespace",
+    "line",
+    "old.self",
+    "new.self",
+    "delta.self",
+    "old.total",
+    "new.total",
+    "delta.total",
+    "old.share_self",
+    "new.share_self",
+    "old.share_total",
+    "new.share_total",
+];

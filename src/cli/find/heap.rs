@@ -1,45 +1,98 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
-use super::super::args::{Common, FindArgs, FindSortArg, OutputFormat};
-use super::super::glob::Glob;
-use super::super::load::{HeapLoader, report_loaded, without_roots};
-use super::super::objects::{Analysed, ObjectRow, matching_types};
-use super::super::open::Input;
-use super::super::show::{self, value::ValueRow};
-use super::super::size::{plural, size};
-use super::super::status::{Status, UsageError};
-use super::super::table::{Align, Table};
-use super::super::terminal::Terminal;
+use crate::cli::args::{FindArgs, FindSortArg};
+use crate::cli::glob::Glob;
+use crate::cli::heap::{Analysed, load, matching_types, report_loaded, value, without_roots};
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Document, Shown, Value as Json, print};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::status::{Status, UsageError};
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeKind, Value};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
-use serde::Serialize;
 use std::cmp::Reverse;
 
-pub(super) fn run(args: &FindArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
     let root = options.root.as_deref().map(root_kind).transpose()?;
-    let loaded =
-        HeapLoader::analysed("find", common, terminal).load(input, options.options.snapshot, options.options.roots.choice())?;
-    if loaded.heap.roots.is_empty() && (options.live || options.unreachable) {
-        return without_roots(input, &loaded, "nothing can be called live or unreachable", None, terminal);
+    let loaded = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
+    let heap = &loaded.heap;
+    if heap.roots.is_empty() && (options.live || options.unreachable) {
+        return without_roots(session, input, &loaded, "nothing can be called live or unreachable", None);
     }
-    let analysed = Analysed::of(&loaded.heap);
+    let analysed = Analysed::of(heap);
     let mut found = matching(&analysed, args, root);
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => {
-            let bytes =
-                |object: ObjectId| analysed.heap.shallow.get(object.index()).saturating_add(analysed.heap.external_bytes(object));
+            let bytes = |object: ObjectId| analysed.shallow(object).saturating_add(heap.external_bytes(object));
             found.par_sort_by_cached_key(|object| Reverse((analysed.retained(*object), bytes(*object))))
         }
-        FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.heap.shallow.get(object.index()))),
+        FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.shallow(*object))),
         FindSortArg::Id => {}
     }
-    let shown = common.rows(args.limit, 20).min(found.len());
-    let text = text(&analysed, &found, shown, args, loaded.snapshot, common)?;
-    super::super::print_text(&text, common)?;
-    Ok(report_loaded(input, &loaded, terminal))
+    let (rows, omitted) = found.split_at(session.rows(args.limit, 20).min(found.len()));
+    let document = || {
+        Document::new("dumptool/find/1", &args.file)
+            .with("snapshot", loaded.snapshot)
+            .with("total", total_json(heap, &found))
+            .rows("objects")
+            .with("omitted", total_json(heap, omitted))
+    };
+    let footer = || {
+        let objects = plural(found.len() as u64, "object", "objects");
+        format!("showing {} of {objects}; {} shallow in all\n", count(rows.len() as u64), session.size(shallow(heap, &found)))
+    };
+    let none = || "no object fits\n".to_owned();
+    let text = if found.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
+    print(session, document, rows, &columns(&analysed, rows, args, session), &text)?;
+    Ok(report_loaded(session, input, &loaded))
+}
+
+fn columns<'a>(analysed: &'a Analysed<'_, '_>, rows: &[ObjectId], args: &FindArgs, session: &'a Session) -> Columns<'a, ObjectId> {
+    let heap = analysed.heap;
+    // Nothing is retained by what nothing holds.
+    let has_retained = !heap.roots.is_empty() && !args.heap.unreachable;
+    let has_external = rows.iter().any(|object| heap.external_bytes(*object) > 0);
+    let mut keys = vec!["shallow_bytes", "id", "type", "brief"];
+    if has_external {
+        keys.insert(1, "external_bytes");
+    }
+    if has_retained {
+        keys.insert(0, "retained_bytes");
+    }
+    Columns::new(session)
+        .text("id", "OBJECT", |object: &ObjectId| heap.id(*object))
+        .text("type", "TYPE", |object| analysed.type_name(*object))
+        .shown_as(|object| analysed.describe(*object))
+        .value("namespace", |object| analysed.namespace(*object))
+        .bytes("shallow_bytes", "SHALLOW", |object| analysed.shallow(*object))
+        .bytes("retained_bytes", "RETAINED", |object| analysed.retained(*object))
+        .shown_as(|object| match analysed.is_live(*object) {
+            true => session.size(analysed.retained(*object)),
+            false => "unreachable".to_owned(),
+        })
+        .bytes("external_bytes", "EXTERNAL", |object| heap.external_bytes(*object))
+        // Null for bytes, of which there can be many.
+        .json("value", |object| match heap.value(*object) {
+            Value::Bytes(_) => Json::Null,
+            _ => value::json(heap, *object, None),
+        })
+        .flat("value", "", |object| match heap.value(*object) {
+            Value::Text { text, .. } => text.into_owned(),
+            value => value::line(&value).unwrap_or_default(),
+        })
+        .cell("brief", "", Align::Left, |object| value::brief(heap, *object))
+        .table(&keys)
+}
+
+fn total_json(heap: &Heap<'_>, objects: &[ObjectId]) -> Json<'static> {
+    Json::from([("count", objects.len().into()), ("shallow_bytes", shallow(heap, objects).into())])
+}
+
+fn shallow(heap: &Heap<'_>, objects: &[ObjectId]) -> u64 {
+    objects.iter().fold(0, |sum: u64, object| sum.saturating_add(heap.shallow.get(object.index())))
 }
 
 fn root_kind(name: &str) -> Result<RootKind, UsageError> {
@@ -103,131 +156,4 @@ impl<'t> Wanted<'t> {
             Value::None | Value::Length(_) => false,
         }
     }
-}
-
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    file: String,
-    snapshot: u64,
-    total: Total,
-    objects: Vec<FoundRow>,
-    omitted: Total,
-}
-
-#[derive(Serialize)]
-struct FoundRow {
-    #[serde(flatten)]
-    object: ObjectRow,
-    external_bytes: u64,
-    /// As `show` gives it. Null for bytes, of which there can be many.
-    value: Option<ValueRow>,
-}
-
-#[derive(Default, Serialize)]
-struct CsvRow {
-    id: String,
-    #[serde(rename = "type")]
-    of: String,
-    namespace: String,
-    shallow_bytes: u64,
-    retained_bytes: u64,
-    external_bytes: u64,
-    value: String,
-}
-
-impl FoundRow {
-    fn of(analysed: &Analysed<'_, '_>, object: ObjectId) -> Self {
-        let value = match analysed.heap.value(object) {
-            Value::Bytes(_) => None,
-            _ => ValueRow::of(analysed.heap, object, None),
-        };
-        Self { object: analysed.row(object), external_bytes: analysed.heap.external_bytes(object), value }
-    }
-}
-
-impl CsvRow {
-    fn of(analysed: &Analysed<'_, '_>, object: ObjectId) -> Self {
-        let ObjectRow { id, of, namespace, shallow_bytes, retained_bytes } = analysed.row(object);
-        let value = match analysed.heap.value(object) {
-            Value::Text { text, .. } => text.into_owned(),
-            value => show::value::line(&value).unwrap_or_default(),
-        };
-        let external_bytes = analysed.heap.external_bytes(object);
-        Self { id, of, namespace, shallow_bytes, retained_bytes, external_bytes, value }
-    }
-}
-
-#[derive(Serialize)]
-struct Total {
-    count: u64,
-    shallow_bytes: u64,
-}
-
-fn total(heap: &Heap<'_>, objects: &[ObjectId]) -> Total {
-    let shallow_bytes = objects.iter().fold(0, |sum: u64, object| sum.saturating_add(heap.shallow.get(object.index())));
-    Total { count: objects.len() as u64, shallow_bytes }
-}
-
-fn text(
-    analysed: &Analysed<'_, '_>,
-    found: &[ObjectId],
-    shown: usize,
-    args: &FindArgs,
-    snapshot: u64,
-    common: &Common,
-) -> anyhow::Result<String> {
-    let rows = || found[..shown].iter().map(|object| FoundRow::of(analysed, *object)).collect::<Vec<_>>();
-    Ok(match common.format {
-        OutputFormat::Table => table(analysed, found, shown, args, common),
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/find/1",
-                file: args.file.display().to_string(),
-                snapshot,
-                total: total(analysed.heap, found),
-                objects: rows(),
-                omitted: total(analysed.heap, &found[shown..]),
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => super::super::export::lines(&rows())?,
-        OutputFormat::Csv => super::super::export::csv(found[..shown].iter().map(|object| CsvRow::of(analysed, *object)))?,
-    })
-}
-
-fn table(analysed: &Analysed<'_, '_>, found: &[ObjectId], shown: usize, args: &FindArgs, common: &Common) -> String {
-    let heap = analysed.heap;
-    let all = total(heap, found);
-    if found.is_empty() {
-        return "no object fits\n".to_owned();
-    }
-    // Nothing is retained by what nothing holds.
-    let has_retained = !heap.roots.is_empty() && !args.heap.unreachable;
-    let has_external = found[..shown].iter().any(|object| heap.external_bytes(*object) > 0);
-    let numbers = 1 + usize::from(has_retained) + usize::from(has_external);
-    let mut table = Table::new(&[&[Align::Right; 3][..numbers], &[Align::Left; 3]].concat());
-    let columns = |retained: String, shallow: String, external: String, rest: [String; 3]| {
-        let numbers = [has_retained.then_some(retained), Some(shallow), has_external.then_some(external)];
-        numbers.into_iter().flatten().chain(rest).collect::<Vec<_>>()
-    };
-    let [retained, shallow, external, object, of] = ["RETAINED", "SHALLOW", "EXTERNAL", "OBJECT", "TYPE"].map(str::to_owned);
-    table.row(columns(retained, shallow, external, [object, of, String::new()]));
-    for &object in &found[..shown] {
-        let retained = match analysed.is_live(object) {
-            true => size(analysed.retained(object), common.bytes),
-            false => "unreachable".to_owned(),
-        };
-        let shallow = size(heap.shallow.get(object.index()), common.bytes);
-        let external = size(heap.external_bytes(object), common.bytes);
-        let rest = [heap.id(object), analysed.describe(object), show::brief(analysed, object)];
-        table.row(columns(retained, shallow, external, rest));
-    }
-    let objects = plural(all.count, "object", "objects");
-    let line = format!(
-        "showing {} of {objects}; {} shallow in all\n",
-        super::super::size::count(shown as u64),
-        size(all.shallow_bytes, common.bytes)
-    );
-    table.render() + &line
 }

@@ -3,25 +3,23 @@
 mod heap;
 mod profile;
 
-use super::args::{Common, FindArgs};
-use super::kind::refuse_options_of;
-use super::open::Input;
+use super::args::FindArgs;
+use super::session::Session;
 use super::status::Status;
-use super::terminal::Terminal;
 use crate::input::Kind;
 
-pub(super) fn run(args: &FindArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let input = Input::open(&args.file, common)?;
+pub(super) fn run(args: &FindArgs, session: &Session) -> anyhow::Result<Status> {
+    let input = session.open(&args.file)?;
     match input.kind {
         Kind::Heap => {
-            refuse_options_of(Kind::Profile, &[("--line", args.line.is_some())], &input)?;
-            refuse_options_of(Kind::Profile, &args.profile.given(), &input)?;
-            heap::run(args, &input, common, terminal)
+            input.refuse(Kind::Profile, &[("--line", args.line.is_some())])?;
+            input.refuse(Kind::Profile, &args.profile.given())?;
+            heap::run(args, &input, session)
         }
         Kind::Profile => {
-            refuse_options_of(Kind::Heap, &heap_options(args), &input)?;
-            refuse_options_of(Kind::Heap, &args.heap.options.given(), &input)?;
-            profile::run(args, &input, common, terminal)
+            input.refuse(Kind::Heap, &heap_options(args))?;
+            input.refuse(Kind::Heap, &args.heap.options.given())?;
+            profile::run(args, &input, session)
         }
     }
 }

@@ -1,25 +1,25 @@
 //! The heaps of each runtime as a person sees them.
 
-use super::super::args::Common;
-use super::super::size::{count, duration, plural, size};
-use super::super::table::{Align, Table};
 use super::view::View;
+use crate::cli::print::{Align, Table};
+use crate::cli::session::Session;
+use crate::cli::size::{count, duration, plural};
 use crate::input::info::{
     BiggestType, DartDetails, FormatDetails, GoDetails, HeapInfo, HprofDetails, Info, Segments, SnapshotInfo,
 };
 
-pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, common: &Common) {
+pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Session) {
     match heap.snapshots.first().map(|snapshot| (snapshot, &snapshot.details)) {
-        Some((snapshot, FormatDetails::Go(details))) => show_go(snapshot, details, view, common),
-        Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, common),
+        Some((snapshot, FormatDetails::Go(details))) => show_go(snapshot, details, view, session),
+        Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, session),
         Some((snapshot, FormatDetails::Hprof(details))) => show_hprof(info, snapshot, details, view),
-        Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, common),
+        Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, session),
         None => view.notes.push("  no snapshot can be read".to_owned()),
     }
 }
 
-fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, common: &Common) {
-    let size = |bytes| size(bytes, common.bytes);
+fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, session: &Session) {
+    let size = |bytes| session.size(bytes);
     let runtime = [details.go_version.as_deref(), details.arch.as_deref()];
     view.headline.push(runtime.into_iter().flatten().collect::<Vec<_>>().join(" "));
     view.headline.retain(|part| !part.is_empty());
@@ -69,8 +69,8 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, common
     view.fact("heap", size(of("HeapInuse")), system);
 }
 
-fn show_dart(snapshot: &SnapshotInfo, details: &DartDetails, view: &mut View, common: &Common) {
-    let size = |bytes| size(bytes, common.bytes);
+fn show_dart(snapshot: &SnapshotInfo, details: &DartDetails, view: &mut View, session: &Session) {
+    let size = |bytes| session.size(bytes);
     view.headline.push(format!("isolate {}", details.name));
     view.headline.extend(details.vm_generation.map(|generation| format!("Dart {generation}")));
     view.headline.extend(details.word_size.map(|bytes| format!("{}-bit", 8 * u64::from(bytes))));
@@ -128,7 +128,7 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
 const FIRST: usize = 8;
 const LAST: usize = 12;
 
-fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, common: &Common) {
+fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, session: &Session) {
     let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
     view.headline.extend(value("pid").map(|pid| format!("pid {pid}")));
     view.headline.push(plural(snapshots.len() as u64, "snapshot", "snapshots"));
@@ -140,7 +140,7 @@ fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, common
             table.row(["…".to_owned(), String::new(), String::new(), format!("{skipped} more")]);
         }
         if skipped <= 1 || i < FIRST || i >= FIRST + skipped {
-            table.row(snapshot_row(snapshot, common));
+            table.row(snapshot_row(snapshot, session));
         }
     }
     view.table = Some(table);
@@ -149,7 +149,7 @@ fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, common
     }
 }
 
-fn snapshot_row(snapshot: &SnapshotInfo, common: &Common) -> Vec<String> {
+fn snapshot_row(snapshot: &SnapshotInfo, session: &Session) -> Vec<String> {
     let number = |value: Option<u64>| value.map_or_else(|| "-".to_owned(), count);
     let FormatDetails::Mvmheap(details) = &snapshot.details else { return Vec::new() };
     let bytes = match (snapshot.shallow_bytes, snapshot.external_bytes) {
@@ -157,7 +157,7 @@ fn snapshot_row(snapshot: &SnapshotInfo, common: &Common) -> Vec<String> {
         _ => details.total_heap_size,
     };
     let biggest = match &details.biggest_type {
-        Some(BiggestType { name: Some(name), bytes, .. }) => format!("{name} {}", size(*bytes, common.bytes)),
+        Some(BiggestType { name: Some(name), bytes, .. }) => format!("{name} {}", session.size(*bytes)),
         _ => String::new(),
     };
     let incomplete = if snapshot.complete { "" } else { "incomplete " };
@@ -167,7 +167,7 @@ fn snapshot_row(snapshot: &SnapshotInfo, common: &Common) -> Vec<String> {
         snapshot.time_us.map_or_else(|| "-".to_owned(), duration),
         number(snapshot.objects),
         number(snapshot.references.or(details.total_refs)),
-        bytes.map_or_else(|| "-".to_owned(), |bytes| size(bytes, common.bytes)),
+        bytes.map_or_else(|| "-".to_owned(), |bytes| session.size(bytes)),
         format!("{incomplete}{biggest}"),
     ]
 }

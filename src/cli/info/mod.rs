@@ -4,15 +4,16 @@ mod heap;
 mod profile;
 mod view;
 
-use super::args::{Common, InfoArgs, OutputFormat, Snapshot};
-use super::open::Input;
-use super::progress::Progress;
+use super::args::{InfoArgs, OutputFormat, Snapshot};
+use super::print::{self, Columns, Shown, print, print_json, print_text, to_stdout};
+use super::session::Session;
+use super::size::{duration, signed_size};
 use super::status::{self, Status, UsageError};
-use super::terminal::Terminal;
-use crate::input::info::Info;
+use crate::input::info::{Info, ProfileInfo, SnapshotInfo};
 use crate::input::load::snapshots;
 use crate::input::{self, ReadOptions};
 use serde::Serialize;
+use std::io::Write;
 use view::View;
 
 /// One document of the JSON contract.
@@ -32,49 +33,47 @@ struct Document {
     vm_service_frames: u64,
 }
 
-pub(super) fn run(args: &InfoArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> {
     let mut status = Status::Done;
     let mut documents = Vec::new();
     for (i, path) in args.files.iter().enumerate() {
-        let document = match read(path, args, common, terminal) {
+        let document = match read(path, args, session) {
             Ok(document) => document,
             // One unreadable file does not keep the others from being shown.
             Err(error) => {
-                status = status.max(status::report(&error, terminal));
+                status = status.max(status::report(&error, &session.terminal));
                 continue;
             }
         };
         if document.info.damage.is_some() {
             status = status.max(Status::Damaged);
         }
-        match common.format {
+        match session.common.format {
             OutputFormat::Table => {
                 let separator = if i > 0 { "\n" } else { "" };
-                let text = View::of(&document, common).render(args.records, terminal);
-                super::print_text(&(separator.to_owned() + &text), common)?;
+                print_text(session, &(separator.to_owned() + &View::of(&document, session).render(args.records, session)))?;
             }
-            OutputFormat::Jsonl => {
-                super::print((serde_json::to_string(&document)? + "\n").as_bytes())?;
-            }
-            OutputFormat::Json | OutputFormat::Csv => documents.push(document),
+            OutputFormat::Jsonl => to_stdout(|out| {
+                serde_json::to_writer(&mut *out, &document)?;
+                writeln!(out)
+            })?,
+            _ => documents.push(document),
         }
     }
-    match common.format {
-        OutputFormat::Json if args.files.len() > 1 => super::print((serde_json::to_string_pretty(&documents)? + "\n").as_bytes())?,
-        OutputFormat::Json => match documents.first() {
-            Some(document) => super::print((serde_json::to_string_pretty(document)? + "\n").as_bytes())?,
-            None => Status::Done,
-        },
-        OutputFormat::Csv => super::print(&csv(&documents)?)?,
-        OutputFormat::Table | OutputFormat::Jsonl => Status::Done,
-    };
+    match (session.common.format, documents.as_slice()) {
+        (OutputFormat::Table | OutputFormat::Jsonl, _) => {}
+        (OutputFormat::Json, []) if args.files.len() == 1 => {}
+        (OutputFormat::Json, [document]) if args.files.len() == 1 => print_json(document)?,
+        (OutputFormat::Json, documents) => print_json(&documents)?,
+        (_, documents) => print_rows(documents, session)?,
+    }
     Ok(status)
 }
 
-fn read(path: &std::path::Path, args: &InfoArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Document> {
-    let input = Input::open(path, common)?;
+fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::Result<Document> {
+    let input = session.open(path)?;
     let bytes = input.bytes().len() as u64;
-    let progress = Progress::new(bytes, terminal);
+    let progress = session.progress(&input);
     let options = ReadOptions { quick: args.quick, progress: &|offset| progress.reached(offset) };
     let mut info = input::info(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
@@ -87,10 +86,10 @@ fn read(path: &std::path::Path, args: &InfoArgs, common: &Common, terminal: &Ter
     }
     select_snapshot(&mut info, args.snapshot)?;
     if let Some(damage) = &info.damage {
-        status::report_damage(path, &damage.error, terminal);
+        status::report_damage(path, &damage.error, &session.terminal);
     }
-    if common.format != OutputFormat::Table {
-        info.warnings.iter().for_each(|warning| terminal.warn(path, warning));
+    if session.common.format != OutputFormat::Table {
+        info.warnings.iter().for_each(|warning| session.terminal.warn(path, warning));
     }
     let file = path.display().to_string();
     Ok(Document { schema: "dumptool/info/1", file, bytes, info, compression, stored_bytes, vm_service_frames })
@@ -112,68 +111,68 @@ fn select_snapshot(info: &mut Info, wanted: Option<Snapshot>) -> Result<(), Usag
     Ok(())
 }
 
-/// A line for each heap snapshot or profile.
-#[derive(Serialize)]
-struct CsvRow<'a> {
-    file: &'a str,
-    bytes: u64,
-    format: &'static str,
-    format_version: &'a str,
-    complete: bool,
-    snapshot: Option<u64>,
-    objects: Option<u64>,
-    references: Option<u64>,
-    roots: Option<u64>,
-    types: Option<u64>,
-    shallow_bytes: Option<u64>,
-    external_bytes: Option<u64>,
-    samples: Option<u64>,
-    threads: Option<u64>,
-    time_us: Option<u64>,
-    memory_bytes: Option<i64>,
+/// A heap snapshot or profile of a file.
+struct Row<'a> {
+    document: &'a Document,
+    part: Part<'a>,
 }
 
-fn csv(documents: &[Document]) -> anyhow::Result<Vec<u8>> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for document in documents {
-        let info = &document.info;
-        let mut row = CsvRow {
-            file: &document.file,
-            bytes: document.bytes,
-            format: info.format.name(),
-            format_version: &info.format_version,
-            complete: info.complete,
-            snapshot: None,
-            objects: None,
-            references: None,
-            roots: None,
-            types: None,
-            shallow_bytes: None,
-            external_bytes: None,
-            samples: None,
-            threads: None,
-            time_us: None,
-            memory_bytes: None,
-        };
-        if let Some(profile) = &info.profile {
-            row.samples = Some(profile.samples);
-            row.threads = Some(profile.threads);
-            row.time_us = Some(profile.time_us);
-            row.memory_bytes = profile.memory_bytes;
-            writer.serialize(&row)?;
-        }
-        for snapshot in info.heap.iter().flat_map(|heap| &heap.snapshots) {
-            row.snapshot = Some(snapshot.index);
-            row.complete = snapshot.complete;
-            row.objects = snapshot.objects;
-            row.references = snapshot.references;
-            row.roots = snapshot.roots;
-            row.types = snapshot.types;
-            row.shallow_bytes = snapshot.shallow_bytes;
-            row.external_bytes = snapshot.external_bytes;
-            row.time_us = snapshot.time_us;
-            writer.serialize(&row)?;
+enum Part<'a> {
+    Snapshot(&'a SnapshotInfo),
+    Profile(&'a ProfileInfo),
+}
+
+fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
+    let parts = |document| move |part| Row { document, part };
+    let rows = documents.iter().flat_map(|document| {
+        let profile = document.info.profile.iter().map(Part::Profile);
+        let snapshots = document.info.heap.iter().flat_map(|heap| &heap.snapshots).map(Part::Snapshot);
+        profile.chain(snapshots).map(parts(document))
+    });
+    let rows: Vec<Row> = rows.collect();
+    let exact = session.common.bytes;
+    let columns = Columns::new(session)
+        .text("file", "FILE", |row: &Row| &row.document.file)
+        .bytes("bytes", "BYTES", |row| row.document.bytes)
+        .text("format", "FORMAT", |row| row.document.info.format.name())
+        .text("format_version", "VERSION", |row| &row.document.info.format_version)
+        .text("complete", "COMPLETE", |row| row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete))
+        .shown_as(|row| row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete).to_string())
+        .number("snapshot", "SNAPSHOT", |row| row.snapshot().map(|snapshot| snapshot.index))
+        .number("objects", "OBJECTS", |row| row.snapshot()?.objects)
+        .number("references", "REFERENCES", |row| row.snapshot()?.references)
+        .number("roots", "ROOTS", |row| row.snapshot()?.roots)
+        .number("types", "TYPES", |row| row.snapshot()?.types)
+        .bytes("shallow_bytes", "SHALLOW", |row| row.snapshot()?.shallow_bytes)
+        .bytes("external_bytes", "EXTERNAL", |row| row.snapshot()?.external_bytes)
+        .number("samples", "SAMPLES", |row| row.profile().map(|profile| profile.samples))
+        .number("threads", "THREADS", |row| row.profile().map(|profile| profile.threads))
+        .number("time_us", "TIME", Row::time)
+        .shown_as(|row| row.time().map(duration).unwrap_or_default())
+        .number("memory_bytes", "MEMORY", |row| row.profile()?.memory_bytes)
+        .shown_as(move |row| row.profile().and_then(|of| of.memory_bytes).map(|of| signed_size(of, exact)).unwrap_or_default());
+    print(session, print::Document::default, &rows, &columns, &Shown::Table(&String::new))
+}
+
+impl Row<'_> {
+    fn snapshot(&self) -> Option<&SnapshotInfo> {
+        match self.part {
+            Part::Snapshot(snapshot) => Some(snapshot),
+            Part::Profile(_) => None,
         }
     }
-    Ok(writer.into_inner()?)
+
+    fn profile(&self) -> Option<&ProfileInfo> {
+        match self.part {
+            Part::Profile(profile) => Some(profile),
+            Part::Snapshot(_) => None,
+        }
+    }
+
+    fn time(&self) -> Option<u64> {
+        match self.part {
+            Part::Snapshot(snapshot) => snapshot.time_us,
+            Part::Profile(profile) => Some(profile.time_us),
+        }
+    }
 }

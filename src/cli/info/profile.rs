@@ -1,11 +1,11 @@
 //! A profile as a person sees it.
 
-use super::super::args::Common;
-use super::super::size::{count, duration, interval, percent, plural, signed_size};
 use super::view::View;
+use crate::cli::session::Session;
+use crate::cli::size::{count, duration, interval, percent, plural, signed_size};
 use crate::input::info::{Info, ProfileInfo};
 
-pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, common: &Common) {
+pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session: &Session) {
     let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
     for (key, name) in [("austin", "austin"), ("sampler", "sampler"), ("python", "Python")] {
         view.headline.extend(value(key).map(|value| format!("{name} {value}")));
@@ -28,7 +28,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, common: 
         view.fact("time", duration(profile.time_us), format!("over all threads{busy}"));
     }
     if let Some(memory) = profile.memory_bytes {
-        view.fact("memory", signed_size(memory, common.bytes), "net change");
+        view.fact("memory", signed_size(memory, session.common.bytes), "net change");
     }
     if profile.gc_samples > 0 {
         view.fact("gc", duration(profile.gc_time_us), format!("in {}", plural(profile.gc_samples, "sample", "samples")));

@@ -1,10 +1,10 @@
 //! The summary of a dump as a person sees it: one screen, the answer first, warnings last.
 
-use super::super::args::Common;
-use super::super::size::{count, plural, size};
-use super::super::table::{Align, Table};
-use super::super::terminal::Terminal;
 use super::{Document, heap, profile};
+use crate::cli::print::{Align, Table};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::terminal::{Terminal, shown};
 
 /// What is shown of one file.
 #[derive(Default)]
@@ -25,25 +25,25 @@ pub(super) struct View {
 
 impl View {
     /// The view of a document.
-    pub(super) fn of(document: &Document, common: &Common) -> Self {
+    pub(super) fn of(document: &Document, session: &Session) -> Self {
         let info = &document.info;
         let mut view = Self { file: document.file.clone(), warnings: info.warnings.clone(), ..Self::default() };
         view.headline.push(format!("{} {}", info.format.title(), info.format_version));
         if let Some(profile) = &info.profile {
-            profile::show(info, profile, &mut view, common);
+            profile::show(info, profile, &mut view, session);
         }
         if let Some(heap) = &info.heap {
-            heap::show(info, heap, &mut view, common);
+            heap::show(info, heap, &mut view, session);
         }
         if document.vm_service_frames > 0 {
             view.headline
                 .push(format!("joined from {}", plural(document.vm_service_frames, "VM-service frame", "VM-service frames")));
         }
         let stored = match document.compression {
-            Some(name) => format!(" ({} as {name})", size(document.stored_bytes, common.bytes)),
+            Some(name) => format!(" ({} as {name})", session.size(document.stored_bytes)),
             None => String::new(),
         };
-        view.headline.push(size(document.bytes, common.bytes) + &stored);
+        view.headline.push(session.size(document.bytes) + &stored);
         view.records = info.records.iter().collect();
         view.damage = info.damage.as_ref().map(|damage| {
             let kind = match damage.error.kind() {
@@ -70,11 +70,12 @@ impl View {
     }
 
     /// The text, ended by a line feed.
-    pub(super) fn render(self, all_records: bool, terminal: &Terminal) -> String {
-        let mut text = terminal.bold(&self.file);
+    pub(super) fn render(self, all_records: bool, session: &Session) -> String {
+        let terminal = &session.terminal;
+        let mut text = terminal.bold(&shown(&self.file));
         for part in &self.headline {
             text.push_str(" · ");
-            text.push_str(part);
+            text.push_str(&shown(part));
         }
         if let Some(damage) = &self.damage {
             text.push_str(" · ");
@@ -99,7 +100,7 @@ impl View {
             false => text.push_str(&record_line(&self.records, terminal)),
         }
         for warning in self.warnings.iter().filter(|_| terminal.warnings) {
-            text.push_str(&format!("{} {warning}\n", terminal.caution("warning:")));
+            text.push_str(&format!("{} {}\n", terminal.caution("warning:"), shown(warning)));
         }
         text
     }

@@ -1,53 +1,32 @@
 //! `path --type`: the shortest paths of all objects of some types, merged.
 
-use super::super::args::{Common, OutputFormat, PathArgs};
-use super::super::export;
-use super::super::glob::Glob;
-use super::super::memory;
-use super::super::objects::{RootRow, matching_types, no_such_type, type_name};
-use super::super::size::{count, percent, plural, size};
-use super::super::status::UsageError;
-use super::super::terminal::Terminal;
-use super::omitted;
 use crate::analysis::graph::Graph;
 use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged};
 use crate::analysis::paths::shortest::Shortest;
-use crate::model::heap::{Heap, Label, ObjectId, Root};
-use serde::Serialize;
+use crate::cli::args::PathArgs;
+use crate::cli::glob::Glob;
+use crate::cli::heap::path::root_json;
+use crate::cli::heap::{matching_types, no_such_type, type_name};
+use crate::cli::memory;
+use crate::cli::print::{Columns, Document, Shown, Value, print};
+use crate::cli::session::Session;
+use crate::cli::size::{count, percent, plural};
+use crate::cli::status::UsageError;
+use crate::cli::terminal::shown as name;
+use crate::model::heap::{Heap, Label, ObjectId, Root, RootKind};
 use std::borrow::Cow;
 
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    file: String,
-    snapshot: u64,
-    #[serde(rename = "type")]
-    of: String,
-    object: Option<()>,
-    total: Total,
-    unreachable: Total,
-    paths: Vec<Row>,
-    omitted: Omitted,
-}
-
-#[derive(Clone, Copy, Default, Serialize)]
+#[derive(Clone, Copy, Default)]
 struct Total {
     count: u64,
     bytes: u64,
 }
 
-#[derive(Serialize)]
-struct Omitted {
-    rows: u64,
-    #[serde(flatten)]
-    of: Total,
-}
-
-#[derive(Serialize)]
-struct Row {
-    root: RootRow,
-    steps: Vec<StepRow>,
+/// A kind of paths.
+struct Row<'h> {
+    root: (RootKind, String),
+    steps: Vec<StepRow<'h>>,
     /// In the middle of `steps`.
     omitted_steps: u64,
     count: u64,
@@ -55,22 +34,11 @@ struct Row {
     example: String,
 }
 
-#[derive(Serialize)]
-struct StepRow {
-    label: Option<String>,
-    /// Null: there is one on each of the paths.
-    object: (),
-    #[serde(rename = "type")]
-    of: String,
-    repeated: bool,
+struct StepRow<'h> {
+    label: Cow<'h, str>,
+    of: &'h str,
     /// The group of steps that ends here and repeats.
-    repeats: Option<RepeatsRow>,
-}
-
-#[derive(Serialize)]
-struct RepeatsRow {
-    steps: usize,
-    most: Option<u32>,
+    repeats: Option<Repeats>,
 }
 
 /// The objects of some types, and the paths that lead to them.
@@ -81,22 +49,16 @@ struct Paths {
     unreachable: Total,
 }
 
-/// The result in the format that was asked for.
-pub(super) fn text(
-    heap: &Heap<'_>,
-    args: &PathArgs,
-    snapshot: u64,
-    common: &Common,
-    terminal: &Terminal,
-) -> anyhow::Result<String> {
+/// Prints the result in the format that was asked for.
+pub(super) fn print_merged(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, session: &Session) -> anyhow::Result<()> {
     let glob = args.type_glob.as_deref().unwrap_or("*");
     let wanted = wanted(heap, glob)?;
     let objects = || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
     let graph = Graph::of(heap);
     let shortest = Shortest::of(heap, &graph);
-    let most = memory::limit(common).unwrap_or(u64::MAX);
+    let most = memory::limit(&session.common).unwrap_or(u64::MAX);
     let Some(merged) = merged(&shortest, objects(), most) else {
-        let message = format!("path --type {glob} needs more than {} for the kinds of paths", size(most, common.bytes));
+        let message = format!("path --type {glob} needs more than {} for the kinds of paths", session.size(most));
         return Err(UsageError::new(message).hint("match fewer types; --max-memory allows more").into());
     };
     let paths = Paths {
@@ -104,28 +66,53 @@ pub(super) fn text(
         total: sum(&merged.rows),
         unreachable: total(heap, objects().filter(|object| shortest.by(*object).is_none())),
     };
-    let (shown, left) = merged.rows.split_at(common.rows(args.limit, 10).min(merged.rows.len()));
+    let (shown, left) = merged.rows.split_at(session.rows(args.limit, 10).min(merged.rows.len()));
     let rows: Vec<Row> = shown.iter().map(|row| self::row(heap, row, merged.steps(row))).collect();
-    let left = Omitted { rows: left.len() as u64, of: sum(left) };
-    Ok(match common.format {
-        OutputFormat::Table => table(&rows, &paths, &left, glob, common, terminal),
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/path/1",
-                file: args.file.display().to_string(),
-                snapshot,
-                of: glob.to_owned(),
-                object: None,
-                total: paths.total,
-                unreachable: paths.unreachable,
-                paths: rows,
-                omitted: left,
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => export::lines(&rows)?,
-        OutputFormat::Csv => export::csv(rows.iter().map(csv_row))?,
-    })
+    let document = || {
+        let Total { count, bytes } = sum(left);
+        let omitted = [("rows", left.len().into()), ("count", count.into()), ("bytes", bytes.into())];
+        Document::new("dumptool/path/1", &args.file)
+            .with("snapshot", snapshot)
+            .with("type", glob)
+            .with("object", ())
+            .with("total", paths.total.json())
+            .with("unreachable", paths.unreachable.json())
+            .rows("paths")
+            .with("omitted", Value::from(omitted))
+    };
+    let text = || text(&rows, &paths, sum(left), glob, session);
+    print(session, document, &rows, &columns(session), &Shown::Text(&text))
+}
+
+impl Total {
+    fn json(self) -> Value<'static> {
+        Value::from([("count", self.count.into()), ("bytes", self.bytes.into())])
+    }
+}
+
+fn columns<'a>(session: &'a Session) -> Columns<'a, Row<'a>> {
+    Columns::new(session)
+        .json("root", |row: &'a Row<'a>| root_json(row.root.0, &row.root.1))
+        .json("steps", |row| row.steps.iter().map(step_json).collect::<Vec<_>>())
+        .json("omitted_steps", |row| row.omitted_steps)
+        .number("count", "COUNT", |row| row.count)
+        .bytes("bytes", "BYTES", |row| row.bytes)
+        .flat("root_kind", "ROOT", |row| row.root.0.name())
+        .flat("root", "NAME", |row| &row.root.1)
+        .flat("path", "PATH", path_text)
+        .text("example", "EXAMPLE", |row| &row.example)
+}
+
+fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
+    let repeats = step.repeats.map(|Repeats { steps, most }| Value::from([("steps", steps.into()), ("most", most.into())]));
+    Value::from([
+        ("label", Some(&*step.label).filter(|label| !label.is_empty()).into()),
+        // There is one on each of the paths.
+        ("object", Value::Null),
+        ("type", step.of.into()),
+        ("repeated", step.repeats_alone().is_some().into()),
+        ("repeats", repeats.into()),
+    ])
 }
 
 /// Whether a glob matches, by type.
@@ -155,62 +142,47 @@ fn sum(merged: &[Merged]) -> Total {
     }
 }
 
-fn table(rows: &[Row], paths: &Paths, left: &Omitted, glob: &str, common: &Common, terminal: &Terminal) -> String {
+fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Session) -> String {
     let Paths { kinds, total, unreachable } = paths;
     let mut text = format!(
         "{} {}, {}, held over {}:\n",
         plural(total.count, "object", "objects"),
-        terminal.bold(glob),
-        size(total.bytes, common.bytes),
+        session.terminal.bold(&name(glob)),
+        session.size(total.bytes),
         plural(*kinds as u64, "kind of shortest path", "kinds of shortest paths"),
     );
-    rows.iter().for_each(|row| text.push_str(&lines(row, *total, common.bytes, terminal)));
+    rows.iter().for_each(|row| text.push_str(&lines(row, *total, session)));
     text.push('\n');
-    if let Some(omitted) = omitted(rows.len(), *kinds, "path", "paths") {
-        let share = total.bytes.saturating_sub(left.of.bytes) as f64 / total.bytes.max(1) as f64;
-        text.push_str(&format!("{omitted}; {} of {}\n", percent(share), size(total.bytes, common.bytes)));
+    if rows.len() < *kinds {
+        let omitted = format!("showing {} of {}", count(rows.len() as u64), plural(*kinds as u64, "path", "paths"));
+        let share = total.bytes.saturating_sub(left.bytes) as f64 / total.bytes.max(1) as f64;
+        text.push_str(&format!("{omitted}; {} of {}\n", percent(share), session.size(total.bytes)));
     }
     if unreachable.count > 0 {
         let objects = plural(unreachable.count, "object", "objects");
-        text.push_str(&format!("unreachable: {objects}, {}\n", size(unreachable.bytes, common.bytes)));
+        text.push_str(&format!("unreachable: {objects}, {}\n", session.size(unreachable.bytes)));
     }
     text
 }
 
-fn csv_row(row: &Row) -> CsvRow {
-    let path: Vec<String> = groups(row)
-        .into_iter()
-        .map(|group| match group {
-            Group::Omitted(steps) => format!("… {steps} steps …"),
-            Group::Steps(steps) => {
-                let again = |steps: &[StepRow]| if repeats(steps).is_some() { "+" } else { "" };
-                let each: Vec<_> =
-                    steps.iter().map(|step| format!("{}{}", text_of(step), if step.repeated { "+" } else { "" })).collect();
-                if let [one] = each.as_slice() { one.clone() } else { format!("({}){}", each.join(" > "), again(steps)) }
+/// A path on one line, for programs.
+fn path_text(row: &Row<'_>) -> String {
+    let path = groups(row).into_iter().map(|group| match group {
+        Group::Omitted(steps) => format!("… {steps} steps …"),
+        Group::Steps(steps) => {
+            let again = |repeats: bool| if repeats { "+" } else { "" };
+            let each: Vec<_> =
+                steps.iter().map(|step| format!("{}{}", step.text(), again(step.repeats_alone().is_some()))).collect();
+            match each.as_slice() {
+                [one] => one.clone(),
+                _ => format!("({}){}", each.join(" > "), again(repeats(steps).is_some())),
             }
-        })
-        .collect();
-    CsvRow {
-        count: row.count,
-        bytes: row.bytes,
-        root_kind: row.root.kind,
-        root: row.root.label.clone(),
-        path: path.join(" > "),
-        example: row.example.clone(),
-    }
+        }
+    });
+    path.collect::<Vec<_>>().join(" > ")
 }
 
-#[derive(Default, Serialize)]
-struct CsvRow {
-    count: u64,
-    bytes: u64,
-    root_kind: &'static str,
-    root: String,
-    path: String,
-    example: String,
-}
-
-fn row(heap: &Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row {
+fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     let root = merged.root;
     let text = match root.label {
         MergedLabel::One(label) => {
@@ -218,20 +190,27 @@ fn row(heap: &Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row {
         }
         MergedLabel::Element | MergedLabel::Ephemeron => format!("{} [*]", heap.names.text(root.group)),
     };
-    let step = |step: &MergedStep| StepRow {
-        label: Some(label_text(heap, step.label).into_owned()).filter(|text| !text.is_empty()),
-        object: (),
-        of: type_name(heap, step.of).to_owned(),
-        repeated: step.repeats.is_some_and(|repeats| repeats.steps == 1),
-        repeats: step.repeats.map(|Repeats { steps, most }| RepeatsRow { steps, most }),
-    };
+    let step =
+        |step: &MergedStep| StepRow { label: label_text(heap, step.label), of: type_name(heap, step.of), repeats: step.repeats };
     Row {
-        root: RootRow { kind: root.kind.name(), label: text },
+        root: (root.kind, text),
         steps: steps.first.iter().chain(&steps.last).map(step).collect(),
         omitted_steps: steps.omitted,
         count: merged.count,
         bytes: merged.bytes,
         example: heap.id(merged.example),
+    }
+}
+
+impl StepRow<'_> {
+    /// How often this step alone repeats.
+    fn repeats_alone(&self) -> Option<Repeats> {
+        self.repeats.filter(|repeats| repeats.steps == 1)
+    }
+
+    fn text(&self) -> String {
+        let between = if self.label.is_empty() { "" } else { " " };
+        format!("{}{between}{}", self.label, self.of)
     }
 }
 
@@ -246,12 +225,12 @@ fn label_text<'h>(heap: &'h Heap<'_>, label: MergedLabel) -> Cow<'h, str> {
 
 /// A line of a path: steps that repeat as a group, one step, or the place of those that are left out.
 enum Group<'r> {
-    Steps(&'r [StepRow]),
+    Steps(&'r [StepRow<'r>]),
     Omitted(u64),
 }
 
 /// The lines of a path. Of groups that overlap only the later one is kept.
-fn groups(row: &Row) -> Vec<Group<'_>> {
+fn groups<'r>(row: &'r Row<'r>) -> Vec<Group<'r>> {
     let cut = if row.omitted_steps > 0 { MergedSteps::HALF.min(row.steps.len()) } else { 0 };
     let (first, last) = row.steps.split_at(cut);
     let mut groups = Vec::new();
@@ -271,27 +250,20 @@ fn groups(row: &Row) -> Vec<Group<'_>> {
     groups
 }
 
-fn repeats(steps: &[StepRow]) -> Option<&RepeatsRow> {
-    steps.last()?.repeats.as_ref()
+fn repeats(steps: &[StepRow<'_>]) -> Option<Repeats> {
+    steps.last()?.repeats
 }
 
-fn text_of(step: &StepRow) -> String {
-    match &step.label {
-        Some(label) => format!("{label} {}", step.of),
-        None => step.of.clone(),
-    }
-}
-
-fn lines(row: &Row, total: Total, exact: bool, terminal: &Terminal) -> String {
+fn lines(row: &Row<'_>, total: Total, session: &Session) -> String {
     let share = row.bytes as f64 / total.bytes.max(1) as f64;
     let mut text = format!(
         "\n{}  {}  {}, such as {}\n  {}  {}\n",
-        size(row.bytes, exact),
+        session.size(row.bytes),
         percent(share),
         plural(row.count, "object", "objects"),
         row.example,
-        terminal.bold(row.root.kind),
-        row.root.label
+        session.terminal.bold(row.root.0.name()),
+        name(&row.root.1)
     );
     for (depth, group) in groups(row).into_iter().enumerate() {
         let indent = "  ".repeat(depth);
@@ -304,16 +276,13 @@ fn lines(row: &Row, total: Total, exact: bool, terminal: &Terminal) -> String {
 }
 
 /// `next Node ×1–99`, `(value Scalar → next Node) ×1–19 999`.
-fn group_text(steps: &[StepRow]) -> String {
-    let times = |repeats: Option<&RepeatsRow>| match repeats {
+fn group_text(steps: &[StepRow<'_>]) -> String {
+    let times = |repeats: Option<Repeats>| match repeats {
         None => String::new(),
-        Some(RepeatsRow { most: Some(most), .. }) => format!(" ×1–{}", count((*most).into())),
-        Some(RepeatsRow { most: None, .. }) => " (one or more)".to_owned(),
+        Some(Repeats { most: Some(most), .. }) => format!(" ×1–{}", count(most.into())),
+        Some(Repeats { most: None, .. }) => " (one or more)".to_owned(),
     };
-    let inner = |step: &StepRow| {
-        let repeats = step.repeats.as_ref().filter(|repeats| repeats.steps == 1);
-        format!("{}{}", text_of(step), times(repeats))
-    };
+    let inner = |step: &StepRow<'_>| format!("{}{}", name(&step.text()), times(step.repeats_alone()));
     match steps {
         [one] => inner(one),
         several => {

@@ -1,145 +1,89 @@
 //! `path`: why objects are alive.
 
-mod drawing;
 mod merged;
-mod text;
 
-use text::lines;
-pub(super) use text::{one_line, root_text};
+use super::args::{OutputFormat, PathArgs};
+use super::heap::path::{self, headline, lines, root_text};
+use super::heap::{Analysed, load, report_loaded, without_roots};
+use super::print::{Columns, Document, Shown, print, print_text};
+use super::session::Session;
+use super::status::{Status, UsageError};
+use crate::analysis::paths::{Path, ReachedBy, Step, several::several};
+use crate::input::Kind;
+use crate::model::heap::{Label, ObjectId};
+use crate::output::dot::{self, Arrow, Drawing};
 
-use super::args::{Common, OutputFormat, PathArgs};
-use super::kind::only_heaps;
-use super::load::{HeapLoader, report_loaded, without_roots};
-use super::objects::{Analysed, ObjectRow, RootRow};
-use super::open::Input;
-use super::size::{plural, size};
-use super::status::Status;
-use super::terminal::Terminal;
-use crate::analysis::paths::{Path, several::several};
-use crate::model::heap::ObjectId;
-use serde::Serialize;
-
-pub(super) fn run(args: &PathArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let input = Input::open(&args.file, common)?;
-    only_heaps("path", &input)?;
-    let loaded = HeapLoader::analysed("path", common, terminal).load(&input, args.heap.snapshot, args.heap.roots.choice())?;
-    let text = match &args.object {
+pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> {
+    let input = session.open(&args.file)?;
+    if input.kind != Kind::Heap {
+        input.refuse(Kind::Heap, &[("path", true)])?;
+    }
+    let loaded = load(session, "path", &input, args.heap.snapshot, &args.heap.roots)?;
+    match &args.object {
         Some(id) => {
             let analysed = Analysed::of(&loaded.heap);
             let object = analysed.find(id, &input)?;
             let paths = several(&loaded.heap, &analysed.graph, object, args.paths as usize);
             match args.dot {
-                true => drawing::text(&analysed, object, &paths, common)?,
-                false => of_object(&analysed, object, &paths, args, loaded.snapshot, common, terminal)?,
+                true => print_text(session, &drawing(&analysed, object, &paths, session)?)?,
+                false => print_paths(&analysed, object, &paths, args, loaded.snapshot, session)?,
             }
         }
         None if loaded.heap.roots.is_empty() => {
-            return without_roots(&input, &loaded, "there are no paths", None, terminal);
+            return without_roots(session, &input, &loaded, "there are no paths", None);
         }
-        None => merged::text(&loaded.heap, args, loaded.snapshot, common, terminal)?,
-    };
-    super::print_text(&text, common)?;
-    Ok(report_loaded(&input, &loaded, terminal))
-}
-
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    file: String,
-    snapshot: u64,
-    object: ObjectRow,
-    reachable: bool,
-    paths: Vec<PathRow>,
-}
-
-/// A path in JSON.
-#[derive(Serialize)]
-pub(super) struct PathRow {
-    root: RootRow,
-    steps: Vec<StepRow>,
-}
-
-#[derive(Serialize)]
-struct StepRow {
-    label: Option<String>,
-    object: ObjectRow,
-}
-
-impl PathRow {
-    pub(super) fn of(analysed: &Analysed<'_, '_>, path: &Path) -> Self {
-        let label = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
-        let steps = path.steps.iter();
-        let (kind, text) = root_text(analysed.heap, path.origin);
-        Self {
-            root: RootRow { kind: kind.name(), label: text },
-            steps: steps
-                .map(|step| StepRow { label: label(&step.by.text(analysed.heap)), object: analysed.row(step.object) })
-                .collect(),
-        }
+        None => merged::print_merged(&loaded.heap, args, loaded.snapshot, session)?,
     }
+    Ok(report_loaded(session, &input, &loaded))
 }
 
-#[derive(Default, Serialize)]
-struct CsvRow<'r> {
+/// A step of a path, for formats that have nothing but rows.
+struct Row<'p> {
     path: usize,
     step: usize,
-    root_kind: &'r str,
-    root: &'r str,
-    label: &'r str,
-    id: &'r str,
-    #[serde(rename = "type")]
-    of: &'r str,
-    namespace: &'r str,
-    shallow_bytes: u64,
-    retained_bytes: u64,
+    of: &'p Path,
+    at: &'p Step,
 }
 
-fn of_object(
+fn print_paths(
     analysed: &Analysed<'_, '_>,
     object: ObjectId,
     paths: &[Path],
     args: &PathArgs,
     snapshot: u64,
-    common: &Common,
-    terminal: &Terminal,
-) -> anyhow::Result<String> {
-    let rows = || paths.iter().map(|path| PathRow::of(analysed, path)).collect::<Vec<_>>();
-    Ok(match common.format {
-        OutputFormat::Table => table(analysed, object, paths, common, terminal),
-        OutputFormat::Json => {
-            let document = Document {
-                schema: "dumptool/path/1",
-                file: args.file.display().to_string(),
-                snapshot,
-                object: analysed.row(object),
-                reachable: analysed.is_live(object),
-                paths: rows(),
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => super::export::lines(&rows())?,
-        OutputFormat::Csv => {
-            let paths = rows();
-            let steps =
-                paths.iter().enumerate().flat_map(|(path, row)| row.steps.iter().enumerate().map(move |step| (path, row, step)));
-            super::export::csv(steps.map(|(path, row, (step, at))| CsvRow {
-                path,
-                step,
-                root_kind: row.root.kind,
-                root: &row.root.label,
-                label: at.label.as_deref().unwrap_or(""),
-                id: &at.object.id,
-                of: &at.object.of,
-                namespace: &at.object.namespace,
-                shallow_bytes: at.object.shallow_bytes,
-                retained_bytes: at.object.retained_bytes,
-            }))?
-        }
-    })
+    session: &Session,
+) -> anyhow::Result<()> {
+    let heap = analysed.heap;
+    let text = || text(analysed, object, paths, session);
+    if matches!(session.common.format, OutputFormat::Json | OutputFormat::Jsonl) {
+        let document = || {
+            Document::new("dumptool/path/1", &args.file)
+                .with("snapshot", snapshot)
+                .with("object", analysed.json(object))
+                .with("reachable", analysed.is_live(object))
+                .rows("paths")
+        };
+        let columns = path::columns(analysed, session);
+        return print(session, document, paths, &columns, &Shown::Text(&text));
+    }
+    let steps = paths.iter().enumerate().flat_map(|(path, of)| of.steps.iter().enumerate().map(move |at| (path, of, at)));
+    let rows: Vec<Row> = steps.map(|(path, of, (step, at))| Row { path, step, of, at }).collect();
+    let columns = Columns::new(session)
+        .number("path", "PATH", |row: &Row| row.path)
+        .number("step", "STEP", |row| row.step)
+        .text("root_kind", "ROOT", |row| root_text(heap, row.of.origin).0.name())
+        .text("root", "NAME", |row| root_text(heap, row.of.origin).1)
+        .text("label", "LABEL", |row| row.at.by.text(heap))
+        .text("id", "OBJECT", |row| heap.id(row.at.object))
+        .text("type", "TYPE", |row| analysed.type_name(row.at.object))
+        .value("namespace", |row| analysed.namespace(row.at.object))
+        .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.at.object))
+        .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.at.object));
+    print(session, Document::default, &rows, &columns, &Shown::Text(&text))
 }
 
-fn table(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], common: &Common, terminal: &Terminal) -> String {
-    let mut text = headline(analysed, object, common, terminal);
+fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: &Session) -> String {
+    let mut text = headline(session, analysed, object);
     text.push_str(&match (paths, analysed.heap.roots.is_empty()) {
         ([], true) => " The dump has no roots, so there are no paths.\n".to_owned(),
         ([], false) => " No root reaches it: it is garbage, or only weakly held.\n".to_owned(),
@@ -148,27 +92,31 @@ fn table(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], common: 
     });
     for path in paths {
         text.push('\n');
-        text.push_str(&lines(analysed, path, common.bytes, terminal));
+        text.push_str(&lines(session, analysed, path));
     }
     text
 }
 
-/// `main.Node at 0xc000514060: 40 B, retains 2.1 MiB.`
-pub(super) fn headline(analysed: &Analysed<'_, '_>, object: ObjectId, common: &Common, terminal: &Terminal) -> String {
+/// The paths to an object for Graphviz.
+fn drawing(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: &Session) -> anyhow::Result<String> {
     let heap = analysed.heap;
-    let external = match heap.external_bytes(object) {
-        0 => String::new(),
-        bytes => format!(" and {} outside of the heap", size(bytes, common.bytes)),
-    };
-    let held = match analysed.is_live(object) {
-        true => format!(", retains {}", size(analysed.retained(object), common.bytes)),
-        false => String::new(),
-    };
-    let shallow = size(heap.shallow.get(object.index()), common.bytes);
-    format!("{} at {}: {shallow}{external}{held}.", terminal.bold(&analysed.describe(object)), heap.id(object))
-}
-
-/// What a list leaves out: `showing 20 of 1 412 paths`.
-fn omitted(shown: usize, all: usize, one: &str, many: &str) -> Option<String> {
-    (shown < all).then(|| format!("showing {} of {}", super::size::count(shown as u64), plural(all as u64, one, many)))
+    let mut drawing = Drawing { marked: vec![object], ..Drawing::default() };
+    for path in paths {
+        let Some(first) = path.steps.first() else { continue };
+        drawing.roots.push((root_text(heap, path.origin).1, first.object));
+        for steps in path.steps.windows(2) {
+            let [from, to] = steps else { continue };
+            let label = match to.by {
+                ReachedBy::Reference(row) => heap.references.label.get(row).copied().unwrap_or(Label::NONE),
+                ReachedBy::Root | ReachedBy::Ephemeron => Label::NONE,
+            };
+            drawing.references.push(Arrow { from: from.object, to: to.object, label, weak: false });
+        }
+    }
+    drawing.fits().map_err(|error| UsageError::new(error.to_string()).hint("ask for fewer paths with -k"))?;
+    let sizes =
+        |object: ObjectId| format!("{} / {}", session.size(analysed.shallow(object)), session.size(analysed.retained(object)));
+    let mut out = Vec::new();
+    dot::write(heap, &drawing, sizes, &mut out)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }

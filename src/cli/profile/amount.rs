@@ -1,11 +1,12 @@
 //! Numbers of a metric.
 
-use super::super::size::{count, duration, percent, signed_size};
-use crate::analysis::profile::share_base;
+use crate::analysis::profile::{FrameBy, TopBy, share_base};
+use crate::cli::args::ByArg;
+use crate::cli::size::{count, duration, percent, signed_size};
 use crate::model::profile::{Metric, Unit, Values};
 
 /// The name of a metric's unit in JSON.
-pub(in crate::cli) fn unit_name(metric: Metric) -> &'static str {
+pub(crate) fn unit_name(metric: Metric) -> &'static str {
     match metric.unit() {
         Unit::Count => "samples",
         unit => unit.name(),
@@ -13,7 +14,7 @@ pub(in crate::cli) fn unit_name(metric: Metric) -> &'static str {
 }
 
 /// What shares are shares of, in words.
-pub(in crate::cli) fn whole(total: &Values, metric: Metric, amount: Amount) -> String {
+pub(crate) fn whole(total: &Values, metric: Metric, amount: Amount) -> String {
     let base = amount.show(share_base(total, metric));
     match metric {
         Metric::Time => base,
@@ -26,9 +27,31 @@ pub(in crate::cli) fn whole(total: &Values, metric: Metric, amount: Amount) -> S
     }
 }
 
+/// What rows are by, from an option that has been checked to be for profiles, and its name.
+pub(crate) fn by_of(by: Option<ByArg>) -> (TopBy, &'static str) {
+    match by {
+        Some(ByArg::File) => (TopBy::Frames(FrameBy::File), "file"),
+        Some(ByArg::Line) => (TopBy::Frames(FrameBy::Line), "line"),
+        Some(ByArg::Thread) => (TopBy::Thread, "thread"),
+        Some(ByArg::Process) => (TopBy::Process, "process"),
+        _ => (TopBy::Frames(FrameBy::Function), "function"),
+    }
+}
+
+/// What rows are called, one and several.
+pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
+    match by {
+        TopBy::Frames(FrameBy::Function) => ("function", "functions"),
+        TopBy::Frames(FrameBy::File) => ("file", "files"),
+        TopBy::Frames(FrameBy::Line) => ("line", "lines"),
+        TopBy::Thread => ("thread", "threads"),
+        TopBy::Process => ("process", "processes"),
+    }
+}
+
 /// How a person sees the numbers of a metric.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::cli) struct Amount {
+pub(crate) struct Amount {
     unit: Unit,
     exact: bool,
     /// What 100 % are.
@@ -36,12 +59,12 @@ pub(in crate::cli) struct Amount {
 }
 
 impl Amount {
-    pub(in crate::cli) fn new(metric: Metric, base: i64, exact: bool) -> Self {
+    pub(crate) fn new(metric: Metric, base: i64, exact: bool) -> Self {
         Self { unit: metric.unit(), exact, base }
     }
 
     /// `33.4 s`, `-1.0 KiB`, `12 345`.
-    pub(in crate::cli) fn show(&self, value: i64) -> String {
+    pub(crate) fn show(&self, value: i64) -> String {
         let minus = if value < 0 { "-" } else { "" };
         match self.unit {
             Unit::Microseconds => format!("{minus}{}", duration(value.unsigned_abs())),
@@ -51,18 +74,18 @@ impl Amount {
     }
 
     /// As [`Self::show`], with a sign always.
-    pub(in crate::cli) fn change(&self, value: i64) -> String {
+    pub(crate) fn change(&self, value: i64) -> String {
         let plus = if value > 0 { "+" } else { "" };
         format!("{plus}{}", self.show(value))
     }
 
     /// The share of the whole; 0 of nothing.
-    pub(in crate::cli) fn share(&self, value: i64) -> f64 {
+    pub(crate) fn share(&self, value: i64) -> f64 {
         if self.base == 0 { 0.0 } else { value as f64 / self.base as f64 }
     }
 
     /// `12.3 %`.
-    pub(in crate::cli) fn percent(&self, value: i64) -> String {
+    pub(crate) fn percent(&self, value: i64) -> String {
         // A share of nothing is none, and -0.0 is 0.
         percent(self.share(value) + 0.0)
     }

@@ -1,20 +1,21 @@
 //! File names that are as short as they can be told apart.
 
+use crate::cli::terminal::shown;
 use crate::model::profile::Profile;
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
 /// The shortest ends of paths, in whole names: `tokenize.py`, but `re/__init__.py` where `json/__init__.py` is there too.
-pub(in crate::cli) struct ShortFiles<'a>(HashMap<&'a str, &'a str>);
+pub(crate) struct ShortFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> ShortFiles<'a> {
     /// For the files of a profile.
-    pub(in crate::cli) fn of_profile(profile: &'a Profile, whole: bool) -> Self {
+    pub(crate) fn of_profile(profile: &'a Profile, whole: bool) -> Self {
         Self::of_profiles(&[profile], whole)
     }
 
     /// For the files of several profiles.
-    pub(in crate::cli) fn of_profiles(profiles: &[&'a Profile], whole: bool) -> Self {
+    pub(crate) fn of_profiles(profiles: &[&'a Profile], whole: bool) -> Self {
         let mut paths = Vec::new();
         for profile in profiles {
             let files: FxHashSet<_> = profile.frames.iter().map(|frame| frame.file).collect();
@@ -24,7 +25,7 @@ impl<'a> ShortFiles<'a> {
     }
 
     /// For these paths, of which there may be several that are equal. Keeps them whole if that is wanted.
-    pub(in crate::cli) fn of(paths: impl Iterator<Item = &'a str>, whole: bool) -> Self {
+    pub(crate) fn of(paths: impl Iterator<Item = &'a str>, whole: bool) -> Self {
         let mut paths: Vec<&str> = paths.collect();
         // Paths with the same end are neighbours when they are compared backwards.
         let backwards = |path: &str| path.bytes().rev().collect::<Vec<u8>>();
@@ -41,15 +42,16 @@ impl<'a> ShortFiles<'a> {
         Self(short)
     }
 
-    /// A path as it is shown.
-    pub(in crate::cli) fn show<'p>(&'p self, path: &'p str) -> &'p str {
-        self.0.get(path).copied().unwrap_or(path)
+    /// A path as people see it.
+    pub(crate) fn show(&self, path: &str) -> String {
+        shown(self.0.get(path).copied().unwrap_or(path))
     }
 
     /// `name (file)`, or `name (file:line)`, or the name alone where there is no file.
-    pub(in crate::cli) fn name(&self, name: &str, file: &str, line: Option<u32>) -> String {
+    pub(crate) fn name(&self, name: &str, file: &str, line: Option<u32>) -> String {
         let line = line.map(|line| format!(":{line}")).unwrap_or_default();
-        match self.show(file) {
+        let name = shown(name);
+        match self.show(file).as_str() {
             "" => format!("{name}{line}"),
             file => format!("{name} ({file}{line})"),
         }

@@ -1,14 +1,14 @@
 //! Loads the profile of an input for a command.
 
-use super::super::args::{Common, ProfileOptions};
-use super::super::memory::{most_memory, profile_limit, profile_too_large};
-use super::super::open::Input;
-use super::super::progress::Progress;
-use super::super::size::plural;
-use super::super::status::{self, Status, UsageError};
-use super::super::terminal::{Terminal, show_path};
 use super::ShortFiles;
 use crate::analysis::profile::Selected;
+use crate::cli::args::{Common, ProfileOptions};
+use crate::cli::memory::{most_memory, profile_limit, profile_too_large};
+use crate::cli::open::Input;
+use crate::cli::session::Session;
+use crate::cli::size::plural;
+use crate::cli::status::{self, Status, UsageError};
+use crate::cli::terminal::{show_path, shown};
 use crate::error::{Error, ErrorKind};
 use crate::input;
 use crate::input::load::{LoadedProfile, MemoryLimit, Parts};
@@ -18,10 +18,10 @@ use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 
 /// A profile, and which of its samples are looked at.
-pub(in crate::cli) struct ProfileInput<'a> {
-    pub(in crate::cli) input: &'a Input,
-    pub(in crate::cli) profile: Profile,
-    pub(in crate::cli) selection: Selection,
+pub(crate) struct ProfileInput<'a> {
+    pub(crate) input: &'a Input,
+    pub(crate) profile: Profile,
+    pub(crate) selection: Selection,
     damage: Option<Error>,
 }
 
@@ -30,14 +30,9 @@ pub(in crate::cli) struct ProfileInput<'a> {
 /// # Errors
 /// A [`UsageError`] when the profile has no such thread or process; an `InputError` when nothing can be loaded. Damage behind
 /// what could be loaded is no error.
-pub(in crate::cli) fn load_profile<'a>(
-    input: &'a Input,
-    options: &ProfileOptions,
-    common: &Common,
-    terminal: &Terminal,
-) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, options, common, terminal, |how, _| {
-        let how = input::load::ProfileOptions { memory: profile_limit(input, common), ..how };
+pub(crate) fn load_profile<'a>(input: &'a Input, options: &ProfileOptions, session: &Session) -> anyhow::Result<ProfileInput<'a>> {
+    load(input, options, session, |how, _| {
+        let how = input::load::ProfileOptions { memory: profile_limit(input, &session.common), ..how };
         input::load_profile(input.format, input.bytes(), how)
     })
 }
@@ -46,14 +41,13 @@ pub(in crate::cli) fn load_profile<'a>(
 ///
 /// # Errors
 /// As [`load_profile`], but `add` was called before that.
-pub(in crate::cli) fn load_profile_in_parts<'a>(
+pub(crate) fn load_profile_in_parts<'a>(
     input: &'a Input,
     options: &ProfileOptions,
-    common: &Common,
-    terminal: &Terminal,
+    session: &Session,
     mut add: impl FnMut(&Selected<'_>),
 ) -> anyhow::Result<ProfileInput<'a>> {
-    load(input, options, common, terminal, |how, selection| {
+    load(input, options, session, |how, selection| {
         let mut take = |part: &mut Profile| {
             add(&Selected::of(part, selection));
             ControlFlow::Continue(())
@@ -65,22 +59,21 @@ pub(in crate::cli) fn load_profile_in_parts<'a>(
 fn load<'a>(
     input: &'a Input,
     options: &ProfileOptions,
-    common: &Common,
-    terminal: &Terminal,
+    session: &Session,
     load: impl FnOnce(input::load::ProfileOptions<'_>, &Selection) -> Result<LoadedProfile, Error>,
 ) -> anyhow::Result<ProfileInput<'a>> {
-    let progress = Progress::new(input.bytes().len() as u64, terminal);
-    let memory = MemoryLimit { most: most_memory(input, common), per_stack: 0 };
+    let progress = session.progress(input);
+    let memory = MemoryLimit { most: most_memory(input, &session.common), per_stack: 0 };
     let how = input::load::ProfileOptions { keep_samples: false, memory, progress: &|offset| progress.reached(offset) };
     let selection = selection(options);
-    let loaded = load(how, &selection).map_err(|error| refused(error, input, common))?;
+    let loaded = load(how, &selection).map_err(|error| refused(error, input, &session.common))?;
     let profile = loaded.profile;
     require_thread(&profile, &selection, input)?;
     Ok(ProfileInput { input, profile, selection, damage: loaded.damage })
 }
 
 /// The error of a reader of a profile, as one about this input, or about the memory that it may take.
-pub(in crate::cli) fn refused(error: Error, input: &Input, common: &Common) -> anyhow::Error {
+pub(crate) fn refused(error: Error, input: &Input, common: &Common) -> anyhow::Error {
     match error.kind() {
         ErrorKind::Memory => profile_too_large(input, common).into(),
         _ => input.error(error).into(),
@@ -88,7 +81,7 @@ pub(in crate::cli) fn refused(error: Error, input: &Input, common: &Common) -> a
 }
 
 /// Which threads are looked at.
-pub(in crate::cli) fn selection(options: &ProfileOptions) -> Selection {
+pub(crate) fn selection(options: &ProfileOptions) -> Selection {
     Selection { pid: options.pid.map(i128::from), thread: options.thread.clone(), ..Selection::default() }
 }
 
@@ -96,7 +89,7 @@ pub(in crate::cli) fn selection(options: &ProfileOptions) -> Selection {
 ///
 /// # Errors
 /// A [`UsageError`] that names what there is.
-pub(in crate::cli) fn require_thread(profile: &Profile, selection: &Selection, input: &Input) -> Result<(), UsageError> {
+pub(crate) fn require_thread(profile: &Profile, selection: &Selection, input: &Input) -> Result<(), UsageError> {
     let asked = selection.pid.is_some() || selection.thread.is_some();
     if asked && !profile.threads.iter().any(|thread| selection.has(profile, thread)) {
         return Err(no_thread(profile, selection, input));
@@ -109,7 +102,7 @@ impl ProfileInput<'_> {
     ///
     /// # Errors
     /// A [`UsageError`] when the profile does not have it.
-    pub(in crate::cli) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
+    pub(crate) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
         let metric = match options.metric {
             Some(metric) => metric.into(),
             None => match self.profile.default_metric() {
@@ -125,7 +118,7 @@ impl ProfileInput<'_> {
     ///
     /// # Errors
     /// As [`Self::metric`].
-    pub(in crate::cli) fn require(&self, metric: Metric) -> Result<(), UsageError> {
+    pub(crate) fn require(&self, metric: Metric) -> Result<(), UsageError> {
         if self.has(metric) {
             return Ok(());
         }
@@ -150,17 +143,17 @@ impl ProfileInput<'_> {
     }
 
     /// The files of two profiles, told apart.
-    pub(in crate::cli) fn files<'f>(&'f self, other: &'f Self, common: &Common) -> ShortFiles<'f> {
-        ShortFiles::of_profiles(&[&self.profile, &other.profile], common.verbose)
+    pub(crate) fn files<'f>(&'f self, other: &'f Self, session: &Session) -> ShortFiles<'f> {
+        ShortFiles::of_profiles(&[&self.profile, &other.profile], session.common.verbose)
     }
 
     /// What ended the reading early.
-    pub(in crate::cli) fn damage(&self) -> Option<&Error> {
+    pub(crate) fn damage(&self) -> Option<&Error> {
         self.input.source.damage().or(self.damage.as_ref())
     }
 
     /// Prints what was odd about the profile, and what ended the reading early. Returns the status that belongs to it.
-    pub(in crate::cli) fn report(&self, terminal: &Terminal) -> Status {
+    pub(crate) fn report(&self, session: &Session) -> Status {
         let (profile, notes) = (&self.profile, &self.profile.notes);
         for (count, one, many) in [
             (notes.replaced, "name was no UTF-8 and got U+FFFD", "names were no UTF-8 and got U+FFFD"),
@@ -172,16 +165,10 @@ impl ProfileInput<'_> {
             (notes.clamped, "number was too large and was cut", "numbers were too large and were cut"),
         ] {
             if count > 0 {
-                terminal.warn(&self.input.path, &plural(count, one, many));
+                session.terminal.warn(&self.input.path, &plural(count, one, many));
             }
         }
-        match self.damage() {
-            Some(damage) => {
-                status::report_damage(&self.input.path, damage, terminal);
-                Status::Damaged
-            }
-            None => Status::Done,
-        }
+        status::report_if_damaged(session, self.input, self.damage.as_ref())
     }
 }
 
@@ -196,9 +183,9 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
         let raw = profile.names.text(thread.name);
         let id = thread.id(&profile.names);
         match selection.pid {
-            Some(_) => format!("{id} of process {}", thread.pid),
+            Some(_) => format!("{} of process {}", shown(&id), thread.pid),
             None if raw.is_empty() => "one without a name".to_owned(),
-            None => id,
+            None => shown(&id),
         }
     };
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);

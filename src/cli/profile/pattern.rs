@@ -1,23 +1,24 @@
 //! Which functions a pattern means.
 
-use super::super::glob::Glob;
-use super::super::status::UsageError;
 use crate::analysis::profile::GroupLabel;
+use crate::cli::glob::Glob;
+use crate::cli::status::UsageError;
+use crate::cli::terminal::shown;
 
 /// A pattern for functions: a glob over names, or over `file:name`, where the file may be the end of a path in whole names.
-pub(in crate::cli) struct Pattern {
+pub(crate) struct Pattern {
     whole: Glob,
     /// As a pattern after any folder.
     below: Glob,
 }
 
 impl Pattern {
-    pub(in crate::cli) fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self { whole: Glob::new(text), below: Glob::new(&format!("*/{text}")) }
     }
 
     /// Whether a function is meant, or a file.
-    pub(in crate::cli) fn matches(&self, label: &GroupLabel) -> bool {
+    pub(crate) fn matches(&self, label: &GroupLabel) -> bool {
         let GroupLabel { name, namespace, line } = label;
         if self.matches_path(name) {
             return true;
@@ -27,17 +28,17 @@ impl Pattern {
     }
 
     /// Whether a path is meant, or its end.
-    pub(in crate::cli) fn matches_path(&self, path: &str) -> bool {
+    pub(crate) fn matches_path(&self, path: &str) -> bool {
         self.whole.matches(path) || self.below.matches(path)
     }
 }
 
 /// The error for a pattern that means no function, with functions that may have been meant.
-pub(in crate::cli) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
+pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     const SHOWN: usize = 5;
     let part = pattern.rsplit(':').next().unwrap_or(pattern).trim_matches('*').to_lowercase();
     let alike = labels.iter().filter(|label| !part.is_empty() && label.name.to_lowercase().contains(&part));
-    let mut alike: Vec<_> = alike.map(|label| &*label.name).collect();
+    let mut alike: Vec<_> = alike.map(|label| shown(&label.name)).collect();
     alike.sort_unstable();
     alike.dedup();
     alike.truncate(SHOWN);

@@ -1,45 +1,45 @@
-//! What the documents of several commands on profiles say in the same words.
+//! Costs and stacks, in the same words for several commands.
 
-use crate::analysis::profile::TopRow;
-use crate::model::profile::{Metric, Values};
-use serde::Serialize;
+use crate::analysis::profile::{Place, TopRow};
+use crate::cli::print::{Columns, Value};
+use crate::cli::session::Session;
+use crate::cli::terminal::shown;
+use crate::model::profile::{FrameId, Metric, Profile, Values};
 
-/// The sum of a metric over all samples that are looked at.
-#[derive(Serialize)]
-pub(in crate::cli) struct Total {
-    value: i64,
-    samples: u64,
+/// The sum of a metric over all samples that are looked at, in JSON.
+pub(crate) fn total_json(values: &Values, metric: Metric) -> Value<'static> {
+    Value::from([("value", values.get(metric).into()), ("samples", values.samples.into())])
 }
 
-/// A function, file, line, thread or process and its cost.
-#[derive(Clone, Default, Serialize)]
-pub(in crate::cli) struct CostRow {
-    pub(in crate::cli) name: String,
-    pub(in crate::cli) namespace: String,
-    pub(in crate::cli) line: Option<u32>,
-    #[serde(rename = "self")]
-    pub(in crate::cli) own: i64,
-    pub(in crate::cli) total: i64,
-    pub(in crate::cli) samples_self: u64,
-    pub(in crate::cli) samples_total: u64,
+/// The columns of functions, files, lines, threads and processes that all commands have.
+pub(crate) fn cost_columns<'a>(session: &'a Session, metric: Metric) -> Columns<'a, TopRow> {
+    Columns::new(session)
+        .value("name", |row: &TopRow| &*row.label.name)
+        .value("namespace", |row| &*row.label.namespace)
+        .value("line", |row| row.label.line)
+        .value("self", move |row| row.sums.own.get(metric))
+        .value("total", move |row| row.sums.total.get(metric))
+        .value("samples_self", |row| row.sums.own.samples)
+        .value("samples_total", |row| row.sums.total.samples)
+        .dim_headings()
 }
 
-impl Total {
-    pub(in crate::cli) fn of(values: &Values, metric: Metric) -> Self {
-        Self { value: values.get(metric), samples: values.samples }
-    }
-}
+/// Callers that are shown before the function.
+const CALLERS: usize = 4;
 
-impl CostRow {
-    pub(in crate::cli) fn of(row: &TopRow, metric: Metric) -> Self {
-        Self {
-            name: row.label.name.to_string(),
-            namespace: row.label.namespace.to_string(),
-            line: row.label.line,
-            own: row.sums.own.get(metric),
-            total: row.sums.total.get(metric),
-            samples_self: row.sums.own.samples,
-            samples_total: row.sums.total.samples,
-        }
-    }
+/// `P1;T0:1: … 12 more → main → run → slow (app.py:17)`: the function of a place and those that called it.
+pub(crate) fn stack_text(profile: &Profile, place: &Place, whole: bool) -> String {
+    let mut frames: Vec<FrameId> = profile.stacks.frames(place.until).take(CALLERS + 1).collect();
+    frames.reverse();
+    let more = place.depth as usize - frames.len();
+    let names: Vec<String> = frames.iter().map(|frame| shown(profile.function_name(*frame))).collect();
+    let before = if more > 0 { format!("… {more} more → ") } else { String::new() };
+    let position = frames.last().map(|frame| profile.frame(*frame)).filter(|frame| !profile.names.text(frame.file).is_empty());
+    let position = position.map(|frame| {
+        let file = profile.names.text(frame.file);
+        let file = if whole { file } else { file.rsplit('/').next().unwrap_or(file) };
+        format!(" ({}:{})", shown(file), frame.line)
+    });
+    let thread = profile.thread(place.thread).label(&profile.names);
+    format!("{}: {before}{}{}", shown(&thread), names.join(" → "), position.unwrap_or_default())
 }

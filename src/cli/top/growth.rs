@@ -1,63 +1,19 @@
 //! `top --snapshot all`: how types grow over the snapshots of a file.
 
-use super::super::args::{ByArg, Common, OutputFormat, Snapshot, TopArgs};
-use super::super::export;
-use super::super::open::Input;
-use super::super::size::{count, plural, signed_size, size};
-use super::super::status::{self, Status, UsageError};
-use super::super::table::{Align, Table};
-use super::super::terminal::Terminal;
-use super::document::{SumJson, sum_json};
-use super::quick;
 use crate::analysis::growth::{Growth, Series};
+use crate::cli::args::{ByArg, OutputFormat, Snapshot, TopArgs};
+use crate::cli::heap::histogram::{count_types, quick, sum_json};
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural, signed_size, size};
+use crate::cli::status::{self, Status, UsageError};
 use crate::input::histogram::TypeCounts;
 use crate::input::load::snapshots;
 use crate::input::{self, ReadOptions};
 use crate::model::heap::TypeKind;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
-use serde::Serialize;
-
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    file: String,
-    /// Null: it is about all of them.
-    snapshot: (),
-    by: &'static str,
-    /// The numbers of the snapshots, in the order of counts and bytes.
-    snapshots: &'a [u64],
-    objects: &'static str,
-    /// In the last snapshot.
-    total: SumJson,
-    /// Null: the graph is not built.
-    unreachable: (),
-    rows: Vec<RowJson<'a>>,
-    omitted: Omitted,
-}
-
-#[derive(Serialize)]
-struct RowJson<'a> {
-    name: &'a str,
-    namespace: &'a str,
-    counts: &'a [u64],
-    bytes: &'a [u64],
-    growth_bytes: i64,
-    /// In the last snapshot, as the others below.
-    count: u64,
-    shallow_bytes: u64,
-    external_bytes: u64,
-    /// Null: the graph is not built.
-    retained_bytes: (),
-}
-
-#[derive(Serialize)]
-struct Omitted {
-    rows: u64,
-    /// In the last snapshot.
-    count: u64,
-    shallow_bytes: u64,
-}
 
 /// The types of the last snapshot.
 #[derive(Default)]
@@ -68,28 +24,32 @@ struct Last {
 
 impl Last {
     fn of(counted: &TypeCounts) -> Self {
-        let histogram = quick::histogram(counted, ByArg::Type);
+        let histogram = quick(counted, ByArg::Type);
         let by_type = histogram.rows.into_iter().map(|row| ((row.name, row.namespace), row.sum)).collect();
         Self { total: histogram.total, by_type }
     }
 
-    /// What there is of a type, which may be gone.
+    /// The objects of a type, which may be gone.
     fn sum(&self, series: &Series) -> Sum {
         self.by_type.get(&(series.name.clone(), series.namespace.clone())).copied().unwrap_or_default()
     }
 }
 
-/// A cell of the table: CSV has a line for each type and snapshot.
-#[derive(Default, Serialize)]
-struct CsvRow<'a> {
-    name: &'a str,
-    namespace: &'a str,
+/// A type over all snapshots.
+struct Row<'s> {
+    series: &'s Series,
+    last: Sum,
+}
+
+/// A type in one snapshot: a line of CSV.
+struct Point<'s> {
+    series: &'s Series,
     snapshot: u64,
     count: u64,
     bytes: u64,
 }
 
-pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     if args.by.is_some() || args.heap.objects.is_some() || args.heap.sort.is_some() {
         return Err(UsageError::new(
             "--snapshot all counts types over all objects and sorts by growth: --by, --objects and --sort do not go with it",
@@ -107,7 +67,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
     let mut damage = info.damage.map(|damage| damage.error);
     let mut last = Last::default();
     for number in &numbers {
-        let counted = quick::count(input, Some(Snapshot::Number(*number)), terminal)?;
+        let counted = count_types(session, input, Some(Snapshot::Number(*number)))?;
         growth.begin_snapshot();
         for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
             growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
@@ -118,79 +78,97 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         damage = damage.or(counted.damage);
     }
     let series = growth.finish();
-    let limit = common.rows(args.limit, super::ROWS);
-    let shown = &series[..series.len().min(limit)];
-    let row = |series| row_json(series, &last);
-    let text = match common.format {
-        OutputFormat::Table => text(&series, shown, &numbers, common),
-        OutputFormat::Json => {
-            let mut omitted = Sum::default();
-            series[shown.len()..].iter().for_each(|series| omitted.add_sum(&last.sum(series)));
-            let document = Document {
-                schema: "dumptool/top/1",
-                file: input.path.display().to_string(),
-                snapshot: (),
-                by: "type",
-                snapshots: &numbers,
-                objects: "all",
-                total: sum_json(&last.total),
-                unreachable: (),
-                rows: shown.iter().map(row).collect(),
-                omitted: Omitted {
-                    rows: (series.len() - shown.len()) as u64,
-                    count: omitted.count,
-                    shallow_bytes: omitted.shallow_bytes,
-                },
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => export::lines(&shown.iter().map(row).collect::<Vec<_>>())?,
-        OutputFormat::Csv => export::csv(shown.iter().flat_map(|series| csv_rows(series, &numbers)))?,
-    };
-    super::super::print_text(&text, common)?;
-    if let Some(damage) = input.source.damage().or(damage.as_ref()) {
-        status::report_damage(&input.path, damage, terminal);
-        return Ok(Status::Damaged);
+    let (shown, omitted) = series.split_at(session.rows(args.limit, super::ROWS).min(series.len()));
+    if session.common.format == OutputFormat::Csv {
+        print_points(session, shown, &numbers)?;
+    } else {
+        let rows: Vec<Row> = shown.iter().map(|series| Row { series, last: last.sum(series) }).collect();
+        let document = || {
+            let mut sum = Sum::default();
+            omitted.iter().for_each(|series| sum.add_sum(&last.sum(series)));
+            let omitted = Value::from([
+                ("rows", omitted.len().into()),
+                ("count", sum.count.into()),
+                ("shallow_bytes", sum.shallow_bytes.into()),
+            ]);
+            Document::new("dumptool/top/1", &input.path)
+                .with("snapshot", ())
+                .with("by", "type")
+                .with("snapshots", numbers.as_slice())
+                .with("objects", "all")
+                .with("total", sum_json(&last.total))
+                .with("unreachable", ())
+                .rows("rows")
+                .with("omitted", omitted)
+        };
+        let footer = || footer(session, &series, shown.len(), &numbers);
+        print(session, document, &rows, &columns(session, &numbers), &Shown::Table(&footer))?;
     }
-    Ok(Status::Done)
+    Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }
 
-fn text(series: &[Series], shown: &[Series], numbers: &[u64], common: &Common) -> String {
+fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {
+    let exact = session.common.bytes;
+    let bytes = move |value: Option<&u64>| size(value.copied().unwrap_or(0), exact);
+    let (first, last) = ends(numbers);
+    Columns::new(session)
+        .text("name", "TYPE", |row: &Row| &row.series.name)
+        .value("namespace", |row| &row.series.namespace)
+        .number("counts", &format!("COUNT IN {last}"), |row| row.series.counts.as_slice())
+        .shown_as(|row| count(row.series.counts.last().copied().unwrap_or(0)))
+        .text("bytes", "BYTES", |row| row.series.bytes.as_slice())
+        .shown_as(|row| spark(&row.series.bytes))
+        .drawn()
+        .number("growth_bytes", "GROWTH", |row| saturated(row.series.growth()))
+        .shown_as(move |row| {
+            let growth = saturated(row.series.growth());
+            format!("{}{}", if growth > 0 { "+" } else { "" }, signed_size(growth, exact))
+        })
+        .value("count", |row| row.last.count)
+        .value("shallow_bytes", |row| row.last.shallow_bytes)
+        .value("external_bytes", |row| row.last.external_bytes)
+        // The graph is not built.
+        .value("retained_bytes", |_| ())
+        .cell("first", &format!("IN {first}"), Align::Right, move |row| bytes(row.series.bytes.first()))
+        .cell("last", &format!("IN {last}"), Align::Right, move |row| bytes(row.series.bytes.last()))
+        .table(&["growth_bytes", "first", "last", "counts", "bytes", "name"])
+        .minor(&["first", "counts"])
+}
+
+/// CSV has no lists, so that each type has a line for each snapshot.
+fn print_points(session: &Session, shown: &[Series], numbers: &[u64]) -> anyhow::Result<()> {
+    let points = shown.iter().flat_map(|series| {
+        let values = series.counts.iter().zip(&series.bytes).zip(numbers);
+        values.map(move |((&count, &bytes), &snapshot)| Point { series, snapshot, count, bytes })
+    });
+    let points: Vec<Point> = points.collect();
+    let columns = Columns::new(session)
+        .value("name", |point: &Point| &point.series.name)
+        .value("namespace", |point| &point.series.namespace)
+        .value("snapshot", |point| point.snapshot)
+        .value("count", |point| point.count)
+        .value("bytes", |point| point.bytes);
+    print(session, Document::default, &points, &columns, &Shown::Table(&String::new))
+}
+
+/// What the first and the last snapshot are called.
+fn ends(numbers: &[u64]) -> (String, String) {
     let name = |index: Option<&u64>| index.map_or_else(String::new, |index| format!("#{index}"));
-    let (first, last) = (name(numbers.first()), name(numbers.last()));
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]).minor(&[1, 3]);
-    table.row([
-        "GROWTH".to_owned(),
-        format!("IN {first}"),
-        format!("IN {last}"),
-        format!("COUNT IN {last}"),
-        "BYTES".to_owned(),
-        "TYPE".to_owned(),
-    ]);
-    for series in shown {
-        let at = |value: Option<&u64>| size(value.copied().unwrap_or(0), common.bytes);
-        let growth = saturated(series.growth());
-        let sign = if growth > 0 { "+" } else { "" };
-        table.row([
-            sign.to_owned() + &signed_size(growth, common.bytes),
-            at(series.bytes.first()),
-            at(series.bytes.last()),
-            count(series.counts.last().copied().unwrap_or(0)),
-            spark(&series.bytes),
-            series.name.clone(),
-        ]);
-    }
+    (name(numbers.first()), name(numbers.last()))
+}
+
+fn footer(session: &Session, series: &[Series], shown: usize, numbers: &[u64]) -> String {
     let total = |at: fn(&Vec<u64>) -> Option<&u64>| {
-        series.iter().fold(0_u64, |sum, series| sum.saturating_add(at(&series.bytes).copied().unwrap_or(0)))
+        session.size(series.iter().fold(0_u64, |sum, series| sum.saturating_add(at(&series.bytes).copied().unwrap_or(0))))
     };
     let (from, to) = (total(|bytes| bytes.first()), total(|bytes| bytes.last()));
-    let types = match shown.len() == series.len() {
+    let types = match shown == series.len() {
         true => plural(series.len() as u64, "type", "types"),
-        false => format!("showing {} of {} types", count(shown.len() as u64), count(series.len() as u64)),
+        false => format!("showing {} of {} types", count(shown as u64), count(series.len() as u64)),
     };
+    let (first, last) = ends(numbers);
     let snapshots = plural(numbers.len() as u64, "snapshot", "snapshots");
-    let (from, to) = (size(from, common.bytes), size(to, common.bytes));
-    table.render() + &format!("{types} in {snapshots}; all objects: {from} in {first}, {to} in {last}\n")
+    format!("{types} in {snapshots}; all objects: {from} in {first}, {to} in {last}\n")
 }
 
 /// A bar for each snapshot, or for each run of them where there are too many: the largest of the run.
@@ -210,27 +188,6 @@ fn spark(values: &[u64]) -> String {
 
 fn saturated(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value > 0 { i64::MAX } else { i64::MIN })
-}
-
-fn row_json<'a>(series: &'a Series, last: &Last) -> RowJson<'a> {
-    let Sum { count, shallow_bytes, external_bytes } = last.sum(series);
-    RowJson {
-        name: &series.name,
-        namespace: &series.namespace,
-        counts: &series.counts,
-        bytes: &series.bytes,
-        growth_bytes: saturated(series.growth()),
-        count,
-        shallow_bytes,
-        external_bytes,
-        retained_bytes: (),
-    }
-}
-
-fn csv_rows<'a>(series: &'a Series, numbers: &'a [u64]) -> impl Iterator<Item = CsvRow<'a>> + 'a {
-    let values = series.counts.iter().zip(&series.bytes).zip(numbers);
-    let (name, namespace) = (series.name.as_str(), series.namespace.as_str());
-    values.map(move |((&count, &bytes), &snapshot)| CsvRow { name, namespace, snapshot, count, bytes })
 }
 
 #[cfg(test)]

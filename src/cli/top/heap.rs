@@ -1,22 +1,20 @@
-//! `top` of heaps.
+//! `top` of heaps: groups of objects by what they hold.
 
-use super::super::args::{ByArg, Common, ObjectsArg, Snapshots, SortArg, TopArgs};
-use super::super::load::{HeapLoader, report_loaded, without_roots};
-use super::super::open::Input;
-use super::super::status::{Status, UsageError};
-use super::super::terminal::Terminal;
-use super::document::Document;
-use super::{growth, quick};
-use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::graph::Graph;
-use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
-use crate::analysis::root_groups::RootGroups;
-use crate::model::heap::Heap;
+use super::growth;
+use crate::analysis::histogram::{Histogram, HistogramRow};
+use crate::cli::args::{ByArg, ObjectsArg, Snapshot, Snapshots, SortArg, TopArgs, name_of};
+use crate::cli::heap::histogram::{count_types, default_sort, group_nouns, group_text, histogram, quick, sum_json};
+use crate::cli::heap::{load, report_loaded, without_roots};
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
+use crate::cli::session::Session;
+use crate::cli::size::{count, percent, plural, size};
+use crate::cli::status::{self, Status, UsageError};
 use crate::model::sum::Sum;
 
-pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let snapshot = match args.heap.snapshot {
-        Some(Snapshots::All) => return growth::run(args, input, common, terminal),
+        Some(Snapshots::All) => return growth::run(args, input, session),
         Some(Snapshots::One(snapshot)) => Some(snapshot),
         None => None,
     };
@@ -26,66 +24,174 @@ pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Ter
         return Err(UsageError::new("--by root counts live objects: roots hold no others").into());
     }
     if args.heap.quick {
-        return quick::run(args, snapshot, input, common, terminal);
+        return run_quick(args, by, snapshot, input, session);
     }
-    let loaded = HeapLoader::analysed("top", common, terminal).load(input, snapshot, args.heap.roots.choice())?;
+    let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
-        return without_roots(input, &loaded, "there is nothing to group by", None, terminal);
+        return without_roots(session, input, &loaded, "there is nothing to group by", None);
     }
     let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
     let is_retained = has_roots && objects != ObjectsArg::Unreachable;
-    let sort_by = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, is_retained));
-    sort(&mut histogram.rows, sort_by);
-    let document = Document {
-        snapshot: loaded.snapshot,
-        by,
-        objects: if has_roots { objects } else { ObjectsArg::All },
-        sort: sort_by,
-        quick: false,
-        incomplete: loaded.incomplete,
-        histogram: &histogram,
-    };
-    document.print(input, common.rows(args.limit, super::ROWS), common, terminal)?;
-    Ok(report_loaded(input, &loaded, terminal))
+    let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, is_retained));
+    sort_rows(&mut histogram.rows, sort);
+    let objects = if has_roots { objects } else { ObjectsArg::All };
+    let incomplete = loaded.incomplete;
+    let top = Top { snapshot: loaded.snapshot, by, objects, sort, quick: false, incomplete, histogram: &histogram, session };
+    top.print(args, input)?;
+    Ok(report_loaded(session, input, &loaded))
 }
 
-/// Counts the objects of a heap, and tells whether it has roots.
-///
-/// # Errors
-/// When roots are asked for, and there are none.
-pub(in crate::cli) fn histogram(
-    heap: &Heap<'_>,
+/// Counts and sizes in one pass that keeps no object.
+fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Input, session: &Session) -> anyhow::Result<Status> {
+    let needs_graph = match (by, args.heap.sort) {
+        (ByArg::Root, _) => Some("--by root"),
+        (ByArg::SizeClass, _) => Some("--by size-class"),
+        (_, Some(SortArg::Retained)) => Some("--sort retained"),
+        _ => None,
+    };
+    if let Some(needs) = needs_graph {
+        return Err(UsageError::new(format!("{needs} needs the graph, which --quick does not build")).into());
+    }
+    let counted = count_types(session, input, snapshot)?;
+    let mut histogram = quick(&counted, by);
+    let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
+    sort_rows(&mut histogram.rows, sort);
+    let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
+    Top { snapshot, by, objects, sort, quick: true, incomplete: false, histogram: &histogram, session }.print(args, input)?;
+    Ok(status::report_if_damaged(session, input, counted.damage.as_ref()))
+}
+
+/// What `top` shows of a heap.
+struct Top<'a> {
+    snapshot: u64,
     by: ByArg,
+    /// Which objects were counted.
     objects: ObjectsArg,
-    input: &Input,
-) -> Result<(Histogram, bool), UsageError> {
-    let scope = match objects {
-        ObjectsArg::Live => Scope::Live,
-        ObjectsArg::All => Scope::All,
-        ObjectsArg::Unreachable => Scope::Unreachable,
-    };
-    let graph = Graph::of(heap);
-    let tree = (!heap.roots.is_empty()).then(|| DominatorTree::of_graph(heap, &graph));
-    let histogram = match (by, &tree) {
-        (ByArg::Root, Some(tree)) => Histogram::by_root(heap, tree, &RootGroups::of(heap, &graph)),
-        (ByArg::Root, None) => {
-            let file = super::super::terminal::show_path(&input.path);
-            return Err(UsageError::new(format!("{file} has no roots to group by")));
+    sort: SortArg,
+    quick: bool,
+    /// Damage hides roots or references.
+    incomplete: bool,
+    /// With sorted rows.
+    histogram: &'a Histogram,
+    session: &'a Session,
+}
+
+impl<'a> Top<'a> {
+    fn print(&self, args: &TopArgs, input: &Input) -> anyhow::Result<()> {
+        let rows = &self.histogram.rows;
+        let (shown, omitted) = rows.split_at(self.session.rows(args.limit, super::ROWS).min(rows.len()));
+        let document = || {
+            let sum = sum(omitted);
+            let omitted = Value::from([
+                ("rows", omitted.len().into()),
+                ("count", sum.count.into()),
+                ("shallow_bytes", sum.shallow_bytes.into()),
+            ]);
+            Document::new("dumptool/top/1", &input.path)
+                .with("snapshot", self.snapshot)
+                .with("by", name_of(self.by))
+                .with("objects", name_of(self.objects))
+                .with("total", sum_json(&self.histogram.total))
+                .with("unreachable", self.histogram.unreachable.as_ref().map(sum_json))
+                .rows("rows")
+                .with("omitted", omitted)
+        };
+        print(self.session, document, shown, &self.columns(shown), &Shown::Table(&|| self.footer(shown)))
+    }
+
+    fn columns(&self, shown: &[HistogramRow]) -> Columns<'a, HistogramRow> {
+        let &Self { by, sort, session, .. } = self;
+        let whole = self.whole().max(1) as f64;
+        let share = move |row: &HistogramRow| value(row, sort) as f64 / whole;
+        // The column that is sorted by comes first.
+        let mut keys = vec![key(sort), "share"];
+        keys.extend(self.other_columns().map(key));
+        keys.push("name");
+        if by == ByArg::Type && shown.iter().any(|row| !row.namespace.is_empty()) {
+            keys.push("namespace");
         }
-        (ByArg::Namespace, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Namespace, scope),
-        (ByArg::SizeClass, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::SizeClass, scope),
-        (_, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Type, scope),
-    };
-    Ok((histogram, tree.is_some()))
+        keys.push("bar");
+        let minor: Vec<&str> = ["external_bytes", "shallow_bytes"].into_iter().filter(|minor| *minor != key(sort)).collect();
+        Columns::new(session)
+            .text("name", &group_nouns(by).0.to_uppercase(), |row: &HistogramRow| &row.name)
+            .shown_as(move |row| group_text(by, &row.name, &row.namespace))
+            .text("namespace", "NAMESPACE", |row| &row.namespace)
+            .number("count", "COUNT", |row| row.sum.count)
+            .bytes("shallow_bytes", "SHALLOW", |row| row.sum.shallow_bytes)
+            .bytes("external_bytes", "EXTERNAL", |row| row.sum.external_bytes)
+            .bytes("retained_bytes", "RETAINED", |row| row.retained_bytes)
+            .cell("size", "SIZE", Align::Right, |row| session.size(row.sum.bytes()))
+            .cell("share", "SHARE", Align::Right, move |row| percent(share(row)))
+            .bar(share)
+            .table(&keys)
+            .minor(&minor)
+    }
+
+    fn other_columns(&self) -> impl Iterator<Item = SortArg> {
+        let retains = |row: &HistogramRow| row.retained_bytes.is_some();
+        // Nothing is retained by what nothing holds.
+        let has_retained = self.objects != ObjectsArg::Unreachable && self.histogram.rows.iter().any(retains);
+        let has_external = self.histogram.total.external_bytes > 0;
+        let sort = self.sort;
+        let all = [(SortArg::Retained, has_retained), (SortArg::Shallow, true), (SortArg::External, has_external)];
+        let shown = all.into_iter().chain([(SortArg::Count, true)]).filter(|(_, shown)| *shown).map(|(column, _)| column);
+        shown.filter(move |column| *column != sort)
+    }
+
+    /// The sum of all rows in the column that is sorted by. Retained bytes are shares of all bytes: what one type retains,
+    /// another one may retain as well.
+    fn whole(&self) -> u64 {
+        let total = &self.histogram.total;
+        match self.sort {
+            SortArg::Retained | SortArg::Size => total.bytes(),
+            SortArg::Shallow => total.shallow_bytes,
+            SortArg::Count => total.count,
+            SortArg::External => total.external_bytes,
+        }
+    }
+
+    /// `showing 20 of 414 types; 92.1 % of 13.3 MiB live · unreachable: 12 objects, 1.2 KiB`.
+    fn footer(&self, shown: &[HistogramRow]) -> String {
+        let (total, rows) = (&self.histogram.total, self.histogram.rows.len() as u64);
+        let bytes = |sum: &Sum| size(sum.bytes(), self.session.common.bytes);
+        let what = match (self.objects, self.histogram.unreachable.is_some()) {
+            (ObjectsArg::Live, true) if self.incomplete => "reached",
+            (ObjectsArg::Live, true) => "live",
+            (ObjectsArg::Unreachable, true) if self.incomplete => "not reached",
+            (ObjectsArg::Unreachable, true) => "unreachable",
+            _ => "in all objects",
+        };
+        let (one, many) = group_nouns(self.by);
+        let mut footer = if shown.len() as u64 == rows {
+            format!("{}, {} {what}", plural(rows, one, many), bytes(total))
+        } else {
+            let share = percent(sum(shown).bytes() as f64 / total.bytes().max(1) as f64);
+            let (shown, rows) = (count(shown.len() as u64), count(rows));
+            format!("showing {shown} of {rows} {many}; {share} of {} {what}", bytes(total))
+        };
+        match &self.histogram.unreachable {
+            Some(sum) if self.objects != ObjectsArg::Unreachable && sum.count > 0 => {
+                let unreachable = if self.incomplete { "not reached" } else { "unreachable" };
+                footer.push_str(&format!(" · {unreachable}: {}, {}", plural(sum.count, "object", "objects"), bytes(sum)));
+            }
+            Some(_) => {}
+            None if self.incomplete => footer.push_str("\nno roots were read: nothing can be called live or dead"),
+            None if self.quick => footer.push_str(", whether live or not"),
+            None => footer.push_str("\nthe dump has no roots: nothing can be called live or dead, and nothing is retained"),
+        }
+        if self.incomplete && self.histogram.unreachable.is_some() {
+            footer.push_str("\nthe dump is damaged, and roots or references are missing: what is live is not known");
+        }
+        footer + "\n"
+    }
 }
 
 /// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so on.
-pub(super) fn sort(rows: &mut [HistogramRow], by: SortArg) {
+fn sort_rows(rows: &mut [HistogramRow], by: SortArg) {
     rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));
 }
 
-/// The number in a column.
-pub(super) fn value(row: &HistogramRow, column: SortArg) -> u64 {
+fn value(row: &HistogramRow, column: SortArg) -> u64 {
     match column {
         SortArg::Retained => row.retained_bytes.unwrap_or(0),
         SortArg::Shallow => row.sum.shallow_bytes,
@@ -95,12 +201,18 @@ pub(super) fn value(row: &HistogramRow, column: SortArg) -> u64 {
     }
 }
 
-/// What rows are sorted by unless something else is asked for: what would go with them, or what there is of them if that is
-/// nothing.
-pub(in crate::cli) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
-    match is_retained {
-        true => SortArg::Retained,
-        false if total.external_bytes == 0 => SortArg::Shallow,
-        false => SortArg::Size,
+fn key(column: SortArg) -> &'static str {
+    match column {
+        SortArg::Retained => "retained_bytes",
+        SortArg::Shallow => "shallow_bytes",
+        SortArg::Count => "count",
+        SortArg::External => "external_bytes",
+        SortArg::Size => "size",
     }
+}
+
+fn sum(rows: &[HistogramRow]) -> Sum {
+    let mut sum = Sum::default();
+    rows.iter().for_each(|row| sum.add_sum(&row.sum));
+    sum
 }

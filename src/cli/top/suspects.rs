@@ -1,15 +1,5 @@
 //! `top --suspects`: what looks like a leak or a waste, each with the way to it.
 
-use super::super::args::{Common, OutputFormat, Snapshots, TopArgs};
-use super::super::load::{HeapLoader, report_loaded, without_roots};
-use super::super::objects::{Analysed, ObjectRow, type_name};
-use super::super::open::Input;
-use super::super::path::{PathRow, one_line};
-use super::super::show;
-use super::super::size::{count, percent, plural, size};
-use super::super::status::{Status, UsageError};
-use super::super::terminal::Terminal;
-use super::document::{SumJson, sum_json};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::suspects::collections::Sparse;
@@ -17,51 +7,50 @@ use crate::analysis::suspects::duplicates::Duplicates;
 use crate::analysis::suspects::holders::Holder;
 use crate::analysis::suspects::siblings::Siblings;
 use crate::analysis::suspects::{self, Suspect};
+use crate::cli::args::{Snapshots, TopArgs};
+use crate::cli::heap::histogram::sum_json;
+use crate::cli::heap::{Analysed, load, path, report_loaded, type_name, value, without_roots};
+use crate::cli::open::Input;
+use crate::cli::print::{Columns, Document, Shown, Value as Json, print};
+use crate::cli::session::Session;
+use crate::cli::size::{count, percent, plural};
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, ObjectId, Value};
-use serde::Serialize;
 
-pub(super) fn run(args: &TopArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
+pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let snapshot = match args.heap.snapshot {
         None => None,
         Some(Snapshots::One(snapshot)) => Some(snapshot),
         Some(Snapshots::All) => return Err(UsageError::new("--suspects looks at one snapshot").into()),
     };
-    let loaded = HeapLoader::analysed("top", common, terminal).load(input, snapshot, args.heap.roots.choice())?;
+    let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
-        return without_roots(input, &loaded, "nothing can be said about who holds what", None, terminal);
+        return without_roots(session, input, &loaded, "nothing can be said about who holds what", None);
     }
     let analysed = Analysed::of(heap);
     let shortest = Shortest::of(heap, &analysed.graph);
     let found = suspects::find(heap, &analysed.tree);
-    let shown = common.rows(args.limit, SHOWN).min(found.len());
-    let report = Report { analysed: &analysed, shortest, exact: common.bytes, terminal };
-    let text = match common.format {
-        OutputFormat::Table => report.text(&found, shown),
-        OutputFormat::Json => {
-            let live = Histogram::of(heap, Some(&analysed.tree), GroupBy::Type, Scope::Live);
-            let document = Document {
-                schema: "dumptool/top/1",
-                file: args.file.display().to_string(),
-                snapshot: loaded.snapshot,
-                by: "suspects",
-                objects: "live",
-                total: sum_json(&live.total),
-                unreachable: live.unreachable.as_ref().map(sum_json),
-                total_bytes: analysed.tree.live_bytes(),
-                rows: (),
-                suspects: found[..shown].iter().map(|suspect| report.row(suspect)).collect(),
-                omitted: Omitted { rows: (found.len() - shown) as u64, count: (), shallow_bytes: () },
-            };
-            serde_json::to_string_pretty(&document)? + "\n"
-        }
-        OutputFormat::Jsonl => {
-            super::super::export::lines(&found[..shown].iter().map(|suspect| report.row(suspect)).collect::<Vec<_>>())?
-        }
-        OutputFormat::Csv => super::super::export::csv(found[..shown].iter().map(|suspect| report.csv(suspect)))?,
+    let most = session.rows(args.limit, SHOWN).min(found.len());
+    let report = Report { analysed: &analysed, shortest, session };
+    let document = || {
+        let live = Histogram::of(heap, Some(&analysed.tree), GroupBy::Type, Scope::Live);
+        let omitted = [("rows", (found.len() - most).into()), ("count", Json::Null), ("shallow_bytes", Json::Null)];
+        Document::new("dumptool/top/1", &args.file)
+            .with("snapshot", loaded.snapshot)
+            .with("by", "suspects")
+            .with("objects", "live")
+            .with("total", sum_json(&live.total))
+            .with("unreachable", live.unreachable.as_ref().map(sum_json))
+            .with("total_bytes", analysed.tree.live_bytes())
+            // Suspects are no groups of objects, and overlap, so that what is left out cannot be added up.
+            .with("rows", ())
+            .rows("suspects")
+            .with("omitted", Json::from(omitted))
     };
-    super::super::print_text(&text, common)?;
-    Ok(report_loaded(input, &loaded, terminal))
+    print(session, document, &found[..most], &report.columns(), &Shown::Text(&|| report.text(&found, most)))?;
+    Ok(report_loaded(session, input, &loaded))
 }
 
 /// As many as fit on a screen.
@@ -70,55 +59,7 @@ const SHOWN: usize = 6;
 struct Report<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
     shortest: Shortest<'h, 'a>,
-    exact: bool,
-    terminal: &'r Terminal,
-}
-
-#[derive(Serialize)]
-struct Document {
-    schema: &'static str,
-    file: String,
-    snapshot: u64,
-    by: &'static str,
-    objects: &'static str,
-    total: SumJson,
-    unreachable: Option<SumJson>,
-    total_bytes: u64,
-    /// Null: suspects are no groups of objects.
-    rows: (),
-    suspects: Vec<Row>,
-    omitted: Omitted,
-}
-
-/// Suspects that are not shown. They overlap, so that their objects cannot be added up.
-#[derive(Serialize)]
-struct Omitted {
-    rows: u64,
-    count: (),
-    shallow_bytes: (),
-}
-
-#[derive(Serialize)]
-struct Row {
-    kind: &'static str,
-    bytes: u64,
-    share: f64,
-    /// Objects that the suspicion is about.
-    count: u64,
-    object: Option<ObjectRow>,
-    message: String,
-    path: Option<PathRow>,
-}
-
-#[derive(Default, Serialize)]
-struct CsvRow {
-    kind: &'static str,
-    bytes: u64,
-    share: f64,
-    count: u64,
-    object: String,
-    message: String,
-    path: String,
+    session: &'r Session,
 }
 
 impl<'h, 'a> Report<'_, 'h, 'a> {
@@ -126,58 +67,50 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         self.analysed.heap
     }
 
-    fn row(&self, suspect: &Suspect) -> Row {
-        let path = suspect.object().and_then(|object| self.shortest.path(object));
-        Row {
-            kind: kind(suspect),
-            bytes: suspect.bytes(),
-            share: self.share(suspect.bytes()),
-            count: objects(suspect),
-            object: suspect.object().map(|object| self.analysed.row(object)),
-            message: self.messages(suspect).join("; "),
-            path: path.map(|path| PathRow::of(self.analysed, &path)),
-        }
+    fn columns<'c>(&'c self) -> Columns<'c, Suspect> {
+        let id = |suspect: &Suspect| suspect.object().map(|object| self.heap().id(object)).unwrap_or_default();
+        let path = |suspect: &Suspect| Some(path::json(self.analysed, &self.shortest.path(suspect.object()?)?));
+        Columns::new(self.session)
+            .value("kind", |suspect: &'c Suspect| kind(suspect))
+            .bytes("bytes", "BYTES", |suspect| suspect.bytes())
+            .number("share", "SHARE", |suspect| self.share(suspect.bytes()))
+            .shown_as(|suspect| percent(self.share(suspect.bytes())))
+            .value("count", objects)
+            .json("object", |suspect| suspect.object().map(|object| self.analysed.json(object)))
+            .flat("object", "OBJECT", id)
+            .text("message", "SUSPECT", |suspect| self.messages(suspect).join("; "))
+            .json("path", path)
+            .flat("path", "HELD BY", |suspect| self.path(suspect).unwrap_or_default())
+            .table(&["bytes", "share", "message", "object", "path"])
     }
 
-    fn csv(&self, suspect: &Suspect) -> CsvRow {
-        CsvRow {
-            kind: kind(suspect),
-            bytes: suspect.bytes(),
-            share: self.share(suspect.bytes()),
-            count: objects(suspect),
-            object: suspect.object().map(|object| self.heap().id(object)).unwrap_or_default(),
-            message: self.messages(suspect).join("; "),
-            path: self.path(suspect).unwrap_or_default(),
-        }
-    }
-
-    fn text(&self, found: &[Suspect], shown: usize) -> String {
-        let live = size(self.analysed.tree.live_bytes(), self.exact);
+    fn text(&self, found: &[Suspect], most: usize) -> String {
+        let live = self.session.size(self.analysed.tree.live_bytes());
         if found.is_empty() {
             return format!("nothing stands out in {live} of live objects\n");
         }
         let mut text = String::new();
-        for suspect in &found[..shown] {
-            let bytes = size(suspect.bytes(), self.exact);
+        for suspect in &found[..most] {
+            let bytes = self.session.size(suspect.bytes());
             let mut messages = self.messages(suspect).into_iter();
             let first = messages.next().unwrap_or_default();
             text.push_str(&format!(
                 "{}  {:>7}  {}\n",
-                self.terminal.bold(&format!("{bytes:>11}")),
+                self.session.terminal.bold(&format!("{bytes:>11}")),
                 percent(self.share(suspect.bytes())),
                 first
             ));
             let mut line = |line: &str| text.push_str(&format!("{:22}{line}\n", ""));
             messages.for_each(|message| line(&message));
             if let Some(path) = self.path(suspect) {
-                line(&self.terminal.dim(&path));
+                line(&self.session.terminal.dim(&path));
             }
             text.push('\n');
         }
         let suspects = plural(found.len() as u64, "suspect", "suspects");
         text.push_str(&format!(
             "showing {} of {suspects} in {live} of live objects; `dumptool path` tells more\n",
-            count(shown as u64)
+            count(most as u64)
         ));
         text
     }
@@ -188,7 +121,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn path(&self, suspect: &Suspect) -> Option<String> {
-        Some(one_line(self.analysed, &self.shortest.path(suspect.object()?)?))
+        Some(path::one_line(self.analysed, &self.shortest.path(suspect.object()?)?))
     }
 
     /// What is suspicious, then details.
@@ -213,10 +146,10 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         };
         let mostly_own = holder.own >= holder.retained.div_ceil(2);
         let inside = holder.inside.filter(|_| !mostly_own).map(|group| {
-            let of = type_name(self.heap(), group.of);
-            format!("most of it in {} {of}, which retain {}", count(group.count), size(group.bytes, self.exact))
+            let of = shown(type_name(self.heap(), group.of));
+            format!("most of it in {} {of}, which retain {}", count(group.count), self.session.size(group.bytes))
         });
-        let own = mostly_own.then(|| format!("{} of it is the object itself", size(holder.own, self.exact)));
+        let own = mostly_own.then(|| format!("{} of it is the object itself", self.session.size(holder.own)));
         [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)]
             .into_iter()
             .flatten()
@@ -224,7 +157,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn siblings(&self, siblings: &Siblings) -> Vec<String> {
-        let of = type_name(self.heap(), siblings.group.of);
+        let of = shown(type_name(self.heap(), siblings.group.of));
         vec![format!("in {} {of} below one {}", count(siblings.group.count), self.named(siblings.owner))]
     }
 
@@ -233,7 +166,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         let values = plural(duplicates.values, "value", "values");
         let first = format!("wasted by {what}: {} have one of {values}", plural(duplicates.objects, "object", "objects"));
         let worst = duplicates.worst.iter().map(|copies| {
-            let wasted = size(copies.wasted, self.exact);
+            let wasted = self.session.size(copies.wasted);
             format!("{} × {} ({wasted})", count(copies.count), self.content(copies.example))
         });
         std::iter::once(first).chain(worst).collect()
@@ -246,7 +179,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             Value::Bytes(bytes) => {
                 let shown = bytes.trim_ascii_end();
                 let end = shown.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
-                let size = size(bytes.len() as u64, self.exact);
+                let size = self.session.size(bytes.len() as u64);
                 match std::str::from_utf8(&shown[..end]) {
                     _ if end == 0 => format!("{size} of zeros, such as {}", self.named(object)),
                     Ok(text) if !text.contains(|c: char| c.is_control() && !c.is_whitespace()) => {
@@ -255,12 +188,12 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
                     _ => format!("{size}, such as {}", self.named(object)),
                 }
             }
-            _ => show::brief(self.analysed, object),
+            _ => value::brief(self.heap(), object),
         }
     }
 
     fn sparse(&self, sparse: &Sparse) -> Vec<String> {
-        let of = type_name(self.heap(), sparse.of);
+        let of = shown(type_name(self.heap(), sparse.of));
         vec![
             format!(
                 "unused in {} of {} {of}: {} of {} places are taken",

@@ -1,11 +1,11 @@
 //! Draws calls as a tree.
 
-use super::super::profile::Amount;
-use super::super::size::count;
-use super::super::table::{Align, Table};
-use super::super::terminal::Terminal;
-use super::draw::branches;
+use super::branches;
 use crate::analysis::profile::PrunedNode;
+use crate::cli::print::{Align, Table};
+use crate::cli::profile::Amount;
+use crate::cli::size::count;
+use crate::cli::terminal::Terminal;
 
 /// A call, in depth-first order.
 pub(super) struct CallLine {

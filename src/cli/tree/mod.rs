@@ -1,29 +1,65 @@
 //! `tree`: who holds what, or who calls what.
 
 mod calls;
-mod draw;
 mod heap;
 mod profile;
 
-use super::args::{Common, TreeArgs};
-use super::kind::refuse_options_of;
-use super::open::Input;
+use super::args::TreeArgs;
+use super::session::Session;
 use super::status::Status;
-use super::terminal::Terminal;
 use crate::input::Kind;
 
-pub(super) fn run(args: &TreeArgs, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let input = Input::open(&args.file, common)?;
+pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> {
+    let input = session.open(&args.file)?;
     match input.kind {
         Kind::Heap => {
-            refuse_options_of(Kind::Profile, &[("--focus", args.focus.is_some())], &input)?;
-            refuse_options_of(Kind::Profile, &args.profile.given(), &input)?;
-            heap::run(args, &input, common, terminal)
+            input.refuse(Kind::Profile, &[("--focus", args.focus.is_some())])?;
+            input.refuse(Kind::Profile, &args.profile.given())?;
+            heap::run(args, &input, session)
         }
         Kind::Profile => {
-            refuse_options_of(Kind::Heap, &[("--by", args.by.is_some())], &input)?;
-            refuse_options_of(Kind::Heap, &args.heap.given(), &input)?;
-            profile::run(args, &input, common, terminal)
+            input.refuse(Kind::Heap, &[("--by", args.by.is_some())])?;
+            input.refuse(Kind::Heap, &args.heap.given())?;
+            profile::run(args, &input, session)
         }
+    }
+}
+
+/// What stands before each row: `│ ├ `, from the depths of the rows in depth-first order. The first row is the root.
+///
+/// Rows deeper than [`MOST_DEPTH`] are not moved further in.
+pub(super) fn branches(depths: &[u32]) -> Vec<String> {
+    // Backwards, so that each row knows at which depths another one follows.
+    let mut follows: Vec<bool> = Vec::new();
+    let mut branches = Vec::with_capacity(depths.len());
+    for depth in depths.iter().rev() {
+        let depth = (*depth).min(MOST_DEPTH) as usize;
+        let mut branch = String::new();
+        follows.resize(depth.max(1), false);
+        for level in 1..depth {
+            branch.push_str(if follows[level - 1] { "│ " } else { "  " });
+        }
+        if depth > 0 {
+            branch.push_str(if follows[depth - 1] { "├ " } else { "└ " });
+            follows[depth - 1] = true;
+        }
+        branches.push(branch);
+    }
+    branches.reverse();
+    branches
+}
+
+/// Beyond this a tree does not fit beside its numbers.
+const MOST_DEPTH: u32 = 100;
+
+#[cfg(test)]
+mod tests {
+    use super::branches;
+
+    #[test]
+    fn branches_end_where_no_sibling_follows() {
+        assert_eq!(branches(&[0, 1, 2, 3, 2, 1, 2]), ["", "├ ", "│ ├ ", "│ │ └ ", "│ └ ", "└ ", "  └ "]);
+        assert_eq!(branches(&[0]), [""]);
+        assert_eq!(branches(&[1_000_000])[0].chars().count(), 200);
     }
 }

@@ -1,64 +1,46 @@
 //! `tree` of profiles: the call tree, or the calls around one function.
 
-use super::super::args::{Common, TreeArgs};
-use super::super::open::Input;
-use super::super::profile::{Amount, Pattern, ProfileInput, ShortFiles, Total, load_profile, no_function, print, unit_name, whole};
-use super::super::size::{count, plural};
-use super::super::status::{Status, UsageError};
-use super::super::terminal::Terminal;
 use super::calls::{CallLine, calls};
 use crate::analysis::profile::{
     CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, PrunedNode, Selected, prune, share_base,
 };
+use crate::cli::args::TreeArgs;
+use crate::cli::open::Input;
+use crate::cli::print::{Align, Columns, Document, Shown, print};
+use crate::cli::profile::{Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, total_json, unit_name, whole};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::shown;
 use crate::model::profile::Metric;
-use serde::Serialize;
 
-#[derive(Serialize)]
-struct Document<'a> {
-    schema: &'static str,
-    file: String,
-    metric: &'static str,
-    unit: &'static str,
-    total: Total,
-    /// The pattern, if calls around some functions were asked for.
-    focus: Option<&'a str>,
-    /// Who calls the focus, upwards; null without one.
-    callers: Option<&'a [NodeRow]>,
-    nodes: &'a [NodeRow],
-}
-
-#[derive(Default, Clone, Serialize)]
-struct NodeRow {
+/// A call, in depth-first order.
+struct Node<'a> {
     /// `calls`, or `callers` for the part above the focus.
     direction: &'static str,
     depth: u32,
-    name: String,
-    namespace: String,
-    /// Samples.
-    count: u64,
-    #[serde(rename = "self")]
+    label: &'a GroupLabel,
+    samples: u64,
     own: i64,
     total: i64,
-    share: f64,
-    /// Children that were left out.
-    omitted: u64,
+    node: PrunedNode,
 }
 
-pub(super) fn run(args: &TreeArgs, input: &Input, common: &Common, terminal: &Terminal) -> anyhow::Result<Status> {
-    let loaded = load_profile(input, &args.profile, common, terminal)?;
+pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
+    let loaded = load_profile(input, &args.profile, session)?;
     let metric = loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let groups = Groups::of(&loaded.profile, FrameBy::Function);
     let base = share_base(&selected.total, metric);
     let limits =
-        PruneLimits { min_share: args.min_share, base, depth: args.depth.unwrap_or(u32::MAX), nodes: common.rows(args.limit, 60) };
-    let amount = Amount::new(metric, base, common.bytes);
-    let view = View { loaded: &loaded, selected: &selected, groups: &groups, metric, amount, limits, terminal, common };
+        PruneLimits { min_share: args.min_share, base, depth: args.depth.unwrap_or(u32::MAX), nodes: session.rows(args.limit, 60) };
+    let amount = Amount::new(metric, base, session.common.bytes);
+    let view = View { loaded: &loaded, selected: &selected, groups: &groups, metric, amount, limits, session };
     match &args.focus {
         None => view.show_all()?,
         Some(pattern) => view.show_focus(pattern)?,
     }
-    Ok(loaded.report(terminal))
+    Ok(loaded.report(session))
 }
 
 struct View<'a> {
@@ -68,14 +50,13 @@ struct View<'a> {
     metric: Metric,
     amount: Amount,
     limits: PruneLimits,
-    terminal: &'a Terminal,
-    common: &'a Common,
+    session: &'a Session,
 }
 
 const CALLS: &str = "calls";
 const CALLERS: &str = "callers";
 
-impl View<'_> {
+impl<'a> View<'a> {
     fn show_all(&self) -> anyhow::Result<()> {
         let tree = CallTree::of(self.selected, self.groups);
         let root = match self.selected.threads().collect::<Vec<_>>()[..] {
@@ -83,9 +64,10 @@ impl View<'_> {
             _ => "all threads".to_owned(),
         };
         let root = GroupLabel { name: root.into(), ..GroupLabel::default() };
-        let (nodes, rows) = self.rows(&tree, &root, CALLS);
-        let document = self.document(None, None, &rows);
-        print(self.common, &document, &rows, || rows.clone(), || self.lines(&nodes, &rows) + &self.footer(&tree, &nodes))
+        let nodes = self.nodes(&tree, &root, CALLS);
+        let document = || self.document(None).with("callers", ()).rows("nodes");
+        let text = || self.lines(&nodes) + &self.footer(&tree, &nodes);
+        print(self.session, document, &nodes, &self.columns(), &Shown::Text(&text))
     }
 
     fn show_focus(&self, pattern: &str) -> anyhow::Result<()> {
@@ -100,40 +82,38 @@ impl View<'_> {
                 ..GroupLabel::default()
             },
         };
-        let (mut called, mut called_rows) = self.rows(&focus.callees, &root, CALLS);
+        let mut called = self.nodes(&focus.callees, &root, CALLS);
         if found.len() == 1 && called.len() > 1 {
             // The only function is the root itself.
             called.remove(0);
-            called_rows.remove(0);
-            called.iter_mut().for_each(|node| node.depth -= 1);
-            called_rows.iter_mut().for_each(|row| row.depth -= 1);
+            for node in &mut called {
+                node.depth -= 1;
+                node.node.depth -= 1;
+            }
         }
-        let (callers, caller_rows) = self.rows(&focus.callers, &root, CALLERS);
-        let both: Vec<_> = caller_rows.iter().chain(&called_rows).cloned().collect();
-        let document = self.document(Some(pattern), Some(&caller_rows), &called_rows);
-        print(
-            self.common,
-            &document,
-            &both,
-            || both.clone(),
-            || {
-                let heading = |text: &str| self.terminal.dim(text) + "\n";
-                let callers = match caller_rows.len() {
-                    1 => "  nothing: it is where stacks begin\n".to_owned(),
-                    _ => self.lines(&callers[1..], &caller_rows[1..]),
-                };
-                let (cost, all) = (&focus.callees.node(0).sums.total, &self.selected.total);
-                let share = self.amount.percent(cost.get(self.metric));
-                let footer = format!(
-                    "{}: {share} of {} · {} of {}\n",
-                    root.name,
-                    whole(all, self.metric, self.amount),
-                    count(cost.samples),
-                    plural(all.samples, "sample", "samples")
-                );
-                [heading("called by"), callers, heading("calls"), self.lines(&called, &called_rows), footer].concat()
-            },
-        )
+        let mut both = self.nodes(&focus.callers, &root, CALLERS);
+        let callers = both.len();
+        both.append(&mut called);
+        let document = || self.document(Some(pattern)).some_rows("callers", 0..callers).some_rows("nodes", callers..usize::MAX);
+        let text = || {
+            let heading = |text: &str| self.session.terminal.dim(text) + "\n";
+            let (callers, called) = both.split_at(callers);
+            let callers = match callers.len() {
+                1 => "  nothing: it is where stacks begin\n".to_owned(),
+                _ => self.lines(&callers[1..]),
+            };
+            let (cost, all) = (&focus.callees.node(0).sums.total, &self.selected.total);
+            let share = self.amount.percent(cost.get(self.metric));
+            let footer = format!(
+                "{}: {share} of {} · {} of {}\n",
+                shown(&root.name),
+                whole(all, self.metric, self.amount),
+                count(cost.samples),
+                plural(all.samples, "sample", "samples")
+            );
+            [heading("called by"), callers, heading("calls"), self.lines(called), footer].concat()
+        };
+        print(self.session, document, &both, &self.columns(), &Shown::Text(&text))
     }
 
     /// The functions that a pattern means.
@@ -146,59 +126,68 @@ impl View<'_> {
         }
     }
 
-    fn rows(&self, tree: &CallTree, root: &GroupLabel, direction: &'static str) -> (Vec<PrunedNode>, Vec<NodeRow>) {
-        let pruned = prune(tree, self.metric, &self.limits);
-        let rows = pruned.iter().map(|pruned| {
+    fn nodes<'n>(&'n self, tree: &CallTree, root: &'n GroupLabel, direction: &'static str) -> Vec<Node<'n>> {
+        let nodes = prune(tree, self.metric, &self.limits).into_iter().map(|pruned| {
             let node = tree.node(pruned.node);
-            let label = node.group.map_or(root, |group| self.groups.label(group));
-            let total = node.sums.total.get(self.metric);
-            NodeRow {
+            Node {
                 direction,
                 depth: pruned.depth,
-                name: label.name.to_string(),
-                namespace: label.namespace.to_string(),
-                count: node.sums.total.samples,
+                label: node.group.map_or(root, |group| self.groups.label(group)),
+                samples: node.sums.total.samples,
                 own: node.sums.own.get(self.metric),
-                total,
-                share: self.amount.share(total),
-                omitted: pruned.omitted,
+                total: node.sums.total.get(self.metric),
+                node: pruned,
             }
         });
-        let rows = rows.collect();
-        (pruned, rows)
+        nodes.collect()
     }
 
-    fn document<'d>(&self, focus: Option<&'d str>, callers: Option<&'d [NodeRow]>, nodes: &'d [NodeRow]) -> Document<'d> {
-        let total = &self.selected.total;
-        Document {
-            schema: "dumptool/tree/1",
-            file: self.loaded.input.path.display().to_string(),
-            metric: self.metric.name(),
-            unit: unit_name(self.metric),
-            total: Total::of(total, self.metric),
-            focus,
-            callers,
-            nodes,
-        }
+    fn columns<'n>(&self) -> Columns<'n, Node<'n>>
+    where
+        'a: 'n,
+    {
+        let amount = self.amount;
+        Columns::new(self.session)
+            .text("direction", "DIRECTION", |node: &Node| node.direction)
+            .number("depth", "DEPTH", |node| node.depth)
+            .text("name", "FUNCTION", |node| &*node.label.name)
+            .text("namespace", "FILE", |node| &*node.label.namespace)
+            .value("count", |node| node.samples)
+            .number("self", "SELF", |node| node.own)
+            .shown_as(move |node| amount.show(node.own))
+            .number("total", "TOTAL", |node| node.total)
+            .shown_as(move |node| amount.show(node.total))
+            .value("share", move |node| amount.share(node.total))
+            .value("omitted", |node| node.node.omitted)
+            .cell("percent", "SHARE", Align::Right, move |node| amount.percent(node.total))
+            .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"])
     }
 
-    fn lines(&self, nodes: &[PrunedNode], rows: &[NodeRow]) -> String {
-        let files = ShortFiles::of_profile(&self.loaded.profile, self.common.verbose);
-        let lines = nodes.iter().zip(rows).map(|(node, row)| CallLine {
-            name: row.name.clone(),
-            file: files.show(&row.namespace).to_owned(),
+    fn document<'d>(&self, focus: Option<&'d str>) -> Document<'d> {
+        Document::new("dumptool/tree/1", &self.loaded.input.path)
+            .with("metric", self.metric.name())
+            .with("unit", unit_name(self.metric))
+            .with("total", total_json(&self.selected.total, self.metric))
+            .with("focus", focus)
+    }
+
+    fn lines(&self, nodes: &[Node<'_>]) -> String {
+        let files = ShortFiles::of_profile(&self.loaded.profile, self.session.common.verbose);
+        let lines = nodes.iter().map(|node| CallLine {
+            name: shown(&node.label.name),
+            file: files.show(&node.label.namespace),
             // The outermost caller costs nothing by itself; that it is the last one can be seen.
-            own: if row.direction == CALLS { row.own } else { 0 },
-            total: row.total,
-            node: *node,
+            own: if node.direction == CALLS { node.own } else { 0 },
+            total: node.total,
+            node: node.node,
         });
-        calls(&lines.collect::<Vec<_>>(), self.amount, self.terminal)
+        calls(&lines.collect::<Vec<_>>(), self.amount, &self.session.terminal)
     }
 
     /// `showing 12 of 812 calls, those of at least 1 % of 180.6 s`.
-    fn footer(&self, tree: &CallTree, shown: &[PrunedNode]) -> String {
+    fn footer(&self, tree: &CallTree, shown: &[Node<'_>]) -> String {
         let all = tree.nodes().skip(1).filter(|node| !node.sums.total.is_zero()).count();
-        let shown = shown.iter().filter(|node| node.node > 0).count();
+        let shown = shown.iter().filter(|node| node.node.node > 0).count();
         let of = whole(&self.selected.total, self.metric, self.amount);
         let samples = plural(self.selected.total.samples, "sample", "samples");
         let least = format!("{} %", (self.limits.min_share * 1e4).round() / 100.0);

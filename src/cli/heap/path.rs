@@ -1,9 +1,11 @@
-//! A path as a person sees it: the root, then one line for each step, each a little further in.
+//! Paths from roots: in JSON, as lines, and on one line.
 
-use super::super::objects::Analysed;
-use super::super::size::{count, size};
-use super::super::terminal::Terminal;
+use super::objects::Analysed;
 use crate::analysis::paths::{Origin, Path};
+use crate::cli::print::{Columns, Value};
+use crate::cli::session::Session;
+use crate::cli::size::count;
+use crate::cli::terminal::shown;
 use crate::model::heap::{Heap, ObjectId, RootKind};
 
 /// Longer paths are cut in the middle.
@@ -12,13 +14,56 @@ const MOST_LINES: usize = 30;
 const MOST_INDENT: usize = 12;
 
 /// The kind of a root, and its name.
-pub(in crate::cli) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
+pub(crate) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
     match origin {
         Origin::Root(row) => {
             heap.roots.get(row).map_or((RootKind::Other, String::new()), |root| (root.kind, root.text(&heap.names)))
         }
         Origin::Synthetic(object) => (RootKind::Runtime, heap.names.text(heap.type_of(object).name).to_owned()),
     }
+}
+
+/// A path in JSON.
+pub(crate) fn json<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
+    Value::from([("root", root(analysed, path)), ("steps", steps(analysed, path))])
+}
+
+/// Paths as rows.
+pub(crate) fn columns<'c>(analysed: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, Path> {
+    Columns::new(session).json("root", |path: &Path| root(analysed, path)).json("steps", |path| steps(analysed, path))
+}
+
+fn root(analysed: &Analysed<'_, '_>, path: &Path) -> Value<'static> {
+    let (kind, label) = root_text(analysed.heap, path.origin);
+    root_json(kind, label)
+}
+
+fn steps<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
+    let steps = path.steps.iter().map(|step| {
+        let label = Some(step.by.text(analysed.heap).into_owned()).filter(|text| !text.is_empty());
+        Value::from([("label", label.into()), ("object", analysed.json(step.object))])
+    });
+    steps.collect::<Vec<_>>().into()
+}
+
+/// A root in JSON.
+pub(crate) fn root_json<'v>(kind: RootKind, label: impl Into<Value<'v>>) -> Value<'v> {
+    Value::from([("kind", kind.name().into()), ("label", label.into())])
+}
+
+/// `main.Node at 0xc000514060: 40 B, retains 2.1 MiB.`
+pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: ObjectId) -> String {
+    let heap = analysed.heap;
+    let external = match heap.external_bytes(object) {
+        0 => String::new(),
+        bytes => format!(" and {} outside of the heap", session.size(bytes)),
+    };
+    let held = match analysed.is_live(object) {
+        true => format!(", retains {}", session.size(analysed.retained(object))),
+        false => String::new(),
+    };
+    let shallow = session.size(analysed.shallow(object));
+    format!("{} at {}: {shallow}{external}{held}.", session.terminal.bold(&analysed.describe(object)), heap.id(object))
 }
 
 /// Steps over one label to one type, in a row.
@@ -45,10 +90,10 @@ fn runs(heap: &Heap<'_>, path: &Path) -> Vec<Run> {
 }
 
 /// The lines of a path, the object marked at its end.
-pub(in crate::cli) fn lines(analysed: &Analysed<'_, '_>, path: &Path, exact: bool, terminal: &Terminal) -> String {
+pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path) -> String {
     let heap = analysed.heap;
     let (kind, root) = root_text(heap, path.origin);
-    let mut text = format!("  {}  {root}\n", terminal.bold(kind.name()));
+    let mut text = format!("  {}  {}\n", session.terminal.bold(kind.name()), shown(&root));
     let runs = runs(heap, path);
     let cut = match runs.len() > MOST_LINES {
         true => MOST_LINES / 2..runs.len() - MOST_LINES / 2,
@@ -59,24 +104,19 @@ pub(in crate::cli) fn lines(analysed: &Analysed<'_, '_>, path: &Path, exact: boo
         if cut.contains(&depth) {
             if depth == cut.start {
                 let left: u64 = runs[cut.clone()].iter().map(|run| run.steps).sum();
-                rows.push([
-                    format!("{}… {} steps left out", indent(depth), count(left)),
-                    String::new(),
-                    String::new(),
-                    String::new(),
-                    String::new(),
-                    String::new(),
-                ]);
+                let mut row: [String; 6] = Default::default();
+                row[0] = format!("{}… {} steps left out", indent(depth), count(left));
+                rows.push(row);
             }
             continue;
         }
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
         rows.push([
-            format!("{}└ {}{times}", indent(depth), run.label).trim_end().to_owned(),
+            format!("{}└ {}{times}", indent(depth), shown(&run.label)).trim_end().to_owned(),
             analysed.describe(run.object),
             heap.id(run.object),
-            size(heap.shallow.get(run.object.index()), exact),
-            format!("retains {}", size(analysed.retained(run.object), exact)),
+            session.size(analysed.shallow(run.object)),
+            format!("retains {}", session.size(analysed.retained(run.object))),
             if depth + 1 == runs.len() { "◀".to_owned() } else { String::new() },
         ]);
     }
@@ -114,14 +154,14 @@ fn aligned(rows: &[[String; 6]]) -> String {
 }
 
 /// A path on one line: `static cache → _Map data_ → _List`. Long ones are cut in the middle.
-pub(in crate::cli) fn one_line(analysed: &Analysed<'_, '_>, path: &Path) -> String {
+pub(crate) fn one_line(analysed: &Analysed<'_, '_>, path: &Path) -> String {
     const ENDS: usize = 3;
     let heap = analysed.heap;
     let (kind, root) = root_text(heap, path.origin);
-    let mut parts = vec![format!("{} {root}", kind.name())];
+    let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];
     for run in runs(heap, path) {
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
-        let label = if run.label.is_empty() { String::new() } else { format!("{}{times} ", run.label) };
+        let label = if run.label.is_empty() { String::new() } else { format!("{}{times} ", shown(&run.label)) };
         parts.push(format!("{label}{}", analysed.describe(run.object)));
     }
     if parts.len() > 2 * ENDS + 2 {

@@ -1,0 +1,115 @@
+//! Groups of objects: how they are counted, sorted and called.
+
+use super::load::{load_options, refused};
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::graph::Graph;
+use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
+use crate::analysis::root_groups::RootGroups;
+use crate::cli::args::{ByArg, ObjectsArg, RootsArg, Snapshot, SortArg};
+use crate::cli::open::Input;
+use crate::cli::print::Value;
+use crate::cli::session::Session;
+use crate::cli::status::UsageError;
+use crate::cli::terminal::{show_path, shown};
+use crate::input;
+use crate::input::histogram::TypeCounts;
+use crate::model::heap::{Heap, TypeKind};
+use crate::model::sum::Sum;
+use rustc_hash::FxHashMap;
+
+/// Counts the objects of a heap, and tells whether it has roots.
+///
+/// # Errors
+/// When roots are asked for, and there are none.
+pub(crate) fn histogram(heap: &Heap<'_>, by: ByArg, objects: ObjectsArg, input: &Input) -> Result<(Histogram, bool), UsageError> {
+    let scope = match objects {
+        ObjectsArg::Live => Scope::Live,
+        ObjectsArg::All => Scope::All,
+        ObjectsArg::Unreachable => Scope::Unreachable,
+    };
+    let graph = Graph::of(heap);
+    let tree = (!heap.roots.is_empty()).then(|| DominatorTree::of_graph(heap, &graph));
+    let histogram = match (by, &tree) {
+        (ByArg::Root, Some(tree)) => Histogram::by_root(heap, tree, &RootGroups::of(heap, &graph)),
+        (ByArg::Root, None) => {
+            return Err(UsageError::new(format!("{} has no roots to group by", show_path(&input.path))));
+        }
+        (ByArg::Namespace, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Namespace, scope),
+        (ByArg::SizeClass, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::SizeClass, scope),
+        (_, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Type, scope),
+    };
+    Ok((histogram, tree.is_some()))
+}
+
+/// Counts the objects of an input by type in one pass that keeps no object.
+///
+/// # Errors
+/// When the file has no such snapshot, or nothing of it can be read.
+pub(crate) fn count_types(session: &Session, input: &Input, snapshot: Option<Snapshot>) -> anyhow::Result<TypeCounts> {
+    let progress = session.progress(input);
+    let reached = |offset| progress.reached(offset);
+    let options = load_options(snapshot, RootsArg::Default, &reached);
+    input::histogram(input.format, input.bytes(), options).map_err(|error| refused(error, input))
+}
+
+/// Counted types of one name and namespace in one row, or those of one namespace.
+pub(crate) fn quick(counted: &TypeCounts, by: ByArg) -> Histogram {
+    let mut rows: Vec<HistogramRow> = Vec::new();
+    let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
+    for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
+        let name = if by == ByArg::Namespace { "" } else { row.name.as_str() };
+        let known = *index.entry((name, row.namespace.as_str())).or_insert_with(|| {
+            let (name, namespace) = (name.to_owned(), row.namespace.clone());
+            rows.push(HistogramRow { name, namespace, sum: Sum::default(), retained_bytes: None });
+            rows.len() - 1
+        });
+        rows[known].sum.add_sum(&row.sum);
+    }
+    Histogram::of_rows(rows, None)
+}
+
+/// The column that rows are sorted by unless another is asked for: retained bytes, or shallow ones where nothing is retained.
+pub(crate) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
+    match is_retained {
+        true => SortArg::Retained,
+        false if total.external_bytes == 0 => SortArg::Shallow,
+        false => SortArg::Size,
+    }
+}
+
+/// A sum in JSON.
+pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
+    Value::from([
+        ("count", sum.count.into()),
+        ("shallow_bytes", sum.shallow_bytes.into()),
+        ("external_bytes", sum.external_bytes.into()),
+    ])
+}
+
+/// What people call a group: the type, namespace, root or size class.
+pub(crate) fn group_text(by: ByArg, name: &str, namespace: &str) -> String {
+    match by {
+        ByArg::Namespace if namespace.is_empty() => "(none)".to_owned(),
+        ByArg::Namespace => shown(namespace),
+        ByArg::Root => root_group_text(namespace, name),
+        _ => shown(name),
+    }
+}
+
+/// What people call a group of roots: `global data +0x1c0`, `goroutine 17 [chan receive]`.
+pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
+    match kind {
+        "global" | "static" => format!("{kind} {}", shown(name)),
+        _ => shown(name),
+    }
+}
+
+/// What groups are called, one and several.
+pub(crate) fn group_nouns(by: ByArg) -> (&'static str, &'static str) {
+    match by {
+        ByArg::Namespace => ("namespace", "namespaces"),
+        ByArg::Root => ("root", "roots"),
+        ByArg::SizeClass => ("size", "sizes"),
+        _ => ("type", "types"),
+    }
+}

@@ -1,0 +1,10 @@
+//! What the commands on heaps have in common: loading, counting, and how objects, paths, values and groups are shown.
+
+pub(crate) mod histogram;
+mod load;
+mod objects;
+pub(crate) mod path;
+pub(crate) mod value;
+
+pub(crate) use load::{damage, load, load_for, report_loaded, without_roots};
+pub(crate) use objects::{Analysed, matching_types, no_such_type, type_name};

@@ -1,0 +1,113 @@
+//! What an object holds besides references.
+
+use super::objects::Analysed;
+use crate::cli::print::Value as Json;
+use crate::cli::size::{count, plural};
+use crate::cli::terminal::shown;
+use crate::model::heap::{Heap, LabelKind, ObjectId, Value};
+use std::fmt::Write;
+
+/// Bytes that JSON shows unless all are wanted.
+const SHOWN_BYTES: usize = 4096;
+
+/// A value in JSON: null if there is none. `limit` 0 shows all bytes.
+pub(crate) fn json<'h>(heap: &'h Heap<'_>, object: ObjectId, limit: Option<u64>) -> Json<'h> {
+    let kind = |name: &'static str| ("kind", Json::from(name));
+    match heap.value(object) {
+        Value::None => Json::Null,
+        Value::Boolean(value) => Json::from([kind("boolean"), ("value", value.into())]),
+        Value::Integer(value) => Json::from([kind("integer"), ("value", value.into())]),
+        // JSON has no infinities.
+        Value::Float(value) => {
+            let finite = Some(value).filter(|value| value.is_finite());
+            Json::from([kind("float"), ("value", finite.into()), ("text", value.to_string().into())])
+        }
+        Value::Text { text, length } => {
+            let complete = is_complete(&text, length).into();
+            Json::from([kind("text"), ("value", text.into()), ("length", length.into()), ("complete", complete)])
+        }
+        Value::Length(value) => Json::from([kind("length"), ("value", value.into())]),
+        Value::Name(name) => Json::from([kind("name"), ("value", name.into())]),
+        Value::Bytes(bytes) => {
+            let shown = if limit == Some(0) { bytes } else { &bytes[..bytes.len().min(SHOWN_BYTES)] };
+            let hex = shown.iter().fold(String::with_capacity(shown.len() * 2), |mut hex, byte| {
+                let _ = write!(hex, "{byte:02x}"); // Writing to a string cannot fail.
+                hex
+            });
+            let complete = (shown.len() == bytes.len()).into();
+            Json::from([kind("bytes"), ("length", bytes.len().into()), ("hex", hex.into()), ("complete", complete)])
+        }
+    }
+}
+
+/// The value of an object beside others: its beginning, as `show` of the object itself shows the rest. Names are part of how
+/// objects are called.
+pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
+    const WIDTH: usize = 60;
+    let line = match heap.value(object) {
+        Value::Name(_) => return String::new(),
+        value => line(&value).unwrap_or_default(),
+    };
+    match line.char_indices().nth(WIDTH) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+fn is_complete(text: &str, length: u64) -> bool {
+    text.encode_utf16().count() as u64 >= length
+}
+
+/// A value on one line; bytes are none.
+pub(crate) fn line(value: &Value<'_>) -> Option<String> {
+    Some(match value {
+        Value::None | Value::Bytes(_) => return None,
+        Value::Boolean(value) => value.to_string(),
+        Value::Integer(value) => value.to_string(),
+        Value::Float(value) => format!("{value:?}"),
+        Value::Length(length) => format!("length {}", count(*length)),
+        Value::Name(name) => name.to_string(),
+        Value::Text { text, length } if is_complete(text, *length) => format!("{text:?}"),
+        Value::Text { text, length } => {
+            let there = text.encode_utf16().count() as u64;
+            format!("{text:?} … the first {} of {}", count(there), plural(*length, "code unit", "code units"))
+        }
+    })
+}
+
+/// Memory, 16 bytes a line, with what the pointers in each line refer to.
+pub(crate) fn hex(analysed: &Analysed<'_, '_>, object: ObjectId, bytes: &[u8], most_lines: usize) -> String {
+    let heap = analysed.heap;
+    let mut pointers: Vec<(usize, ObjectId)> = heap
+        .references
+        .of(object)
+        .filter_map(|reference| match reference.label.kind() {
+            LabelKind::Offset(offset) => Some((offset as usize, reference.target)),
+            _ => None,
+        })
+        .collect();
+    pointers.sort_unstable();
+    let mut text = String::new();
+    for (number, line) in bytes.chunks(16).enumerate().take(most_lines) {
+        let start = number * 16;
+        let digits = |part: &[u8]| part.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+        let (left, right) = line.split_at(line.len().min(8));
+        let printable: String =
+            line.iter().map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' }).collect();
+        let here = &pointers[pointers.partition_point(|(at, _)| *at < start)..];
+        let targets: Vec<String> = here
+            .iter()
+            .take_while(|(at, _)| *at < start + 16)
+            .map(|(at, target)| format!("+{at:#x} → {} {}", shown(analysed.type_name(*target)), heap.id(*target)))
+            .collect();
+        let line =
+            format!("  {start:#06x}  {:<23}  {:<23}  |{printable:<16}|  {}", digits(left), digits(right), targets.join(", "));
+        text.push_str(line.trim_end());
+        text.push('\n');
+    }
+    let lines = bytes.len().div_ceil(16);
+    if lines > most_lines {
+        text.push_str(&format!("  showing {} of {}\n", count(most_lines as u64 * 16), plural(bytes.len() as u64, "byte", "bytes")));
+    }
+    text
+}

@@ -1,0 +1,185 @@
+//! Prints results: one description of columns gives tables, JSON, JSON lines, CSV and Markdown.
+
+mod columns;
+pub(crate) mod markdown;
+mod table;
+mod value;
+
+pub(crate) use columns::Columns;
+pub(crate) use table::{Align, Table};
+pub(crate) use value::Value;
+
+use super::args::OutputFormat;
+use super::session::Session;
+use super::status::{OutputError, UsageError};
+use super::terminal::{self, Keep};
+use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::borrow::Cow;
+use std::io::{self, BufWriter, StdoutLock, Write};
+use std::ops::Range;
+use std::path::Path;
+
+/// The JSON document around the rows of a result.
+#[derive(Default)]
+pub(crate) struct Document<'a>(Vec<(&'static str, Field<'a>)>);
+
+enum Field<'a> {
+    Value(Value<'a>),
+    Rows(Range<usize>),
+}
+
+impl<'a> Document<'a> {
+    /// A document about a file. `schema` is its name and version: `dumptool/top/1`.
+    pub(crate) fn new(schema: &'static str, file: &Path) -> Self {
+        Self::default().with("schema", schema).with("file", file.display().to_string())
+    }
+
+    /// Adds a value.
+    pub(crate) fn with(mut self, key: &'static str, value: impl Into<Value<'a>>) -> Self {
+        self.0.push((key, Field::Value(value.into())));
+        self
+    }
+
+    /// Adds all rows.
+    pub(crate) fn rows(self, key: &'static str) -> Self {
+        self.some_rows(key, 0..usize::MAX)
+    }
+
+    /// Adds some of the rows.
+    pub(crate) fn some_rows(mut self, key: &'static str, rows: Range<usize>) -> Self {
+        self.0.push((key, Field::Rows(rows)));
+        self
+    }
+}
+
+/// What people see.
+pub(crate) enum Shown<'f> {
+    /// A table, and a text below it.
+    Table(&'f dyn Fn() -> String),
+    /// A text of its own. Markdown has the columns all the same.
+    Text(&'f dyn Fn() -> String),
+}
+
+/// Prints a result in the format that was asked for. Programs get the rows one by one, so that they need no memory.
+///
+/// # Errors
+/// An [`OutputError`] if standard output cannot be written, and a [`UsageError`] if the command has no such format.
+pub(crate) fn print<'a, T>(
+    session: &Session,
+    document: impl FnOnce() -> Document<'a>,
+    rows: &'a [T],
+    columns: &Columns<'a, T>,
+    text: &Shown<'_>,
+) -> anyhow::Result<()> {
+    match session.common.format {
+        OutputFormat::Table => match text {
+            Shown::Table(footer) => print_text(session, &(columns.render(rows) + &footer())),
+            Shown::Text(text) => print_text(session, &text()),
+        },
+        OutputFormat::Json => to_stdout(|out| {
+            serde_json::to_writer_pretty(&mut *out, &Whole { document: document(), rows, columns })?;
+            writeln!(out)
+        }),
+        OutputFormat::Jsonl => to_stdout(|out| {
+            rows.iter().try_for_each(|row| {
+                serde_json::to_writer(&mut *out, &columns.object(row))?;
+                writeln!(out)
+            })
+        }),
+        OutputFormat::Csv => to_stdout(|out| csv(columns, rows, session.common.csv_safe, out)),
+        OutputFormat::Markdown => to_stdout(|out| {
+            markdown::table(columns, rows, out)?;
+            match text {
+                Shown::Table(footer) => write!(out, "\n{}", markdown::text(&footer())),
+                Shown::Text(_) => Ok(()),
+            }
+        }),
+        OutputFormat::Github => Err(UsageError::new("--format github is for check").into()),
+    }
+}
+
+/// Prints text for people, wrapped to the width of the terminal. Tables fit already.
+pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
+    let text = terminal::printable(text, Keep { colors: session.terminal.color, lines: true });
+    let text = terminal::columns().map_or(Cow::Borrowed(&*text), |columns| terminal::wrapped(&text, columns).into());
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}
+
+/// Prints a JSON document.
+pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
+    to_stdout(|out| {
+        serde_json::to_writer_pretty(&mut *out, document)?;
+        writeln!(out)
+    })
+}
+
+/// Writes to standard output through a buffer.
+pub(crate) fn to_stdout(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>) -> anyhow::Result<()> {
+    let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+    write(&mut out).and_then(|()| out.flush()).map_err(|error| OutputError::stdout(error).into())
+}
+
+/// Writes a header, also where there are no rows, and a line for each row.
+fn csv<'a, T>(columns: &Columns<'a, T>, rows: &'a [T], is_safe: bool, out: &mut impl Write) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
+    let (names, rows) = columns.fields(rows);
+    writer.write_record(names).map_err(csv_error)?;
+    for mut fields in rows {
+        if is_safe {
+            fields.iter_mut().for_each(disarm);
+        }
+        writer.serialize(fields).map_err(csv_error)?;
+    }
+    writer.flush()
+}
+
+/// Keeps a spreadsheet from running a text as a formula.
+fn disarm(field: &mut Value<'_>) {
+    if let Value::Text(text) = field
+        && text.starts_with(['=', '+', '-', '@', '\t', '\r'])
+    {
+        *field = Value::Text(format!("'{text}").into());
+    }
+}
+
+/// The error below one of csv's, which would hide that a pipe was closed.
+fn csv_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
+/// A document with its rows.
+struct Whole<'d, 'a, T> {
+    document: Document<'d>,
+    rows: &'a [T],
+    columns: &'d Columns<'a, T>,
+}
+
+impl<T> Serialize for Whole<'_, '_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, field) in &self.document.0 {
+            match field {
+                Field::Value(value) => map.serialize_entry(key, value)?,
+                Field::Rows(range) => {
+                    let rows = &self.rows[range.start.min(self.rows.len())..range.end.min(self.rows.len())];
+                    map.serialize_entry(key, &Objects { rows, columns: self.columns })?;
+                }
+            }
+        }
+        map.end()
+    }
+}
+
+struct Objects<'d, 'a, T> {
+    rows: &'a [T],
+    columns: &'d Columns<'a, T>,
+}
+
+impl<T> Serialize for Objects<'_, '_, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.rows.iter().map(|row| self.columns.object(row)))
+    }
+}

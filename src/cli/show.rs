@@ -1,0 +1,209 @@
+//! `show`: everything about one object.
+
+use super::args::{OutputFormat, ShowArgs};
+use super::heap::path::{headline, root_json, root_text};
+use super::heap::{Analysed, load, report_loaded, value};
+use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
+use super::session::Session;
+use super::size::{count, plural};
+use super::status::Status;
+use super::terminal::shown;
+use crate::analysis::paths::Origin;
+use crate::input::Kind;
+use crate::model::heap::{ObjectId, Reference, Value};
+
+pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> {
+    let input = session.open(&args.file)?;
+    if input.kind != Kind::Heap {
+        input.refuse(Kind::Heap, &[("show", true)])?;
+    }
+    let loaded = load(session, "show", &input, args.heap.snapshot, &args.heap.roots)?;
+    let analysed = Analysed::of(&loaded.heap);
+    let object = analysed.find(&args.object, &input)?;
+    let neighbours = Neighbours::of(&analysed, object, session.rows(args.limit, SHOWN));
+    let rows: Vec<Row> = neighbours.rows().collect();
+    let document = || {
+        let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));
+        let roots: Vec<Json> = roots.map(|(kind, label)| root_json(kind, label)).collect();
+        let (references, referrers) = (neighbours.references.len(), neighbours.referrers.len());
+        let omitted = [
+            ("references", (neighbours.all_references - references as u64).into()),
+            ("referrers", (neighbours.all_referrers - referrers as u64).into()),
+        ];
+        Document::new("dumptool/show/1", &args.file)
+            .with("snapshot", loaded.snapshot)
+            .with("object", analysed.json(object))
+            .with("external_bytes", analysed.heap.external_bytes(object))
+            .with("reachable", analysed.is_live(object))
+            .with("dominator", analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)))
+            .with("value", value::json(analysed.heap, object, args.limit))
+            .with("roots", roots)
+            .some_rows("references", 0..references)
+            .some_rows("referrers", references..usize::MAX)
+            .with("omitted", Json::from(omitted))
+    };
+    let text = || text(&analysed, object, &neighbours, args, session);
+    print(session, document, &rows, &columns(&analysed, session), &Shown::Text(&text))?;
+    Ok(report_loaded(session, &input, &loaded))
+}
+
+/// References and referrers that are shown when nothing else is asked for.
+const SHOWN: usize = 20;
+
+/// What an object refers to and what refers to it, as far as it is shown.
+struct Neighbours {
+    references: Vec<Reference>,
+    /// How many there are.
+    all_references: u64,
+    /// The target is the object that refers.
+    referrers: Vec<Reference>,
+    all_referrers: u64,
+    roots: Vec<usize>,
+}
+
+impl Neighbours {
+    fn of(analysed: &Analysed<'_, '_>, object: ObjectId, most: usize) -> Self {
+        let heap = analysed.heap;
+        let references = heap.references.of(object);
+        let all_references = references.len() as u64;
+        let (mut referrers, mut all_referrers) = (Vec::new(), 0);
+        // One look at all references, which takes no memory: turning them around is for those who ask more often.
+        for from in heap.objects() {
+            let range = heap.references.range(from);
+            if !heap.references.target[range].contains(&object) {
+                continue;
+            }
+            for reference in heap.references.of(from).filter(|reference| reference.target == object) {
+                all_referrers += 1;
+                if referrers.len() < most {
+                    referrers.push(Reference { target: from, ..reference });
+                }
+            }
+        }
+        Self {
+            references: references.take(most).collect(),
+            all_references,
+            referrers,
+            all_referrers,
+            roots: (0..heap.roots.len()).filter(|row| heap.roots[*row].object == object).collect(),
+        }
+    }
+}
+
+/// A reference, and whether it is one of the object or to it.
+struct Row {
+    direction: &'static str,
+    reference: Reference,
+}
+
+impl Neighbours {
+    fn rows(&self) -> impl Iterator<Item = Row> {
+        let row = |direction| move |reference: &Reference| Row { direction, reference: *reference };
+        self.references.iter().map(row("reference")).chain(self.referrers.iter().map(row("referrer")))
+    }
+}
+
+fn columns<'a>(analysed: &'a Analysed<'_, '_>, session: &'a Session) -> Columns<'a, Row> {
+    let label = |row: &Row| row.reference.label.text(&analysed.heap.names).into_owned();
+    let columns = Columns::new(session);
+    let columns = match session.common.format {
+        // The document has a list for each direction.
+        OutputFormat::Json => columns.value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty())),
+        _ => columns.text("direction", "DIRECTION", |row: &Row| row.direction).text("label", "LABEL", label),
+    };
+    columns
+        .text("weak", "WEAK", |row| row.reference.weak)
+        .shown_as(|row| if row.reference.weak { "weak".to_owned() } else { String::new() })
+        .text("id", "OBJECT", |row| analysed.heap.id(row.reference.target))
+        .text("type", "TYPE", |row| analysed.type_name(row.reference.target))
+        .shown_as(|row| analysed.describe(row.reference.target))
+        .value("namespace", |row| analysed.namespace(row.reference.target))
+        .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.reference.target))
+        .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.reference.target))
+}
+
+/// Lines of memory that are shown when nothing else is asked for.
+const SHOWN_LINES: usize = 16;
+/// Roots that are shown.
+const SHOWN_ROOTS: usize = 5;
+
+fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, args: &ShowArgs, session: &Session) -> String {
+    let heap = analysed.heap;
+    let mut text = headline(session, analysed, object);
+    text.push_str("\n\n");
+    let value = heap.value(object);
+    let mut facts = Table::new(&[Align::Left, Align::Left]);
+    let namespace = analysed.namespace(object);
+    if !namespace.is_empty() {
+        facts.row(["namespace", &shown(namespace)]);
+    }
+    if let Some(line) = value::line(&value) {
+        facts.row(["value", &line]);
+    }
+    facts.row(["reachable", reachable(analysed, object)]);
+    facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
+    for row in neighbours.roots.iter().take(SHOWN_ROOTS) {
+        let (kind, root) = root_text(heap, Origin::Root(*row));
+        facts.row(["root".to_owned(), format!("{} {}", kind.name(), shown(&root))]);
+    }
+    if neighbours.roots.len() > SHOWN_ROOTS {
+        facts.row(["".to_owned(), format!("showing {SHOWN_ROOTS} of {} roots", count(neighbours.roots.len() as u64))]);
+    }
+    text.push_str(&facts.render());
+    if let Value::Bytes(bytes) = value
+        && !bytes.is_empty()
+    {
+        text.push_str(&format!("\n{}\n", session.terminal.bold("contents")));
+        text.push_str(&value::hex(analysed, object, bytes, session.rows(args.limit, SHOWN_LINES)));
+    }
+    let (references, referrers) = (&neighbours.references, &neighbours.referrers);
+    text.push_str(&list("references", analysed, references, neighbours.all_references, session));
+    text.push_str(&list("referrers", analysed, referrers, neighbours.all_referrers, session));
+    text
+}
+
+fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> &'static str {
+    match (analysed.is_live(object), analysed.heap.roots.is_empty()) {
+        (true, _) => "yes",
+        (false, true) => "not known: the dump has no roots",
+        (false, false) => "no",
+    }
+}
+
+fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -> String {
+    match analysed.tree.dominator(object) {
+        Some(dominator) => {
+            let retained = session.size(analysed.retained(dominator));
+            format!("{} {}, retains {retained}", analysed.describe(dominator), analysed.heap.id(dominator))
+        }
+        None if analysed.is_live(object) => "none: roots, or several paths from them, hold it".to_owned(),
+        None => "none".to_owned(),
+    }
+}
+
+fn list(title: &str, analysed: &Analysed<'_, '_>, references: &[Reference], all: u64, session: &Session) -> String {
+    let heap = analysed.heap;
+    if references.is_empty() {
+        return format!("\n{}: none\n", session.terminal.bold(title));
+    }
+    let mut table = Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
+    for reference in references {
+        let object = reference.target;
+        table.row([
+            format!("{}{}", shown(&reference.label.text(&heap.names)), if reference.weak { " (weak)" } else { "" }),
+            analysed.describe(object),
+            heap.id(object),
+            session.size(analysed.shallow(object)),
+            match analysed.is_live(object) {
+                true => format!("retains {}", session.size(analysed.retained(object))),
+                false => "unreachable".to_owned(),
+            },
+            value::brief(heap, object),
+        ]);
+    }
+    let mut text = format!("\n{}\n{}", session.terminal.bold(title), table.render());
+    if (references.len() as u64) < all {
+        text.push_str(&format!("  showing {} of {}\n", count(references.len() as u64), plural(all, "reference", "references")));
+    }
+    text
+}
