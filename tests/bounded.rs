@@ -92,8 +92,9 @@ fn long_names_are_cut_and_counted() {
 fn a_profile_that_takes_more_than_it_may_is_refused() {
     let bytes = deep(10);
     let load = |most| {
-        let memory = MemoryLimit { most, per_stack: 100 };
-        input::load_profile(Format::Mojo, &bytes, ProfileOptions { memory, ..ProfileOptions::default() })
+        let mut options = ProfileOptions::default();
+        options.memory = MemoryLimit { most, per_stack: 100 };
+        input::load_profile(Format::Mojo, &bytes, options)
     };
     assert_eq!(load(8 << 20).err().map(|error| error.kind()), Some(ErrorKind::Memory));
     assert!(load(1 << 30).is_ok());
