@@ -8,7 +8,7 @@ mod mvmheap;
 pub(super) use dart::TAG_NAMES;
 pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
 pub use go::{GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments};
-pub use hprof::{HprofDetails, HprofTopClass, RootCount};
+pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
 
 use super::format::{Format, FormatSpec, Kind};

@@ -30,6 +30,17 @@ pub enum SnapshotChoice {
     Number(u64),
 }
 
+/// How a JVM lays out objects, as far as the user says so (hprof). All numbers are bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LayoutChoice {
+    /// A reference: 4 or 8.
+    pub references: Option<u64>,
+    /// The header of an object: 8, 12 or 16.
+    pub header: Option<u64>,
+    /// What addresses are multiples of: a power of two from 8 to 256.
+    pub alignment: Option<u64>,
+}
+
 /// How to load.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
@@ -38,6 +49,8 @@ pub struct LoadOptions<'a> {
     pub snapshot: SnapshotChoice,
     /// Which words of call frames count as pointers.
     pub roots: RootScan,
+    /// How objects are laid out (hprof). What is not said is found in the file.
+    pub layout: LayoutChoice,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -55,6 +68,12 @@ impl<'a> LoadOptions<'a> {
         Self { roots, ..self }
     }
 
+    /// Sets how objects are laid out (hprof).
+    #[must_use]
+    pub fn layout(self, layout: LayoutChoice) -> Self {
+        Self { layout, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -64,7 +83,7 @@ impl<'a> LoadOptions<'a> {
 
 impl Default for LoadOptions<'_> {
     fn default() -> Self {
-        Self { snapshot: SnapshotChoice::default(), roots: RootScan::default(), progress: &|_| {} }
+        Self { snapshot: SnapshotChoice::default(), roots: RootScan::default(), layout: LayoutChoice::default(), progress: &|_| {} }
     }
 }
 
@@ -79,6 +98,8 @@ pub struct Loaded<'a> {
     pub incomplete: bool,
     /// The number of the snapshot.
     pub snapshot: u64,
+    /// What a person who asks for more is told, in sentences without a full stop.
+    pub remarks: Vec<String>,
 }
 
 /// How to load a profile.

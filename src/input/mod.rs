@@ -35,7 +35,7 @@ mod record;
 pub use format::{Format, FormatSpec, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals, HprofDetails,
-    HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize, Segments,
+    HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize, Segments,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 

@@ -270,6 +270,19 @@ impl Addresses {
         }
     }
 
+    /// The address of the object behind the one at an address, if there are both.
+    #[inline]
+    pub fn after(&self, address: u64) -> Option<u64> {
+        if let Table::Bitmap(bitmap) = &self.0 {
+            let slot = address % GRANULE / 8;
+            let later = bitmap.granule(address)?.starts & u64::MAX.checked_shl(slot as u32 + 1).unwrap_or(0);
+            if later != 0 {
+                return Some(address - address % GRANULE + u64::from(later.trailing_zeros()) * 8);
+            }
+        }
+        self.address(ObjectId(self.at(address)?.0 + 1))
+    }
+
     /// Reads what finding these addresses will read. The reads depend on nothing, so the processor makes many at once; finding
     /// the addresses one after the other right after that waits for none of them.
     #[inline]
@@ -320,6 +333,9 @@ mod tests {
             assert_eq!(table.address(ObjectId(rank)), Some(address));
         }
         assert_eq!(table.address(ObjectId(sorted.len() as u32)), None);
+        for (index, &address) in sorted.iter().enumerate() {
+            assert_eq!(table.after(address), sorted.get(index + 1).copied());
+        }
         for probe in probes.into_iter().chain(sorted.iter().flat_map(|&address| [address.wrapping_sub(1), address.wrapping_add(7)]))
         {
             let floor = sorted.partition_point(|&start| start <= probe).checked_sub(1).map(|index| ObjectId(index as u32));

@@ -1,5 +1,6 @@
 //! Options of the commands that load a heap.
 
+use crate::input::load::LayoutChoice;
 use clap::{Args, ValueEnum};
 
 /// Which heap of a file, and what counts as its roots.
@@ -15,12 +16,13 @@ pub(in crate::cli) struct HeapOptions {
 
 impl HeapOptions {
     /// Which were given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 2] {
-        [("--snapshot", self.snapshot.is_some()), ("--roots", self.roots.given())]
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
+        let [roots, layout] = self.roots.given();
+        [("--snapshot", self.snapshot.is_some()), roots, layout]
     }
 }
 
-/// What counts as roots.
+/// What counts as roots, and how large objects are.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct RootOptions {
@@ -28,6 +30,10 @@ pub(in crate::cli) struct RootOptions {
     /// something points into (`default`), or all of all frames (`conservative`)
     #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
     roots: Option<RootsArg>,
+    /// How the JVM lays out objects, instead of what their addresses say (hprof): any of `references=4|8`, `header=8|12|16` and
+    /// `alignment=8|16|…|256`, such as `references=8,header=12`
+    #[arg(long, value_name = "LAYOUT")]
+    layout: Option<LayoutArg>,
 }
 
 impl RootOptions {
@@ -36,9 +42,41 @@ impl RootOptions {
         self.roots.unwrap_or(RootsArg::Default)
     }
 
-    /// Whether anything was asked for.
-    pub(in crate::cli) fn given(&self) -> bool {
-        self.roots.is_some()
+    /// The layout that was asked for, as far as it was.
+    pub(in crate::cli) fn layout(&self) -> LayoutChoice {
+        self.layout.map_or(LayoutChoice::default(), |layout| layout.0)
+    }
+
+    /// Which were given.
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 2] {
+        [("--roots", self.roots.is_some()), ("--layout", self.layout.is_some())]
+    }
+}
+
+/// A layout, written `references=8,header=12,alignment=16`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct LayoutArg(LayoutChoice);
+
+impl std::str::FromStr for LayoutArg {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "any of references=4|8, header=8|12|16 and alignment=8|16|…|256, with commas between them";
+        let mut layout = LayoutChoice::default();
+        for part in text.split(',') {
+            let (key, number) = part.split_once('=').ok_or(WRONG)?;
+            let number: u64 = number.parse().map_err(|_| WRONG)?;
+            let (place, fits) = match key {
+                "references" => (&mut layout.references, matches!(number, 4 | 8)),
+                "header" => (&mut layout.header, matches!(number, 8 | 12 | 16)),
+                "alignment" => (&mut layout.alignment, number.is_power_of_two() && (8..=256).contains(&number)),
+                _ => return Err(WRONG),
+            };
+            if !fits || place.replace(number).is_some() {
+                return Err(WRONG);
+            }
+        }
+        Ok(Self(layout))
     }
 }
 

@@ -221,7 +221,7 @@ fn counted<'a>(
         if !matches!(by, ByArg::Type | ByArg::Namespace) || args.heap.sort == Some(SortArg::Retained) {
             return Err(UsageError::new("--quick builds no graph: it groups by type or namespace and retains nothing").into());
         }
-        let counted = count_types(session, input, snapshot)?;
+        let counted = count_types(session, input, snapshot, &args.heap.roots)?;
         let status = status::report_if_damaged(session, input, counted.damage.as_ref());
         let histogram = quick(&counted, by);
         return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status, loaded: None });

@@ -45,15 +45,17 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 6] {
+fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 7] {
     let heap = &args.heap;
+    let [roots, layout] = heap.roots.given();
     [
         ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
         ("--objects", heap.objects.is_some()),
         ("--quick", heap.quick),
         ("--snapshot", heap.snapshot.is_some()),
-        ("--roots", heap.roots.given()),
+        roots,
+        layout,
     ]
 }
 

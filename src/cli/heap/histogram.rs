@@ -5,7 +5,7 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
 use crate::analysis::root_groups::RootGroups;
-use crate::cli::args::{ByArg, ObjectsArg, RootsArg, Snapshot, SortArg};
+use crate::cli::args::{ByArg, ObjectsArg, RootOptions, Snapshot, SortArg};
 use crate::cli::open::Input;
 use crate::cli::print::Value;
 use crate::cli::session::Session;
@@ -45,10 +45,15 @@ pub(crate) fn histogram(heap: &Heap<'_>, by: ByArg, objects: ObjectsArg, input: 
 ///
 /// # Errors
 /// When the file has no such snapshot, or nothing of it can be read.
-pub(crate) fn count_types(session: &Session, input: &Input, snapshot: Option<Snapshot>) -> anyhow::Result<TypeCounts> {
+pub(crate) fn count_types(
+    session: &Session,
+    input: &Input,
+    snapshot: Option<Snapshot>,
+    roots: &RootOptions,
+) -> anyhow::Result<TypeCounts> {
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
-    let options = load_options(snapshot, RootsArg::Default, &reached);
+    let options = load_options(snapshot, roots, &reached);
     input::histogram(input.format, input.bytes(), options).map_err(|error| refused(error, input))
 }
 

@@ -40,26 +40,26 @@ pub(crate) fn load_for<'a>(
     refuse_too_large(command, work, input, snapshot, &session.common)?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
-    let options = load_options(snapshot, roots.choice(), &reached);
+    let options = load_options(snapshot, roots, &reached);
     input::load(input.format, input.bytes(), options).map_err(|error| refused(error, input))
 }
 
 /// How a heap is loaded for arguments.
 pub(crate) fn load_options<'a>(
     snapshot: Option<Snapshot>,
-    roots: RootsArg,
+    options: &RootOptions,
     progress: crate::input::Progress<'a>,
 ) -> LoadOptions<'a> {
     let snapshot = match snapshot {
         Some(Snapshot::Number(number)) => SnapshotChoice::Number(number),
         Some(Snapshot::Last) | None => SnapshotChoice::Last,
     };
-    let roots = match roots {
+    let roots = match options.choice() {
         RootsArg::Precise => RootScan::Precise,
         RootsArg::Default => RootScan::Default,
         RootsArg::Conservative => RootScan::Conservative,
     };
-    LoadOptions { snapshot, roots, progress }
+    LoadOptions { snapshot, roots, layout: options.layout(), progress }
 }
 
 /// The error of a reader, as one about this input, or about arguments that ask for what it does not have.
@@ -100,6 +100,9 @@ pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_
     let terminal = &session.terminal;
     for warning in &loaded.heap.warnings {
         terminal.warn(&input.path, &format!("{}: {}", warning.what, warning.count));
+    }
+    if session.common.verbose {
+        loaded.remarks.iter().for_each(|remark| terminal.warn(&input.path, remark));
     }
     if let Some(damage) = damage(input, loaded) {
         status::report_damage(&input.path, damage, terminal);

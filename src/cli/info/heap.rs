@@ -118,6 +118,19 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
     view.fact("roots", count(snapshot.roots.unwrap_or(0)), list(&roots));
     view.fact("classes", count(details.classes), format!("{} strings", count(details.strings)));
     view.fact("threads", count(details.threads), plural(info.records.count("frame"), "frame", "frames"));
+    if let Some(layout) = &details.layout {
+        let crate::input::HprofLayout { references, header, array_header, alignment, .. } = layout;
+        let basis = match layout.pairs {
+            Some(pairs) => format!("found on {}", plural(pairs, "pair of neighbours", "pairs of neighbours")),
+            None => "the usual one".to_owned(),
+        };
+        let measured = match layout.measured_classes {
+            0 => String::new(),
+            classes => format!("; {} measured", plural(classes, "class", "classes")),
+        };
+        let sizes = format!("references {references}, header {header}, arrays {array_header}, alignment {alignment}");
+        view.fact("layout", "", format!("{sizes} ({basis}{measured})"));
+    }
     let most: Vec<_> = details.top_classes.iter().take(3).map(|class| (class.count, class.name.as_str())).collect();
     if !most.is_empty() {
         view.fact("most", "", list(&most));

@@ -67,7 +67,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let mut damage = info.damage.map(|damage| damage.error);
     let mut last = Last::default();
     for number in &numbers {
-        let counted = count_types(session, input, Some(Snapshot::Number(*number)))?;
+        let counted = count_types(session, input, Some(Snapshot::Number(*number)), &args.heap.roots)?;
         growth.begin_snapshot();
         for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
             growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());

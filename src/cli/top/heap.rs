@@ -52,7 +52,7 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
     if let Some(needs) = needs_graph {
         return Err(UsageError::new(format!("{needs} needs the graph, which --quick does not build")).into());
     }
-    let counted = count_types(session, input, snapshot)?;
+    let counted = count_types(session, input, snapshot, &args.heap.roots)?;
     let mut histogram = quick(&counted, by);
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);

@@ -32,8 +32,9 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
     }
 }
 
-fn heap_options(args: &TopArgs) -> [(&'static str, bool); 7] {
+fn heap_options(args: &TopArgs) -> [(&'static str, bool); 8] {
     let heap = &args.heap;
+    let [roots, layout] = heap.roots.given();
     [
         ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
@@ -41,6 +42,7 @@ fn heap_options(args: &TopArgs) -> [(&'static str, bool); 7] {
         ("--quick", heap.quick),
         ("--suspects", heap.suspects),
         ("--snapshot", heap.snapshot.is_some()),
-        ("--roots", heap.roots.given()),
+        roots,
+        layout,
     ]
 }

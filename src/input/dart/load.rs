@@ -49,7 +49,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let damage = loader.read(&mut records, bytes.len() as u64, options).err();
     // The roots come first, but what they hold is reached through objects that were not read. Only sizes follow these.
     let incomplete = damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
-    Ok(Loaded { heap: loader.finish(&records, bytes), damage, incomplete, snapshot: 0 })
+    Ok(Loaded { heap: loader.finish(&records, bytes), damage, incomplete, snapshot: 0, remarks: Vec::new() })
 }
 
 /// The row of the object from which everything is reached.

@@ -100,7 +100,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         warnings: warnings.0,
     };
     debug_assert_eq!(heap.check(), Ok(()));
-    Ok(Loaded { heap, damage, incomplete, snapshot: 0 })
+    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new() })
 }
 
 #[derive(Default)]

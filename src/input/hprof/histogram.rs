@@ -3,6 +3,7 @@
 use super::load::Types;
 use super::objects::Object;
 use super::scan::Scan;
+use super::sizes::words;
 use crate::error::Result;
 use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, only_snapshot};
@@ -24,7 +25,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut objects = Objects::default();
     // The scan takes itself for the first of three passes.
     let progress = |offset: u64| (options.progress)(offset.saturating_mul(3));
-    let mut scan = Scan::with(bytes, &progress, |scan, object| objects.add(object, scan))?;
+    let mut scan = Scan::with(bytes, options.layout, &progress, |scan, object, row| objects.add(object, row, scan))?;
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let types = Types::new(&scan, &mut builder);
     let heap = builder.finish(Ids::Rows(0), None);
@@ -36,10 +37,8 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
 /// Objects by class and by type of element.
 #[derive(Default)]
 struct Objects {
-    rows: FxHashMap<u64, usize>,
+    /// By the row of the scan.
     classes: Vec<Class>,
-    /// The last class, of instances and of arrays: neighbours are often of one.
-    last: [Option<(u64, usize)>; 2],
     /// In the order of [`PRIMITIVES`].
     primitives: [Lengths; PRIMITIVES.len()],
 }
@@ -52,29 +51,33 @@ struct Class {
     /// Bytes of their fields in the file, which count where the class is not known.
     values: u64,
     arrays: Lengths,
+    stacks: Option<Stacks>,
 }
 
-/// How often each length occurs, as far as sizes depend on it: they are rounded up to 8.
-#[derive(Clone, Copy, Default)]
-struct Lengths {
-    /// By the length modulo 8.
-    counts: [u64; 8],
-    /// Sum of the lengths divided by 8.
-    rest: u64,
+/// Objects with stacks of virtual threads.
+struct Stacks {
+    /// Where the words of the stack stand among the values.
+    offset: usize,
+    /// How often each number of words occurs: there are not many.
+    counts: FxHashMap<u64, u64>,
 }
 
 impl Objects {
     #[inline]
-    fn add(&mut self, object: &Object<'_>, scan: &Scan<'_>) {
+    fn add(&mut self, object: &Object<'_>, row: Option<usize>, scan: &Scan<'_>) {
         match object {
             Object::Instance(instance) => {
-                if let Some(class) = self.class(instance.class, 0) {
+                if let Some(class) = self.class(instance.class, row, scan) {
                     class.instances += 1;
                     class.values = class.values.saturating_add(instance.values.len() as u64);
+                    if let Some(stacks) = &mut class.stacks {
+                        let count = stacks.counts.entry(words(instance.values, stacks.offset)).or_default();
+                        *count = count.saturating_add(1);
+                    }
                 }
             }
             Object::ObjectArray(array) => {
-                if let Some(class) = self.class(array.class, 1) {
+                if let Some(class) = self.class(array.class, row, scan) {
                     class.arrays.add(array.count.into());
                 }
             }
@@ -87,55 +90,62 @@ impl Objects {
     }
 
     #[inline]
-    fn class(&mut self, id: u64, last: usize) -> Option<&mut Class> {
-        let row = match self.last.get(last).copied().flatten() {
-            Some((known, row)) if known == id => row,
-            _ => {
-                let row = *self.rows.entry(id).or_insert_with(|| {
-                    let number = self.classes.len();
-                    self.classes.push(Class { id, ..Class::default() });
-                    number
-                });
-                self.last.get_mut(last).into_iter().for_each(|last| *last = Some((id, row)));
-                row
-            }
-        };
+    fn class(&mut self, id: u64, row: Option<usize>, scan: &Scan<'_>) -> Option<&mut Class> {
+        let row = row?;
+        if row >= self.classes.len() {
+            let stacks = scan.words_field(id).map(|offset| Stacks { offset, counts: FxHashMap::default() });
+            self.classes.push(Class { id, stacks, ..Class::default() });
+        }
         self.classes.get_mut(row)
     }
 
     /// Adds everything up, now that all classes and the rule of sizes are known.
     fn sum(&self, scan: &Scan<'_>, types: &Types, sums: &mut Sums) {
-        let (rule, ids) = (scan.rule, scan.ids);
+        let (rule, ids) = (scan.sizes.rule, scan.ids);
         for class in scan.classes.iter() {
-            sums.add(types.class, 1, rule.class(&class.dump.statics, ids));
+            sums.add(types.class, 1, rule.class(&class.dump.statics, ids, &scan.strings));
         }
         for class in &self.classes {
             let known = scan.classes.index(class.id).and_then(|row| Some((scan.classes.get(row)?, *types.of_class.get(row)?)));
             let instances = class.instances.0;
             match known {
                 Some((known, type_id)) => {
-                    let size = rule.instance(known.dump.instance_size, known.memory);
-                    sums.add(type_id, instances, size.saturating_mul(instances));
+                    sums.add(type_id, instances, known.size.saturating_mul(instances));
+                    let stacks = class.stacks.iter().filter(|_| known.words.is_some()).flat_map(|stacks| &stacks.counts);
+                    stacks.for_each(|(&words, &count)| sums.add(type_id, 0, rule.stack(words).saturating_mul(count)));
                 }
                 None => sums.add(types.unknown, instances, rule.base().saturating_mul(instances).saturating_add(class.values)),
             }
             let array = known.map_or(types.unknown_array, |(_, type_id)| type_id);
-            let width = rule.object_array(8, ids).saturating_sub(rule.object_array(0, ids));
-            sums.add_arrays(array, &class.arrays, width, |length| rule.object_array(length, ids));
+            sums.add_arrays(array, &class.arrays, |length| rule.object_array(length, ids));
         }
         for (element, lengths) in PRIMITIVES.into_iter().zip(&self.primitives) {
-            sums.add_arrays(types.primitive_array(element), lengths, 8, |length| rule.primitive_array(length.into()));
+            let width = element.size(ids) as u64;
+            sums.add_arrays(types.primitive_array(element), lengths, |length| rule.numbers(length.into(), width));
         }
     }
 }
 
+/// How often each length occurs, as far as sizes depend on it: they are rounded up to [`STEP`] at most.
+#[derive(Clone, Default)]
+struct Lengths {
+    /// By the length modulo `STEP`. None as long as there are no arrays, which is so for most classes.
+    counts: Option<Box<[u64; STEP as usize]>>,
+    /// Sum of the lengths divided by `STEP`.
+    rest: u64,
+}
+
+/// The largest alignment of HotSpot.
+const STEP: u64 = 256;
+
 impl Lengths {
     #[inline]
     fn add(&mut self, length: u64) {
-        if let Some(count) = self.counts.get_mut((length % 8) as usize) {
+        let counts = self.counts.get_or_insert_with(|| Box::new([0; STEP as usize]));
+        if let Some(count) = counts.get_mut((length % STEP) as usize) {
             *count = count.saturating_add(1);
         }
-        self.rest = self.rest.saturating_add(length / 8);
+        self.rest = self.rest.saturating_add(length / STEP);
     }
 }
 
@@ -149,11 +159,12 @@ impl Sums {
         }
     }
 
-    /// Adds arrays, which take `width` bytes more for each 8 of their length.
-    fn add_arrays(&mut self, type_id: TypeId, lengths: &Lengths, width: u64, size: impl Fn(u32) -> u64) {
-        for (length, &count) in (0..).zip(&lengths.counts) {
+    /// Adds arrays, of which those of each length are so large.
+    fn add_arrays(&mut self, type_id: TypeId, lengths: &Lengths, size: impl Fn(u32) -> u64) {
+        for (length, &count) in (0..).zip(lengths.counts.iter().flat_map(|counts| counts.iter())) {
             self.add(type_id, count, size(length).saturating_mul(count));
         }
-        self.add(type_id, 0, lengths.rest.saturating_mul(width));
+        let step = size(STEP as u32).saturating_sub(size(0));
+        self.add(type_id, 0, lengths.rest.saturating_mul(step));
     }
 }

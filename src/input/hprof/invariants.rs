@@ -20,6 +20,7 @@ use super::sizes::Rule;
 use super::symbols::{Frame, LoadClass};
 use crate::error::Result;
 use crate::input::check::{Findings, faults};
+use crate::input::load::LayoutChoice;
 use crate::input::read::ReadOptions;
 use crate::model::addresses::Addresses;
 use crate::model::names::Names;
@@ -31,13 +32,15 @@ use std::num::Saturating;
 /// # Errors
 /// When the header cannot be read.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
-    let mut scan = Scan::new(bytes, options.progress)?;
+    let mut scan = Scan::new(bytes, LayoutChoice::default(), options.progress)?;
     let addresses = std::mem::take(&mut scan.addresses).finish();
     let mut checker = Checker::new(&mut scan, &addresses);
     let mut records = Records::new(bytes)?;
     checker.read(&mut records);
     let mut findings = Findings::default();
-    checker.faults.report(&mut findings, scan.damage.is_none(), matches!(scan.rule, Rule::Stated { .. }));
+    let faults = checker.faults;
+    let checks_elements = matches!(scan.sizes.rule, Rule::Stated { .. });
+    faults.report(&mut findings, scan.damage.is_none(), checks_elements, scan.sizes.pairs.is_some());
     findings.none("record.length", records.surplus(), "bytes of records behind their fields");
     findings.set_damage(scan.damage);
     Ok(findings)
@@ -64,7 +67,7 @@ struct Checker<'s, 'a> {
 
 faults! {
     /// Rules that need all of the file are left out when it is damaged, that of elements for HotSpot.
-    struct Faults(complete: bool, checks_elements: bool) {
+    struct Faults(complete: bool, checks_elements: bool, has_addresses: bool) {
         repeated_strings: "utf8.id" "strings with the id of another string",
         repeated_serials: "load_class.serial" "loaded classes with the serial of another class",
         zero_serials: "load_class.serial_zero" "loaded classes with the serial 0",
@@ -89,6 +92,7 @@ faults! {
         classless_arrays: "object_array.class" "arrays of classes that do not exist" if complete,
         array_classes: "object_array.class_name" "arrays of classes that are not those of arrays" if complete,
         dangling_elements: "object_array.references" "references of elements to objects that do not exist" if complete && checks_elements,
+        overlaps: "object.overlap" "objects that reach into the next one" if complete && has_addresses,
         rootless: "root.object" "roots that hold no object of the file" if complete,
         threadless: "root.thread" "roots of threads that do not exist" if complete,
         root_frames: "root.frame" "roots of frames that their thread does not have" if complete,
@@ -202,10 +206,24 @@ impl<'s, 'a> Checker<'s, 'a> {
                 self.faults.dangling_statics += u64::from(self.dangling(id));
             }
         }
+        // Without a java.lang.Class in the file, what a class object has besides its static fields is not known.
+        let rule = self.scan.sizes.rule;
+        if matches!(rule, Rule::HotSpot(layout) if layout.mirror > 0) {
+            self.overlap(class.id, rule.class(&class.statics, self.ids, self.strings()));
+        }
         let nameless = class.fields.iter().filter(|field| !self.strings().contains(field.name)).count();
         self.faults.nameless_fields += nameless as u64;
         for id in [class.loader, class.signers, class.domain] {
             self.faults.dangling_statics += u64::from(self.dangling(id));
+        }
+    }
+
+    /// Notes whether an object of this size reaches into the next one. Only where ids are the addresses of a JVM.
+    #[inline]
+    fn overlap(&mut self, id: u64, size: u64) {
+        if self.scan.sizes.pairs.is_some() {
+            let overlaps = self.addresses.after(id).is_some_and(|next| next.saturating_sub(id) < size);
+            self.faults.overlaps += u64::from(overlaps);
         }
     }
 
@@ -230,8 +248,9 @@ impl<'s, 'a> Checker<'s, 'a> {
                 self.faults.array_classes += u64::from(!is_array);
                 let dangling = self.ids.all(array.elements).filter(|id| self.dangling(*id)).count();
                 self.faults.dangling_elements += dangling as u64;
+                self.overlap(array.id, self.scan.sizes.rule.object_array(array.count, self.ids));
             }
-            Object::PrimitiveArray(_) => {}
+            Object::PrimitiveArray(array) => self.overlap(array.id, self.scan.sizes.rule.primitive_array(array, self.ids)),
         }
     }
 
@@ -244,7 +263,7 @@ impl<'s, 'a> Checker<'s, 'a> {
             self.faults.classless_instances += 1;
             return;
         };
-        let (broken, data) = (class.broken, class.data);
+        let (broken, data, size) = (class.broken, class.data, self.scan.sizes.rule.instance(class, instance.values));
         self.last = Some((instance.class, index));
         if broken {
             return;
@@ -253,6 +272,7 @@ impl<'s, 'a> Checker<'s, 'a> {
             self.faults.instance_lengths += 1;
             return;
         }
+        self.overlap(instance.id, size);
         let Scan { classes, strings, .. } = &mut *self.scan;
         for field in classes.references(index, self.ids, strings, &mut self.names) {
             let id = self.ids.at(instance.values, field.offset);

@@ -1,9 +1,11 @@
 //! Classes with their chains of superclasses: where the fields of an object stand, and how large it is.
 
 use super::classes::ClassDump;
+use super::fields::Widths;
+use super::hidden::{Hidden, hidden};
 use super::naming::Strings;
 use super::primitives::IdSize;
-use super::sizes::Rule;
+use super::sizes::Layout;
 use crate::java::FieldType;
 use crate::model::heap::Label;
 use crate::model::names::Names;
@@ -25,8 +27,15 @@ pub struct Class<'a> {
     pub broken: bool,
     /// Bytes of all fields in the file, as far as known.
     pub data: u64,
-    /// Bytes of all fields and the header in memory, before the whole is rounded up.
-    pub memory: u64,
+    /// Bytes of an instance in memory; of one whose `words` are 0, if the class has these.
+    pub size: u64,
+    /// Where the words of a StackChunk's stack stand among its values.
+    pub(super) words: Option<usize>,
+    /// What the JVM adds to the class itself.
+    pub(super) hidden: Hidden,
+    /// It adds to this class or one above it what depends on the version.
+    pub(super) larger: bool,
+    own: Widths,
     depth: u32,
     layout: Option<Range<usize>>,
 }
@@ -49,6 +58,8 @@ pub struct ClassTable<'a> {
     classes: Vec<Class<'a>>,
     by_id: FxHashMap<u64, usize>,
     fields: Vec<ReferenceField>,
+    /// All positions, those of superclasses first.
+    order: Vec<usize>,
 }
 
 impl<'a> ClassTable<'a> {
@@ -58,8 +69,21 @@ impl<'a> ClassTable<'a> {
         if *self.by_id.entry(dump.id).or_insert(index) != index {
             return false;
         }
-        let class = Class { dump, offset, name: 0, parent: None, broken: false, data: 0, memory: 0, depth: 0, layout: None };
-        self.classes.push(class);
+        self.classes.push(Class {
+            dump,
+            offset,
+            name: 0,
+            parent: None,
+            broken: false,
+            data: 0,
+            size: 0,
+            words: None,
+            hidden: Hidden::default(),
+            larger: false,
+            own: Widths::of(&dump.fields),
+            depth: 0,
+            layout: None,
+        });
         true
     }
 
@@ -103,7 +127,7 @@ impl<'a> ClassTable<'a> {
     }
 
     /// Follows all chains of superclasses.
-    pub(super) fn resolve(&mut self, ids: IdSize, rule: Rule) {
+    pub(super) fn resolve(&mut self, ids: IdSize) {
         #[derive(Clone, Copy, PartialEq)]
         enum State {
             New,
@@ -130,14 +154,65 @@ impl<'a> ClassTable<'a> {
                 // A parent that is still open closes a circle.
                 let settled = parent.filter(|&parent| states.get(parent) == Some(&State::Done));
                 let parent = settled.and_then(|parent| self.classes.get(parent)).filter(|parent| parent.depth < MAX_DEPTH);
-                let inherited = parent.map(|parent| (parent.data, parent.memory, parent.depth, parent.broken));
+                let inherited = parent.map(|parent| (parent.data, parent.depth, parent.broken));
                 if let Some(class) = self.classes.get_mut(index) {
-                    class.settle(inherited, ids, rule);
+                    class.settle(inherited, ids);
                 }
+                self.order.push(index);
                 if let Some(state) = states.get_mut(index) {
                     *state = State::Done;
                 }
             }
+        }
+    }
+
+    /// Takes the sizes that the classes state.
+    pub(super) fn state_sizes(&mut self) {
+        self.classes.iter_mut().for_each(|class| class.size = class.dump.instance_size.into());
+    }
+
+    /// Finds what the JVM adds to its own classes.
+    pub(super) fn find_hidden(&mut self, strings: &Strings<'_>, ids: IdSize) {
+        for position in 0..self.order.len() {
+            let Some(&index) = self.order.get(position) else { return };
+            let Some(class) = self.classes.get(index) else { return };
+            let hidden = hidden(strings.text(class.name));
+            let larger =
+                hidden.larger || class.parent.and_then(|parent| self.classes.get(parent)).is_some_and(|parent| parent.larger);
+            let words = class.words_field(hidden, strings, ids);
+            if let Some(class) = self.classes.get_mut(index) {
+                (class.hidden, class.larger, class.words) = (hidden, larger, words);
+            }
+        }
+    }
+
+    /// Where the fields of each class end in memory. `settle` is given the position of each class, superclasses first, itself,
+    /// and where its fields end by the rules, and says where they do.
+    pub(super) fn ends(&self, layout: &Layout, mut settle: impl FnMut(usize, &Class<'a>, u64) -> u64) -> Vec<u64> {
+        let mut ends = vec![0; self.classes.len()];
+        for &index in &self.order {
+            let Some(class) = self.classes.get(index) else { continue };
+            let inherited = class.parent.and_then(|parent| ends.get(parent).copied());
+            // Fields of java.lang.Object itself, which has none, do not count; those of a class without its superclass do.
+            let end = match inherited {
+                None if !class.broken => layout.header,
+                _ => {
+                    let own = class.own.and(class.hidden.fields);
+                    layout.gaps.extend(inherited.unwrap_or(layout.header), &own, layout.reference, class.hidden.fixed)
+                }
+            };
+            let end = settle(index, class, end);
+            if let Some(place) = ends.get_mut(index) {
+                *place = end;
+            }
+        }
+        ends
+    }
+
+    /// Sets the size of each class, whose fields end there.
+    pub(super) fn set_sizes(&mut self, ends: &[u64], layout: &Layout) {
+        for (class, end) in self.classes.iter_mut().zip(ends) {
+            class.size = layout.up(*end);
         }
     }
 
@@ -188,21 +263,24 @@ impl<'a> ClassTable<'a> {
 }
 
 impl Class<'_> {
-    /// Sums up the chain, now that what is inherited is known: data, memory, depth, and whether the superclass is broken.
-    fn settle(&mut self, inherited: Option<(u64, u64, u32, bool)>, ids: IdSize, rule: Rule) {
-        let own = self.dump.fields.iter().fold(0, |total: u64, field| total.saturating_add(field.kind.size(ids) as u64));
-        let Some((data, memory, depth, broken)) = inherited else {
+    /// Sums up the chain, now that what is inherited is known: data, depth, and whether the superclass is broken.
+    fn settle(&mut self, inherited: Option<(u64, u32, bool)>, ids: IdSize) {
+        let own = self.own.total(ids.bytes() as u64);
+        let Some((data, depth, broken)) = inherited else {
             self.broken |= self.parent.is_some();
             self.parent = None;
             self.data = own;
-            // Fields of java.lang.Object itself, which has none, do not count; those of a class without its superclass do.
-            self.memory = if self.broken { rule.extend(rule.base(), &self.dump.fields, ids) } else { rule.base() };
             return;
         };
         self.data = data.saturating_add(own);
-        self.memory = rule.extend(memory, &self.dump.fields, ids);
         self.depth = depth.saturating_add(1);
         self.broken |= broken;
+    }
+
+    /// Where the words of a StackChunk's stack stand among its values.
+    pub(super) fn words_field(&self, hidden: Hidden, strings: &Strings<'_>, ids: IdSize) -> Option<usize> {
+        let (offset, kind) = self.own_field(b"size", strings, ids).filter(|_| hidden.chunk)?;
+        (kind == FieldType::Int).then_some(offset)
     }
 
     /// Where a field that the class itself declares stands, counted from its first own field.

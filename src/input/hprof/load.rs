@@ -11,7 +11,6 @@
 //! * The `referent` of a java.lang.ref.Reference is weak, except that of a soft reference, which the JVM keeps until memory
 //!   is short, and which Eclipse MAT takes for strong as well.
 
-use super::layout::Class;
 use super::naming::class_name;
 use super::objects::Object;
 use super::primitives::Value;
@@ -36,7 +35,7 @@ use std::num::Saturating;
 /// When the header cannot be read, or another snapshot than the first is asked for, or there are too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
-    let mut scan = Scan::new(bytes, options.progress)?;
+    let mut scan = Scan::new(bytes, options.layout, options.progress)?;
     if scan.objects.0 > MAX_OBJECTS {
         return Err(Error::limit(0, format!("there are {} objects", scan.objects)).expected(format!("at most {MAX_OBJECTS}")));
     }
@@ -58,7 +57,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().big_endian = true;
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(contents)));
     // Roots and objects stand in any order, so that both may follow.
-    Ok(Loaded { heap, incomplete: scan.damage.is_some(), damage: scan.damage, snapshot: 0 })
+    Ok(Loaded { heap, incomplete: scan.damage.is_some(), snapshot: 0, remarks: scan.remarks(), damage: scan.damage })
 }
 
 /// The second pass: where the record of each row stands, and how many fields with references there are at most. The first
@@ -197,7 +196,7 @@ impl<'a> Rows<'_, 'a> {
     }
 
     fn add_object(&mut self, object: &Object<'_>, last: &mut Option<(u64, usize)>) {
-        let (ids, rule) = (self.scan.ids, self.scan.rule);
+        let (ids, rule) = (self.scan.ids, self.scan.sizes.rule);
         match object {
             Object::Instance(instance) => {
                 let index = match *last {
@@ -227,15 +226,15 @@ impl<'a> Rows<'_, 'a> {
                 }
             }
             Object::PrimitiveArray(array) => {
-                self.builder.add_object(self.types.primitive_array(array.element), rule.primitive_array(array.size(ids)));
+                self.builder.add_object(self.types.primitive_array(array.element), rule.primitive_array(array, ids));
             }
         }
     }
 
     fn add_instance(&mut self, index: usize, values: &[u8]) {
-        let Some(Class { data, memory, broken, dump, .. }) = self.scan.classes.get(index) else { return };
-        let (is_short, size) = ((values.len() as u64) < *data, self.scan.rule.instance(dump.instance_size, *memory));
-        self.faults.broken += u64::from(*broken);
+        let Some(class) = self.scan.classes.get(index) else { return };
+        let (is_short, size) = ((values.len() as u64) < class.data, self.scan.sizes.rule.instance(class, values));
+        self.faults.broken += u64::from(class.broken);
         self.builder.add_object(self.types.of_class.get(index).copied().unwrap_or(self.types.unknown), size);
         if is_short {
             self.faults.short += 1;
@@ -252,7 +251,7 @@ impl<'a> Rows<'_, 'a> {
             self.builder.add_object(self.types.class, 0);
             return;
         };
-        self.builder.add_object(self.types.class, self.scan.rule.class(&class.statics, self.scan.ids));
+        self.builder.add_object(self.types.class, self.scan.sizes.rule.class(&class.statics, self.scan.ids, &self.scan.strings));
         for field in class.statics.iter() {
             if let Value::Object(target) = field.value {
                 let name = self.builder.names().intern_bytes(self.scan.strings.text(field.name));

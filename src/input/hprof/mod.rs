@@ -56,15 +56,20 @@
 //! * [`records`]: all of them in order;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`sizes`], [`threads`] and [`values`].
+//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`] and [`values`];
+//! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours` (distances) and `inference`.
 
 pub mod classes;
+mod fields;
 pub mod header;
+mod hidden;
 pub mod histogram;
+mod inference;
 pub mod invariants;
 pub mod layout;
 pub mod load;
 pub mod naming;
+mod neighbours;
 pub mod objects;
 pub mod primitives;
 pub mod profile;

@@ -1,8 +1,7 @@
 //! Strings and names of classes.
 
-use super::records::{Body, Rec, Records};
 use crate::java::PRIMITIVES;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Bytes of a string that are kept. Names of Java are shorter; longer ones, used again and again, would cost more than the
@@ -33,21 +32,6 @@ impl<'a> Strings<'a> {
     /// Whether there is such a string.
     pub fn contains(&self, id: u64) -> bool {
         self.0.contains_key(&id)
-    }
-
-    /// Finds some strings in a pass over everything but the heap, for those who did not know earlier which ones they need.
-    pub(super) fn find(bytes: &'a [u8], wanted: &FxHashSet<u64>) -> Self {
-        let mut strings = Self::default();
-        let Ok(mut records) = Records::new(bytes) else { return strings };
-        while let Some(Ok((_, record))) = records.next() {
-            records.skip_heap_records();
-            if let Rec::Top { body: Body::Utf8(string), .. } = record
-                && wanted.contains(&string.id)
-            {
-                strings.add(string.id, string.text);
-            }
-        }
-        strings
     }
 }
 

@@ -1,14 +1,17 @@
 //! The first pass of loading: everything but the contents of objects.
 
+use super::hidden::hidden;
+use super::inference::{self, Found};
 use super::layout::{ClassTable, is};
-use super::naming::Strings;
+use super::naming::{Strings, class_name};
+use super::neighbours::{Neighbours, Watch};
 use super::objects::Object;
 use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::Root;
-use super::sizes::{Compression, Rule};
 use super::symbols::{Frame, StartThread, Trace};
 use crate::error::{Error, Result};
+use crate::input::load::LayoutChoice;
 use crate::input::read::Progress;
 use crate::java::FieldType;
 use crate::model::addresses::AddressesBuilder;
@@ -22,6 +25,8 @@ pub(super) struct Scan<'a> {
     pub classes: ClassTable<'a>,
     /// Classes by serial.
     pub serials: FxHashMap<u32, u64>,
+    /// Names of classes: strings by class.
+    pub names: FxHashMap<u64, u64>,
     pub frames: FxHashMap<u64, Frame>,
     pub traces: FxHashMap<u32, Trace<'a>>,
     pub threads: Vec<StartThread>,
@@ -30,7 +35,8 @@ pub(super) struct Scan<'a> {
     pub addresses: AddressesBuilder,
     /// How many were added to `addresses`.
     pub objects: Saturating<u64>,
-    pub rule: Rule,
+    /// How large objects are.
+    pub sizes: Found,
     /// dumptool wrote the file.
     pub ours: bool,
     /// Elements of arrays.
@@ -46,15 +52,21 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     /// When the header cannot be read.
-    pub(super) fn new(bytes: &'a [u8], progress: Progress<'_>) -> Result<Self> {
-        Self::with(bytes, progress, Self::add_object)
+    pub(super) fn new(bytes: &'a [u8], layout: LayoutChoice, progress: Progress<'_>) -> Result<Self> {
+        Self::with(bytes, layout, progress, |scan, object, _| scan.add_object(object))
     }
 
-    /// As [`Self::new`], but with something else done with the objects.
+    /// As [`Self::new`], but with something else done with the objects, which come with the row of their class as [`Watch`]
+    /// counts them.
     ///
     /// # Errors
     /// When the header cannot be read.
-    pub(super) fn with(bytes: &'a [u8], progress: Progress<'_>, each: impl FnMut(&mut Self, &Object<'a>)) -> Result<Self> {
+    pub(super) fn with(
+        bytes: &'a [u8],
+        layout: LayoutChoice,
+        progress: Progress<'_>,
+        each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
+    ) -> Result<Self> {
         let mut records = Records::new(bytes)?;
         let ids = records.header().id_size;
         let mut scan = Self {
@@ -62,42 +74,38 @@ impl<'a> Scan<'a> {
             strings: Strings::default(),
             classes: ClassTable::default(),
             serials: FxHashMap::default(),
+            names: FxHashMap::default(),
             frames: FxHashMap::default(),
             traces: FxHashMap::default(),
             threads: Vec::new(),
             roots: Vec::new(),
             addresses: AddressesBuilder::default(),
             objects: Saturating(0),
-            rule: Rule::HotSpot { pointer: 4, reference: 4, dense: true },
+            sizes: Found::default(),
             ours: false,
             elements: Saturating(0),
             repeated_classes: Saturating(0),
             damage: None,
         };
-        let mut names = FxHashMap::default();
-        let mut compression = Compression::default();
-        scan.damage = scan.read(&mut records, &mut names, &mut compression, progress, each).err();
-        scan.classes.set_names(&names);
-        scan.ours = scan.classes.named("dumptool.Info", &scan.strings).is_some();
-        scan.rule = scan.find_rule(compression);
-        scan.classes.resolve(ids, scan.rule);
+        let mut watch = Watch::default();
+        scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
+        scan.measure(&watch.finish(), layout);
         Ok(scan)
     }
 
     fn read(
         &mut self,
         records: &mut Records<'a>,
-        names: &mut FxHashMap<u64, u64>,
-        compression: &mut Compression,
+        watch: &mut Watch,
         progress: Progress<'_>,
-        mut each: impl FnMut(&mut Self, &Object<'a>),
+        mut each: impl FnMut(&mut Self, &Object<'a>, Option<usize>),
     ) -> Result<()> {
         let mut next_progress = 0;
         loop {
             while let Some(object) = records.next_object() {
                 let (_, object) = object?;
-                compression.see(&object);
-                each(self, &object);
+                let row = watch.object(&object, self.ids);
+                each(self, &object, row);
             }
             let Some(record) = records.next() else { return Ok(()) };
             let (offset, record) = record?;
@@ -108,12 +116,15 @@ impl<'a> Scan<'a> {
             }
             match record {
                 Rec::Heap(HeapRec::Object(object)) => {
-                    compression.see(&object);
-                    each(self, &object);
+                    let row = watch.object(&object, self.ids);
+                    each(self, &object, row);
                 }
                 Rec::Heap(HeapRec::Root(root)) => self.roots.push(root),
                 Rec::Heap(HeapRec::ClassDump(class)) => match self.classes.add(class, offset) {
-                    true => self.add_id(class.id),
+                    true => {
+                        watch.class(class.id, self.classes.len().saturating_sub(1));
+                        self.add_id(class.id);
+                    }
                     false => self.repeated_classes += 1,
                 },
                 Rec::Heap(HeapRec::HeapInfo { .. }) => {}
@@ -122,7 +133,7 @@ impl<'a> Scan<'a> {
                         self.strings.add(string.id, string.text);
                     }
                     Body::LoadClass(class) => {
-                        names.insert(class.class, class.name);
+                        self.names.insert(class.class, class.name);
                         self.serials.insert(class.serial, class.class);
                     }
                     Body::Frame(frame) => {
@@ -152,16 +163,27 @@ impl<'a> Scan<'a> {
         self.objects += 1;
     }
 
-    fn find_rule(&self, compression: Compression) -> Rule {
-        let object = self.classes.named("java.lang.Object", &self.strings).and_then(|index| self.classes.get(index));
-        let stated = object.map_or(0, |class| class.dump.instance_size);
-        let class = self.classes.named("java.lang.Class", &self.strings).and_then(|index| self.classes.get(index));
-        let dense = class.is_some_and(|class| class.own_field(b"classData", &self.strings, self.ids).is_some());
-        match self.ids {
-            _ if stated > 0 => Rule::Stated { object: stated.into(), ours: self.ours },
-            IdSize::Four => Rule::HotSpot { pointer: 4, reference: 4, dense },
-            IdSize::Eight => Rule::HotSpot { pointer: 8, reference: if compression.seen() { 4 } else { 8 }, dense },
-        }
+    /// Names the classes and finds how large their objects are.
+    fn measure(&mut self, neighbours: &Neighbours, layout: LayoutChoice) {
+        self.classes.set_names(&self.names);
+        self.ours = self.classes.named("dumptool.Info", &self.strings).is_some();
+        self.classes.resolve(self.ids);
+        self.sizes = inference::find(&mut self.classes, &self.strings, self.ids, neighbours, self.ours, layout);
+    }
+
+    /// Where the words of a StackChunk's stack stand among its values, if this is that class. Before the end of the scan, classes
+    /// have no names yet.
+    pub(super) fn words_field(&self, class: u64) -> Option<usize> {
+        let name = self.strings.text(self.names.get(&class).copied()?);
+        self.classes.index(class).and_then(|index| self.classes.get(index))?.words_field(hidden(name), &self.strings, self.ids)
+    }
+
+    /// What `-v` says.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let name = |index| {
+            self.classes.get(index).map_or_else(String::new, |class| class_name(self.strings.text(class.name), false).into())
+        };
+        self.sizes.remark(name).into_iter().collect()
     }
 
     /// Where a field that all objects of a class inherit from `declaring` stands, counted from the end of their data.

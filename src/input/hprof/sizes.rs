@@ -3,20 +3,21 @@
 //! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every class is that of its
 //!   objects. dumptool, Android and SubstrateVM write it so. Arrays have a header of the size of a java.lang.Object and
 //!   4 bytes for the length, and are rounded up to 8, as VisualVM counts them.
-//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. An object has a header of a
-//!   pointer and a reference, the classes of its chain add their fields, and the whole is rounded up to 8. Up to JDK 14 the
-//!   fields of each class are rounded up to a reference, as Eclipse MAT counts all versions; since 15 (JDK-8237767), which
-//!   the field `classData` of java.lang.Class tells, gaps are filled, as VisualVM counts all versions. References have 4
-//!   bytes when ids have 4, or when an array would otherwise overlap the object behind it. Not told by the file: fields that
-//!   the JVM injects (a few bytes in java.lang.Module, Thread, invoke.MemberName), a small class pointer beside wide
-//!   references, compact headers, and other alignments than 8. In dumps of OpenJDK 17 whose objects lie close together,
-//!   no other class than those differs from what the addresses say.
+//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. What the addresses of the objects
+//!   say of the layout, and of the size of each class, is found by `inference`.
+//! * **HotSpot with ids of 4 bytes**: the header has 8 bytes, and the whole is rounded up to 8. Up to JDK 14 the fields of each
+//!   class are rounded up to 4, as Eclipse MAT counts all versions; since 15, which the field `classData` of java.lang.Class
+//!   tells, gaps are filled, as VisualVM counts all versions.
 //!
-//! A class object counts its static fields, rounded up to 8, as in MAT; in files of dumptool, where classes are not objects
-//! of the original heap, it counts nothing.
+//! A class object is an instance of java.lang.Class with the static fields of its class behind it. With ids of 4 bytes and in
+//! stated sizes it counts its static fields, rounded up to 8, as in MAT; in files of dumptool, where classes are not objects of
+//! the original heap, it counts nothing.
 
-use super::classes::{Fields, Statics};
-use super::objects::Object;
+use super::classes::Statics;
+use super::fields::{Gaps, Widths};
+use super::layout::Class;
+use super::naming::Strings;
+use super::objects::PrimitiveArray;
 use super::primitives::IdSize;
 use crate::java::FieldType;
 
@@ -30,112 +31,152 @@ pub enum Rule {
         /// The file is one of dumptool's.
         ours: bool,
     },
-    /// From the fields.
-    HotSpot {
-        /// Bytes of a pointer.
-        pointer: u64,
-        /// Bytes of a reference: 4 beside pointers of 8 when references are compressed.
-        reference: u64,
-        /// Gaps behind the fields of a superclass are filled.
-        dense: bool,
-    },
+    /// From the fields and the addresses.
+    HotSpot(Layout),
+}
+
+/// How HotSpot lays out objects. All numbers are bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// A reference: 4 beside pointers of 8 when references are compressed.
+    pub reference: u64,
+    /// The header of an instance.
+    pub header: u64,
+    /// Where the elements of an array begin, if they are no larger than 4.
+    pub array: u64,
+    /// Where elements of 8 bytes begin.
+    pub wide_array: u64,
+    /// What every address is a multiple of.
+    pub alignment: u64,
+    /// What becomes of gaps between fields.
+    pub gaps: Gaps,
+    /// A java.lang.Class without static fields; 0 if class objects count these only.
+    pub mirror: u64,
+}
+
+impl Layout {
+    /// That of a JVM with pointers of 8 bytes. Headers of 16 bytes have arrays begin at 24, but at 20 since JDK 23 (JDK-8139457),
+    /// if elements are no larger than 4; `slack` is what an array has besides its elements at least.
+    pub(super) fn new(reference: u64, header: u64, alignment: u64, gaps: Gaps, slack: u64) -> Self {
+        let array = match header {
+            8 => 12,
+            12 => 16,
+            _ if (20..24).contains(&slack) => 20,
+            _ => 24,
+        };
+        Self { reference, header, array, wide_array: up(array, 8), alignment, gaps, mirror: 0 }
+    }
+
+    /// That of a JVM with pointers of 4 bytes. Longs are counted as close to the header of an array as other elements.
+    pub(super) fn narrow_pointers(gaps: Gaps) -> Self {
+        Self { reference: 4, header: 8, array: 12, wide_array: 12, alignment: 8, gaps, mirror: 0 }
+    }
+
+    /// Where the references of an array begin.
+    #[inline]
+    pub(super) fn before_references(&self) -> u64 {
+        if self.reference == 8 { self.wide_array } else { self.array }
+    }
+
+    /// Rounds a size up to the alignment, which is a power of two.
+    #[inline]
+    pub(super) fn up(&self, size: u64) -> u64 {
+        up(size, self.alignment)
+    }
+
+    /// Bytes of the references and numbers of static fields, behind a java.lang.Class: references come first, longs are aligned.
+    pub(super) fn statics(&self, statics: &Statics<'_>, strings: &Strings<'_>) -> u64 {
+        let mut widths = Widths::default();
+        // HotSpot lists two references of the class that are no static fields.
+        let real = |name| !matches!(strings.text(name), b"<init_lock>" | b"<resolved_references>");
+        statics.iter().filter(|field| field.kind != FieldType::Object || real(field.name)).for_each(|field| widths.add(field.kind));
+        let references = Widths { references: widths.references, ..Widths::default() }.total(self.reference);
+        let numbers = widths.total(0);
+        if widths.longs > 0 { up(references, 8).saturating_add(numbers) } else { references.saturating_add(numbers) }
+    }
 }
 
 impl Rule {
-    /// An object without fields, in the chain of a class.
-    pub(super) fn base(self) -> u64 {
+    /// An object without fields.
+    pub(super) fn base(&self) -> u64 {
         match self {
-            Self::Stated { object, .. } => object,
-            Self::HotSpot { pointer, reference, .. } => pointer.saturating_add(reference),
+            Self::Stated { object, .. } => *object,
+            Self::HotSpot(layout) => layout.header,
         }
     }
 
-    /// Bytes of an object whose class adds fields to a superclass, before the whole is rounded up.
-    pub(super) fn extend(self, super_size: u64, fields: &Fields<'_>, ids: IdSize) -> u64 {
-        let Self::HotSpot { reference, dense, .. } = self else { return super_size };
-        let size = |kind: FieldType| match kind {
-            FieldType::Object => reference,
-            kind => kind.size(ids) as u64,
-        };
-        let own = fields.iter().fold(0, |total: u64, field| total.saturating_add(size(field.kind)));
-        let size = super_size.saturating_add(own);
-        if dense { size } else { size.next_multiple_of(reference) }
-    }
-
-    /// Bytes of an instance: of a class that states `stated` and whose chain comes to `chain`.
+    /// Bytes of an instance of a class, with these values.
     #[inline]
-    pub(super) fn instance(self, stated: u32, chain: u64) -> u64 {
-        match self {
-            Self::Stated { .. } => stated.into(),
-            Self::HotSpot { .. } => up(chain),
+    pub(super) fn instance(&self, class: &Class<'_>, values: &[u8]) -> u64 {
+        match class.words {
+            None => class.size,
+            Some(offset) => class.size.saturating_add(self.stack(words(values, offset))),
         }
+    }
+
+    /// Bytes of a stack in a StackChunk: its words, and a bit for each that may be a reference (two for two narrow ones).
+    pub(super) fn stack(&self, words: u64) -> u64 {
+        let Self::HotSpot(layout) = self else { return 0 };
+        let bits = words.saturating_mul(if layout.reference == 4 { 2 } else { 1 });
+        layout.up(words.saturating_add(bits.div_ceil(64)).saturating_mul(8))
     }
 
     /// Bytes of an array of references.
     #[inline]
-    pub(super) fn object_array(self, count: u32, ids: IdSize) -> u64 {
-        let width = match self {
-            Self::Stated { .. } => ids.bytes() as u64,
-            Self::HotSpot { reference, .. } => reference,
-        };
-        up(self.base().saturating_add(4).saturating_add(width.saturating_mul(count.into())))
+    pub(super) fn object_array(&self, count: u32, ids: IdSize) -> u64 {
+        match self {
+            Self::Stated { object, .. } => {
+                up(object.saturating_add(4).saturating_add((ids.bytes() as u64).saturating_mul(count.into())), 8)
+            }
+            Self::HotSpot(layout) => {
+                let start = layout.before_references();
+                layout.up(start.saturating_add(layout.reference.saturating_mul(count.into())))
+            }
+        }
     }
 
-    /// Bytes of an array of numbers whose elements have `bytes` bytes.
+    /// Bytes of an array of numbers.
     #[inline]
-    pub(super) fn primitive_array(self, bytes: u64) -> u64 {
-        let header = self.base().saturating_add(4);
+    pub(super) fn primitive_array(&self, array: &PrimitiveArray<'_>, ids: IdSize) -> u64 {
+        self.numbers(array.size(ids), array.element.size(ids) as u64)
+    }
+
+    /// Bytes of an array of numbers that have `bytes` bytes together and `width` each.
+    #[inline]
+    pub(super) fn numbers(&self, bytes: u64, width: u64) -> u64 {
         match self {
-            Self::Stated { .. } => up(header.saturating_add(bytes)),
-            Self::HotSpot { reference, .. } => up(header.next_multiple_of(reference).saturating_add(bytes)),
+            Self::Stated { object, .. } => up(object.saturating_add(4).saturating_add(bytes), 8),
+            Self::HotSpot(layout) => {
+                let start = if width == 8 { layout.wide_array } else { layout.array };
+                layout.up(start.saturating_add(bytes))
+            }
         }
     }
 
     /// Bytes of a class object.
-    pub(super) fn class(self, statics: &Statics<'_>, ids: IdSize) -> u64 {
-        let size = |kind: FieldType| match (kind, self) {
-            (FieldType::Object, Self::HotSpot { reference, .. }) => reference,
-            (kind, _) => kind.size(ids) as u64,
-        };
+    pub(super) fn class(&self, statics: &Statics<'_>, ids: IdSize, strings: &Strings<'_>) -> u64 {
         match self {
             Self::Stated { ours: true, .. } => 0,
-            _ => up(statics.iter().map(|field| size(field.kind)).sum()),
-        }
-    }
-}
-
-fn up(size: u64) -> u64 {
-    size.saturating_add(7) & !7
-}
-
-/// Whether references are compressed, found while the objects go by.
-///
-/// Objects do not overlap: one that begins before the elements of the array before it in the file could end shows that
-/// elements are smaller than ids. MAT decides by the same, of arrays only.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Compression {
-    last: Option<(u64, u64)>,
-    seen: bool,
-}
-
-impl Compression {
-    /// Takes the next object.
-    #[inline]
-    pub(super) fn see(&mut self, object: &Object<'_>) {
-        let id = object.id();
-        if let Some((start, end)) = self.last {
-            self.seen |= start < id && id < end;
-        }
-        self.last = match object {
-            Object::ObjectArray(array) => {
-                Some((id, id.saturating_add(u64::from(array.count).saturating_mul(8).saturating_add(16))))
+            Self::HotSpot(layout) if layout.mirror > 0 => layout.up(layout.mirror.saturating_add(layout.statics(statics, strings))),
+            _ => {
+                let reference = if let Self::HotSpot(layout) = self { layout.reference } else { ids.bytes() as u64 };
+                let mut widths = Widths::default();
+                statics.iter().for_each(|field| widths.add(field.kind));
+                up(widths.total(reference), 8)
             }
-            _ => None,
-        };
+        }
     }
+}
 
-    /// Whether the objects so far show it.
-    pub(super) fn seen(&self) -> bool {
-        self.seen
-    }
+/// The words of a StackChunk's stack, which its field at this offset has.
+pub(super) fn words(values: &[u8], offset: usize) -> u64 {
+    let words = values.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |words| i32::from_be_bytes(*words));
+    u64::try_from(words).unwrap_or(0)
+}
+
+/// Rounds up to a power of two.
+#[inline]
+fn up(size: u64, alignment: u64) -> u64 {
+    let mask = alignment.saturating_sub(1);
+    size.saturating_add(mask) & !mask
 }

@@ -1,14 +1,18 @@
 //! What `info` says of a file.
 
+use super::inference;
+use super::layout::ClassTable;
 use super::naming::{Strings, class_name};
+use super::neighbours::Watch;
 use super::objects::Object;
 use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::ROOT_TAGS;
+use super::sizes::Rule;
 use crate::error::{Error, Result};
 use crate::input::format::Kind;
-use crate::input::info::{self, HeapInfo, HprofDetails, HprofTopClass, Info, RootCount, SnapshotInfo};
-use crate::input::load::ProfileOptions;
+use crate::input::info::{self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, RootCount, SnapshotInfo};
+use crate::input::load::{LayoutChoice, ProfileOptions};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES};
@@ -31,7 +35,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     }
     let mut totals = Totals::default();
     let damage = totals.read(&mut records, options).err();
-    Ok(totals.into_info(bytes, &records, damage))
+    Ok(totals.into_info(&records, damage))
 }
 
 fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
@@ -66,7 +70,7 @@ impl Count {
 }
 
 #[derive(Debug, Default)]
-struct Totals {
+struct Totals<'a> {
     records: info::RecordCounts,
     instances: Saturating<u64>,
     object_arrays: Saturating<u64>,
@@ -79,16 +83,16 @@ struct Totals {
     closed: Option<bool>,
     /// Names of classes: strings by class.
     names: FxHashMap<u64, u64>,
-    /// Position in `by_class`, by class.
-    index: FxHashMap<u64, usize>,
+    strings: Strings<'a>,
+    table: ClassTable<'a>,
+    watch: Watch,
+    /// By the row of the watch.
     by_class: Vec<(u64, Count)>,
-    /// The class of the last object: objects of one class often follow each other.
-    last: Option<(u64, usize)>,
     by_element: [Count; PRIMITIVES.len()],
 }
 
-impl Totals {
-    fn read(&mut self, records: &mut Records<'_>, options: ReadOptions<'_>) -> Result<()> {
+impl<'a> Totals<'a> {
+    fn read(&mut self, records: &mut Records<'a>, options: ReadOptions<'_>) -> Result<()> {
         let ids = records.header().id_size;
         let mut next_progress = 0;
         loop {
@@ -113,11 +117,19 @@ impl Totals {
                     }
                     self.threads += u64::from(root.trace().is_some());
                 }
-                Rec::Heap(HeapRec::ClassDump(_)) => self.classes += 1,
+                Rec::Heap(HeapRec::ClassDump(class)) => {
+                    self.classes += 1;
+                    if self.table.add(*class, offset) {
+                        self.watch.class(class.id, self.table.len().saturating_sub(1));
+                    }
+                }
                 Rec::Heap(HeapRec::HeapInfo { .. }) => self.records.add(record.name(), 1),
                 Rec::Top { body, .. } => {
                     self.records.add(record.name(), 1);
                     match body {
+                        Body::Utf8(string) => {
+                            self.strings.add(string.id, string.text);
+                        }
                         Body::LoadClass(class) => {
                             self.names.insert(class.class, class.name);
                         }
@@ -132,14 +144,15 @@ impl Totals {
 
     #[inline]
     fn add_object(&mut self, object: &Object<'_>, ids: IdSize) {
+        let row = self.watch.object(object, ids);
         match object {
             Object::Instance(instance) => {
                 self.instances += 1;
-                self.count(instance.class, instance.values.len());
+                self.count(row, instance.class, instance.values.len());
             }
             Object::ObjectArray(array) => {
                 self.object_arrays += 1;
-                self.count(array.class, array.elements.len());
+                self.count(row, array.class, array.elements.len());
             }
             Object::PrimitiveArray(array) => {
                 let bytes = array.size(ids);
@@ -152,26 +165,35 @@ impl Totals {
     }
 
     #[inline]
-    fn count(&mut self, class: u64, bytes: usize) {
-        let index = match self.last {
-            Some((last, index)) if last == class => index,
-            _ => {
-                let Self { index, by_class, .. } = self;
-                let index = *index.entry(class).or_insert_with(|| {
-                    let number = by_class.len();
-                    by_class.push((class, Count::default()));
-                    number
-                });
-                self.last = Some((class, index));
-                index
-            }
-        };
-        if let Some((_, count)) = self.by_class.get_mut(index) {
+    fn count(&mut self, row: Option<usize>, class: u64, bytes: usize) {
+        let Some(row) = row else { return };
+        if row >= self.by_class.len() {
+            self.by_class.push((class, Count::default()));
+        }
+        if let Some((_, count)) = self.by_class.get_mut(row) {
             count.add(bytes as u64);
         }
     }
 
-    fn into_info(self, bytes: &[u8], records: &Records<'_>, damage: Option<Error>) -> Info {
+    /// How objects are laid out. Takes what the watch saw.
+    fn layout(&mut self, ids: IdSize) -> Option<HprofLayout> {
+        self.table.set_names(&self.names);
+        self.table.resolve(ids);
+        let neighbours = std::mem::take(&mut self.watch).finish();
+        let found = inference::find(&mut self.table, &self.strings, ids, &neighbours, false, LayoutChoice::default());
+        let Rule::HotSpot(layout) = found.rule else { return None };
+        (!self.table.is_empty()).then(|| HprofLayout {
+            references: layout.reference,
+            header: layout.header,
+            array_header: layout.array,
+            alignment: layout.alignment,
+            gaps: layout.gaps.name(),
+            pairs: found.pairs,
+            measured_classes: found.corrected.len() as u64,
+        })
+    }
+
+    fn into_info(mut self, records: &Records<'_>, damage: Option<Error>) -> Info {
         let header = records.header();
         let mut info = Info::new(&super::SPEC, header.version);
         info.add_metadata("id_size", header.id_size.bytes());
@@ -185,6 +207,7 @@ impl Totals {
         if self.no_data.0 > 0 {
             info.warnings.push(format!("The contents of some arrays were left out; such arrays: {}.", self.no_data));
         }
+        let layout = self.layout(header.id_size);
         info.heap = Some(HeapInfo {
             snapshots: vec![SnapshotInfo {
                 index: 0,
@@ -208,7 +231,8 @@ impl Totals {
                     segments,
                     closed: self.closed,
                     roots: roots.into_iter().filter(|root| root.count > 0).collect(),
-                    top_classes: self.top_classes(bytes),
+                    layout,
+                    top_classes: self.top_classes(),
                 })),
             }],
         });
@@ -234,7 +258,7 @@ impl Totals {
         records
     }
 
-    fn top_classes(&self, bytes: &[u8]) -> Vec<HprofTopClass> {
+    fn top_classes(&self) -> Vec<HprofTopClass> {
         let classes = self.by_class.iter().map(|(class, count)| (Err(*class), *count));
         let arrays = PRIMITIVES.into_iter().zip(self.by_element).map(|(element, count)| (Ok(element), count));
         let mut ranking: Vec<_> = classes.chain(arrays).filter(|(_, count)| count.objects.0 > 0).collect();
@@ -242,12 +266,10 @@ impl Totals {
         ranking.sort_by_key(|(_, count)| Reverse((count.objects, count.bytes)));
         ranking.truncate(TOP_CLASSES);
         let string = |class: &u64| self.names.get(class).copied();
-        let wanted = ranking.iter().filter_map(|(name, _)| name.as_ref().err().and_then(string)).collect();
-        let strings = Strings::find(bytes, &wanted);
         let name = |class: Result<FieldType, u64>| match class {
             Ok(element) => format!("{}[]", element.name()),
-            Err(class) => match string(&class).filter(|name| strings.contains(*name)) {
-                Some(name) => class_name(strings.text(name), false).into_owned(),
+            Err(class) => match string(&class).filter(|name| self.strings.contains(*name)) {
+                Some(name) => class_name(self.strings.text(name), false).into_owned(),
                 None => format!("{class:#x}"),
             },
         };

@@ -27,8 +27,31 @@ pub struct HprofDetails {
     pub closed: Option<bool>,
     /// Roots by kind, those that occur.
     pub roots: Vec<RootCount>,
+    /// How objects are laid out in memory. None if the file states their sizes.
+    pub layout: Option<HprofLayout>,
     /// The classes with the most objects, most first.
     pub top_classes: Vec<HprofTopClass>,
+}
+
+/// How objects are laid out in memory. All numbers but the counts are bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct HprofLayout {
+    /// A reference.
+    pub references: u64,
+    /// The header of an object that is no array.
+    pub header: u64,
+    /// Where the elements of an array begin, if they are no larger than 4.
+    pub array_header: u64,
+    /// What addresses are multiples of.
+    pub alignment: u64,
+    /// What becomes of gaps between fields: `filled`, `own` (only the class itself fills them), `none`, or `rounded` (the fields of
+    /// each class are rounded up to a reference).
+    pub gaps: &'static str,
+    /// Neighbours whose distance is the size of the first one's class, which the layout was found with. None if ids are no
+    /// addresses of a JVM with pointers of 8 bytes: then the layout is the usual one.
+    pub pairs: Option<u64>,
+    /// Classes whose size is that distance, and not what HotSpot's rules give.
+    pub measured_classes: u64,
 }
 
 /// How many roots of a kind there are.

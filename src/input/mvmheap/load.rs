@@ -42,7 +42,13 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
                     builder.note("later snapshots that are cut or damaged", later as u64);
                 }
                 dump.note(failure);
-                return Ok(Loaded { heap: finish(builder), damage: dump.damage, incomplete: false, snapshot: number as u64 });
+                return Ok(Loaded {
+                    heap: finish(builder),
+                    damage: dump.damage,
+                    incomplete: false,
+                    snapshot: number as u64,
+                    remarks: Vec::new(),
+                });
             }
             Err(error) => failure = failure.or(Some(error)),
         }

@@ -1,0 +1,90 @@
+//! Classes of the JVM that have more in memory than a dump lists.
+
+use super::fields::Widths;
+use super::layout::is;
+
+/// What the JVM does to a class.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Hidden {
+    /// Fields that every version since 11 injects.
+    pub fields: Widths,
+    /// The objects are larger than their fields by what depends on the version: the distance to one neighbour is enough to tell.
+    pub larger: bool,
+    /// The objects have a stack behind their fields, so that they differ in size.
+    pub chunk: bool,
+    /// Up to JDK 14 references come first, and the gap before a long stays empty.
+    pub fixed: bool,
+}
+
+const fn fields(references: u64, longs: u64, ints: u64, bytes: u64) -> Widths {
+    Widths { references, longs, ints, shorts: 0, bytes }
+}
+
+/// Virtual threads that are not running keep their stacks in objects of this class (JDK 21 and later).
+const CHUNK: &str = "jdk.internal.vm.StackChunk";
+
+/// Fields that the JVM injects in all versions from 11 to 25 (`*_INJECTED_FIELDS` in `hotspot/share/classfile/javaClasses.hpp`;
+/// pointers count as longs).
+const INJECTED: [(&str, Widths); 7] = [
+    // klass, array_klass; oop_size, static_oop_field_count; protection_domain, signers, source_file (up to 14 init_lock).
+    ("java.lang.Class", fields(3, 2, 2, 0)),
+    ("java.lang.ClassLoader", fields(0, 1, 0, 0)),
+    ("java.lang.Module", fields(0, 1, 0, 0)),
+    ("java.lang.invoke.MemberName", fields(0, 1, 0, 0)),
+    ("java.lang.invoke.ResolvedMethodName", fields(0, 1, 0, 0)),
+    // cont; pc; maxThawingSize; flags.
+    (CHUNK, fields(1, 1, 1, 1)),
+    // vmdependencies, last_cleanup.
+    ("java.lang.invoke.MethodHandleNatives$CallSiteContext", fields(0, 2, 0, 0)),
+];
+
+/// Classes with injected fields in some versions, or with fields that `@Contended` keeps apart from others.
+const LARGER: [&str; 13] = [
+    "java.lang.Thread",
+    "java.lang.VirtualThread",
+    "java.lang.InternalError",
+    "java.lang.StackFrameInfo",
+    "java.util.concurrent.ConcurrentHashMap$CounterCell",
+    "java.util.concurrent.Exchanger$Node",
+    "java.util.concurrent.Exchanger$Slot",
+    "java.util.concurrent.ForkJoinPool",
+    "java.util.concurrent.ForkJoinPool$WorkQueue",
+    "java.util.concurrent.SubmissionPublisher$BufferedSubscription",
+    "java.util.concurrent.atomic.Striped64$Cell",
+    "jdk.internal.foreign.abi.NativeEntryPoint",
+    "jdk.internal.invoke.NativeEntryPoint",
+];
+
+/// Classes whose offsets the C++ code of up to JDK 14 knows (`layout_fields` in `classFileParser.cpp`).
+const FIXED: [&str; 16] = [
+    "java.lang.AssertionStatusDirectives",
+    "java.lang.Class",
+    "java.lang.ClassLoader",
+    "java.lang.ref.Reference",
+    "java.lang.ref.SoftReference",
+    "java.lang.StackTraceElement",
+    "java.lang.String",
+    "java.lang.Throwable",
+    "java.lang.Boolean",
+    "java.lang.Character",
+    "java.lang.Float",
+    "java.lang.Double",
+    "java.lang.Byte",
+    "java.lang.Short",
+    "java.lang.Integer",
+    "java.lang.Long",
+];
+
+/// What the JVM does to the class of a name.
+pub(super) fn hidden(name: &[u8]) -> Hidden {
+    if !name.starts_with(b"java") && !name.starts_with(b"jdk") {
+        return Hidden::default();
+    }
+    let injected = INJECTED.iter().find(|(class, _)| is(name, class));
+    Hidden {
+        fields: injected.map_or(Widths::default(), |(_, fields)| *fields),
+        larger: injected.is_some() || LARGER.iter().any(|class| is(name, class)),
+        chunk: is(name, CHUNK),
+        fixed: FIXED.iter().any(|class| is(name, class)),
+    }
+}

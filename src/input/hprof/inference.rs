@@ -1,0 +1,220 @@
+//! Finds the layout of objects, and the size of each class, from addresses and fields.
+//!
+//! HotSpot has rules for the fields of a class, which `fields` knows, and options that change them; a dump names neither its
+//! options nor its version. Each layout that arrays allow is tried on all classes: the one that agrees most often with the
+//! distance between neighbours is that of the file. Then the size of each class is settled, superclasses first:
+//!
+//! * A distance below the size by the rules is the size, as objects do not overlap.
+//! * A distance above it is the size if the JVM is known to add something to the class (`hidden`), or if it is that of at
+//!   least [`MANY`] neighbours and of half of them all. Otherwise there is garbage behind the objects, and the rules count.
+//!
+//! What a class has beyond the rules, its subclasses have too. Addresses are not used when they are not those of a JVM: no
+//! multiples of 8, or closer to each other than the fields between them allow.
+
+use super::fields::Gaps;
+use super::layout::{Class, ClassTable};
+use super::naming::Strings;
+use super::neighbours::{Arrays, Distance, Neighbours};
+use super::primitives::IdSize;
+use super::sizes::{Layout, Rule};
+use crate::input::load::LayoutChoice;
+
+/// Neighbours that make a size beyond the rules no accident.
+const MANY: u32 = 4;
+/// Bytes that the JVM adds to a class at most. `@Contended` takes 128 on each side of a group.
+const MOST_HIDDEN: u64 = 2048;
+/// Classes that `-v` names.
+const EXAMPLES: usize = 5;
+/// One class in so many may contradict all layouts before addresses are not trusted.
+const TRUST: usize = 16;
+
+/// How sizes are found, and what that rests on.
+#[derive(Clone, Debug)]
+pub(super) struct Found {
+    pub rule: Rule,
+    /// Neighbours whose distance is the size of the first one's class. None if the file or the user states sizes, or if ids are
+    /// no addresses.
+    pub pairs: Option<u64>,
+    /// Classes that are as large as the distance of their objects says, and not as the rules do, in the order of the file.
+    pub corrected: Vec<Corrected>,
+}
+
+impl Default for Found {
+    fn default() -> Self {
+        Self { rule: Rule::HotSpot(Layout::narrow_pointers(Gaps::Filled)), pairs: None, corrected: Vec::new() }
+    }
+}
+
+impl Found {
+    /// What neighbours prove beyond the rules. `name` is that of a class, by its position.
+    pub(super) fn remark(&self, name: impl Fn(usize) -> String) -> Option<String> {
+        let mut largest: Vec<_> = self.corrected.iter().collect();
+        largest.sort_by_key(|class| std::cmp::Reverse(class.pairs));
+        let example = |class: &&Corrected| format!("{} has {} bytes, not {}", name(class.class), class.size, class.by_rule);
+        let examples: Vec<_> = largest.iter().take(EXAMPLES).map(example).collect();
+        let rest = if largest.len() > EXAMPLES { " …" } else { "" };
+        let count = largest.len();
+        (count > 0).then(|| {
+            format!(
+                "classes whose size is the distance between objects, not what HotSpot's rules give: {count} ({}{rest})",
+                examples.join(", ")
+            )
+        })
+    }
+}
+
+/// A class whose size the rules did not find.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Corrected {
+    /// Its position.
+    pub class: usize,
+    /// What the rules say, in bytes.
+    pub by_rule: u64,
+    /// What it is.
+    pub size: u64,
+    /// Neighbours that say so.
+    pub pairs: u32,
+}
+
+/// Finds the rule, and settles the size of every class.
+pub(super) fn find(
+    classes: &mut ClassTable<'_>,
+    strings: &Strings<'_>,
+    ids: IdSize,
+    neighbours: &Neighbours,
+    ours: bool,
+    choice: LayoutChoice,
+) -> Found {
+    let by_rule = |rule| Found { rule, pairs: None, corrected: Vec::new() };
+    let object = classes.named("java.lang.Object", strings).and_then(|index| classes.get(index));
+    let stated = object.map_or(0, |class| class.dump.instance_size);
+    if stated > 0 {
+        classes.state_sizes();
+        return by_rule(Rule::Stated { object: stated.into(), ours });
+    }
+    let mirror = classes.named("java.lang.Class", strings);
+    let has_class_data = |class: &Class<'_>| class.own_field(b"classData", strings, ids).is_some();
+    let filled = mirror.and_then(|index| classes.get(index)).is_some_and(has_class_data);
+    if ids == IdSize::Four {
+        let layout = Layout::narrow_pointers(if filled { Gaps::Filled } else { Gaps::Rounded });
+        let ends = classes.ends(&layout, |_, _, end| end);
+        classes.set_sizes(&ends, &layout);
+        return by_rule(Rule::HotSpot(layout));
+    }
+    classes.find_hidden(strings, ids);
+    let distance = |class: &Class<'_>| neighbours.distance(class.dump.id).filter(|_| !class.hidden.chunk);
+    let mut distances: Vec<_> = classes.iter().map(distance).collect();
+    let alignment = neighbours.alignment().filter(|_| are_addresses(classes, &distances));
+    let mut layout = pick(classes, neighbours, alignment.map(|alignment| (alignment, &*distances)), filled, choice);
+    let is_measured = alignment.is_some() && choice == LayoutChoice::default();
+    if !is_measured {
+        distances.fill(None);
+    } else if let Some(distance) = mirror.and_then(|index| distances.get_mut(index)) {
+        see_mirrors(distance, classes, strings, neighbours, &layout);
+    }
+    let mut found = Found { rule: Rule::HotSpot(layout), pairs: is_measured.then_some(0), corrected: Vec::new() };
+    let ends = classes.ends(&layout, |index, class, end| {
+        let Some(distance) = distances.get(index).copied().flatten() else { return end };
+        let by_rule = layout.up(end);
+        let size = settle(by_rule, distance, class.larger);
+        if size == distance.least {
+            found.pairs = found.pairs.map(|pairs| pairs.saturating_add(distance.times.into()));
+        }
+        if size != by_rule {
+            found.corrected.push(Corrected { class: index, by_rule, size, pairs: distance.times });
+        }
+        end.saturating_add(size).saturating_sub(by_rule)
+    });
+    found.corrected.sort_by_key(|class| class.class);
+    classes.set_sizes(&ends, &layout);
+    layout.mirror = mirror.and_then(|index| classes.get(index)).map_or(0, |class| class.size);
+    found.rule = Rule::HotSpot(layout);
+    found
+}
+
+/// The size of a class, of which the rules say `by_rule`. `larger` classes have more than they list.
+fn settle(by_rule: u64, distance: Distance, larger: bool) -> u64 {
+    let Distance { least, times, pairs } = distance;
+    let is_size = match least.checked_sub(by_rule) {
+        None => true,
+        Some(more) => more <= MOST_HIDDEN && (larger || times >= MANY && times >= pairs / 2),
+    };
+    if is_size { least } else { by_rule }
+}
+
+/// Whether objects are at least as far from each other as the smallest layout says.
+fn are_addresses(classes: &ClassTable<'_>, distances: &[Option<Distance>]) -> bool {
+    let (_, contradicting, all) = agreement(classes, distances, &Layout::new(4, 8, 8, Gaps::Filled, 0));
+    contradicting.saturating_mul(TRUST) <= all
+}
+
+/// The classes whose distance is the size by the layout, those whose distance is smaller, and all with a distance.
+fn agreement(classes: &ClassTable<'_>, distances: &[Option<Distance>], layout: &Layout) -> (usize, usize, usize) {
+    let (mut same, mut contradicting, mut all) = (0usize, 0usize, 0usize);
+    classes.ends(layout, |index, _, end| {
+        if let Some(distance) = distances.get(index).copied().flatten() {
+            let size = layout.up(end);
+            same = same.saturating_add(usize::from(distance.least == size));
+            contradicting = contradicting.saturating_add(usize::from(distance.least < size));
+            all = all.saturating_add(1);
+        }
+        end
+    });
+    (same, contradicting, all)
+}
+
+/// The layout that agrees best with the distances, or the one that is usual if there are none. `filled`: the file is of JDK 15
+/// or later.
+fn pick(
+    classes: &ClassTable<'_>,
+    neighbours: &Neighbours,
+    addresses: Option<(u64, &[Option<Distance>])>,
+    filled: bool,
+    choice: LayoutChoice,
+) -> Layout {
+    let arrays = if addresses.is_some() { neighbours.arrays } else { Arrays::default() };
+    let (found, distances) = addresses.unwrap_or((8, &[]));
+    let alignment = choice.alignment.unwrap_or(found);
+    let references: &[u64] = match &choice.references {
+        Some(references) => std::slice::from_ref(references),
+        // No array has less than 16 bytes in front of references of 8.
+        None if neighbours.arrays.wide < 16 => &[4],
+        None => &[8, 4],
+    };
+    let gaps = if filled { [Gaps::Filled, Gaps::Own, Gaps::None] } else { [Gaps::Own, Gaps::None, Gaps::Filled] };
+    let mut best: Option<(Layout, i64)> = None;
+    for &reference in references {
+        // Class pointers have been small beside wide references since JDK 15.
+        let usual = if reference == 4 || filled { [12, 16, 8] } else { [16, 12, 8] };
+        let references = if reference == 4 { arrays.narrow } else { arrays.wide };
+        for (header, gaps) in usual.into_iter().flat_map(|header| gaps.map(|gaps| (header, gaps))) {
+            let layout = Layout::new(reference, header, alignment, gaps, arrays.numbers);
+            // The smallest header fits always, should the addresses be none of a JVM.
+            let fits = header == 8 || layout.array <= arrays.numbers && layout.before_references() <= references;
+            if choice.header.map_or(!fits, |chosen| chosen != header) {
+                continue;
+            }
+            let (same, contradicting, _) = agreement(classes, distances, &layout);
+            let score = (same as i64).saturating_sub(contradicting as i64);
+            if best.is_none_or(|(_, best)| score > best) {
+                best = Some((layout, score));
+            }
+        }
+    }
+    best.map_or(Layout::new(8, 16, alignment, Gaps::Filled, arrays.numbers), |(layout, _)| layout)
+}
+
+/// Takes class objects for instances of java.lang.Class, which they are but for the static fields behind them.
+fn see_mirrors(
+    distance: &mut Option<Distance>,
+    classes: &ClassTable<'_>,
+    strings: &Strings<'_>,
+    neighbours: &Neighbours,
+    layout: &Layout,
+) {
+    for (position, to_next) in &neighbours.mirrors {
+        let Some(class) = classes.get(*position as usize) else { continue };
+        let statics = layout.statics(&class.dump.statics, strings);
+        distance.get_or_insert(Distance::NONE).see(to_next.saturating_sub(statics) & !7);
+    }
+}

@@ -1,0 +1,282 @@
+//! Which objects stand next to each other, seen while they go by.
+//!
+//! Objects do not overlap, so the distance to any later object bounds the size of an earlier one, and the smallest distance of
+//! a class is nearly always its size. Two sources give distances in one pass, with memory that does not grow with the heap:
+//!
+//! * **The order of the file.** Most collectors let the dumper walk their regions by address, so that the next record is the next
+//!   object. Classes stand elsewhere in the file, which makes some distances too large and none too small.
+//! * **A sample of pages.** All objects and classes of some pages are kept and sorted at the end, for dumps in the order of the
+//!   graph (ZGC) and for classes. The sample is the whole heap until there are more than [`SAMPLE`] objects; then half
+//!   of the pages go, and again. Which ones depends on nothing but their addresses.
+
+use super::objects::Object;
+use super::primitives::IdSize;
+use rustc_hash::FxHashMap;
+
+/// Objects in the sample. Half a million takes 8 MiB.
+const SAMPLE: usize = 1 << 19;
+/// Bytes of a page of the sample: log2.
+const PAGE: u32 = 14;
+/// Pages without objects that may stand between neighbours.
+const EMPTY_PAGES: u64 = 64;
+
+/// What is known of the distance from the objects of a class to the next ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Distance {
+    /// The smallest one, in bytes.
+    pub least: u64,
+    /// How often it was that one.
+    pub times: u32,
+    /// How many there were.
+    pub pairs: u32,
+}
+
+impl Distance {
+    pub(super) const NONE: Self = Self { least: u64::MAX, times: 0, pairs: 0 };
+
+    #[inline]
+    pub(super) fn see(&mut self, distance: u64) {
+        self.pairs = self.pairs.saturating_add(1);
+        if distance < self.least {
+            *self = Self { least: distance, times: 1, ..*self };
+        } else if distance == self.least {
+            self.times = self.times.saturating_add(1);
+        }
+    }
+
+    /// Takes what another look at the same heap saw, which may be the same pairs.
+    fn merge(&mut self, other: Self) {
+        let (least, pairs) = (self.least.min(other.least), self.pairs.max(other.pairs));
+        let times = |seen: Self| if seen.least == least { seen.times } else { 0 };
+        *self = Self { least, times: times(*self).max(times(other)), pairs };
+    }
+}
+
+/// What stands at an address.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum What {
+    /// An object of the class of this row.
+    Instance(u32),
+    /// An array of so many references.
+    References(u32),
+    /// An array of elements of 4 bytes at most, with so many bytes.
+    Numbers(u32),
+    /// The object of a class, by its position in the file.
+    Class(u32),
+    Other,
+}
+
+/// The least bytes that arrays have besides their elements.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Arrays {
+    /// Those of numbers, where an element has 4 bytes at most.
+    pub numbers: u64,
+    /// Those of references, if these have 4 bytes.
+    pub narrow: u64,
+    /// Those of references, if these have 8 bytes; 0 if an array would reach into the next object.
+    pub wide: u64,
+}
+
+impl Default for Arrays {
+    fn default() -> Self {
+        Self { numbers: u64::MAX, narrow: u64::MAX, wide: u64::MAX }
+    }
+}
+
+impl Arrays {
+    fn merge(&mut self, other: Self) {
+        self.numbers = self.numbers.min(other.numbers);
+        self.narrow = self.narrow.min(other.narrow);
+        self.wide = self.wide.min(other.wide);
+    }
+}
+
+/// Distances by row of classes, and what arrays say.
+#[derive(Clone, Debug, Default)]
+struct Distances {
+    classes: Vec<Distance>,
+    arrays: Arrays,
+    /// Positions of classes, with the distance from their object to the next one.
+    mirrors: Vec<(u32, u64)>,
+}
+
+impl Distances {
+    #[inline]
+    fn see(&mut self, what: What, distance: u64) {
+        match what {
+            What::Instance(row) => {
+                if let Some(class) = self.classes.get_mut(row as usize) {
+                    class.see(distance);
+                }
+            }
+            What::References(count) => {
+                let count = u64::from(count);
+                self.arrays.narrow = self.arrays.narrow.min(distance.saturating_sub(count.saturating_mul(4)));
+                self.arrays.wide = self.arrays.wide.min(distance.saturating_sub(count.saturating_mul(8)));
+            }
+            What::Numbers(bytes) => {
+                self.arrays.numbers = self.arrays.numbers.min(distance.saturating_sub(bytes.into()));
+            }
+            What::Class(position) => self.mirrors.push((position, distance)),
+            What::Other => {}
+        }
+    }
+}
+
+/// Takes the objects of a file one by one.
+#[derive(Debug)]
+pub(super) struct Watch {
+    rows: FxHashMap<u64, u32>,
+    /// The last class of instances and of arrays: objects of one class often follow each other.
+    last_class: [Option<(u64, u32)>; 2],
+    last: Option<(u64, What)>,
+    distances: Distances,
+    /// All addresses, bit by bit.
+    bits: u64,
+    objects: u64,
+    sample: Vec<(u64, What)>,
+    /// The largest hash of a page in the sample.
+    limit: u64,
+}
+
+impl Default for Watch {
+    fn default() -> Self {
+        Self {
+            rows: FxHashMap::default(),
+            last_class: [None; 2],
+            last: None,
+            distances: Distances::default(),
+            bits: 0,
+            objects: 0,
+            sample: Vec::new(),
+            limit: u64::MAX,
+        }
+    }
+}
+
+impl Watch {
+    /// Takes the next object; the row of its class, if it is no primitive array. Rows count classes from 0 in the order of
+    /// their first objects.
+    #[inline]
+    pub(super) fn object(&mut self, object: &Object<'_>, ids: IdSize) -> Option<usize> {
+        let id = object.id();
+        let (what, row) = match object {
+            Object::Instance(instance) => {
+                let row = self.row(instance.class, 0);
+                (What::Instance(row), Some(row as usize))
+            }
+            Object::ObjectArray(array) => (What::References(array.count), Some(self.row(array.class, 1) as usize)),
+            Object::PrimitiveArray(array) if array.element.size(ids) <= 4 => match u32::try_from(array.size(ids)) {
+                Ok(bytes) => (What::Numbers(bytes), None),
+                Err(_) => (What::Other, None),
+            },
+            Object::PrimitiveArray(_) => (What::Other, None),
+        };
+        if let Some((before, last)) = self.last.replace((id, what))
+            && before < id
+        {
+            self.distances.see(last, id.saturating_sub(before));
+        }
+        self.add(id, what);
+        row
+    }
+
+    /// Takes a class, by its position.
+    pub(super) fn class(&mut self, id: u64, position: usize) {
+        self.add(id, u32::try_from(position).map_or(What::Other, What::Class));
+    }
+
+    #[inline]
+    fn add(&mut self, id: u64, what: What) {
+        self.bits |= id;
+        self.objects = self.objects.saturating_add(1);
+        if hash(id >> PAGE) <= self.limit {
+            self.keep(id, what);
+        }
+    }
+
+    fn keep(&mut self, id: u64, what: What) {
+        self.sample.push((id, what));
+        while self.sample.len() >= SAMPLE && self.limit > 0 {
+            self.limit /= 2;
+            let limit = self.limit;
+            self.sample.retain(|(id, _)| hash(id >> PAGE) <= limit);
+        }
+    }
+
+    #[inline]
+    fn row(&mut self, class: u64, kind: usize) -> u32 {
+        match self.last_class.get(kind) {
+            Some(Some((last, row))) if *last == class => *row,
+            _ => {
+                let Self { rows, distances, .. } = self;
+                let row = *rows.entry(class).or_insert_with(|| {
+                    distances.classes.push(Distance::NONE);
+                    (distances.classes.len() as u32).saturating_sub(1)
+                });
+                self.last_class.get_mut(kind).into_iter().for_each(|last| *last = Some((class, row)));
+                row
+            }
+        }
+    }
+
+    /// What was seen.
+    pub(super) fn finish(mut self) -> Neighbours {
+        // Sorting is next to nothing where the file is in the order of addresses.
+        self.sample.sort_by_key(|(id, _)| *id);
+        let mut sampled = Distances { classes: vec![Distance::NONE; self.distances.classes.len()], ..Distances::default() };
+        for ((before, what), (id, _)) in self.sample.iter().zip(self.sample.iter().skip(1)) {
+            if before < id && self.holds_all(before >> PAGE, id >> PAGE) {
+                sampled.see(*what, id.saturating_sub(*before));
+            }
+        }
+        let Distances { mut classes, mut arrays, .. } = self.distances;
+        classes.iter_mut().zip(&sampled.classes).for_each(|(class, sampled)| class.merge(*sampled));
+        arrays.merge(sampled.arrays);
+        Neighbours { rows: self.rows, classes, arrays, mirrors: sampled.mirrors, bits: self.bits, objects: self.objects }
+    }
+
+    /// Whether the sample has all pages behind the first one up to the last one.
+    fn holds_all(&self, first: u64, last: u64) -> bool {
+        last.saturating_sub(first) <= EMPTY_PAGES && (first..last).all(|page| hash(page.saturating_add(1)) <= self.limit)
+    }
+}
+
+#[inline]
+fn hash(page: u64) -> u64 {
+    // 2^64 divided by the golden ratio: neighbouring pages spread over all numbers.
+    page.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+/// What the addresses of a file's objects say.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Neighbours {
+    rows: FxHashMap<u64, u32>,
+    classes: Vec<Distance>,
+    pub arrays: Arrays,
+    /// Positions of classes, with the distance from their object to the next one.
+    pub mirrors: Vec<(u32, u64)>,
+    bits: u64,
+    objects: u64,
+}
+
+/// Objects that make it no accident that all addresses are multiples of 16.
+const ENOUGH: u64 = 64;
+
+impl Neighbours {
+    /// The distance from objects of a class, by its id.
+    pub(super) fn distance(&self, class: u64) -> Option<Distance> {
+        let distance = self.classes.get(*self.rows.get(&class)? as usize)?;
+        (distance.pairs > 0).then_some(*distance)
+    }
+
+    /// The greatest power of two that divides all addresses; HotSpot takes 8 to 256 for the alignment. None if addresses are
+    /// no multiples of 8, so that they are not those of a JVM with pointers of 8 bytes.
+    pub(super) fn alignment(&self) -> Option<u64> {
+        match self.bits.trailing_zeros() {
+            ..3 => None,
+            zeros if self.objects >= ENOUGH => Some(1 << zeros.min(8)),
+            _ => Some(8),
+        }
+    }
+}
