@@ -54,11 +54,11 @@ fn assert_sizes(file: &[u8], sizes: &[(u64, u64)], layout: LayoutChoice) {
     let heap = load(file, options).unwrap().heap;
     for &(id, size) in sizes {
         let object = heap.find(&format!("{id:#x}")).unwrap();
-        let name = heap.names.text(heap.type_of(object).name);
-        assert_eq!(heap.shallow.get(object.index()), size, "{name} at {id:#x}");
+        let name = heap.names().text(heap.type_of(object).name);
+        assert_eq!(heap.shallow_bytes(object), size, "{name} at {id:#x}");
     }
     let total = histogram(file, options).unwrap().total.shallow_bytes;
-    assert_eq!(total, heap.objects().map(|object| heap.shallow.get(object.index())).sum::<u64>());
+    assert_eq!(total, heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>());
 }
 
 #[test]
@@ -123,7 +123,7 @@ fn a_layout_on_the_command_line_counts_more_than_addresses() {
     let file = heap.finish(|_| {});
     let size = |layout| {
         let heap = load(&file, LoadOptions::default().layout(layout)).unwrap().heap;
-        heap.shallow.get(heap.find(&format!("{id:#x}")).unwrap().index())
+        heap.shallow_bytes(heap.find(&format!("{id:#x}")).unwrap())
     };
     assert_eq!(size(LayoutChoice::default()), 16);
     assert_eq!(size(LayoutChoice { header: Some(16), ..LayoutChoice::default() }), 24);
@@ -214,8 +214,8 @@ fn assert_histogram(dump: &Path, truth: &Path) {
     let mut found = BTreeMap::new();
     let heap = load(&file, LoadOptions::default()).unwrap().heap;
     for object in heap.objects() {
-        let name = heap.names.text(heap.type_of(object).name);
-        add(&mut found, name, (1, heap.shallow.get(object.index())));
+        let name = heap.names().text(heap.type_of(object).name);
+        add(&mut found, name, (1, heap.shallow_bytes(object)));
     }
     assert_eq!(found, expected, "{}", dump.display());
     let layout = &info(Format::Hprof, &file)["heap"]["snapshots"][0]["details"]["layout"];
