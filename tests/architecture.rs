@@ -90,3 +90,72 @@ fn formats_do_not_import_the_room_that_imports_them() {
         }
     }
 }
+
+#[test]
+fn commands_do_not_import_each_other() {
+    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
+    let commands = ["cat", "check", "convert", "diff", "find", "formats", "info", "path", "show", "top", "tree"];
+    for command in commands {
+        let (file, folder) = (rooms.join(format!("{command}.rs")), rooms.join(command));
+        let files = [file]
+            .into_iter()
+            .filter(|file| file.exists())
+            .chain(folder.exists().then(|| support::files(&folder)).into_iter().flatten());
+        for path in files.collect::<Vec<_>>() {
+            // The module of the file, below `cli`: `super` is one less of it.
+            let relative = path.strip_prefix(&rooms).unwrap().with_extension("");
+            let module: Vec<String> =
+                relative.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
+            let text = std::fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]").next().unwrap();
+            for import in imports(code) {
+                let mut steps = import.iter().map(String::as_str).peekable();
+                let mut here: Vec<&str> = match steps.peek() {
+                    Some(&"crate") => {
+                        steps.next();
+                        if steps.next() != Some("cli") {
+                            continue;
+                        }
+                        Vec::new()
+                    }
+                    Some(&"super") => module.iter().map(String::as_str).collect(),
+                    _ => continue,
+                };
+                while steps.next_if_eq(&"super").is_some() {
+                    here.pop();
+                }
+                here.extend(steps);
+                let other = here.first().filter(|first| **first != command && commands.contains(first));
+                assert_eq!(other, None, "{} imports a command: {}", path.display(), import.join("::"));
+            }
+        }
+    }
+}
+
+/// The paths that code imports or names, one for each item in braces.
+fn imports(code: &str) -> Vec<Vec<String>> {
+    let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect();
+    let mut paths = Vec::new();
+    // Prefixes of the braces that are open.
+    let mut open: Vec<Vec<String>> = Vec::new();
+    let mut path: Vec<String> = Vec::new();
+    let mut word = String::new();
+    for c in code.chars() {
+        match c {
+            c if c.is_alphanumeric() || c == '_' => word.push(c),
+            ':' => path.extend((!word.is_empty()).then(|| std::mem::take(&mut word))),
+            '{' => open.push(std::mem::take(&mut path)),
+            _ => {
+                path.extend((!word.is_empty()).then(|| std::mem::take(&mut word)));
+                if path.len() + open.last().map_or(0, Vec::len) > 1 {
+                    paths.push(open.iter().flatten().chain(&path).cloned().collect());
+                }
+                path.clear();
+                if c == '}' {
+                    open.pop();
+                }
+            }
+        }
+    }
+    paths
+}

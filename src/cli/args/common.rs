@@ -27,7 +27,7 @@ pub(in crate::cli) struct Common {
     /// Sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
-    /// With --format csv, put ' before text that a spreadsheet would run as a formula (=, +, -, @, tab or CR first)
+    /// In CSV, put ' before cells that a spreadsheet would run as a formula (=, +, -, @, tab or CR first)
     #[arg(long, global = true)]
     pub(in crate::cli) csv_safe: bool,
     /// No progress bar

@@ -1,4 +1,4 @@
-//! Arguments of `info`.
+//! Arguments of the commands that show a file as it is: `info` and `cat`.
 
 use super::heap::Snapshot;
 use clap::Args;
@@ -30,4 +30,39 @@ pub(in crate::cli) struct InfoArgs {
     /// Only this snapshot of a file with several (mvmheap): a number from 0, or `last`
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
+}
+
+/// Print every record in file order, one line each, with its offset
+///
+/// Streams with constant memory. Text for people, `--format jsonl` for programs.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool cat profile.mojo -n 20
+  dumptool cat app.heapdump --record goroutine,stack_frame
+  dumptool cat app.dartheap --format jsonl --record object | jq 'select(.shallow_size > 1000)'
+  dumptool cat app.heapdump --offset 0x1f00 -n 1 --contents")]
+pub(in crate::cli) struct CatArgs {
+    /// Dump to print; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Only records of these names (`info --records` shows which there are)
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(in crate::cli) record: Vec<String>,
+    /// Stop after this many records; 0 is all
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    pub(in crate::cli) limit: Option<u64>,
+    /// Only records that begin at or after this offset (decimal or 0x…)
+    #[arg(long, value_name = "FROM", value_parser = parse_offset)]
+    pub(in crate::cli) offset: Option<u64>,
+    /// Show memory contents (in hexadecimal) and long lists in full
+    #[arg(long)]
+    pub(in crate::cli) contents: bool,
+}
+
+fn parse_offset(text: &str) -> Result<u64, String> {
+    let number = match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u64::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.map_err(|_| "an offset is a decimal number or 0x and hexadecimal digits".to_owned())
 }

@@ -1,34 +1,28 @@
 //! The command line's grammar and its help.
 
-mod cat;
 mod check;
 mod common;
-mod completions;
 mod convert;
 mod diff;
 mod find;
 mod heap;
 mod info;
-mod path;
+mod object;
 mod profile;
-mod show;
 mod top;
 mod tree;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(in crate::cli) use cat::CatArgs;
 pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
-pub(in crate::cli) use completions::CompletionsArgs;
 pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, TableArg, Target, WhichArg};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
 pub(in crate::cli) use find::{FindArgs, FindSortArg};
 pub(in crate::cli) use heap::{ObjectsArg, RootOptions, RootsArg, Snapshot, Snapshots, SortArg};
-pub(in crate::cli) use info::InfoArgs;
-pub(in crate::cli) use path::PathArgs;
+pub(in crate::cli) use info::{CatArgs, InfoArgs};
+pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::{MetricArg, ProfileOptions};
-pub(in crate::cli) use show::ShowArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
 
@@ -80,6 +74,16 @@ pub(in crate::cli) enum Command {
     /// Print the manual page (roff)
     #[command(after_help = "Examples:\n  dumptool man > ~/.local/share/man/man1/dumptool.1")]
     Man,
+}
+
+/// Print a completion script
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool completions bash > ~/.local/share/bash-completion/completions/dumptool
+  dumptool completions zsh > ~/.zfunc/_dumptool")]
+pub(in crate::cli) struct CompletionsArgs {
+    /// Shell to complete for
+    pub(in crate::cli) shell: clap_complete::Shell,
 }
 
 #[cfg(test)]

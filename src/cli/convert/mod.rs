@@ -2,8 +2,7 @@
 
 mod austin;
 mod dominators;
-mod heapsnapshot;
-mod hprof;
+mod heap;
 mod options;
 mod parts;
 mod profile;
@@ -59,8 +58,8 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     match target {
         // A recording streams, if all of it is wanted; a text is a profile like others.
         Target::Austin if input.format == Format::Mojo && !args.profile.selects() => austin::run(&conversion),
-        Target::Hprof if input.kind == Kind::Heap => hprof::run(&conversion),
-        Target::Heapsnapshot => heapsnapshot::run(&conversion),
+        Target::Hprof if input.kind == Kind::Heap => heap::to_hprof(&conversion),
+        Target::Heapsnapshot => heap::to_heapsnapshot(&conversion),
         Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(&conversion),
         _ if input.kind == Kind::Heap => dominators::run(&conversion),
         _ => profile::run(&conversion),

@@ -4,6 +4,7 @@ use super::{Conversion, Converted, Report, parts, stacks};
 use crate::cli::args::{ConvertArgs, DialectArg, MetricArg, Target};
 use crate::cli::destination::Destination;
 use crate::cli::memory::profile_limit;
+use crate::cli::print::CsvSafe;
 use crate::cli::profile::{self, refused, require_thread};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{self, Status};
@@ -12,10 +13,10 @@ use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::profile::{Metric, Profile, ProfileNotes};
 use crate::model::stacks::{Selection, of_profile};
-use crate::output;
 use crate::output::austin::Dialect;
 use crate::output::loss::Loss;
 use crate::output::written::Written;
+use crate::output::{self, Syntax, stack_rows};
 use std::io;
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
@@ -141,7 +142,11 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
         }
         _ => {}
     }
-    stacks::write(target, &of_profile(profile, conversion.title(), selection), out)
+    let stacks = of_profile(profile, conversion.title(), selection);
+    match target {
+        Target::Csv if conversion.session.common.csv_safe => stack_rows::write(&stacks, Syntax::Csv, &mut CsvSafe::new(out)),
+        _ => stacks::write(target, &stacks, out),
+    }
 }
 
 /// What was lost by the model already.

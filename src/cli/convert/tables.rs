@@ -4,6 +4,7 @@ use super::{Conversion, Converted, Report};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::cli::args::{TableArg, Target};
 use crate::cli::heap::report_loaded;
+use crate::cli::print::CsvSafe;
 use crate::cli::size::{count, plural};
 use crate::cli::status::Status;
 use crate::output::Syntax;
@@ -29,7 +30,10 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     };
     let syntax = if target == Target::Csv { Syntax::Csv } else { Syntax::Jsonl };
     let tree = DominatorTree::new(heap);
-    let (rows, bytes) = conversion.write(|out| tables::write(heap, &tree, table, syntax, out))?;
+    let (rows, bytes) = conversion.write(|out| match session.common.csv_safe {
+        true => tables::write(heap, &tree, table, syntax, CsvSafe::new(out)),
+        false => tables::write(heap, &tree, table, syntax, out),
+    })?;
     // They are numbered as objects are, so that references from and to them can be followed.
     let root_rows = if name == "objects" { rows.saturating_sub(heap.object_count()) } else { 0 };
     let stand_ins = match root_rows {

@@ -4,6 +4,7 @@ use super::view::View;
 use crate::cli::print::{Align, Table};
 use crate::cli::session::Session;
 use crate::cli::size::{count, duration, plural};
+use crate::cli::terminal::shown;
 use crate::input::info::{
     BiggestType, DartDetails, FormatDetails, GoDetails, HeapInfo, HprofDetails, Info, Segments, SnapshotInfo,
 };
@@ -170,7 +171,7 @@ fn snapshot_row(snapshot: &SnapshotInfo, session: &Session) -> Vec<String> {
         _ => details.total_heap_size,
     };
     let biggest = match &details.biggest_type {
-        Some(BiggestType { name: Some(name), bytes, .. }) => format!("{name} {}", session.size(*bytes)),
+        Some(BiggestType { name: Some(name), bytes, .. }) => format!("{} {}", shown(name), session.size(*bytes)),
         _ => String::new(),
     };
     let incomplete = if snapshot.complete { "" } else { "incomplete " };

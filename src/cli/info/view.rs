@@ -66,7 +66,7 @@ impl View {
 
     /// Adds a fact: a label, a number and a remark.
     pub(super) fn fact(&mut self, label: &str, number: impl Into<String>, remark: impl Into<String>) {
-        self.facts.push([label.to_owned(), number.into(), remark.into()]);
+        self.facts.push([label.to_owned(), number.into(), shown(&remark.into())]);
     }
 
     /// The text, ended by a line feed.

@@ -1,11 +1,13 @@
 //! Prints results: one description of columns gives tables, JSON, JSON lines, CSV and Markdown.
 
 mod columns;
+mod csv_safe;
 pub(crate) mod markdown;
 mod table;
 mod value;
 
 pub(crate) use columns::Columns;
+pub(crate) use csv_safe::CsvSafe;
 pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 
@@ -86,7 +88,10 @@ pub(crate) fn print<'a, T>(
                 writeln!(out)
             })
         }),
-        OutputFormat::Csv => to_stdout(|out| csv(columns, rows, session.common.csv_safe, out)),
+        OutputFormat::Csv => to_stdout(|out| match session.common.csv_safe {
+            true => csv(columns, rows, CsvSafe::new(out)),
+            false => csv(columns, rows, out),
+        }),
         OutputFormat::Markdown => to_stdout(|out| {
             markdown::table(columns, rows, out)?;
             match text {
@@ -120,26 +125,14 @@ pub(crate) fn to_stdout(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) 
 }
 
 /// Writes a header, also where there are no rows, and a line for each row.
-fn csv<'a, T>(columns: &Columns<'a, T>, rows: &'a [T], is_safe: bool, out: &mut impl Write) -> io::Result<()> {
+fn csv<'a, T>(columns: &Columns<'a, T>, rows: &'a [T], out: impl Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
     let (names, rows) = columns.fields(rows);
     writer.write_record(names).map_err(csv_error)?;
-    for mut fields in rows {
-        if is_safe {
-            fields.iter_mut().for_each(disarm);
-        }
+    for fields in rows {
         writer.serialize(fields).map_err(csv_error)?;
     }
     writer.flush()
-}
-
-/// Keeps a spreadsheet from running a text as a formula.
-fn disarm(field: &mut Value<'_>) {
-    if let Value::Text(text) = field
-        && text.starts_with(['=', '+', '-', '@', '\t', '\r'])
-    {
-        *field = Value::Text(format!("'{text}").into());
-    }
 }
 
 /// The error below one of csv's, which would hide that a pipe was closed.
