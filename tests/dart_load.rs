@@ -5,6 +5,7 @@ mod support;
 use dumptool::input::Format;
 use dumptool::input::dart::load;
 use dumptool::input::load::{LoadOptions, Loaded, SnapshotChoice};
+use dumptool::model::WarningKind;
 use dumptool::model::heap::{Heap, Ids, ObjectId, RootKind, TypeKind, Value};
 use support::dart::{Snapshot, string, uleb};
 
@@ -175,8 +176,8 @@ fn external_sizes_are_added_up_and_strays_counted() {
     let bytes = world().property(6, 100, "a").property(5, 0, "b").property(6, 20, "c").property(11, 1, "d").bytes();
     let heap = loaded(&bytes).heap;
     assert_eq!(heap.externals(), [(ObjectId(5), 120)]);
-    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
-    assert_eq!(warnings, [("external sizes of objects that are not in the file", 1)]);
+    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    assert_eq!(warnings, [(WarningKind::StrayExternalSizes, 1)]);
 }
 
 #[test]
@@ -184,8 +185,8 @@ fn what_contradicts_itself_is_loaded_and_counted() {
     let bytes = world().object(99, 8, [0], &[77, u64::MAX]).bytes();
     let heap = loaded(&bytes).heap;
     assert_eq!((heap.len(), edges(&heap, "#11").len()), (11, 0));
-    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
-    assert_eq!(warnings, [("objects whose class is not in the file", 1), ("references to objects that are not in the file", 2)]);
+    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    assert_eq!(warnings, [(WarningKind::UnknownClass, 1), (WarningKind::DanglingReferences, 2)]);
 }
 
 #[test]

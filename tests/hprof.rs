@@ -3,6 +3,7 @@
 use dumptool::input::hprof::{self, load};
 use dumptool::input::load::{LoadOptions, Loaded, SnapshotChoice};
 use dumptool::input::{Format, ReadOptions};
+use dumptool::model::WarningKind;
 use dumptool::model::heap::{Heap, LabelKind, LoadWarning, ObjectId, RootKind, TypeKind, Value};
 use serde_json::json;
 use support::hprof::File;
@@ -267,14 +268,14 @@ fn faults_are_counted() {
     assert_eq!(references(&heap, at(&heap, 80)), []);
     assert_eq!(references(&heap, at(&heap, 104)), strong(&[("next", 80)]));
     let expected = [
-        ("references to objects that are not in the file", 2),
-        ("objects of classes that are not in the file", 1),
-        ("objects with less data than their class has fields, whose references are missing", 1),
-        ("objects whose superclasses are not in the file, whose references may be missing", 1),
-        ("objects with the id of another object", 1),
-        ("roots that hold no object of the file", 1),
+        (WarningKind::DanglingReferences, 2),
+        (WarningKind::UnknownClasses, 1),
+        (WarningKind::ShortObjects, 1),
+        (WarningKind::UnknownSuperclasses, 1),
+        (WarningKind::RepeatedIds, 1),
+        (WarningKind::DanglingRoots, 1),
     ];
-    assert_eq!(heap.warnings(), expected.map(|(what, count)| LoadWarning { what, count, damage: true }));
+    assert_eq!(heap.warnings(), expected.map(|(what, count)| LoadWarning { kind: what, count }));
     assert_eq!(
         broken(F, &bytes),
         [
@@ -525,7 +526,7 @@ fn the_corpus_has_the_instances_that_visualvm_sees() {
     for (name, count, bytes) in [("GenHeap$Rec", 20000, 960_000), ("int[]", 20498, 629_000), ("byte[]", 29544, 974_536)] {
         assert_eq!(of_type(&heap, name), (count, bytes), "{name}");
     }
-    let warning = LoadWarning { what: "elements of arrays that the JVM left out of the file", count: 686, damage: false };
+    let warning = LoadWarning { kind: WarningKind::OmittedElements, count: 686 };
     assert_eq!(heap.warnings(), [warning]);
     assert_eq!(broken(F, &file), [""; 0]);
     assert_eq!(hprof::check(&file, ReadOptions::default()).unwrap().findings.len(), 28);

@@ -6,6 +6,7 @@ use dumptool::error::ErrorKind;
 use dumptool::input::Format;
 use dumptool::input::load::{LoadOptions, Loaded, SnapshotChoice};
 use dumptool::input::mvmheap::load;
+use dumptool::model::WarningKind;
 use dumptool::model::heap::{Heap, Ids, ObjectId, RootKind, TypeKind};
 use serde_json::Value;
 use std::path::Path;
@@ -141,12 +142,8 @@ fn what_is_in_no_table_is_loaded_and_counted() {
     let names = type_names(&heap);
     assert_eq!((names[3].as_str(), names[7].as_str()), ("<unknown type> []", "<unknown frame> []"));
     assert_eq!(names[10], "<unknown kind> []");
-    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
-    let expected = [
-        ("references whose label is not in the file", 1),
-        ("objects whose type or frame is not in the file", 3),
-        ("references to objects that are not in the file", 2),
-    ];
+    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    let expected = [(WarningKind::UnknownLabels, 1), (WarningKind::UnknownTypesOrFrames, 3), (WarningKind::DanglingReferences, 2)];
     assert_eq!(warnings, expected);
 }
 
@@ -204,8 +201,8 @@ fn a_cut_file_gives_its_last_whole_snapshot() {
     let bytes = support::read(&support::fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap"));
     let last = loaded(&bytes, LoadOptions::default());
     assert_eq!((last.snapshot, last.damage.is_some()), (1, true));
-    let warnings: Vec<_> = last.heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
-    assert_eq!(warnings, [("later snapshots that are cut or damaged", 1)]);
+    let warnings: Vec<_> = last.heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    assert_eq!(warnings, [(WarningKind::DamagedSnapshots, 1)]);
     let error = load(&bytes, number(2)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Truncated);
 }

@@ -47,7 +47,7 @@ fn hprof(heap: &Heap<'_>) {
         assert!(info.damage.is_none(), "{:?}", info.damage);
         let again = input::load(Format::Hprof, &out, LoadOptions::default()).expect("our own output is loaded");
         assert!(
-            again.damage.is_none() && again.heap.warnings().iter().all(|warning| !warning.damage),
+            again.damage.is_none() && again.heap.warnings().iter().all(|warning| !warning.is_damage()),
             "{:?}",
             again.heap.warnings()
         );

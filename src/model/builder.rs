@@ -5,6 +5,7 @@ use super::heap::{
     TypeId, TypeKind,
 };
 use super::names::Names;
+use crate::model::heap::WarningKind;
 
 /// Collects objects and their references. Counts that are known beforehand avoid growth by doubling.
 ///
@@ -130,14 +131,9 @@ impl<'a> HeapBuilder<'a> {
         first
     }
 
-    /// Counts something that could not be loaded because the file is damaged.
-    pub fn warn(&mut self, what: &'static str, count: u64) {
-        self.heap.warnings.extend((count > 0).then_some(LoadWarning { what, count, damage: true }));
-    }
-
-    /// Counts something that could not be loaded although the file is as its runtime wrote it.
-    pub fn note(&mut self, what: &'static str, count: u64) {
-        self.heap.warnings.extend((count > 0).then_some(LoadWarning { what, count, damage: false }));
+    /// Counts something that could not be loaded as it is in the file. A count of 0 adds no warning.
+    pub fn warn(&mut self, kind: WarningKind, count: u64) {
+        self.heap.warnings.extend((count > 0).then_some(LoadWarning { kind, count }));
     }
 
     /// Sets the size of a pointer in the dumped process, in bytes.
@@ -188,7 +184,7 @@ impl<'a> HeapBuilder<'a> {
         self.heap.ephemerons.retain(|pair| pair.holder.0 < objects && pair.key.0 < objects && pair.value.0 < objects);
         let roots = self.heap.roots.len();
         self.heap.roots.retain(|root| root.object.0 < objects);
-        self.warn("roots that hold no object of the file", (roots - self.heap.roots.len()) as u64);
+        self.warn(WarningKind::DanglingRoots, (roots - self.heap.roots.len()) as u64);
         let references = &mut self.heap.references;
         // Some at a time, so that the processor compares several at once.
         let exist = |targets: &[ObjectId]| targets.iter().fold(true, |exist, target| exist & (target.0 < objects));
@@ -218,7 +214,7 @@ impl<'a> HeapBuilder<'a> {
         references.label.truncate(kept);
         references.weak = weak;
         references.first = first;
-        self.warn("references to objects that are not in the file", dropped as u64);
+        self.warn(WarningKind::DanglingReferences, dropped as u64);
     }
 }
 
@@ -266,6 +262,6 @@ mod tests {
         assert_eq!(of(0).len(), 1);
         assert_eq!((of(0)[0].target, of(0)[0].label, of(0)[0].weak), (ObjectId(1), Label::index(1), true));
         assert_eq!(of(1).len(), 0);
-        assert_eq!(heap.warnings, [LoadWarning { what: "references to objects that are not in the file", count: 2, damage: true }]);
+        assert_eq!(heap.warnings, [LoadWarning { kind: WarningKind::DanglingReferences, count: 2 }]);
     }
 }

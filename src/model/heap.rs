@@ -22,6 +22,7 @@ use std::ops::Range;
 pub use super::columns::{Offsets, Sizes};
 pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread};
+pub use super::warning::{LoadWarning, WarningKind};
 
 /// An object: its row in the columns of a [`Heap`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -236,17 +237,6 @@ pub enum Value<'a> {
 pub trait ObjectValues<'a>: Send + Sync {
     /// The value of an object.
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
-}
-
-/// Something that could not be loaded as it is in the file, and how often.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LoadWarning {
-    /// What, in the plural: `references to objects that are not in the file`.
-    pub what: &'static str,
-    /// How often.
-    pub count: u64,
-    /// The file is damaged: no runtime writes such a thing.
-    pub damage: bool,
 }
 
 /// A heap.

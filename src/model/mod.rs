@@ -31,15 +31,15 @@ pub mod sample;
 pub mod stacks;
 #[doc(hidden)]
 pub mod sum;
+mod warning;
 
 pub use addresses::Addresses;
 pub use builder::HeapBuilder;
 pub use fields::{FieldSink, Record};
-pub use heap::{
-    Ephemeron, Heap, Ids, LoadWarning, MAX_OBJECTS, ObjectId, ObjectValues, Reference, References, Type, TypeId, TypeKind, Value,
-};
+pub use heap::{Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId, ObjectValues, Reference, References, Type, TypeId, TypeKind, Value};
 pub use label::{Label, LabelKind};
 pub use names::{NameId, Names};
 pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};
 pub use sum::Sum;
+pub use warning::{LoadWarning, WarningKind};

@@ -4,6 +4,7 @@ use crate::fixtures::fixture;
 use crate::support::{B, Dump, F, HEAP, S, U};
 use dumptool::input::go;
 use dumptool::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
+use dumptool::model::WarningKind;
 use dumptool::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, TypeKind, Value};
 use dumptool::source::Source;
 use serde_json::{Value as Json, json};
@@ -307,15 +308,15 @@ fn what_contradicts_itself_is_counted() {
         .frame(SP, 0, 0, "main.lost")
         .finish(3, 144);
     let heap = load(&bytes, RootScan::Default).heap;
-    let mut warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.what, warning.count)).collect();
-    warnings.sort();
+    let mut warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    warnings.sort_by_key(|(kind, _)| kind.text());
     assert_eq!(
         warnings,
         [
-            ("object records at the address of another object", 1),
-            ("objects that overlap the next one", 1),
-            ("pointer fields beyond the end of their object", 3),
-            ("stack frames without a goroutine", 1),
+            (WarningKind::RepeatedAddresses, 1),
+            (WarningKind::OverlappingObjects, 1),
+            (WarningKind::FieldsBeyondObjects, 3),
+            (WarningKind::StrayFrames, 1),
         ]
     );
     assert_eq!((heap.len(), heap.shallow_bytes(ObjectId(0))), (2, 64), "the first record of an address counts");

@@ -99,7 +99,7 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
     for warning in &loaded.heap.warnings {
-        terminal.warn(&input.path, &format!("{}: {}", warning.what, warning.count));
+        terminal.warn(&input.path, &format!("{}: {}", warning.kind, warning.count));
     }
     if session.common.verbose {
         loaded.remarks.iter().for_each(|remark| terminal.warn(&input.path, remark));
@@ -112,7 +112,7 @@ pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_
         }
         return Status::Damaged;
     }
-    match loaded.heap.warnings.iter().any(|warning| warning.damage) {
+    match loaded.heap.warnings.iter().any(|warning| warning.is_damage()) {
         true => Status::Damaged,
         false => Status::Done,
     }

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
+use crate::model::heap::WarningKind;
 use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
 use classes::{Class, Classes};
 pub use histogram::histogram;
@@ -158,8 +159,8 @@ impl<'a> Loader<'a> {
 
     fn finish(mut self, records: &Records<'a>, bytes: &'a [u8]) -> Heap<'a> {
         roots::add(&mut self.builder, &self.isolates, &String::from_utf8_lossy(records.header().name));
-        self.builder.warn("objects whose class is not in the file", self.classless.0);
-        self.builder.warn("external sizes of objects that are not in the file", self.ownerless.0);
+        self.builder.warn(WarningKind::UnknownClass, self.classless.0);
+        self.builder.warn(WarningKind::StrayExternalSizes, self.ownerless.0);
         self.builder.heap().pointer_size = records.word_size().bytes().unwrap_or(0);
         let values = DartValues::new(bytes, self.positions, self.classes.kinds(), records);
         self.builder.finish(Ids::Rows(1), Some(Box::new(values)))

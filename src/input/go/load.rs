@@ -27,6 +27,7 @@ mod values;
 
 use crate::error::Result;
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::model::heap::WarningKind;
 use crate::model::heap::{Heap, Ids, LoadWarning, References};
 use crate::model::names::Names;
 use edges::Edges;
@@ -69,15 +70,14 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let mut names = Names::default();
     let roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
     let mut warnings = Warnings::default();
-    warnings.add("object records at the address of another object", survey.duplicates);
-    warnings.add("objects that overlap the next one", placed.overlapping.0);
-    warnings.add("pointer fields beyond the end of their object", edges.faults.beyond.0);
-    warnings
-        .add("interfaces of a type that is not in the file", (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0);
-    warnings.add("objects of a type that is not in the file", edges.faults.unknown_types.0);
-    warnings.add("fields beyond the size of their type", survey.old.dropped_fields());
-    warnings.add("stack frames without a goroutine", roots.faults.lost_frames.0);
-    warnings.add("missing params record: 8-byte little-endian pointers are assumed", u64::from(survey.params.is_none()));
+    warnings.add(WarningKind::RepeatedAddresses, survey.duplicates);
+    warnings.add(WarningKind::OverlappingObjects, placed.overlapping.0);
+    warnings.add(WarningKind::FieldsBeyondObjects, edges.faults.beyond.0);
+    warnings.add(WarningKind::UnknownInterfaceTypes, (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0);
+    warnings.add(WarningKind::UnknownTypes, edges.faults.unknown_types.0);
+    warnings.add(WarningKind::FieldsBeyondTypes, survey.old.dropped_fields());
+    warnings.add(WarningKind::StrayFrames, roots.faults.lost_frames.0);
+    warnings.add(WarningKind::MissingParams, u64::from(survey.params.is_none()));
     let (types, type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     progress(1, 1);
     let (words, damage) = (survey.words, survey.damage.take());
@@ -107,9 +107,9 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
 struct Warnings(Vec<LoadWarning>);
 
 impl Warnings {
-    fn add(&mut self, what: &'static str, count: u64) {
+    fn add(&mut self, kind: WarningKind, count: u64) {
         if count > 0 {
-            self.0.push(LoadWarning { what, count, damage: true });
+            self.0.push(LoadWarning { kind, count });
         }
     }
 }

@@ -26,6 +26,7 @@ use crate::input::read::Progress;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
+use crate::model::heap::WarningKind;
 use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
 use std::num::Saturating;
 
@@ -50,7 +51,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         &positions,
         options.progress,
     );
-    builder.warn("objects with the id of another object", repeated);
+    builder.warn(WarningKind::RepeatedIds, repeated);
     let contents = Contents::new(bytes, &scan, positions, &types.of_class);
     threads::add(&scan, &addresses, &contents, &mut builder);
     builder.heap().pointer_size = scan.ids.bytes() as u8;
@@ -188,11 +189,11 @@ impl<'a> Rows<'_, 'a> {
             }
         }
         let Faults { dangling, dangling_elements, classless, short, broken } = self.faults;
-        self.builder.warn("references to objects that are not in the file", dangling.0);
-        self.builder.note("elements of arrays that the JVM left out of the file", dangling_elements.0);
-        self.builder.warn("objects of classes that are not in the file", classless.0);
-        self.builder.warn("objects with less data than their class has fields, whose references are missing", short.0);
-        self.builder.warn("objects whose superclasses are not in the file, whose references may be missing", broken.0);
+        self.builder.warn(WarningKind::DanglingReferences, dangling.0);
+        self.builder.warn(WarningKind::OmittedElements, dangling_elements.0);
+        self.builder.warn(WarningKind::UnknownClasses, classless.0);
+        self.builder.warn(WarningKind::ShortObjects, short.0);
+        self.builder.warn(WarningKind::UnknownSuperclasses, broken.0);
     }
 
     fn add_object(&mut self, object: &Object<'_>, last: &mut Option<(u64, usize)>) {

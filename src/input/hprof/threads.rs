@@ -7,6 +7,7 @@ use super::values::Contents;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
+use crate::model::heap::WarningKind;
 use crate::model::heap::{Label, Root, RootKind, StackFrame};
 use crate::model::names::Names;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -53,7 +54,7 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
         };
         builder.add_root(Root { object, kind: tag.kind, group, label, frame });
     }
-    builder.warn("roots that hold no object of the file", missing.0);
+    builder.warn(WarningKind::DanglingRoots, missing.0);
 }
 
 /// A thread as the file says it: in a record of its own, as a root, or both.

@@ -20,6 +20,7 @@ use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, SnapshotChoice, no_snapshot};
 use crate::input::read::Progress;
 use crate::model::builder::HeapBuilder;
+use crate::model::heap::WarningKind;
 use crate::model::heap::{Heap, Ids};
 pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -39,7 +40,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
             Ok(mut builder) => {
                 let later = dump.snapshots.len().saturating_sub(number).saturating_sub(1);
                 if options.snapshot == SnapshotChoice::Last {
-                    builder.note("later snapshots that are cut or damaged", later as u64);
+                    builder.warn(WarningKind::DamagedSnapshots, later as u64);
                 }
                 dump.note(failure);
                 return Ok(Loaded {
@@ -109,8 +110,8 @@ fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progres
     let heap = builder.heap();
     (heap.type_of, heap.shallow, heap.external, heap.references) = (type_of, rows.shallow, rows.external, references);
     roots::add(&mut builder, &rows.kinds);
-    builder.warn("references whose label is not in the file", unnamed);
-    builder.warn("objects whose type or frame is not in the file", untyped);
+    builder.warn(WarningKind::UnknownLabels, unnamed);
+    builder.warn(WarningKind::UnknownTypesOrFrames, untyped);
     Ok(builder)
 }
 

@@ -1,0 +1,104 @@
+//! What a loader could not take from a file as it is.
+
+use std::fmt;
+
+/// Something that could not be loaded as it is in the file, and how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LoadWarning {
+    /// What was met. Its text is a noun phrase in the plural.
+    pub kind: WarningKind,
+    /// How often.
+    pub count: u64,
+}
+
+impl LoadWarning {
+    /// Returns `true` if the file is damaged: no runtime writes such a file.
+    pub fn is_damage(&self) -> bool {
+        self.kind.is_damage()
+    }
+}
+
+/// A kind of [`LoadWarning`]. Displays as text, such as `references to objects that are not in the file`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum WarningKind {
+    /// References to objects that are not in the file.
+    DanglingReferences,
+    /// Roots that refer to no object of the file.
+    DanglingRoots,
+    /// Objects with the id of an earlier object (hprof).
+    RepeatedIds,
+    /// Object records at the address of an earlier one (Go).
+    RepeatedAddresses,
+    /// Objects that overlap the next one (Go).
+    OverlappingObjects,
+    /// Pointer fields beyond the end of their object (Go).
+    FieldsBeyondObjects,
+    /// Fields beyond the size of their type (Go).
+    FieldsBeyondTypes,
+    /// Objects whose type record is missing (Go).
+    UnknownTypes,
+    /// Interface values whose type record is missing (Go).
+    UnknownInterfaceTypes,
+    /// Objects whose class record is missing (hprof).
+    UnknownClasses,
+    /// Objects whose class is missing from the class table (Dart).
+    UnknownClass,
+    /// Objects whose superclass records are missing (hprof).
+    UnknownSuperclasses,
+    /// Objects whose type or frame is missing (MoarVM).
+    UnknownTypesOrFrames,
+    /// References whose label is missing (MoarVM).
+    UnknownLabels,
+    /// Objects with less data than the fields of their class need (hprof).
+    ShortObjects,
+    /// External sizes of objects that are not in the file (Dart).
+    StrayExternalSizes,
+    /// Stack frames without a goroutine (Go).
+    StrayFrames,
+    /// The params record is missing (Go).
+    MissingParams,
+    /// Array elements that the JVM did not write (hprof). Not damage.
+    OmittedElements,
+    /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
+    DamagedSnapshots,
+}
+
+impl WarningKind {
+    /// The text: a noun phrase in the plural.
+    pub fn text(self) -> &'static str {
+        match self {
+            Self::DanglingReferences => "references to objects that are not in the file",
+            Self::DanglingRoots => "roots that hold no object of the file",
+            Self::RepeatedIds => "objects with the id of another object",
+            Self::RepeatedAddresses => "object records at the address of another object",
+            Self::OverlappingObjects => "objects that overlap the next one",
+            Self::FieldsBeyondObjects => "pointer fields beyond the end of their object",
+            Self::FieldsBeyondTypes => "fields beyond the size of their type",
+            Self::UnknownTypes => "objects of a type that is not in the file",
+            Self::UnknownInterfaceTypes => "interfaces of a type that is not in the file",
+            Self::UnknownClasses => "objects of classes that are not in the file",
+            Self::UnknownClass => "objects whose class is not in the file",
+            Self::UnknownSuperclasses => "objects whose superclasses are not in the file, whose references may be missing",
+            Self::UnknownTypesOrFrames => "objects whose type or frame is not in the file",
+            Self::UnknownLabels => "references whose label is not in the file",
+            Self::ShortObjects => "objects with less data than their class has fields, whose references are missing",
+            Self::StrayExternalSizes => "external sizes of objects that are not in the file",
+            Self::StrayFrames => "stack frames without a goroutine",
+            Self::MissingParams => "missing params record: 8-byte little-endian pointers are assumed",
+            Self::OmittedElements => "elements of arrays that the JVM left out of the file",
+            Self::DamagedSnapshots => "later snapshots that are cut or damaged",
+        }
+    }
+
+    /// Returns `true` if only damaged files give this warning.
+    pub fn is_damage(self) -> bool {
+        !matches!(self, Self::OmittedElements | Self::DamagedSnapshots)
+    }
+}
+
+impl fmt::Display for WarningKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.text())
+    }
+}
