@@ -107,7 +107,8 @@ fn sizes_of_moarvm_come_back(path: &std::path::Path) {
         .sum::<u64>();
     let mut out = Vec::new();
     let report = hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
-    let rounded = report.lost.iter().find(|loss| loss.what.starts_with("sizes that MAT")).and_then(|loss| loss.bytes);
+    let rounded =
+        report.lost.iter().find(|loss| loss.what == dumptool::output::loss::LossKind::RoundedInstance).and_then(|loss| loss.bytes);
     let is_near = |shown: u64, bytes: u64| shown.abs_diff(bytes) * 100 <= bytes;
     for shown in [report.bytes, report.bytes + rounded.unwrap_or(0)] {
         assert!(is_near(shown, all), "{}: {shown} bytes of {all}", path.display());

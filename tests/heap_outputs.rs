@@ -15,6 +15,7 @@ use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, Root, RootKin
 use dumptool::output::Syntax;
 use dumptool::output::dot::{self, Arrow, Drawing};
 use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions, HeapSnapshotReport};
+use dumptool::output::loss::LossKind;
 use dumptool::output::tables::{self, Table};
 use serde_json::Value;
 use support::{files, fixture, read};
@@ -137,7 +138,7 @@ fn garbage_does_not_hold_live_objects() {
     assert_eq!(edges_of(8, &parts), ["element 1 -> 9"], "one object of the garbage is enough");
     assert_eq!(edges_of(9, &parts), ["hidden 0 -> 11", "weak x -> 3"]);
     assert_eq!(edges_of(1, &parts), ["property x -> 3", "property +0x18 -> 5", "weak y -> 11"]);
-    assert!(report.lost.iter().any(|loss| loss.what.contains("written as weak") && loss.count == 1));
+    assert!(report.lost.iter().any(|loss| loss.what == LossKind::WeakenedReferences && loss.count == 1));
 }
 
 #[test]

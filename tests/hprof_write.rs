@@ -8,6 +8,7 @@ use dumptool::model::addresses::AddressesBuilder;
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind, StackFrame, TypeKind, Value};
 use dumptool::output::hprof::{HprofOptions, HprofReport, IdKind, write};
+use dumptool::output::loss::LossKind;
 use std::collections::HashMap;
 
 /// Writes, checks, and compares the report with what the checker counts.
@@ -23,7 +24,7 @@ fn written_with(heap: &Heap<'_>, options: &HprofOptions) -> (Dump, HprofReport) 
     assert_eq!(report.roots, dump.roots.len() as u64);
     assert_eq!(report.bytes, dump.objects.keys().map(|id| dump.size(*id)).sum::<u64>());
     assert_eq!(report.references, dump.objects.keys().map(|id| dump.references(*id).len() as u64).sum::<u64>());
-    let rounded = lost(&report, "sizes that MAT and hprof-slurp round up (VisualVM does not)").1;
+    let rounded = lost(&report, LossKind::RoundedInstance).1;
     if dump.id_size == 4 {
         let mat: u64 = dump.objects.keys().map(|id| dump.mat_size(*id)).sum();
         assert_eq!(mat, report.bytes + rounded, "MAT shows what the report says");
@@ -35,7 +36,7 @@ fn written(heap: &Heap<'_>) -> (Dump, HprofReport) {
     written_with(heap, &HprofOptions::default())
 }
 
-fn lost(report: &HprofReport, what: &str) -> (u64, u64) {
+fn lost(report: &HprofReport, what: LossKind) -> (u64, u64) {
     report.lost.iter().find(|loss| loss.what == what).map_or((0, 0), |loss| (loss.count, loss.bytes.unwrap_or(0)))
 }
 
@@ -102,7 +103,7 @@ fn sizes_that_references_exceed_are_counted() {
     let (dump, report) = written(&finish(builder, [(smi, Value::Integer(-7))]));
     assert_eq!((dump.size(id(a)), dump.mat_size(id(a)), dump.size(id(smi))), (8, 16, 0));
     assert_eq!(dump.field(id(smi), "value") as i64, -7);
-    assert_eq!(lost(&report, "sizes that MAT and hprof-slurp round up (VisualVM does not)"), (2, 8 + 16));
+    assert_eq!(lost(&report, LossKind::RoundedInstance), (2, 8 + 16));
 }
 
 #[test]
@@ -125,8 +126,8 @@ fn elements_stand_at_their_index_and_large_objects_are_arrays() {
     assert_eq!((dump.class_name(id(a)), dump.size(id(a))), ("[Ldart:core._List;", 64));
     assert_eq!((dump.class_name(id(b)), dump.size(id(b))), ("[LBig;", 4096));
     assert_eq!(dump.size(id(c)), 1216);
-    assert_eq!(lost(&report, "sizes rounded up"), (1, 1216 - 24));
-    assert_eq!(lost(&report, "names of references of objects that are written as arrays"), (302, 0));
+    assert_eq!(lost(&report, LossKind::RoundedArray), (1, 1216 - 24));
+    assert_eq!(lost(&report, LossKind::ArrayLabel), (302, 0));
 }
 
 #[test]
@@ -181,8 +182,8 @@ fn contents_are_numbers_and_byte_arrays() {
     assert_eq!((dump.field(id(b), "0x0"), dump.class_name(id(b))), (0x0706_0504_0302_0100, "24 B without pointers"));
     let Object::Numbers { basic: 8, bytes } = &dump.objects[&id(c)] else { panic!("no byte array") };
     assert_eq!((&bytes[..], dump.size(id(c))), (&memory[..4084], 4096));
-    assert_eq!(lost(&report, "memory contents that have no place"), (2, 8 + 12));
-    assert_eq!(lost(&report, "type names of memory blocks over 2 KiB, which are byte[]").0, 1);
+    assert_eq!(lost(&report, LossKind::Contents), (2, 8 + 12));
+    assert_eq!(lost(&report, LossKind::BytesType).0, 1);
 }
 
 #[test]
@@ -207,7 +208,7 @@ fn weak_references_do_not_retain() {
     assert_eq!((dump.field(id(b), "referent"), dump.field(id(b), "value_")), (id(a), id(c)));
     let helper = dump.references(id(c))[0];
     assert_eq!((dump.class_name(helper), dump.field(helper, "referent")), ("java/lang/ref/WeakReference", id(a)));
-    assert_eq!(lost(&report, "ephemerons: their value is kept alive by the holder alone").0, 1);
+    assert_eq!(lost(&report, LossKind::Ephemeron).0, 1);
 }
 
 #[test]
@@ -274,14 +275,11 @@ fn references_beyond_the_size_of_an_object_are_in_its_external_bytes() {
     assert_eq!((dump.references(id(e)), dump.size(id(e)), dump.mat_size(id(e))), (vec![id(a)], 40, 40));
     assert_eq!((dump.references(id(f)), dump.size(id(f)), dump.mat_size(id(f))), (vec![], 32, 32));
 
-    let spilled = "objects with more references than bytes: the array for their external memory holds them, one step further away";
+    let spilled = LossKind::Spilled;
     assert_eq!(lost(&report, spilled).0, 3);
-    assert_eq!(
-        lost(&report, "external memory of up to 8 bytes, which is rounded to 0 or 8 bytes of the object itself"),
-        (2, 5 + 3)
-    );
-    assert_eq!(lost(&report, "sizes rounded up"), (2, 40 + 3));
-    assert_eq!(lost(&report, "sizes that MAT and hprof-slurp round up (VisualVM does not)").0, 0);
+    assert_eq!(lost(&report, LossKind::Inside), (2, 5 + 3));
+    assert_eq!(lost(&report, LossKind::RoundedArray), (2, 40 + 3));
+    assert_eq!(lost(&report, LossKind::RoundedInstance).0, 0);
 }
 
 /// Where the names of references differ too much for classes, all references are in the array.
@@ -328,7 +326,7 @@ fn roots_have_names_and_threads_have_frames() {
         vec![("main.worker".to_owned(), "main.go".to_owned(), 42); 2]
     );
     assert!(dump.roots.contains(&(0xff, id(a))));
-    assert_eq!(lost(&report, "names of variables of call frames").0, 1);
+    assert_eq!(lost(&report, LossKind::FrameLabel).0, 1);
 }
 
 #[test]
@@ -417,8 +415,8 @@ fn budget(objects: u64) -> u64 {
     (32 << 20) + 256 * objects
 }
 
-const CUT_SIZE: &str = "sizes cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all";
-const CUT_EXTERNAL: &str = "external memory cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all";
+const CUT_SIZE: LossKind = LossKind::CutSize;
+const CUT_EXTERNAL: LossKind = LossKind::CutExternal;
 
 /// A list of type `_List` for each size, with so many external bytes.
 fn lists(sizes: impl IntoIterator<Item = (u64, u64)>) -> Heap<'static> {
@@ -533,7 +531,7 @@ fn long_texts_that_many_objects_have_are_cut() {
     let (bytes, report) = written_bytes(&finish(builder, values));
     // The first one, and what the budget allows.
     assert!((16 << 20..19 << 20).contains(&bytes), "{bytes}");
-    assert_eq!(lost(&report, "texts cut short").0, 300 - 17);
+    assert_eq!(lost(&report, LossKind::CutText).0, 300 - 17);
 }
 
 /// A long name that many names are put together with is cut.

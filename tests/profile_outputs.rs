@@ -6,6 +6,7 @@ use dumptool::input::load::ProfileOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::profile::{Metric, Mode, Profile, Values};
 use dumptool::model::stacks::{Selection, WeightedStacks, of_profile};
+use dumptool::output::loss::LossKind;
 use dumptool::output::written::Written;
 use dumptool::output::{Syntax, firefox, folded, hprof, mojo, pprof, speedscope, stack_rows};
 use serde_json::Value;
@@ -285,8 +286,8 @@ fn what_is_replaced_or_left_out_is_counted() {
     let stacks = stacks_of(&profile, vec![Metric::Time], false);
     let (_, report) = written(|out| folded::write(&stacks, 0, out));
     let lost: BTreeMap<_, _> = report.lost.iter().map(|lost| (lost.what, lost.count)).collect();
-    assert_eq!(lost["names with semicolons or line breaks, which were replaced"], 3);
-    assert_eq!(lost["stacks whose sum is 0"], 1, "{lost:?}");
+    assert_eq!(lost[LossKind::ReplacedSeparators], 3);
+    assert_eq!(lost[LossKind::ZeroStacks], 1, "{lost:?}");
 }
 
 /// Sums that hprof has a place for: samples, and memory that came into use and what of it stays.

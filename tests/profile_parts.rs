@@ -7,6 +7,7 @@ use dumptool::input::load::{Parts, ProfileOptions};
 use dumptool::input::{self, Format};
 use dumptool::model::profile::{Metric, Profile, ProfileNotes, Values};
 use dumptool::model::stacks::{Selection, lend};
+use dumptool::output::loss::LossKind;
 use dumptool::output::spool::Spool;
 use dumptool::output::{folded, pprof, speedscope};
 use proptest::prelude::*;
@@ -59,7 +60,7 @@ fn facts(bytes: &[u8], size: usize) -> Facts {
 }
 
 /// The sum of each folded stack, and what is said of them.
-fn folded_sums(bytes: &[u8], size: usize, selection: &Selection) -> (BTreeMap<String, i64>, i64, Vec<&'static str>) {
+fn folded_sums(bytes: &[u8], size: usize, selection: &Selection) -> (BTreeMap<String, i64>, i64, Vec<LossKind>) {
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
@@ -75,7 +76,12 @@ fn folded_sums(bytes: &[u8], size: usize, selection: &Selection) -> (BTreeMap<St
         *sums.entry(stack.to_owned()).or_default() += number.parse::<i64>().unwrap();
     }
     // Stacks without a sum are counted in each part.
-    let lost = written.lost.iter().map(|lost| lost.what).filter(|what| !what.starts_with("stacks whose sum")).collect();
+    let lost = written
+        .lost
+        .iter()
+        .map(|lost| lost.what)
+        .filter(|what| !matches!(what, LossKind::ZeroStacks | LossKind::NegativeStacks))
+        .collect();
     (sums, written.sums[0].sum, lost)
 }
 
@@ -349,8 +355,8 @@ fn what_is_put_into_callers_is_bounded_and_said() {
     let (whole, written) = svg::at_once(&bytes, &selection);
     let (folded, written_folded) = svg::in_parts(&bytes, 16_000, 20_000, &selection);
     assert_eq!(written_folded.sums, written.sums);
-    let lost = |what: &str| written_folded.lost.iter().find(|lost| lost.what.starts_with(what)).map_or(0, |lost| lost.count as i64);
-    let (stacks, put) = (lost("stacks far too narrow"), lost("microseconds of stacks"));
+    let lost = |what: LossKind| written_folded.lost.iter().find(|lost| lost.what == what).map_or(0, |lost| lost.count as i64);
+    let (stacks, put) = (lost(LossKind::NarrowStacks), lost(LossKind::NarrowMicroseconds));
     assert!(stacks > 10_000 && put > 0 && put <= written.sums[0].sum, "{stacks} stacks, {put} of {}", written.sums[0].sum);
     let (whole, folded) = (svg::widths(&whole), svg::widths(&folded));
     for (name, &width) in &whole {

@@ -12,6 +12,7 @@ use super::written::Written;
 use crate::model::profile::thread::parse_thread_id;
 use crate::model::profile::{FrameKind, Profile, ProfileFrame};
 use crate::model::sample::{Sample, SampleFrame, SampleSink};
+use crate::output::loss::LossKind;
 use std::borrow::Cow;
 use std::io::{self, Write};
 
@@ -232,8 +233,8 @@ pub fn write_profile(
     metadata.try_for_each(|metadatum| writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes()))?;
     let (_, counts) = writer.finish()?;
     let mut written = Written { stacks: counts.samples, ..Written::default() };
-    written.lose("invalid, kernel and GC frames", counts.left_out_frames);
-    written.lose("memory and idle of the mode full", counts.left_out_metrics);
+    written.lose(LossKind::SpecialFrames, counts.left_out_frames);
+    written.lose(LossKind::FullModeMetrics, counts.left_out_metrics);
     Ok(written)
 }
 

@@ -8,6 +8,7 @@ use super::json;
 use super::written::{Written, empty_entries, rows_by_track};
 use crate::model::profile::{FrameId, FrameKind, StackId, Unit};
 use crate::model::stacks::{Entry, Moment, WeightedStacks};
+use crate::output::loss::LossKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::json;
 use std::io::{self, Write};
@@ -47,8 +48,8 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
         thread(stacks, track, main, &rows[track], out, &mut written)
     })?;
     out.write_all(b"}\n")?;
-    written.lose("values but the first", stacks.values.len().saturating_sub(1) as u64);
-    written.lose("empty stacks, shown as gaps", empty_entries(stacks));
+    written.lose(LossKind::OtherValues, stacks.values.len().saturating_sub(1) as u64);
+    written.lose(LossKind::EmptyStackGaps, empty_entries(stacks));
     Ok(written)
 }
 

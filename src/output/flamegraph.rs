@@ -6,6 +6,7 @@ use super::lines::{Counts, Labels, track_frames};
 use super::written::Written;
 use crate::model::profile::Unit;
 use crate::model::stacks::WeightedStacks;
+use crate::output::loss::LossKind;
 use inferno::flamegraph::{Options, TextTruncateDirection, from_lines};
 use std::io::{self, Write};
 
@@ -70,7 +71,7 @@ impl FlamegraphWriter {
         self.tree.for_each(|_, _, sum| _ = self.counts.is_line(sum));
         let folded = self.tree.folded();
         let mut written = self.counts.finish(&self.labels, stacks);
-        written.lose("stacks far too narrow to be seen, whose values were put into their callers", folded.stacks);
+        written.lose(LossKind::NarrowStacks, folded.stacks);
         written.lose(in_callers(stacks.values[self.value].unit), folded.value);
         self.tree.keep_visible();
         let tracks: Vec<String> = stacks.tracks.iter().map(track_frames).collect();
@@ -87,11 +88,11 @@ impl FlamegraphWriter {
 }
 
 /// How much of a unit was put into callers, as something that was lost.
-fn in_callers(unit: Unit) -> &'static str {
+fn in_callers(unit: Unit) -> LossKind {
     match unit {
-        Unit::Microseconds => "microseconds of stacks that were put into their callers",
-        Unit::Bytes => "bytes of stacks that were put into their callers",
-        Unit::Count => "samples of stacks that were put into their callers",
+        Unit::Microseconds => LossKind::NarrowMicroseconds,
+        Unit::Bytes => LossKind::NarrowBytes,
+        Unit::Count => LossKind::NarrowSamples,
     }
 }
 

@@ -4,6 +4,7 @@ use super::written::{Written, label};
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind};
 use crate::model::stacks::{Track, WeightedStacks};
+use crate::output::loss::LossKind;
 use rustc_hash::FxHashMap;
 
 /// How many lines there are, and what they do not say.
@@ -44,10 +45,10 @@ impl Counts {
     pub(super) fn finish(self, labels: &Labels, stacks: &WeightedStacks) -> Written {
         let Counts { mut written, nothing, negative } = self;
         let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
-        written.lose("line numbers of frames", lines as u64);
-        written.lose("names with semicolons or line breaks, which were replaced", labels.replaced + replaced_tracks(stacks));
-        written.lose("stacks whose sum is 0", nothing);
-        written.lose("stacks whose sum is negative", negative);
+        written.lose(LossKind::LineNumbers, lines as u64);
+        written.lose(LossKind::ReplacedSeparators, labels.replaced + replaced_tracks(stacks));
+        written.lose(LossKind::ZeroStacks, nothing);
+        written.lose(LossKind::NegativeStacks, negative);
         written
     }
 }

@@ -6,6 +6,7 @@ use super::kept_samples;
 use super::written::{ValueSum, Written};
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind, Metric, Profile, ProfileMetadatum, ProfileSample, Values};
+use crate::output::loss::LossKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -194,11 +195,11 @@ impl<W: Write> Writer<'_, W> {
         let left_out = self.profile.metadata.iter().filter(|metadatum| !is_kept(metadatum, whole, samples)).count();
         let without_interpreter = self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();
         let losses = [
-            ("columns and last lines of frames", notes.ranges),
-            ("asyncio task events", notes.task_events),
-            ("metadata that counts samples", left_out as u64),
-            ("threads whose interpreter is not known, which is 0 now", without_interpreter as u64),
-            ("NULs in names, which were replaced", self.cleaned),
+            (LossKind::FrameRanges, notes.ranges),
+            (LossKind::TaskEvents, notes.task_events),
+            (LossKind::MetadataOfSamples, left_out as u64),
+            (LossKind::UnknownInterpreters, without_interpreter as u64),
+            (LossKind::ReplacedNuls, self.cleaned),
         ];
         let mut written = Written { stacks: self.sums.samples, sums: metrics.map(sum).collect(), lost: Vec::new() };
         losses.into_iter().for_each(|(what, count)| written.lose(what, count));

@@ -7,6 +7,7 @@
 use super::written::{Written, empty_entries};
 use crate::model::profile::{FrameId, StackId, Unit};
 use crate::model::stacks::WeightedStacks;
+use crate::output::loss::LossKind;
 use rustc_hash::FxHashMap;
 use std::io::{self, Write};
 
@@ -66,7 +67,7 @@ impl PprofWriter {
     /// When the output cannot be written.
     pub fn part(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         self.written.lose_depth(stacks);
-        self.written.lose("empty stacks, shown as <no frames>", empty_entries(stacks));
+        self.written.lose(LossKind::EmptyStacks, empty_entries(stacks));
         for track in self.labels.len()..stacks.tracks.len() {
             let labels = self.labels(stacks, track);
             self.labels.push(labels);

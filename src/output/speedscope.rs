@@ -5,6 +5,7 @@ use super::spool::Spool;
 use super::written::{Written, empty_entries, rows_by_track};
 use crate::model::profile::{FrameId, FrameKind, Unit};
 use crate::model::stacks::WeightedStacks;
+use crate::output::loss::LossKind;
 use serde::Serialize;
 use std::io::{self, Write};
 
@@ -45,8 +46,8 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     }
     json::array(out, "", profiles, |out, (track, value)| profile(stacks, track, value, &rows[track], out, &mut written))?;
     out.write_all(b"}\n")?;
-    written.lose("negative numbers", negative);
-    written.lose("empty stacks, shown as <no frames>", empty);
+    written.lose(LossKind::NegativeNumbers, negative);
+    written.lose(LossKind::EmptyStacks, empty);
     Ok(written)
 }
 
@@ -232,8 +233,8 @@ impl SpeedscopeWriter {
             out.write_all(b"]}")
         })?;
         out.write_all(b"}\n")?;
-        self.written.lose("negative numbers", self.negative);
-        self.written.lose("empty stacks, shown as <no frames>", self.empty);
+        self.written.lose(LossKind::NegativeNumbers, self.negative);
+        self.written.lose(LossKind::EmptyStacks, self.empty);
         Ok(self.written)
     }
 

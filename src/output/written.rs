@@ -3,6 +3,7 @@
 use super::loss::Loss;
 use crate::model::profile::{FrameKind, ProfileFrame, StackId};
 use crate::model::stacks::{MAX_DEPTH, WeightedStacks};
+use crate::output::loss::LossKind;
 use serde::Serialize;
 
 /// What was written.
@@ -45,7 +46,7 @@ impl Written {
     /// What was lost before these stacks were to be written.
     pub(super) fn lose_depth(&mut self, stacks: &WeightedStacks) {
         const { assert!(MAX_DEPTH == 500, "this is what the text says") };
-        self.lose("stacks deeper than 500 frames, which were cut", stacks.cut_entries);
+        self.lose(LossKind::CutStacks, stacks.cut_entries);
     }
 
     #[inline]
@@ -59,7 +60,7 @@ impl Written {
     }
 
     /// Counts losses, together with those of the same name.
-    pub(crate) fn lose(&mut self, what: &'static str, count: u64) {
+    pub(crate) fn lose(&mut self, what: LossKind, count: u64) {
         match self.lost.iter_mut().find(|loss| loss.what == what) {
             Some(loss) => loss.count += count,
             None => self.lost.extend(Loss::of(what, count, None)),

@@ -8,6 +8,7 @@ use crate::input::mojo::samples::{Stop, Streamed, for_each_sample};
 use crate::input::mojo::symbols::Lookup;
 use crate::output::austin::{AustinCounts, AustinWriter, Dialect};
 use crate::output::loss::Loss;
+use crate::output::loss::LossKind;
 use serde::Serialize;
 
 #[derive(Serialize)]
@@ -50,14 +51,14 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
 
 fn lost(counts: &AustinCounts, streamed: &Streamed) -> Vec<Loss> {
     let losses = [
-        ("columns and last lines of frames", streamed.ranges),
-        ("asyncio task events", streamed.task_events),
-        ("samples that the damage cut", streamed.cut),
-        ("stacks of more than 65,536 frames, cut to the outermost", streamed.deep),
-        ("invalid, kernel and GC frames", counts.left_out_frames),
-        ("memory and idle of the mode full", counts.left_out_metrics),
-        ("samples without a metric", counts.without_metric),
-        ("names that are not UTF-8, written with U+FFFD", counts.replaced),
+        (LossKind::FrameRanges, streamed.ranges),
+        (LossKind::TaskEvents, streamed.task_events),
+        (LossKind::CutSamples, streamed.cut),
+        (LossKind::DeepStacks, streamed.deep),
+        (LossKind::SpecialFrames, counts.left_out_frames),
+        (LossKind::FullModeMetrics, counts.left_out_metrics),
+        (LossKind::WithoutMetric, counts.without_metric),
+        (LossKind::NotUtf8, counts.replaced),
     ];
     losses.into_iter().filter_map(|(what, count)| Loss::of(what, count, None)).collect()
 }

@@ -9,6 +9,7 @@ use crate::cli::heap::report_loaded;
 use crate::cli::size::plural;
 use crate::cli::status::Status;
 use crate::output::loss::Loss;
+use crate::output::loss::LossKind;
 
 /// The share of live bytes below which subtrees are put together, if it is not said.
 const USUAL_SHARE: f64 = 0.00001;
@@ -22,9 +23,9 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let unreachable = heap.len() - dominators.len();
     drop(dominators);
     let (written, bytes) = conversion.write(|out| stacks::write(target, &tree.stacks, out))?;
-    let pruned = "objects in subtrees below --min-share, whose types are in no frame";
+    let pruned = LossKind::PrunedSubtrees;
     let left_out =
-        [Loss::of("unreachable objects", unreachable as u64, None), Loss::of(pruned, tree.pruned_objects, Some(tree.pruned_bytes))];
+        [Loss::of(LossKind::Unreachable, unreachable as u64, None), Loss::of(pruned, tree.pruned_objects, Some(tree.pruned_bytes))];
     let lost = left_out.into_iter().flatten().chain(written.lost.iter().cloned());
     conversion.report(&Report {
         converted: Converted::Objects(heap.object_count()),

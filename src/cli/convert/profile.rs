@@ -15,6 +15,7 @@ use crate::model::profile::{Metric, Profile, ProfileNotes};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output::austin::Dialect;
 use crate::output::loss::Loss;
+use crate::output::loss::LossKind;
 use crate::output::written::Written;
 use crate::output::{self, Syntax, stack_rows};
 use std::io;
@@ -33,11 +34,11 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     };
     drop(progress);
     if parts > 1 && target != Target::Svg {
-        written.lose("sums across the parts of the profile, in which a stack may stand again", parts);
+        written.lose(LossKind::PartSums, parts);
     }
     lost_in_model(target, &notes).into_iter().for_each(|(what, count)| written.lose(what, count));
     let mut lost = std::mem::take(&mut written.lost);
-    lost.extend(Loss::of("memory that went out of use", freed.sums, Some(freed.bytes)));
+    lost.extend(Loss::of(LossKind::FreedMemory, freed.sums, Some(freed.bytes)));
     conversion.report(&Report {
         converted: Converted::Samples(samples),
         bytes,
@@ -150,15 +151,15 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
 }
 
 /// What was lost by the model already.
-fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(&'static str, u64); 7] {
+fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(LossKind, u64); 7] {
     let says_itself = target == Target::Mojo;
     [
-        ("columns and last lines of frames", if says_itself { 0 } else { notes.ranges }),
-        ("asyncio task events", if says_itself { 0 } else { notes.task_events }),
-        ("samples without a metric", notes.without_metric),
-        ("frames and metrics outside of samples", notes.strays),
-        ("names that are not UTF-8, written with U+FFFD", notes.replaced),
-        ("stacks of more than 65,536 frames, cut to the outermost", notes.deep),
-        ("numbers of more than 64 bits, cut to the largest", notes.clamped),
+        (LossKind::FrameRanges, if says_itself { 0 } else { notes.ranges }),
+        (LossKind::TaskEvents, if says_itself { 0 } else { notes.task_events }),
+        (LossKind::WithoutMetric, notes.without_metric),
+        (LossKind::Strays, notes.strays),
+        (LossKind::NotUtf8, notes.replaced),
+        (LossKind::DeepStacks, notes.deep),
+        (LossKind::Clamped, notes.clamped),
     ]
 }

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use crate::output::loss::Loss;
+use crate::output::loss::LossKind;
 use serde::Serialize;
 
 /// What was written, as readers count it.
@@ -52,17 +53,17 @@ impl HeapSnapshotReport {
             let shallow = left_out.fold(0u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())));
             let external = heap.external.iter().filter(|(object, _)| !written.has(*object));
             let bytes = external.fold(shallow, |sum, (_, bytes)| sum.saturating_add(*bytes));
-            add("unreachable objects (--objects all writes them)", unreachable, Some(bytes));
+            add(LossKind::UnreachableOptional, unreachable, Some(bytes));
         }
         if unreachable > 0 && !heap.references.weak.is_empty() {
             let references = &heap.references;
             let rows = written.objects().chain(plan.root).flat_map(|object| references.range(object));
             let weak = rows.filter(|row| references.is_weak(*row) && !written.has(references.target[*row])).count();
-            add("weak references to unreachable objects", weak as u64, None);
+            add(LossKind::UnreachableWeak, weak as u64, None);
         }
-        add("references of unreachable objects to live ones, written as weak", self.weakened, None);
-        add("sizes cut at 4 GiB: readers keep 32 bits", self.clamped.0, Some(self.clamped.1));
-        add("external sizes, which are in the objects' own sizes", self.external.0, Some(self.external.1));
-        add("texts cut after 1 KiB", self.cut_texts, None);
+        add(LossKind::WeakenedReferences, self.weakened, None);
+        add(LossKind::Size32, self.clamped.0, Some(self.clamped.1));
+        add(LossKind::ExternalInOwn, self.external.0, Some(self.external.1));
+        add(LossKind::CutText1K, self.cut_texts, None);
     }
 }

@@ -17,6 +17,7 @@ use super::records::{Out, header, tag};
 use super::share::Share;
 use crate::model::names::NameId;
 use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, ProfileFrame};
+use crate::output::loss::LossKind;
 use std::io::{self, Write};
 
 /// Writes the sums of the threads that are wanted: the metric, or what belongs to the mode: samples, and memory where it was
@@ -44,10 +45,8 @@ pub fn write_profile(
         writer.alloc_sites()?;
     }
     let lose_times = counted == Metric::Samples && metric.is_none() && profile.total.time != 0;
-    writer
-        .written
-        .lose("times, since samples are only counted (--metric time writes microseconds for them)", u64::from(lose_times));
-    writer.written.lose("metadata", profile.metadata.len() as u64);
+    writer.written.lose(LossKind::SampledTimes, u64::from(lose_times));
+    writer.written.lose(LossKind::Metadata, profile.metadata.len() as u64);
     writer.out.flush()?;
     Ok(writer.written)
 }
@@ -160,7 +159,7 @@ impl<'a, W: Write> Writer<'a, W> {
             self.out.record(tag::TRACE)?;
             self.written.stacks += 1;
         }
-        self.written.lose("outermost frames of deep stacks, beyond 4 194 304 frames and 256 a stack in all", cut);
+        self.written.lose(LossKind::CutFrames, cut);
         Ok(())
     }
 
@@ -170,13 +169,13 @@ impl<'a, W: Write> Writer<'a, W> {
         self.rows().for_each(|(_, row)| share.add(count_parts(number(&row)).saturating_sub(1)));
         let most = share.limit(MORE_PARTS).saturating_add(1);
         let cut = self.rows().filter(|(_, row)| count_parts(number(row)) > most).count();
-        self.written.lose("sums cut short: numbers have 32 bits, and 65 536 more of them hold what exceeds that", cut as u64);
+        self.written.lose(LossKind::CutSums, cut as u64);
         most
     }
 
     fn cpu_samples(&mut self, metric: Metric) -> io::Result<()> {
         let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
-        self.written.lose("negative numbers", negative as u64);
+        self.written.lose(LossKind::NegativeNumbers, negative as u64);
         let number = move |row: &Aggregate| row.values.get(metric).max(0) as u64;
         let most = self.most_parts(number);
         let entries = self.rows().flat_map(|(serial, row)| parts(number(&row), most).map(move |part| (part, serial)));
@@ -201,7 +200,7 @@ impl<'a, W: Write> Writer<'a, W> {
     fn alloc_sites(&mut self) -> io::Result<()> {
         let live = |row: &Aggregate| row.values.memory_gained.saturating_sub(row.values.memory_freed);
         let freed = self.rows().filter(|(_, row)| row.values.memory_freed > row.values.memory_gained).count();
-        self.written.lose("stacks that freed more memory than they gained, whose surplus a site cannot say", freed as u64);
+        self.written.lose(LossKind::FreedSurplus, freed as u64);
         let sites = self.rows().filter(|(_, row)| row.values.memory_gained > 0 || row.values.samples > 0);
         // What is live is a part of what was gained.
         let largest = |row: &Aggregate| row.values.memory_gained.max(row.values.samples);

@@ -1,6 +1,7 @@
 //! What was written, and what could not be.
 
 pub use crate::output::loss::Loss;
+pub(super) use crate::output::loss::LossKind;
 use serde::Serialize;
 
 /// What was written, as readers count it: what the heap has no object for is included.
@@ -37,55 +38,27 @@ impl HprofReport {
     }
 }
 
-/// Kinds of losses, in the order in which they are listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum LossKind {
-    RoundedInstance,
-    RoundedArray,
-    Inside,
-    Spilled,
-    CutSize,
-    CutExternal,
-    StringSize,
-    Lengthened,
-    StringType,
-    BytesType,
-    Contents,
-    Value,
-    CutText,
-    ArrayLabel,
-    ArrayIndex,
-    WeakLabel,
-    Ephemeron,
-    Reference,
-    FrameLabel,
-}
-
-/// What is said of each kind, and whether bytes are counted.
-const KINDS: [(LossKind, &str, bool); 19] = [
-    (LossKind::RoundedInstance, "sizes that MAT and hprof-slurp round up (VisualVM does not)", true),
-    (LossKind::RoundedArray, "sizes rounded up", true),
-    (LossKind::Inside, "external memory of up to 8 bytes, which is rounded to 0 or 8 bytes of the object itself", true),
-    (
-        LossKind::Spilled,
-        "objects with more references than bytes: the array for their external memory holds them, one step further away",
-        false,
-    ),
-    (LossKind::CutSize, "sizes cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all", true),
-    (LossKind::CutExternal, "external memory cut short: zeros stand for at most 32 MiB, and 256 bytes an object, in all", true),
-    (LossKind::StringSize, "sizes of texts, which are a java.lang.String and an array: their difference", true),
-    (LossKind::Lengthened, "lengths of Java's arrays, to which zeros were added to make their sizes right", true),
-    (LossKind::StringType, "type names of texts, which are java.lang.String", false),
-    (LossKind::BytesType, "type names of memory blocks over 2 KiB, which are byte[]", false),
-    (LossKind::Contents, "memory contents that have no place", true),
-    (LossKind::Value, "values that have no place", false),
-    (LossKind::CutText, "texts cut short", false),
-    (LossKind::ArrayLabel, "names of references of objects that are written as arrays", false),
-    (LossKind::ArrayIndex, "indexes of references of objects that are written as arrays", false),
-    (LossKind::WeakLabel, "names of weak references, which are called referent", false),
-    (LossKind::Ephemeron, "ephemerons: their value is kept alive by the holder alone", false),
-    (LossKind::Reference, "references beyond the longest array", false),
-    (LossKind::FrameLabel, "names of variables of call frames", false),
+/// The losses of heaps in the order in which they are listed, and whether bytes are counted.
+const KINDS: [(LossKind, bool); 19] = [
+    (LossKind::RoundedInstance, true),
+    (LossKind::RoundedArray, true),
+    (LossKind::Inside, true),
+    (LossKind::Spilled, false),
+    (LossKind::CutSize, true),
+    (LossKind::CutExternal, true),
+    (LossKind::StringSize, true),
+    (LossKind::Lengthened, true),
+    (LossKind::StringType, false),
+    (LossKind::BytesType, false),
+    (LossKind::Contents, true),
+    (LossKind::Value, false),
+    (LossKind::CutText, false),
+    (LossKind::ArrayLabel, false),
+    (LossKind::ArrayIndex, false),
+    (LossKind::WeakLabel, false),
+    (LossKind::Ephemeron, false),
+    (LossKind::Reference, false),
+    (LossKind::FrameLabel, false),
 ];
 
 /// Counts what is lost.
@@ -120,9 +93,9 @@ impl Losses {
     }
 
     pub(super) fn into_list(self) -> Vec<Loss> {
-        let counted = KINDS.iter().map(|&(kind, what, sized)| {
+        let counted = KINDS.iter().map(|&(kind, sized)| {
             let (count, bytes) = self.counts[kind as usize];
-            Loss::of(what, count, sized.then_some(bytes))
+            Loss::of(kind, count, sized.then_some(bytes))
         });
         counted.flatten().collect()
     }
