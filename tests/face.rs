@@ -31,6 +31,10 @@ fn no_public_type_name_stands_twice() {
                 continue;
             }
             let name = words.next().unwrap().to_owned();
+            // A macro's name is a parameter: what it declares are the records of one format.
+            if line.contains('$') {
+                continue;
+            }
             if !hidden || exported.split(|c: char| !c.is_alphanumeric()).any(|word| word == name) {
                 places.entry(name).or_default().push(relative.to_owned());
             }
