@@ -40,7 +40,7 @@ pub use info::{
 pub use read::{Progress, ReadOptions, Visitor};
 
 use crate::error::{Error, Result};
-use crate::model::heap::LoadWarning;
+use crate::model::heap::{LoadWarning, WarningKind};
 use check::Findings;
 use format::{HeapReader, ProfileReader};
 use histogram::TypeCounts;
@@ -156,7 +156,7 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
     let mut loaded = (heap(format)?.load)(bytes, options)?;
     if loaded.heap.names.cut() > 0 {
         let count = loaded.heap.names.cut();
-        loaded.heap.warnings.push(LoadWarning { what: "names of more than 4096 bytes, which were cut", count, damage: false });
+        loaded.heap.warnings.push(LoadWarning { kind: WarningKind::CutNames, count });
     }
     Ok(loaded)
 }

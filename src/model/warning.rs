@@ -60,6 +60,8 @@ pub enum WarningKind {
     MissingParams,
     /// Array elements that the JVM did not write (hprof). Not damage.
     OmittedElements,
+    /// Names that were cut because they are too long. Not damage.
+    CutNames,
     /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
     DamagedSnapshots,
 }
@@ -87,13 +89,14 @@ impl WarningKind {
             Self::StrayFrames => "stack frames without a goroutine",
             Self::MissingParams => "missing params record: 8-byte little-endian pointers are assumed",
             Self::OmittedElements => "elements of arrays that the JVM left out of the file",
+            Self::CutNames => "names of more than 4096 bytes, which were cut",
             Self::DamagedSnapshots => "later snapshots that are cut or damaged",
         }
     }
 
     /// Returns `true` if only damaged files give this warning.
     pub fn is_damage(self) -> bool {
-        !matches!(self, Self::OmittedElements | Self::DamagedSnapshots)
+        !matches!(self, Self::OmittedElements | Self::CutNames | Self::DamagedSnapshots)
     }
 }
 
