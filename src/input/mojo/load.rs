@@ -16,6 +16,7 @@ mod runs;
 
 use super::count_one;
 use super::records::{Event, Records, Varint, keys_of_run};
+use super::sample_state::SampleState;
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
 use crate::model::names::Names;
@@ -85,11 +86,7 @@ struct Place {
 struct Open {
     place: Place,
     stack: StackId,
-    time: Option<Varint>,
-    memory: Option<Varint>,
-    idle: bool,
-    gc: bool,
-    repeated: bool,
+    state: SampleState,
 }
 
 struct Task {
@@ -186,10 +183,10 @@ impl<'a, 'p> Loader<'a, 'p> {
     fn event(&mut self, event: Event<'a>) {
         match event {
             Event::Stack { pid, interpreter, thread } => self.begin_sample(pid, interpreter, thread),
-            Event::Time { microseconds } => self.sample(|open| open.time = Some(microseconds)),
-            Event::Memory { bytes } => self.sample(|open| open.memory = Some(bytes)),
-            Event::Gc => self.sample(|open| open.gc = true),
-            Event::Idle => self.sample(|open| open.idle = true),
+            Event::Time { .. } | Event::Memory { .. } | Event::Gc | Event::Idle => match &mut self.open {
+                Some(open) => open.state.note(&event),
+                None => count_one(&mut self.builder.notes().strays),
+            },
             Event::FrameRef { key } => self.frame_ref(key),
             Event::InvalidFrame => {
                 self.push(ProfileFrame { function: Names::EMPTY, file: Names::EMPTY, line: 0, kind: FrameKind::Invalid })
@@ -200,7 +197,7 @@ impl<'a, 'p> Loader<'a, 'p> {
             }
             Event::String { key, value } => {
                 let value = self.builder.name(value);
-                self.frames.define_string(key, value);
+                self.frames.keys.define_string(key, value);
             }
             Event::Frame(definition) => {
                 if definition.has_range() {
@@ -211,7 +208,7 @@ impl<'a, 'p> Loader<'a, 'p> {
                 }
             }
             Event::Metadata { key, value } => {
-                if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
+                if self.open.as_ref().is_some_and(|open| open.state.has_metric()) {
                     self.finish_sample();
                 }
                 self.builder.metadata(key, value);
@@ -227,14 +224,6 @@ impl<'a, 'p> Loader<'a, 'p> {
         }
     }
 
-    #[inline]
-    fn sample(&mut self, change: impl FnOnce(&mut Open)) {
-        match &mut self.open {
-            Some(open) => change(open),
-            None => count_one(&mut self.builder.notes().strays),
-        }
-    }
-
     fn begin_sample(&mut self, pid: Varint, interpreter: Option<Varint>, thread: &'a [u8]) {
         self.finish_sample();
         self.task = None;
@@ -244,16 +233,15 @@ impl<'a, 'p> Loader<'a, 'p> {
                 let name = self.builder.name(thread);
                 let place = Place {
                     thread: self.builder.thread(pid.value(), interpreter.map(Varint::value), name),
-                    process: self.frames.process(pid.value()),
+                    process: self.frames.keys.process(pid.value()),
                     repeat: self.previous.thread(pid.value(), thread),
                 };
                 self.threads.insert((pid, interpreter, thread), place);
                 place
             }
         };
-        self.frames.enter(place.process);
-        let (stack, time, memory) = (StackId::EMPTY, None, None);
-        self.open = Some(Open { place, stack, time, memory, idle: false, gc: false, repeated: false });
+        self.frames.keys.enter(place.process);
+        self.open = Some(Open { place, stack: StackId::EMPTY, state: SampleState::default() });
     }
 
     fn push_run(&mut self, run: &'a [u8]) {
@@ -309,23 +297,21 @@ impl<'a, 'p> Loader<'a, 'p> {
         self.builder.task(task.id, TaskChange::Stack { name, stack: task.stack });
     }
 
-    /// STACK_REPEAT: the previous frames of this thread come first. A second one in a sample would double the stack each time,
-    /// so it is passed over.
+    /// STACK_REPEAT: the previous frames of this thread come first.
     fn repeat(&mut self) {
         let Some(open) = &mut self.open else {
             count_one(&mut self.builder.notes().strays);
             return;
         };
-        if !std::mem::replace(&mut open.repeated, true) {
+        if open.state.begins_repeat() {
             open.stack = self.previous.repeat(open.place.repeat, open.stack, &mut self.builder);
         }
     }
 
     fn finish_sample(&mut self) {
         let Some(open) = self.open.take() else { return };
-        let time = open.time.map(|time| self.builder.metric(time.value()));
-        let memory = open.memory.map(|memory| self.builder.metric(memory.value()));
-        let Open { place, stack, idle, gc, .. } = open;
+        let Open { place, stack, state: SampleState { time, memory, idle, gc, .. } } = open;
+        let [time, memory] = [time, memory].map(|metric| metric.map(|metric| self.builder.metric(metric.value())));
         self.builder.count_cut();
         self.builder.sample(&ProfileSample { thread: place.thread, stack, time, memory, idle, gc });
         self.previous.set(place.repeat, stack);
@@ -333,7 +319,7 @@ impl<'a, 'p> Loader<'a, 'p> {
 
     /// A sample that the file ends in counts only with its metric, which comes last.
     fn drop_cut_sample(&mut self) {
-        if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
+        if self.open.as_ref().is_some_and(|open| open.state.has_metric()) {
             self.finish_sample();
         }
     }

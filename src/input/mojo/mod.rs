@@ -28,13 +28,15 @@
 //! echion 0.3.5; every statement was checked on recordings of Austin 3.4.1, 3.5.0, 3.6.0 and 4.0.0.
 //!
 //! * [`records`]: the events as they stand in the file;
-//! * [`symbols`]: what keys refer to;
+//! * `keys`: what keys refer to; [`symbols`]: that as text; `sample_state`: metrics and marks of a sample;
 //! * [`samples`]: samples with their frames resolved; [`load`](mod@load): a profile of them;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod invariants;
+mod keys;
 pub mod load;
 pub mod records;
+mod sample_state;
 pub mod samples;
 pub mod summary;
 pub mod symbols;

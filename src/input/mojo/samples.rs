@@ -2,6 +2,7 @@
 
 use super::count_one;
 use super::records::{Event, Records, Varint};
+use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::read::ReadOptions;
@@ -70,10 +71,7 @@ struct Open<'a> {
     pid: i128,
     interpreter: Option<i128>,
     thread: &'a [u8],
-    time: Option<i128>,
-    memory: Option<i128>,
-    idle: bool,
-    repeated: bool,
+    state: SampleState,
 }
 
 impl<'a> Stream<'a> {
@@ -119,16 +117,15 @@ impl<'a> Stream<'a> {
                 self.frames.clear();
                 self.task_frames = 0;
                 let interpreter = interpreter.map(Varint::value);
-                self.open =
-                    Some(Open { pid: pid.value(), interpreter, thread, time: None, memory: None, idle: false, repeated: false });
+                self.open = Some(Open { pid: pid.value(), interpreter, thread, state: SampleState::default() });
             }
             Event::Metadata { key, value } => {
-                if self.open.as_ref().is_some_and(|open| open.time.is_some() || open.memory.is_some()) {
+                if self.open.as_ref().is_some_and(|open| open.state.has_metric()) {
                     self.finish_sample(sink)?;
                 }
                 sink.metadata(key, value).map_err(Stop::Sink)?;
             }
-            Event::String { key, value } => self.symbols.define_string(key, value),
+            Event::String { key, value } => self.symbols.keys.define_string(key, value),
             Event::Frame(definition) => {
                 if definition.has_range() {
                     count_one(&mut self.streamed.ranges);
@@ -144,9 +141,11 @@ impl<'a> Stream<'a> {
                 count_one(&mut self.streamed.task_events);
             }
             Event::TaskWaiter { .. } | Event::TaskRunning { .. } => count_one(&mut self.streamed.task_events),
-            Event::Idle => self.set(|open| open.idle = true),
-            Event::Time { microseconds } => self.set(|open| open.time = Some(microseconds.value())),
-            Event::Memory { bytes } => self.set(|open| open.memory = Some(bytes.value())),
+            Event::Idle | Event::Time { .. } | Event::Memory { .. } => {
+                if let Some(open) = &mut self.open {
+                    open.state.note(&event);
+                }
+            }
             Event::StringRef { .. } => {}
         }
         Ok(())
@@ -160,18 +159,11 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn set(&mut self, change: impl FnOnce(&mut Open<'a>)) {
-        if let Some(open) = &mut self.open {
-            change(open);
-        }
-    }
-
-    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end belong to that moment only. A
-    /// second one in a sample would double the stack each time, so it is passed over.
+    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end belong to that moment only.
     fn repeat(&mut self) {
         let Some(open) = &mut self.open else { return };
         let previous = self.previous.get(&(open.pid, open.thread));
-        let Some(previous) = previous.filter(|_| !std::mem::replace(&mut open.repeated, true)) else { return };
+        let Some(previous) = previous.filter(|_| open.state.begins_repeat()) else { return };
         let native = previous.iter().rev().take_while(|frame| is_native(frame)).count();
         let kept = previous.iter().take(previous.len().saturating_sub(native)).copied();
         self.frames.splice(..0, kept);
@@ -180,10 +172,11 @@ impl<'a> Stream<'a> {
     }
 
     fn finish_sample<S: SampleSink<'a>>(&mut self, sink: &mut S) -> Result<(), Stop<S::Error>> {
-        let Some(Open { pid, interpreter, thread, time, memory, idle, .. }) = self.open.take() else {
+        let Some(Open { pid, interpreter, thread, state }) = self.open.take() else {
             return Ok(());
         };
-        let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle };
+        let [time, memory] = [state.time, state.memory].map(|metric| metric.map(Varint::value));
+        let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle: state.idle };
         sink.sample(&sample).map_err(Stop::Sink)?;
         if std::mem::take(&mut self.cut) {
             count_one(&mut self.streamed.deep);

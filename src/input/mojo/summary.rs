@@ -1,6 +1,7 @@
 //! What `info` says of a MOJO file: counts and sums of one pass.
 
-use super::records::{Event, FrameRefs, Records};
+use super::records::{Event, FrameRefs, Records, Varint};
+use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
@@ -63,10 +64,7 @@ struct Open {
     frames: Saturating<u64>,
     leaf: Option<(u64, u64)>,
     invalid: bool,
-    gc: bool,
-    idle: bool,
-    time: Option<i128>,
-    memory: Option<i128>,
+    state: SampleState,
 }
 
 impl<'a> Tally<'a> {
@@ -139,15 +137,12 @@ impl<'a> Tally<'a> {
                     (options.progress)(offset);
                 }
             }
-            Event::Time { microseconds } => self.sample(|open| open.time = Some(microseconds.value())),
-            Event::Memory { bytes } => self.sample(|open| open.memory = Some(bytes.value())),
-            Event::Gc => self.sample(|open| open.gc = true),
-            Event::Idle => self.sample(|open| open.idle = true),
+            Event::Time { .. } | Event::Memory { .. } | Event::Gc | Event::Idle => self.sample(|open| open.state.note(&event)),
             Event::InvalidFrame => self.sample(|open| open.invalid = true),
             Event::KernelFrame { .. } | Event::StackRepeat => self.sample(|open| open.frames += 1),
             Event::TaskStack { frames, .. } => self.task_frames = frames,
             Event::Metadata { key, value } => self.metadata.push((key, value)),
-            Event::String { key, value } => self.symbols.define_string(key, value),
+            Event::String { key, value } => self.symbols.keys.define_string(key, value),
             Event::Frame(definition) => {
                 let _ = self.symbols.define_frame(offset, definition); // Cannot fail under Lookup::Robust.
             }
@@ -183,25 +178,26 @@ impl<'a> Tally<'a> {
 
     fn finish_sample(&mut self) {
         let Some(open) = self.open.take() else { return };
-        let time = open.time.unwrap_or(0);
-        let memory = open.memory.unwrap_or(0);
+        let SampleState { time, memory, idle, gc, .. } = open.state;
+        let has_time = time.is_some();
+        // That the metric of a cut sample is not there says nothing about the file.
+        self.timeless_samples += u64::from(!has_time && !self.cut);
+        self.memoryless_samples += u64::from(memory.is_none() && !self.cut);
+        let [time, memory] = [time, memory].map(|metric| metric.map_or(0, Varint::value));
         self.empty_samples += u64::from(open.frames.0 == 0);
         self.invalid_samples += u64::from(open.invalid);
-        // That the metric of a cut sample is not there says nothing about the file.
-        self.timeless_samples += u64::from(open.time.is_none() && !self.cut);
-        self.memoryless_samples += u64::from(open.memory.is_none() && !self.cut);
         self.time += time;
         self.memory += memory;
-        if !open.idle {
+        if !idle {
             self.busy_time += time;
         }
-        if open.gc {
+        if gc {
             self.gc_samples += 1;
             self.gc_time += time;
         }
         let Some((offset, key)) = open.leaf else { return };
         if let Ok(SampleFrame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
-            let value = if open.time.is_some() { time } else { memory.max(0) };
+            let value = if has_time { time } else { memory.max(0) };
             let sum = self.self_values.entry((function, file)).or_default();
             *sum = sum.saturating_add(value);
         }
@@ -229,10 +225,10 @@ impl<'a> Tally<'a> {
             samples: self.samples.0,
             empty_samples: self.empty_samples.0,
             invalid_samples: self.invalid_samples.0,
-            processes: self.symbols.process_count(),
+            processes: self.symbols.keys.process_count(),
             threads: self.threads.len() as u64,
-            frames: self.symbols.frame_count(),
-            strings: self.symbols.string_count(),
+            frames: self.symbols.keys.frame_count(),
+            strings: self.symbols.keys.string_count(),
             time_us: clamp(self.time.0),
             cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time.0)),
             memory_bytes: (self.count("memory") > 0).then(|| self.memory.0.clamp(i64::MIN.into(), i64::MAX.into()) as i64),

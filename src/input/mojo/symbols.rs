@@ -1,13 +1,9 @@
-//! What the keys of a MOJO file refer to.
-//!
-//! Keys are pointers of the profiled process, so they mean something only together with the process of the last STACK:
-//! two processes use the same keys for different things. They are defined again when memory is reused, and a frame binds
-//! its names when it is defined, not when it is referred to.
+//! Keys as text: names as they stand in the file, and frames of them.
 
+use super::keys::{Keys, UNKNOWN, UNRESOLVED, undefined};
 use super::records::FrameDefinition;
 use crate::error::{Error, Result};
 use crate::model::sample::SampleFrame;
-use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
 /// How a key is looked up that its process did not define.
@@ -25,56 +21,21 @@ pub enum Lookup {
 #[derive(Debug)]
 pub struct Symbols<'a> {
     lookup: Lookup,
-    /// The first one holds what was defined before any STACK.
-    processes: Vec<Process<'a>>,
-    by_pid: FxHashMap<i128, usize>,
-    current: usize,
-    /// The process that defined a key last.
-    last_string: FxHashMap<u64, usize>,
-    last_frame: FxHashMap<u64, usize>,
+    pub(super) keys: Keys<&'a [u8], SampleFrame<'a>>,
     unresolved: Saturating<u64>,
 }
-
-#[derive(Debug, Default)]
-struct Process<'a> {
-    strings: FxHashMap<u64, &'a [u8]>,
-    frames: FxHashMap<u64, SampleFrame<'a>>,
-}
-
-/// What stands for a name that is defined nowhere.
-pub(super) const UNRESOLVED: &[u8] = b"<unresolved>";
-pub(super) const UNKNOWN: &[u8] = b"<unknown>";
 
 impl<'a> Symbols<'a> {
     /// No definitions yet.
     pub fn new(lookup: Lookup) -> Self {
-        Self {
-            lookup,
-            processes: vec![Process::default()],
-            by_pid: FxHashMap::default(),
-            current: 0,
-            last_string: FxHashMap::default(),
-            last_frame: FxHashMap::default(),
-            unresolved: Saturating(0),
-        }
+        Self { lookup, keys: Keys::default(), unresolved: Saturating(0) }
     }
 
     /// A STACK of this process begins: it is the scope of what follows.
     #[inline]
     pub fn enter(&mut self, pid: i128) {
-        self.current = *self.by_pid.entry(pid).or_insert_with(|| {
-            let number = self.processes.len();
-            self.processes.push(Process::default());
-            number
-        });
-    }
-
-    /// Defines a string for the current process.
-    pub fn define_string(&mut self, key: u64, value: &'a [u8]) {
-        self.last_string.insert(key, self.current);
-        if let Some(process) = self.processes.get_mut(self.current) {
-            process.strings.insert(key, value);
-        }
+        let process = self.keys.process(pid);
+        self.keys.enter(process);
     }
 
     /// Defines a frame for the current process, with the names that its keys mean now.
@@ -85,10 +46,7 @@ impl<'a> Symbols<'a> {
         let file = self.string(offset, definition.file)?;
         let function = self.string(offset, definition.scope)?;
         let frame = SampleFrame::Code { file, function, line: definition.line.value() };
-        self.last_frame.insert(definition.key, self.current);
-        if let Some(process) = self.processes.get_mut(self.current) {
-            process.frames.insert(definition.key, frame);
-        }
+        self.keys.define_frame(definition.key, frame);
         Ok(())
     }
 
@@ -100,21 +58,15 @@ impl<'a> Symbols<'a> {
         if self.lookup == Lookup::Strict && key == 1 {
             return Ok(UNKNOWN);
         }
-        let defined = |process: usize| self.processes.get(process)?.strings.get(&key).copied();
-        if let Some(string) = defined(self.current) {
+        if let Some(string) = self.keys.string(key) {
             return Ok(string);
         }
         if self.lookup == Lookup::Strict {
-            return Err(undefined(offset, "string", key));
+            return Err(undefined_here(offset, "string", key));
         }
-        let elsewhere = defined(0).or_else(|| defined(*self.last_string.get(&key)?));
-        Ok(elsewhere.unwrap_or_else(|| match key {
-            0 => b"",
-            1 => UNKNOWN,
-            _ => {
-                self.unresolved += 1;
-                UNRESOLVED
-            }
+        Ok(self.keys.string_elsewhere(key).unwrap_or_else(|| {
+            self.unresolved += u64::from(undefined(key) == UNRESOLVED);
+            undefined(key)
         }))
     }
 
@@ -124,33 +76,16 @@ impl<'a> Symbols<'a> {
     /// Under [`Lookup::Strict`], when it is not defined.
     #[inline]
     pub fn frame(&mut self, offset: u64, key: u64) -> Result<SampleFrame<'a>> {
-        let defined = |process: usize| self.processes.get(process)?.frames.get(&key).copied();
-        if let Some(frame) = defined(self.current) {
+        if let Some(frame) = self.keys.frame(key) {
             return Ok(frame);
         }
         if self.lookup == Lookup::Strict {
-            return Err(undefined(offset, "frame", key));
+            return Err(undefined_here(offset, "frame", key));
         }
-        let elsewhere = defined(0).or_else(|| defined(*self.last_frame.get(&key)?));
-        Ok(elsewhere.unwrap_or_else(|| {
+        Ok(self.keys.frame_elsewhere(key).unwrap_or_else(|| {
             self.unresolved += 1;
             SampleFrame::Code { file: UNRESOLVED, function: UNRESOLVED, line: 0 }
         }))
-    }
-
-    /// Distinct processes that had a STACK.
-    pub fn process_count(&self) -> u64 {
-        self.by_pid.len() as u64
-    }
-
-    /// Distinct frames: keys of each process.
-    pub fn frame_count(&self) -> u64 {
-        self.processes.iter().map(|process| process.frames.len() as u64).sum()
-    }
-
-    /// Distinct strings: keys of each process.
-    pub fn string_count(&self) -> u64 {
-        self.processes.iter().map(|process| process.strings.len() as u64).sum()
     }
 
     /// Lookups that found nothing.
@@ -160,7 +95,7 @@ impl<'a> Symbols<'a> {
 }
 
 #[cold]
-fn undefined(offset: u64, what: &str, key: u64) -> Error {
+fn undefined_here(offset: u64, what: &str, key: u64) -> Error {
     Error::corrupt(offset, format!("{what} key {key} is not defined for this process"))
         .hint("mojo2austin stops here too; the dialect `full` looks further")
 }
