@@ -110,6 +110,7 @@ macro_rules! records {
 
         impl $(<$life>)? $name $(<$life>)? {
             /// The names of the records that have a tag here.
+            #[allow(dead_code)]
             pub(super) const NAMES: &'static [&'static str] = &[$($record),+];
 
             /// Reads the record of a tag; None if no record has that tag.
@@ -134,7 +135,8 @@ macro_rules! records {
                 [$($tag),+].contains(&tag)
             }
 
-            /// Position of the record's name in `NAMES`, if it has a tag here.
+            /// Position of the record's name in `NAMES`, if it has a tag here. For those who count by it.
+            #[allow(dead_code)]
             #[inline]
             pub(super) fn index(&self) -> usize {
                 enum Position {
@@ -152,8 +154,8 @@ macro_rules! records {
             #[inline]
             fn name(&self) -> &'static str {
                 match self {
+                    $(Self::$variant { .. } => $record,)+
                     $($(Self::$other(record) => record.name(),)+)?
-                    _ => Self::NAMES.get(self.index()).copied().unwrap_or_default(),
                 }
             }
 

@@ -156,6 +156,8 @@ impl<'a> Records<'a> {
         }
     }
 
+    // Inlined, the seldom records would take registers from the objects.
+    #[inline(never)]
     fn released_record(&mut self, start: u64, tag: u64) -> Result<Rec<'a>> {
         let has_contpc = tag != STACK_FRAME || self.has_contpc();
         let record = Rec::read(tag, &mut self.cursor, self.version, has_contpc)?;
