@@ -36,13 +36,13 @@ impl<'a> Cursor<'a> {
         self.end.wrapping_sub(self.rest.len() as u64)
     }
 
-    /// Bytes that are left.
+    /// The number of remaining bytes.
     #[inline]
     pub fn remaining(&self) -> usize {
         self.rest.len()
     }
 
-    /// Whether nothing is left.
+    /// Returns `true` if no bytes remain.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
@@ -55,7 +55,7 @@ impl<'a> Cursor<'a> {
         self.rest = self.rest.get(skipped..).unwrap_or_default();
     }
 
-    /// What is left, without moving.
+    /// The remaining bytes. Does not move the cursor.
     #[inline]
     pub fn rest(&self) -> &'a [u8] {
         self.rest
@@ -186,7 +186,7 @@ impl<'a> Cursor<'a> {
     /// Moves over `count` unsigned LEB128 numbers of at most 64 bits and says how many of them are 0.
     ///
     /// Eight bytes are taken at a time, without decoding: a number ends at a byte below 0x80, and a byte 0 that begins a
-    /// number is the number 0. `count` may be a lie of the input; the cost is bounded by what is left of it.
+    /// number is the number 0. `count` need not be trusted: the cost is bounded by the remaining bytes.
     ///
     /// # Errors
     /// As [`Cursor::uleb128`]; the cursor then stands at the number that could not be read.

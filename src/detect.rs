@@ -1,12 +1,12 @@
-//! Which format is this? Decided by the first bytes alone, never by the name.
+//! Format detection, by the first bytes of a file and never by its name.
 
 use crate::error::{Error, Result};
 use crate::input::{self, Format};
 
-/// The format of an input, by its magic.
+/// Detects the format of an input from its first bytes.
 ///
 /// # Errors
-/// `Unsupported` when the bytes are of another kind, which is named if it is a well-known one.
+/// `Unsupported` if the bytes are of no known format. Names well-known foreign formats.
 pub fn detect(bytes: &[u8]) -> Result<Format> {
     if let Some(format) = input::FORMATS.into_iter().find(|format| format.begins(bytes)) {
         return Ok(format);

@@ -1,15 +1,15 @@
-//! The one error type of the library.
+//! The error type of the library.
 //!
-//! An [`Error`] says what kind of trouble it is (which decides the exit status), where in the file it was met, what was
-//! expected there and what was found. The path is added by whoever knows it: the command line.
+//! An [`Error`] has a kind (which decides the exit status), the offset at fault, what was expected there and what was found. It
+//! does not know the path of the file.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// A result whose error is the library's.
+/// A result with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of trouble an [`Error`] reports.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ErrorKind {
@@ -17,15 +17,15 @@ pub enum ErrorKind {
     Truncated,
     /// The bytes contradict the format.
     Corrupt,
-    /// The input is of a kind or version that is not read.
+    /// The kind or version of the input is not supported.
     Unsupported,
-    /// What was asked for is not in the input, which may be sound.
+    /// The input does not contain what was asked for.
     Absent,
     /// Reading on would take more memory or space than the input justifies.
     Limit,
     /// The input needs more memory than was allowed, which may be little.
     Memory,
-    /// The operating system refused.
+    /// The operating system returned an error.
     Io,
 }
 
@@ -46,7 +46,7 @@ impl ErrorKind {
 
 type Text = Cow<'static, str>;
 
-/// An error with the absolute offset at which it was met. One word wide, so that results stay in registers.
+/// An error with the absolute offset of the byte at fault. One word wide, so that results stay in registers.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -85,7 +85,7 @@ impl Error {
         Self::new(ErrorKind::Unsupported, Some(offset), what.into())
     }
 
-    /// What was asked for goes with inputs of another kind; no offset is to blame.
+    /// The request does not apply to this kind of input. No offset is at fault.
     #[cold]
     pub fn other_kind(what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Unsupported, None, what.into())
@@ -118,21 +118,21 @@ impl Error {
         error
     }
 
-    /// Says what should have been there.
+    /// Sets what was expected.
     #[cold]
     pub fn expected(mut self, expected: impl Into<Text>) -> Self {
         self.0.expected = Some(expected.into());
         self
     }
 
-    /// Says what was there instead.
+    /// Sets what was found instead.
     #[cold]
     pub fn found(mut self, found: impl Into<Text>) -> Self {
         self.0.found = Some(found.into());
         self
     }
 
-    /// Says what the user can do.
+    /// Sets a hint: what the user can do.
     #[cold]
     pub fn hint(mut self, hint: impl Into<Text>) -> Self {
         self.0.hint = Some(hint.into());
@@ -146,18 +146,17 @@ impl Error {
         self
     }
 
-    /// The kind of trouble.
+    /// The kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// The absolute offset in the (decompressed) input, in bytes. None where no place is to blame: the operating system refused, or
-    /// something is absent.
+    /// The absolute offset in the (decompressed) input, in bytes. `None` if no byte is at fault.
     pub fn offset(&self) -> Option<u64> {
         self.0.offset
     }
 
-    /// What was expected and found, as a sentence part, if known.
+    /// What was expected and found, or the operating system's message, if known.
     pub fn cause(&self) -> Option<String> {
         match (&self.0.expected, &self.0.found) {
             (Some(expected), Some(found)) => Some(format!("expected {expected}, found {found}")),
@@ -167,7 +166,7 @@ impl Error {
         }
     }
 
-    /// What the user can do, if anything is known to help.
+    /// The hint: what the user can do, if known.
     pub fn advice(&self) -> Option<&str> {
         self.0.hint.as_deref()
     }

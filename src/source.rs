@@ -1,4 +1,4 @@
-//! Opens a path or standard input and gives its bytes as one slice.
+//! Opens a file, a stream or standard input as one slice of bytes.
 //!
 //! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked temporary file first,
 //! which is then mapped, so that memory use does not grow with the input. So is a recording of a VM service, without its
@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::Path;
 
-/// A compression that is undone when a source is opened.
+/// A compression that is decompressed when a source is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Compression {
@@ -73,7 +73,7 @@ impl Limits {
 /// Looks at the first bytes of an input before more of it is copied. An error refuses the input.
 pub type Accept<'a> = &'a dyn Fn(&[u8]) -> Result<()>;
 
-/// An opened input: its bytes, and what is known of where they came from.
+/// An opened input: its bytes and their origin.
 #[derive(Debug)]
 pub struct Source {
     /// None for an empty input, which cannot be mapped.
@@ -148,7 +148,7 @@ impl Source {
         }
     }
 
-    /// Spills a stream to an unlinked temporary file, undoing one layer of compression.
+    /// Spills a stream to an unlinked temporary file, decompressing one layer of compression.
     ///
     /// A compressed stream that breaks off yields what came before; [`Source::damage`] then says where. So does one that other
     /// data follows, unless it is zeros: tapes and disks fill their blocks with them.
@@ -201,12 +201,12 @@ impl Source {
         self.map.as_deref().unwrap_or_default()
     }
 
-    /// The compression that was undone.
+    /// The compression of the input, if any.
     pub fn compression(&self) -> Option<Compression> {
         self.compression
     }
 
-    /// How many frames of a Dart VM service were joined; 0 if the input is no recording of such.
+    /// The number of Dart VM service frames that were joined. 0 if the input is not a recording of such frames.
     pub fn vm_service_frames(&self) -> u64 {
         self.vm_service_frames
     }
@@ -216,7 +216,7 @@ impl Source {
         self.stored_bytes
     }
 
-    /// What ended the decompression early, with the decompressed offset.
+    /// The error that ended decompression early, with the decompressed offset.
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }

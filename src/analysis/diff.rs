@@ -1,47 +1,47 @@
-//! What grew and what shrank between two heaps.
+//! Differences between two heaps, by group.
 
 use super::histogram::{Histogram, HistogramRow};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// What there is of a group in one of the heaps.
+/// A group in one of the two heaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Side {
-    /// Objects and their bytes.
+    /// Object count and bytes.
     pub sum: Sum,
-    /// What would go with them. None if the heap has no roots.
+    /// Retained bytes. `None` if the heap has no roots.
     pub retained_bytes: Option<u64>,
 }
 
-/// A group in both heaps.
+/// A group that differs between the two heaps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramChange {
     /// The name of the group.
     pub name: String,
     /// Its namespace.
     pub namespace: String,
-    /// In the older heap. None: the group is new.
+    /// The group in the older heap. `None` if it is new.
     pub old: Option<Side>,
-    /// In the newer heap. None: the group is gone.
+    /// The group in the newer heap. `None` if it is gone.
     pub new: Option<Side>,
 }
 
-/// How much the numbers of a [`HistogramChange`] rose.
+/// The differences of a [`HistogramChange`], newer minus older.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delta {
-    /// Of objects.
+    /// Difference in objects.
     pub count: i64,
-    /// Of bytes in the managed heap.
+    /// Difference in bytes in the managed heap.
     pub shallow_bytes: i64,
-    /// Of bytes outside of it.
+    /// Difference in bytes outside the managed heap.
     pub external_bytes: i64,
-    /// Of retained bytes; none unless both heaps have roots.
+    /// Difference in retained bytes. `None` unless both heaps have roots.
     pub retained_bytes: Option<i64>,
 }
 
 impl HistogramChange {
-    /// How much the numbers rose. A group that is not there counts as 0.
+    /// Returns newer minus older. A missing group counts as 0.
     pub fn delta(&self) -> Delta {
         let [old, new] = [self.old, self.new].map(Option::unwrap_or_default);
         // A side that is not there says nothing about roots.
@@ -63,8 +63,9 @@ pub fn rise(old: u64, new: u64) -> i64 {
     i64::try_from(i128::from(new) - i128::from(old)).unwrap_or(if new > old { i64::MAX } else { i64::MIN })
 }
 
-/// Compares the groups of two heaps, matched by name and namespace: what changed, the largest change of retained bytes first
-/// (then of shallow bytes, count, name).
+/// Compares the groups of two heaps, matched by name and namespace.
+///
+/// Returns the groups that changed, sorted by the change in retained bytes, then shallow bytes, count and name.
 pub fn changes(old: &Histogram, new: &Histogram) -> Vec<HistogramChange> {
     let mut rows: Vec<HistogramChange> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();

@@ -13,17 +13,17 @@ use crate::model::profile::{StackId, Unit};
 use crate::model::stacks::{ValueType, WeightedStacks, WeightedStacksBuilder};
 use rustc_hash::FxHashMap;
 
-/// The stacks, and what is not in them as it is in the heap.
+/// Stacks of types, and what was pruned from them.
 pub struct DominatorStacks {
-    /// With one or two values for each entry.
+    /// The stacks, with one or two values per entry.
     pub stacks: WeightedStacks,
     /// Objects in subtrees that were pruned.
     pub pruned_objects: u64,
-    /// Their bytes.
+    /// Bytes of these objects.
     pub pruned_bytes: u64,
 }
 
-/// What is counted.
+/// The values of each stack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counted {
     /// `inuse_objects` and `inuse_space`.
@@ -32,13 +32,13 @@ pub enum Counted {
     Bytes,
 }
 
-/// The first frame of what no single group of roots holds.
+/// The first frame of stacks that no single group of roots holds.
 pub const SEVERAL_ROOTS: &str = "(several roots)";
 
-/// Makes stacks of the live objects of a heap.
+/// Converts the dominator tree of a heap to weighted stacks.
 ///
-/// Subtrees with less than `min_share` of all bytes (0.01 is 1 %) become one frame `(… N objects, pruned)` of what is above
-/// them, so that totals stay what they are. Memory: 4 bytes for each live object, about 60 for each path of types.
+/// Subtrees with less than `min_share` of all bytes (0.01 is 1 %) become one frame `(… N objects, pruned)` below their parent, so
+/// totals do not change. Needs 4 bytes for each live object and about 60 for each path of types.
 pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
     let mut tree = TypeTree::default();
     let groups = Groups::of(heap, dominators);

@@ -1,4 +1,4 @@
-//! How much memory an analysis will take.
+//! Estimates of the memory that an analysis needs.
 
 use super::dominators::MOST_NARROW;
 

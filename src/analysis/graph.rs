@@ -1,4 +1,4 @@
-//! The references that keep objects alive, and the objects at which they begin.
+//! The strong references of a heap, starting at its roots.
 
 use super::ephemerons::Dependent;
 use super::object_set::ObjectSet;
@@ -6,9 +6,9 @@ use crate::model::heap::{Heap, ObjectId, References};
 
 /// The strong references of a heap, with ephemerons resolved, and what its roots hold.
 ///
-/// An ephemeron whose holder and key are both alive counts as a reference from its holder to its value: the value goes when
-/// its holder goes. It also goes with the key, but a tree of dominators has room for one of both. So what retains a key may
-/// free more than is said, never less.
+/// An ephemeron whose holder and key are both live counts as a reference from its holder to its value. The value also depends
+/// on the key, but a dominator tree can express only one of the two: freeing a key may free more than its retained size, never
+/// less.
 pub struct Graph<'h> {
     pub(super) references: &'h References,
     /// The objects that roots hold, each once, in the order of the roots. If the dump has an object for the set of roots, it

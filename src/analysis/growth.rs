@@ -1,9 +1,9 @@
-//! How types grow over the snapshots of one process.
+//! Growth of types over several snapshots of one process.
 
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// A type over all snapshots.
+/// A type in all snapshots.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Series {
     /// Its name.
@@ -17,7 +17,7 @@ pub struct Series {
 }
 
 impl Series {
-    /// Bytes in the last snapshot less those in the first.
+    /// Returns the bytes in the last snapshot minus those in the first.
     pub fn growth(&self) -> i128 {
         let at = |bytes: Option<&u64>| i128::from(bytes.copied().unwrap_or(0));
         at(self.bytes.last()) - at(self.bytes.first())
@@ -33,7 +33,7 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// What is added from now on belongs to the next snapshot.
+    /// Begins the next snapshot. Types added from now on belong to it.
     pub fn begin_snapshot(&mut self) {
         self.snapshots += 1;
         for series in &mut self.series {
@@ -55,7 +55,7 @@ impl Growth {
         series.bytes.last_mut().into_iter().for_each(|last| *last = last.saturating_add(bytes));
     }
 
-    /// The types, those that grew most first (then the largest, then by name).
+    /// Returns the types, sorted by growth, then by size and name, largest first.
     pub fn finish(self) -> Vec<Series> {
         let mut series = self.series;
         series.sort_by(|a, b| {

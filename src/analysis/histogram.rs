@@ -1,4 +1,4 @@
-//! How many objects there are of each type or other group, how large they are, and what would go with them.
+//! Objects, bytes and retained bytes by type or another group.
 
 use super::dominator_tree::DominatorTree;
 use super::prefetch::prefetch;
@@ -10,50 +10,53 @@ use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// What the objects of a row have in common.
+/// The property by which objects are grouped into rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GroupBy {
-    /// Name and namespace of their type.
+    /// The name and namespace of the type.
     Type,
-    /// The namespace of their type.
+    /// The namespace of the type.
     Namespace,
-    /// The power of two below which their size is.
+    /// The size class: the shallow size, rounded up to a power of two.
     SizeClass,
 }
 
-/// Which objects count.
+/// Which objects are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Those that can be reached from the roots.
+    /// Objects that the roots reach.
     Live,
-    /// Those and the others.
+    /// All objects.
     All,
-    /// The others.
+    /// Objects that no root reaches.
     Unreachable,
 }
 
-/// A group of objects.
+/// One group of objects in a [`Histogram`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HistogramRow {
-    /// The type, the size class, the roots; empty for namespaces.
+    /// The name of the type, size class or group of roots. Empty if grouped by namespace.
     pub name: String,
-    /// The namespace, or the kind of the roots.
+    /// The namespace of the type, or the kind of the roots.
     pub namespace: String,
-    /// What there is of them.
+    /// Object count and bytes of the group.
     pub sum: Sum,
-    /// What would go with them: the sum over objects that no other object of the group dominates. None without roots.
+    /// Retained bytes of the group: the sum over its objects that no other object of the group dominates. `None` if the heap
+    /// has no roots.
     pub retained_bytes: Option<u64>,
 }
 
-/// The groups of a heap that have objects, sorted by retained bytes, then by shallow bytes, count and name. Objects that the
-/// runtime made up for the dump count, but hold nothing themselves; rows that only stand for roots are no objects.
+/// The objects of a heap, grouped.
+///
+/// Rows are sorted by retained bytes, then by shallow bytes, count and name, largest first. Synthetic objects count but retain
+/// nothing. Rows of the graph that only stand for roots do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// The groups.
     pub rows: Vec<HistogramRow>,
-    /// All objects that count.
+    /// The sum of all rows.
     pub total: Sum,
-    /// All objects that no root reaches. None if there are no roots.
+    /// The objects that no root reaches. `None` if the heap has no roots.
     pub unreachable: Option<Sum>,
 }
 
@@ -63,7 +66,7 @@ impl Histogram {
         Self::of(heap, Some(tree), GroupBy::Type, Scope::Live)
     }
 
-    /// Counts the objects of a heap. Without `tree`, and in a heap without roots, all objects count, whatever `scope` says.
+    /// Groups the objects of a heap. Without `tree`, or if the heap has no roots, all objects count and `scope` is ignored.
     pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope) -> Self {
         let tree = tree.filter(|_| !heap.roots.is_empty());
         let groups = Groups::of(heap, by);
@@ -102,8 +105,8 @@ impl Histogram {
         Self::of_rows(rows.collect(), tree.map(|_| unreachable))
     }
 
-    /// The live objects by what keeps them alive: those that one group of roots alone reaches, and those of several, so that
-    /// the rows add up to the live heap. The last row's name is `several roots`.
+    /// Groups the live objects by the group of roots that alone keeps them alive. Objects that several groups reach are one
+    /// row, named `several roots`, so that the rows add up to the live heap.
     pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
         let mut sums = vec![Sum::default(); roots.groups.len() + 1];
         let mut unreachable = Sum::default();
@@ -136,7 +139,7 @@ impl Histogram {
         Self::of_rows(rows.collect(), Some(unreachable))
     }
 
-    /// Sorts rows and adds them up. Those without objects are left out.
+    /// Sorts rows and adds them up. Drops rows without objects.
     pub fn of_rows(mut rows: Vec<HistogramRow>, unreachable: Option<Sum>) -> Self {
         rows.retain(|row| row.sum.count > 0);
         let mut total = Sum::default();

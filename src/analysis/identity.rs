@@ -1,22 +1,22 @@
-//! Which objects of an older heap are still there in a newer one of the same process, by their identity hash codes.
+//! Matches objects of two heaps of the same process by their identity hash codes.
 
 use crate::model::heap::{Heap, ObjectId, TypeKind};
 use rustc_hash::FxHashMap;
 
-/// What became of the objects of one type.
+/// The new, gone and kept objects of one type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fate {
     /// The name of the type.
     pub name: String,
     /// Its namespace.
     pub namespace: String,
-    /// Objects that only the newer heap has, in the order of the heap.
+    /// Objects only in the newer heap, in the order of the heap.
     pub new: Vec<ObjectId>,
-    /// Objects that only the older heap has.
+    /// Objects only in the older heap.
     pub gone: Vec<ObjectId>,
-    /// Objects that both have.
+    /// Objects in both heaps.
     pub kept: u64,
-    /// Objects of the newer heap without a hash code: nobody asked for one, so nothing can be said about them.
+    /// Objects of the newer heap without a hash code, which cannot be matched. A hash code is assigned on first use.
     pub unknown: u64,
 }
 

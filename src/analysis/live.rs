@@ -1,11 +1,12 @@
-//! What can be reached from the roots.
+//! Reachability from the roots.
 
 use super::frontier::Frontier;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
 
-/// The objects that can be reached from the roots over strong references; weak ones are not followed, and the value of an
-/// ephemeron is reached when its holder and its key are.
+/// Returns the objects that the roots reach over strong references.
+///
+/// Weak references are not followed. The value of an ephemeron is reached if its holder and its key are.
 pub fn live(graph: &Graph<'_>) -> ObjectSet {
     let mut live = ObjectSet::none(graph.len());
     let mut next = Frontier::new(graph.len());

@@ -2,7 +2,7 @@
 
 use crate::model::heap::ObjectId;
 
-/// A set of objects, as one bit for each of the heap.
+/// A set of objects: one bit for each object of the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectSet {
     bits: Vec<u64>,
@@ -14,7 +14,7 @@ impl ObjectSet {
         Self { bits: vec![0; objects.div_ceil(64)] }
     }
 
-    /// Adds an object; false if it was there.
+    /// Adds an object. Returns `false` if the set already contained it.
     #[inline]
     pub fn insert(&mut self, object: ObjectId) -> bool {
         let (word, bit) = (&mut self.bits[object.index() / 64], 1 << (object.index() % 64));
@@ -23,7 +23,7 @@ impl ObjectSet {
         new
     }
 
-    /// Whether an object is there.
+    /// Returns `true` if the set contains the object.
     #[inline]
     pub fn contains(&self, object: ObjectId) -> bool {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
@@ -35,7 +35,7 @@ impl ObjectSet {
         self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if the set is empty.
     pub fn is_empty(&self) -> bool {
         self.bits.iter().all(|bits| *bits == 0)
     }

@@ -4,9 +4,9 @@
 //! * [`several`]: the next shortest ones to one object;
 //! * [`merged`]: the paths to many objects, merged by what they look like.
 //!
-//! Objects that the writer of a dump made up for its roots are no steps of a path but its origin. Immediates, which are
-//! objects of size 0 (the numbers, null and booleans of Dart), are not passed unless there is no other way: everything refers
-//! to them, so that paths over them say nothing.
+//! A synthetic object that stands for roots is the origin of a path, not a step. Paths avoid immediates (objects of size 0, such
+//! as Dart's numbers, null and booleans) unless there is no other way: everything refers to them, so paths through them explain
+//! nothing.
 
 pub mod merged;
 mod search;
@@ -20,27 +20,27 @@ use std::borrow::Cow;
 /// A path from a root to an object, which is the last step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    /// Where it begins.
+    /// The root at which the path begins.
     pub origin: Origin,
-    /// The objects on it, at least one.
+    /// The objects on the path, at least one.
     pub steps: Vec<Step>,
 }
 
-/// Where a path begins.
+/// The beginning of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Origin {
-    /// A row of [`Heap::roots`].
+    /// A root: an index into [`Heap::roots`].
     Root(usize),
-    /// A made-up object whose references are not listed as roots.
+    /// A synthetic object whose references are not listed as roots.
     Synthetic(ObjectId),
 }
 
-/// An object of a path, and how it is reached.
+/// One object of a path, and the reference that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// From the step before.
+    /// How the step before leads to the object.
     pub by: ReachedBy,
-    /// What is reached.
+    /// The object.
     pub object: ObjectId,
 }
 
@@ -51,14 +51,14 @@ pub fn shortest_path(heap: &Heap<'_>, object: ObjectId) -> Option<Path> {
     shortest::Shortest::of(heap, &Graph::of(heap)).path(object)
 }
 
-/// What leads to an object.
+/// How a path reaches an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedBy {
-    /// A root holds it.
+    /// From a root.
     Root,
-    /// A row of [`Heap::references`].
+    /// Over a reference: a row of [`Heap::references`].
     Reference(usize),
-    /// It is the value of an ephemeron whose key is alive and whose holder is the step before.
+    /// As the value of an ephemeron whose holder is the step before and whose key is live.
     Ephemeron,
 }
 
@@ -66,7 +66,7 @@ pub enum ReachedBy {
 pub const VALUE_OF_KEY: &str = "<value while its key lives>";
 
 impl ReachedBy {
-    /// The label as people see it; empty if there is none.
+    /// The display text of the label. Empty if there is none.
     pub fn text<'h>(self, heap: &'h Heap<'_>) -> Cow<'h, str> {
         match self {
             Self::Root => "".into(),

@@ -1,4 +1,4 @@
-//! References backwards: who refers to an object.
+//! Referrers: the references of a heap, reversed.
 
 use super::buckets::Buckets;
 use crate::model::heap::{ObjectId, References};
@@ -11,7 +11,7 @@ pub struct Referrers {
 }
 
 impl Referrers {
-    /// Turns all references around.
+    /// Reverses all references of a heap.
     pub fn of(references: &References) -> Self {
         let objects = references.first.len().saturating_sub(1);
         let backwards = || {
@@ -23,7 +23,7 @@ impl Referrers {
         Self { from: Buckets::of(objects, references.len(), backwards) }
     }
 
-    /// Who refers to an object: each referrer as often as it has references to it, in ascending order.
+    /// Returns the objects that refer to an object, in ascending order, each once per reference.
     pub fn of_object(&self, object: ObjectId) -> impl ExactSizeIterator<Item = ObjectId> + '_ {
         self.from.get(object.0).iter().map(|referrer| ObjectId(*referrer))
     }

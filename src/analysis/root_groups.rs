@@ -1,4 +1,4 @@
-//! Roots in groups, and which objects only one group keeps alive.
+//! Groups of roots, and the objects that one group alone keeps alive.
 
 use super::frontier::Frontier;
 use super::graph::Graph;
@@ -9,20 +9,20 @@ use rustc_hash::FxHashMap;
 /// Roots that belong together: a thread with all its frames, a variable, a table of the runtime.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RootGroup {
-    /// Why they are roots.
+    /// The kind of the roots.
     pub kind: RootKind,
-    /// As people see it: `data +0x1c0`, `goroutine 17 [chan receive]`.
+    /// The display name: `data +0x1c0`, `goroutine 17 [chan receive]`.
     pub name: String,
 }
 
 /// What keeps an object alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldBy {
-    /// Nothing.
+    /// No group: the object is unreachable or synthetic.
     None,
-    /// Roots of one group alone: a row of [`RootGroups::groups`].
+    /// One group: an index into [`RootGroups::groups`].
     Group(u32),
-    /// Roots of several groups.
+    /// Several groups.
     Several,
 }
 
@@ -85,7 +85,7 @@ impl RootGroups {
         }
     }
 
-    /// The name of an object's holder, for people.
+    /// The display name of what keeps an object alive.
     pub fn name(&self, object: ObjectId) -> &str {
         match self.holder(object) {
             HeldBy::None => "nothing",

@@ -1,8 +1,8 @@
-//! What looks like a leak or a waste.
+//! Likely leaks and wasted memory.
 //!
 //! * [`holders`]: single objects that hold a large part of the heap in many small pieces;
 //! * [`siblings`]: many objects of one type below one owner;
-//! * [`duplicates`]: texts and blocks of bytes that are there more than once;
+//! * [`duplicates`]: texts and blocks of bytes with equal contents;
 //! * [`collections`]: collections with far more room than elements.
 //!
 //! Only live objects count. Thresholds are constants with their reasons beside them.
@@ -26,21 +26,21 @@ use siblings::Siblings;
 /// Less is not worth a word, whatever its share.
 pub const LEAST_BYTES: u64 = 4096;
 
-/// Something to look at.
+/// A likely leak or waste.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Suspect {
-    /// One object holds much.
+    /// One object retains a large part of the heap.
     Holder(Holder),
-    /// One object holds many of a kind.
+    /// One object holds many objects of one type.
     Siblings(Siblings),
-    /// The same contents several times.
+    /// Several objects have equal contents.
     Duplicates(Duplicates),
-    /// Room that is not used.
+    /// Collections are mostly empty.
     Sparse(Sparse),
 }
 
 impl Suspect {
-    /// Bytes that are at stake.
+    /// Bytes retained or wasted.
     pub fn bytes(&self) -> u64 {
         match self {
             Self::Holder(holder) => holder.retained,
@@ -50,7 +50,7 @@ impl Suspect {
         }
     }
 
-    /// An object to begin with: the holder, or the worst example.
+    /// The object to inspect first: the holder, or the largest example.
     pub fn object(&self) -> Option<ObjectId> {
         match self {
             Self::Holder(holder) => Some(holder.object),
@@ -61,7 +61,7 @@ impl Suspect {
     }
 }
 
-/// All suspects, those with most bytes first.
+/// Finds all suspects, sorted by bytes, largest first.
 pub fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
     let downwards = Tree::of(heap, tree);
     let holders = holders::find(&downwards);
@@ -75,14 +75,14 @@ pub fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
     all
 }
 
-/// Objects of one type.
+/// Several objects of one type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspectGroup {
     /// Their type.
     pub of: TypeId,
-    /// How many.
+    /// The number of objects.
     pub count: u64,
-    /// What they retain.
+    /// Their retained bytes.
     pub bytes: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What to show of the dominator tree: the largest lines, with equal siblings and chains of one type in one line each.
+//! A dominator tree as text lines: the largest ones, with siblings and chains of one type merged.
 
 mod expand;
 
@@ -9,29 +9,29 @@ use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind};
 use expand::Expander;
 use std::collections::BinaryHeap;
 
-/// What is wanted.
+/// Limits of [`lines`].
 #[derive(Clone, Copy, Debug)]
 pub struct TreeOptions {
     /// Lines with a smaller share of the live heap are left out.
     pub min_share: f64,
-    /// Levels below the live heap.
+    /// Maximum depth below the live heap.
     pub depth: u32,
-    /// Lines. The largest are chosen.
+    /// Maximum number of lines. The largest are kept.
     pub lines: usize,
-    /// All objects of a type at a level are one line, however large they are by themselves.
+    /// Merge all sibling objects of a type into one line, even large ones.
     pub merge_types: bool,
 }
 
-/// What a line stands for.
+/// The item that a line shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TreeItem {
     /// The live heap.
     Heap,
-    /// Roots that belong together; none for objects that several groups reach.
+    /// A group of roots. `None` for objects that several groups reach.
     Root(Option<(RootKind, String)>),
     /// An object.
     Object(ObjectId),
-    /// An object, and others of its type of which each dominates the next.
+    /// An object and others of its type, each of which dominates the next.
     Chain(ObjectId),
     /// Objects of one type below the same owner, with those of the type that they dominate in turn.
     Group(TypeId),
@@ -42,30 +42,30 @@ pub enum TreeItem {
 pub struct TreeLine {
     /// 0 is the live heap.
     pub depth: u32,
-    /// What it stands for.
+    /// The item.
     pub what: TreeItem,
-    /// How many objects that are; of the heap and of roots: all below.
+    /// The number of objects. For the heap and for roots: all objects below.
     pub count: u64,
-    /// Their own bytes, in the managed heap and outside of it.
+    /// Their shallow and external bytes.
     pub own_bytes: u64,
     /// Their retained bytes.
     pub total_bytes: u64,
-    /// Objects immediately below that are not shown, and what they retain.
+    /// Objects immediately below this line that are not shown.
     pub omitted: Omitted,
 }
 
-/// What is not shown below a line.
+/// Objects that are not shown below a line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Omitted {
     /// Objects.
     pub count: u64,
-    /// What they retain.
+    /// Their retained bytes.
     pub bytes: u64,
 }
 
-/// The lines to show, depth-first, the largest siblings first.
+/// Returns the lines to show, depth-first, the largest siblings first.
 ///
-/// Every object is looked at once at most, so the work is that of the tree, whatever is wanted.
+/// Visits each object at most once, so the limits do not change the running time much.
 pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options: TreeOptions) -> Vec<TreeLine> {
     let preorder = Preorder::of(&tree.dominators);
     let mut nodes = vec![Node {

@@ -3,12 +3,12 @@
 //! A reader's record says its fields to a [`FieldSink`]; a sink writes them as text, as JSON or as whatever else, without
 //! the record knowing. Both sides are generic, so that no value is boxed on the way.
 
-/// A record that can say its own name and fields.
+/// A record of a file, with a name and fields.
 pub trait Record {
     /// The name by which `--record` selects it and which counts are kept under.
     fn name(&self) -> &'static str;
 
-    /// Says each field to the sink, in the order of the file.
+    /// Passes each field to the sink, in the order of the file.
     fn fields<S: FieldSink>(&self, sink: &mut S);
 }
 
@@ -32,6 +32,6 @@ pub trait FieldSink {
     fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self))
     where
         Self: Sized;
-    /// Whether contents and long lists are wanted in full. Records leave them out otherwise.
+    /// Returns `true` if contents and long lists are to be passed in full. Records leave them out otherwise.
     fn wants_contents(&self) -> bool;
 }

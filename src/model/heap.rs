@@ -24,7 +24,7 @@ pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread};
 pub use super::warning::{LoadWarning, WarningKind};
 
-/// An object: its row in the columns of a [`Heap`].
+/// An object of a [`Heap`]: its row number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ObjectId(pub u32);
 
@@ -33,7 +33,7 @@ pub struct ObjectId(pub u32);
 pub struct TypeId(pub u32);
 
 impl ObjectId {
-    /// The row.
+    /// The row as an index.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -46,23 +46,23 @@ pub const MAX_OBJECTS: u64 = u32::MAX as u64 - 1;
 /// A type of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// Its name, as its runtime's users know it.
+    /// The type's name, as users of the runtime know it.
     pub name: NameId,
     /// Library, package or file; empty if there is none.
     pub namespace: NameId,
-    /// What its objects are.
+    /// The kind of its objects.
     pub kind: TypeKind,
 }
 
-/// What the objects of a type are, as far as it matters for showing and converting them.
+/// The kind of objects of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TypeKind {
-    /// Something with fields.
+    /// Objects with fields.
     Instance,
-    /// Something with elements; it may have fields before them.
+    /// Objects with elements, and possibly fields before them.
     Array,
-    /// Memory without references, whose contents are bytes.
+    /// Blocks of bytes without references.
     Bytes,
     /// Text.
     Text,
@@ -72,9 +72,9 @@ pub enum TypeKind {
     Class,
     /// A call frame or a context of variables.
     Frame,
-    /// An object that the runtime made up for the dump and counts as one, such as Dart's `Root`.
+    /// A synthetic object that the runtime adds to the dump, such as Dart's `Root`.
     Synthetic,
-    /// A row of the graph that stands for roots and is no object, as MoarVM has them.
+    /// A row of the graph that stands for roots and is not an object (MoarVM).
     Root,
 }
 
@@ -83,7 +83,7 @@ pub enum TypeKind {
 pub struct References {
     /// One more than there are objects.
     pub(crate) first: Offsets,
-    /// The object that is referred to.
+    /// The object that the reference points to.
     pub(crate) target: Vec<ObjectId>,
     /// What the reference is called. Empty: no reference has a name.
     pub(crate) label: Vec<Label>,
@@ -94,11 +94,11 @@ pub struct References {
 /// A reference, taken out of the columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reference {
-    /// The object that is referred to.
+    /// The object that the reference points to.
     pub target: ObjectId,
-    /// What the reference is called.
+    /// The label of the reference.
     pub label: Label,
-    /// It does not keep its target alive by itself.
+    /// Whether the reference is weak: it does not keep its target alive.
     pub weak: bool,
 }
 
@@ -118,7 +118,7 @@ impl TypeKind {
         }
     }
 
-    /// Whether the objects are none of the program's.
+    /// Returns `true` if the objects are synthetic: not objects of the program.
     pub fn is_made_up(self) -> bool {
         matches!(self, Self::Synthetic | Self::Root)
     }
@@ -197,20 +197,20 @@ pub struct Ephemeron {
     pub value: ObjectId,
 }
 
-/// What the file calls an object.
+/// How the file identifies objects.
 #[derive(Clone, Debug)]
 pub enum Ids {
     /// `#` and the row plus this number.
     Rows(u64),
-    /// Its address. Rows are in the order of addresses.
+    /// By address. Rows are in the order of addresses.
     Addresses(Addresses),
 }
 
-/// A value that an object holds besides its references.
+/// The value of an object, besides its references.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Value<'a> {
-    /// None that is known.
+    /// No value, or an unknown one.
     None,
     /// A truth value.
     Boolean(bool),
@@ -220,16 +220,16 @@ pub enum Value<'a> {
     Float(f64),
     /// Text, of which the file may hold only the beginning.
     Text {
-        /// As much as there is.
+        /// The text, or its beginning.
         text: Cow<'a, str>,
         /// Length of the whole text in code units.
         length: u64,
     },
     /// A number of elements.
     Length(u64),
-    /// What the runtime calls the object.
+    /// The name that the runtime gives the object, such as that of a class.
     Name(Cow<'a, str>),
-    /// Its memory as in the process that was dumped.
+    /// The object's memory, in the byte order of the dumped process.
     Bytes(&'a [u8]),
 }
 
@@ -274,18 +274,18 @@ pub struct Heap<'a> {
 }
 
 impl<'a> Heap<'a> {
-    /// Objects.
+    /// The number of rows. [`Heap::object_count`] leaves out those that only stand for roots.
     pub fn len(&self) -> usize {
         self.type_of.len()
     }
 
-    /// Whether the writer of the dump made an object up, so that it is none of the program's.
+    /// Returns `true` if the object is synthetic: added by the writer of the dump, not an object of the program.
     #[inline]
     pub fn is_made_up(&self, object: ObjectId) -> bool {
         self.type_of(object).kind.is_made_up()
     }
 
-    /// Whether there are no objects.
+    /// Returns `true` if the heap has no objects.
     pub fn is_empty(&self) -> bool {
         self.type_of.is_empty()
     }
@@ -295,7 +295,7 @@ impl<'a> Heap<'a> {
         (0..self.type_of.len() as u32).map(ObjectId)
     }
 
-    /// How many objects there are: all rows but those that only stand for roots.
+    /// The number of objects, without rows that only stand for roots.
     pub fn object_count(&self) -> u64 {
         if self.types.iter().all(|of| of.kind != TypeKind::Root) {
             return self.len() as u64;
@@ -396,7 +396,7 @@ impl<'a> Heap<'a> {
         self.values.as_ref().map_or(Value::None, |values| values.value(self, object))
     }
 
-    /// What the file calls an object: `0xc000012345` or `#12`.
+    /// The id of an object in the file: `0xc000012345` or `#12`.
     pub fn id(&self, object: ObjectId) -> String {
         match &self.ids {
             Ids::Rows(first) => format!("#{}", u64::from(object.0) + first),
@@ -404,7 +404,7 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// The object that the file calls so. Addresses inside of an object find it too.
+    /// Finds an object by its id in the file, or by an address inside the object.
     pub fn find(&self, id: &str) -> Option<ObjectId> {
         match (&self.ids, id.strip_prefix('#'), id.strip_prefix("0x")) {
             (Ids::Rows(first), Some(number), _) => {

@@ -1,22 +1,22 @@
-//! What references are called.
+//! Labels of references.
 
 use super::names::{NameId, Names};
 use std::borrow::Cow;
 
-/// What a reference is called inside of its object: two bits of kind and 30 of value.
+/// The label of a reference in its object: a field name, an index or an offset. 4 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Label(u32);
 
 /// A [`Label`], taken apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LabelKind {
-    /// It has no name.
+    /// No label.
     None,
     /// A field or variable.
     Field(NameId),
     /// An element.
     Index(u32),
-    /// A place in the object's memory, in bytes.
+    /// An offset in the object's memory, in bytes.
     Offset(u32),
 }
 
@@ -36,7 +36,7 @@ impl Label {
         Self::new(2, index)
     }
 
-    /// A place in memory, in bytes.
+    /// The label of an offset in the object's memory, in bytes.
     pub fn offset(offset: u64) -> Self {
         Self::new(3, offset)
     }
@@ -58,7 +58,7 @@ impl Label {
         Self(bits)
     }
 
-    /// What it says.
+    /// Returns the label as an enum.
     pub fn kind(self) -> LabelKind {
         let value = self.0 & Self::MAX as u32;
         match self.0 >> 30 {
@@ -69,7 +69,7 @@ impl Label {
         }
     }
 
-    /// As people see it: `name`, `[3]`, `+0x10`, or nothing.
+    /// The display text: `name`, `[3]`, `+0x10`, or empty.
     pub fn text(self, names: &Names) -> Cow<'_, str> {
         match self.kind() {
             LabelKind::None => "".into(),

@@ -5,7 +5,7 @@ use super::label::{Label, LabelKind};
 use super::names::{NameId, Names};
 use std::ops::Range;
 
-/// Why a root is one.
+/// The kind of a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum RootKind {
@@ -17,13 +17,13 @@ pub enum RootKind {
     Frame,
     /// A thread or goroutine itself, or what its record holds.
     Thread,
-    /// A finalizer, or what a finalizable object refers to.
+    /// A finalizer, or an object that a finalizable object refers to.
     Finalizer,
     /// A deferred call.
     Defer,
     /// A panic under way.
     Panic,
-    /// What the virtual machine holds by itself.
+    /// An object that the virtual machine holds.
     Runtime,
     /// A handle of native code.
     Native,
@@ -33,7 +33,7 @@ pub enum RootKind {
     Monitor,
     /// An object of the old generation that refers to the young one.
     Generation,
-    /// Something else, or not said.
+    /// Another kind, or an unknown one.
     Other,
 }
 
@@ -80,18 +80,18 @@ impl RootKind {
 pub struct Root {
     /// The object that is kept alive.
     pub object: ObjectId,
-    /// Why.
+    /// The kind of the root.
     pub kind: RootKind,
-    /// What the root belongs to: `data`, `goroutine 17 [chan receive] main.worker`, `Permanent Roots`.
+    /// The group of the root: `data`, `goroutine 17 [chan receive] main.worker`, `Permanent Roots`.
     pub group: NameId,
-    /// Which one of the group it is: a name, an index, an offset.
+    /// The name, index or offset of the root in its group.
     pub label: Label,
     /// The call frame that it belongs to: a row of [`super::heap::Heap::frames`].
     pub frame: Option<u32>,
 }
 
 impl Root {
-    /// As people see it: `data +0x1c0`, `Thread Roots: lang_hash`.
+    /// The display text: `data +0x1c0`, `Thread Roots: lang_hash`.
     pub fn text(&self, names: &Names) -> String {
         let (group, label) = (names.text(self.group), self.label.text(names));
         match (group.is_empty(), self.label.kind()) {

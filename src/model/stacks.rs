@@ -40,25 +40,25 @@ pub struct Track {
     pub interpreter: Option<i128>,
 }
 
-/// When an entry was, and how.
+/// The time and state of an entry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Microseconds from the track's beginning to the beginning of the sample.
     pub start: i64,
     /// Microseconds that it took.
     pub length: i64,
-    /// The thread was not running.
+    /// Whether the thread was idle.
     pub idle: bool,
-    /// The garbage collector was running.
+    /// Whether the garbage collector was running.
     pub gc: bool,
     /// Change of memory in bytes, which may be negative.
     pub memory: i64,
 }
 
-/// Stacks with numbers.
+/// Stacks with weights.
 #[derive(Clone, Debug, Default)]
 pub struct WeightedStacks {
-    /// What this is of: the name of the input.
+    /// The title: the name of the input.
     pub title: String,
     /// All strings.
     pub names: Names,
@@ -68,15 +68,15 @@ pub struct WeightedStacks {
     pub stacks: StackTree,
     /// What the numbers of an entry are, in order.
     pub values: Vec<ValueType>,
-    /// What entries belong to.
+    /// The threads or heaps that entries belong to.
     pub tracks: Vec<Track>,
     entries: Entries,
     /// Whether entries are in the order of time. Otherwise each pair of a track and the number of a stack is there at most
     /// once; where [`StackTree::may_repeat`], equal stacks may have several numbers.
     pub in_order: bool,
-    /// Microseconds between two samples, if that is known.
+    /// The sampling interval in microseconds, if known.
     pub interval_us: Option<u64>,
-    /// Microseconds that the recording took, if that is known.
+    /// The duration of the recording in microseconds, if known.
     pub duration_us: Option<u64>,
     /// Entries whose stacks were cut at [`MAX_DEPTH`].
     pub cut_entries: u64,
@@ -106,12 +106,12 @@ pub struct Entry<'a> {
 }
 
 impl WeightedStacks {
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.stack.len()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no entries.
     pub fn is_empty(&self) -> bool {
         self.entries.stack.is_empty()
     }

@@ -1,13 +1,13 @@
-//! How many objects there are, and how large they are.
+//! Sums of objects and bytes.
 
-/// A sum over objects.
+/// Object count and bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sum {
-    /// Objects.
+    /// Number of objects.
     pub count: u64,
     /// Bytes in the managed heap.
     pub shallow_bytes: u64,
-    /// Bytes outside of it.
+    /// Bytes outside the managed heap.
     pub external_bytes: u64,
 }
 
@@ -26,7 +26,7 @@ impl Sum {
         self.external_bytes = self.external_bytes.saturating_add(other.external_bytes);
     }
 
-    /// Bytes in the managed heap and outside of it.
+    /// Returns the bytes inside and outside the managed heap.
     pub fn bytes(&self) -> u64 {
         self.shallow_bytes.saturating_add(self.external_bytes)
     }

@@ -29,7 +29,7 @@ macro_rules! kinds {
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         #[non_exhaustive]
         pub enum LossKind {
-            $(#[doc = $text] $kind,)*
+            $(#[doc = concat!("`", $text, "`")] $kind,)*
         }
 
         impl LossKind {

@@ -1,28 +1,28 @@
-//! What changed from one profile to another.
+//! Differences between two profiles.
 
 use super::{GroupLabel, Sums, Top};
 use crate::model::profile::Metric;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
-/// A function, or what else rows are, in two profiles.
+/// A function (or file, thread, …) in two profiles.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileChange {
-    /// What it is called in both.
+    /// The label, which is the same in both.
     pub label: GroupLabel,
-    /// What it cost; None if it was not there.
+    /// The cost in the older profile. `None` if absent.
     pub old: Option<Sums>,
-    /// What it costs now; None if it is gone.
+    /// The cost in the newer profile. `None` if absent.
     pub new: Option<Sums>,
 }
 
 impl ProfileChange {
-    /// How much more it costs by itself now.
+    /// Returns the change of the own cost.
     pub fn own(&self, metric: Metric) -> i64 {
         self.delta(|sums| sums.own.get(metric))
     }
 
-    /// How much more it costs in all now.
+    /// Returns the change of the total cost.
     pub fn total(&self, metric: Metric) -> i64 {
         self.delta(|sums| sums.total.get(metric))
     }
@@ -32,7 +32,7 @@ impl ProfileChange {
     }
 }
 
-/// All that is in one of both, sorted by how much its own cost changed, and then its cost in all.
+/// Compares two profiles. Returns every row of either, sorted by the change of its own cost, then of its total cost.
 pub fn changes(old: Top, new: Top, metric: Metric) -> Vec<ProfileChange> {
     let mut changes: Vec<_> =
         old.rows.into_iter().map(|row| ProfileChange { label: row.label, old: Some(row.sums), new: None }).collect();

@@ -1,11 +1,11 @@
-//! Which frames are one function, one file or one line.
+//! Grouping of frames by function, file or line.
 
 use crate::model::names::NameId;
 use crate::model::profile::{FrameId, FrameKind, Profile, ProfileFrame};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// What frames have in common.
+/// The property by which frames are grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameBy {
     /// The function and its file.
@@ -16,14 +16,14 @@ pub enum FrameBy {
     Line,
 }
 
-/// What a group is called. Two profiles are compared by it.
+/// The name of a group. Comparisons match groups of two profiles by it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupLabel {
     /// The function, file or thread.
     pub name: Arc<str>,
     /// The function's file; empty if there is none.
     pub namespace: Arc<str>,
-    /// The line, if lines are told apart.
+    /// The line, if frames are grouped by line.
     pub line: Option<u32>,
 }
 
@@ -54,12 +54,12 @@ impl Groups {
         self.of_frame[frame.index()]
     }
 
-    /// What a group is called.
+    /// The label of a group.
     pub fn label(&self, group: u32) -> &GroupLabel {
         &self.labels[group as usize]
     }
 
-    /// What all groups are called, by number.
+    /// The labels of all groups, by number.
     pub fn labels(&self) -> &[GroupLabel] {
         &self.labels
     }

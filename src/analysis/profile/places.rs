@@ -1,4 +1,4 @@
-//! Where functions are met.
+//! The heaviest stack of each function.
 
 use super::top::outermost;
 use super::{Groups, Selected};
@@ -9,7 +9,7 @@ use crate::model::profile::{Metric, StackId, ThreadId};
 pub struct Place {
     /// The thread.
     pub thread: ThreadId,
-    /// All of the stack.
+    /// The whole stack.
     pub stack: StackId,
     /// The part of it that ends with the function.
     pub until: StackId,

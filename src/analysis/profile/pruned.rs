@@ -1,4 +1,4 @@
-//! The part of a call tree that is worth a line.
+//! The largest nodes of a call tree.
 
 use super::call_tree::CallTree;
 use crate::analysis::buckets::Buckets;
@@ -6,16 +6,16 @@ use crate::model::profile::Metric;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// What is left out.
+/// Limits of [`prune`]. Nodes beyond them are left out.
 #[derive(Clone, Copy, Debug)]
 pub struct PruneLimits {
-    /// Nodes whose part of `base` is smaller than this share.
+    /// Minimum share of `base`.
     pub min_share: f64,
-    /// What shares are shares of.
+    /// The value that counts as a share of 1.
     pub base: i64,
-    /// Nodes that are deeper; the root has depth 0.
+    /// Maximum depth. The root has depth 0.
     pub depth: u32,
-    /// All but the largest of this number.
+    /// Maximum number of nodes. The largest are kept.
     pub nodes: usize,
 }
 

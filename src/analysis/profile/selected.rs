@@ -1,14 +1,14 @@
-//! The samples of a profile that are looked at, and the sums of their stacks.
+//! The chosen samples of a profile, and the sums of their stacks.
 
 use crate::model::profile::{Aggregate, Metric, Profile, ThreadId, Values};
 use crate::model::stacks::Selection;
 
-/// What something costs by itself and together with what it calls.
+/// Own and total cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
-    /// Samples whose innermost frame it is.
+    /// Samples in which it is the innermost frame.
     pub own: Values,
-    /// Samples in whose stacks it is, each counted once however often it is there.
+    /// Samples whose stack contains it, each counted once, even under recursion.
     pub total: Values,
 }
 
@@ -18,14 +18,14 @@ pub struct Selected<'a> {
     /// All of it.
     pub profile: &'a Profile,
     threads: Vec<bool>,
-    /// The sums of the samples that are looked at.
+    /// The sums of the chosen samples.
     pub total: Values,
     /// The sums of those that have no frames.
     pub without_frames: Values,
 }
 
 impl<'a> Selected<'a> {
-    /// The samples of the threads that are wanted. Metrics and order of the selection have no effect.
+    /// Chooses the samples of the selected threads. The metrics and order of the selection have no effect.
     pub fn of(profile: &'a Profile, selection: &Selection) -> Self {
         let threads = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
         let mut selected = Self { profile, threads, total: Values::default(), without_frames: Values::default() };
@@ -40,7 +40,7 @@ impl<'a> Selected<'a> {
         selected
     }
 
-    /// The threads that are looked at.
+    /// The chosen threads.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (0..).map(ThreadId).zip(&self.threads).filter(|(_, wanted)| **wanted).map(|(thread, _)| thread)
     }

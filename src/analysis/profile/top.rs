@@ -1,4 +1,4 @@
-//! What each function, file, line, thread or process costs.
+//! The cost of each function, file, line, thread or process.
 
 use super::{FrameBy, GroupLabel, Groups, Selected, Sums};
 use crate::analysis::buckets::Buckets;
@@ -6,30 +6,30 @@ use crate::model::names::Names;
 use crate::model::profile::{Metric, ProfileThread, StackId, StackTree, Values};
 use std::collections::HashMap;
 
-/// What a row stands for.
+/// The subject of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TopBy {
-    /// Frames that have something in common.
+    /// Frames, grouped.
     Frames(FrameBy),
-    /// A thread. By itself it costs what it costs in all.
+    /// A thread. Its own cost equals its total cost.
     Thread,
-    /// A process, in the same way.
+    /// A process. Its own cost equals its total cost.
     Process,
 }
 
-/// A function, or what else rows are.
+/// One row: a function, file, line, thread or process.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TopRow {
-    /// What it is called.
+    /// The label.
     pub label: GroupLabel,
-    /// What it costs.
+    /// Own and total cost.
     pub sums: Sums,
 }
 
-/// What everything costs.
+/// The costs of all functions, files, lines, threads or processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Top {
-    /// All that cost anything, in the order of the file.
+    /// The rows with a cost, in the order of the file.
     pub rows: Vec<TopRow>,
 }
 

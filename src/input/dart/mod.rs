@@ -48,7 +48,7 @@
 //! * [`records`]: all of them in order; [`tail`]: what stands behind them;
 //! * [`word_size`]: what can be inferred about the VM;
 //! * [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has.
+//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this format has.
 
 pub mod class;
 pub mod data;

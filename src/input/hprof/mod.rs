@@ -54,7 +54,7 @@
 //!
 //! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made of [`primitives`];
 //! * [`records`]: all of them in order;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; [`details`]: what only this format has;
+//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
 //! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`] and [`values`];
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours` (distances) and `inference`.

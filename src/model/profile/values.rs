@@ -1,9 +1,9 @@
-//! What samples add up to.
+//! Sums of samples, and the metrics that read them.
 
 /// Sums of samples. Times are in microseconds, memory is in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Values {
-    /// How many samples.
+    /// Number of samples.
     pub samples: u64,
     /// Wall time.
     pub time: i64,
@@ -15,9 +15,9 @@ pub struct Values {
     pub gc_time: i64,
     /// Samples during which the garbage collector ran.
     pub gc_samples: u64,
-    /// Memory that came into use.
+    /// Bytes allocated.
     pub memory_gained: u64,
-    /// Memory that went out of use.
+    /// Bytes freed.
     pub memory_freed: u64,
 }
 
@@ -73,7 +73,7 @@ impl Values {
     }
 }
 
-/// What one can ask of a profile.
+/// A metric of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Metric {
@@ -93,7 +93,7 @@ pub enum Metric {
     Gc,
 }
 
-/// In which numbers are given.
+/// The unit of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Time.
@@ -129,7 +129,7 @@ impl Metric {
         }
     }
 
-    /// In which its numbers are.
+    /// The unit of the metric.
     pub fn unit(self) -> Unit {
         match self {
             Self::Time | Self::Cpu | Self::Gc => Unit::Microseconds,

@@ -3,34 +3,34 @@
 use super::{Moment, Track, ValueType, WeightedStacks, WeightedStacksBuilder};
 use crate::model::profile::{Metric, Profile, ProfileThread, ThreadId, Values};
 
-/// What of a profile is wanted.
+/// Selects metrics and threads of a profile.
 #[derive(Clone, Debug, Default)]
 pub struct Selection {
-    /// The numbers of each entry; empty for all that the profile's mode measured.
+    /// The metrics of each entry. Empty: all that the profile's mode measured.
     pub metrics: Vec<Metric>,
     /// Only threads of this process.
     pub pid: Option<i128>,
     /// Only threads with this name, or this id in decimal or as the file has it.
     pub thread: Option<String>,
-    /// One entry for each sample, in the order of time, if the profile has kept them.
+    /// Keep one entry for each sample, in the order of time, if the profile has samples.
     pub in_order: bool,
 }
 
 impl Selection {
-    /// Whether a thread is wanted.
+    /// Returns `true` if the thread is selected.
     pub fn has(&self, profile: &Profile, thread: &ProfileThread) -> bool {
         self.pid.is_none_or(|pid| pid == thread.pid)
             && self.thread.as_deref().is_none_or(|wanted| thread.is_called(wanted, &profile.names))
     }
 }
 
-/// The stacks of a profile with the sums, or the samples, of each. They are the profile's own, which may be large.
+/// Converts a profile to weighted stacks, without copying its names, frames and stacks.
 pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> WeightedStacks {
     take(&mut profile, title, selection)
 }
 
-/// As [`of_profile()`], for as long as `read` takes: names and frames are the profile's again afterwards. Its stacks are only good for
-/// being forgotten, as those that were too deep are cut.
+/// As [`of_profile()`], for as long as `read` takes: names and frames are returned to the profile afterwards. Stacks deeper than
+/// [`MAX_DEPTH`](super::MAX_DEPTH) stay cut, so the caller must discard the stacks.
 pub fn lend<R>(profile: &mut Profile, title: &str, selection: &Selection, read: impl FnOnce(&WeightedStacks) -> R) -> R {
     let stacks = take(profile, title, selection);
     let result = read(&stacks);
