@@ -47,6 +47,12 @@ fn the_keys_of_info_are_in_the_order_of_the_contract() {
 }
 
 #[test]
+fn csv_has_its_header_without_rows() {
+    let text = stdout(dumptool().args(["find", "--type", "no such type", "--format", "csv"]).arg(fixture(CUT)).arg("--lenient"), 0);
+    assert_eq!(text, "id,type,namespace,shallow_bytes,retained_bytes,external_bytes,value\n");
+}
+
+#[test]
 fn a_file_that_cannot_be_read_does_not_hide_the_others() {
     let both = json(dumptool().args(["info", "--format", "json", "no-such.dump"]).arg(fixture(MOJO)), 3);
     assert_eq!(both.as_array().unwrap().len(), 1);

@@ -130,6 +130,9 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
         profile.chain(snapshots).map(parts(document))
     });
     let rows: Vec<Row> = rows.collect();
+    if rows.is_empty() {
+        return Ok(());
+    }
     let exact = session.common.bytes;
     let columns = Columns::new(session)
         .text("file", "FILE", |row: &Row| &row.document.file)
