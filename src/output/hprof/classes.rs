@@ -1,12 +1,11 @@
 //! Classes and names: what is known of both before the first object is written.
 
+use super::Writer;
 use super::fields::FieldNames;
-use super::ids::IdSpace;
 use super::labels::{array_class_name, class_name};
 use super::layout::Layout;
 use super::plan::{Form, Plans};
-use super::records::{Out, TRACE, sub, tag};
-use super::report::HprofReport;
+use super::records::{TRACE, sub, tag};
 use super::required::{self, OBJECT, Required};
 use super::roots::Roots;
 use crate::java::FieldType;
@@ -22,8 +21,6 @@ pub(super) struct Classes {
     /// Classes whose static fields are roots.
     pub(super) holders: Vec<u32>,
     list: Vec<Class>,
-    first_helper: NameId,
-    field_names: FieldNames,
     /// For each plan: the class of its objects.
     of_plan: Vec<u32>,
     /// For each call frame: its function and file.
@@ -39,12 +36,17 @@ pub(super) struct Class {
     pub(super) parent: u32,
     /// Bytes of an instance; nothing for arrays.
     pub(super) size: u32,
-    /// The plan of its objects, which has its fields.
-    pub(super) plan: Option<u32>,
-    /// Its own fields, if it has no plan.
+    /// Its own fields, in the order of an instance's bytes.
     pub(super) fields: Vec<(NameId, FieldType)>,
     /// Static fields.
     pub(super) statics: Vec<(NameId, Static)>,
+}
+
+impl Class {
+    /// A class without fields, below `java.lang.Object`.
+    pub(super) fn named(name: NameId) -> Self {
+        Self { name, parent: OBJECT, size: 0, fields: Vec::new(), statics: Vec::new() }
+    }
 }
 
 /// The value of a static field.
@@ -52,6 +54,8 @@ pub(super) struct Class {
 pub(super) enum Static {
     Object(ObjectId),
     Long(u64),
+    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known once all classes are.
+    FirstHelper,
 }
 
 impl Classes {
@@ -62,8 +66,6 @@ impl Classes {
             required: none,
             holders: Vec::new(),
             list: Vec::new(),
-            first_helper: Names::EMPTY,
-            field_names: FieldNames::default(),
             of_plan: Vec::new(),
             of_frames: Vec::new(),
             of_threads: Vec::new(),
@@ -93,10 +95,6 @@ impl Classes {
         self.of_plan[plan as usize]
     }
 
-    pub(super) fn string_size(&self, layout: &Layout) -> u64 {
-        layout.instance_size(layout.reference() + 5)
-    }
-
     /// What a reader needs to find the objects of the heap among the ids: object k is `idBase + (k << idShift)` unless ids
     /// are addresses, and everything from `firstHelper` on was made up.
     fn add_info(&mut self, heap: &Heap<'_>, layout: &Layout) {
@@ -105,17 +103,17 @@ impl Classes {
             Ids::Addresses(_) => 0,
         };
         let statics = [
-            ("version", 1),
-            ("objects", heap.len() as u64),
-            ("idsAreAddresses", layout.addresses.into()),
-            ("idBase", if layout.addresses { 0 } else { 1 << layout.shift }),
-            ("idShift", if layout.addresses { 0 } else { layout.shift.into() }),
-            ("firstRow", first_row),
-            ("pointerSize", heap.pointer_size.into()),
+            ("version", Static::Long(1)),
+            ("objects", Static::Long(heap.len() as u64)),
+            ("idsAreAddresses", Static::Long(layout.addresses.into())),
+            ("idBase", Static::Long(if layout.addresses { 0 } else { 1 << layout.shift })),
+            ("idShift", Static::Long(if layout.addresses { 0 } else { layout.shift.into() })),
+            ("firstRow", Static::Long(first_row)),
+            ("pointerSize", Static::Long(heap.pointer_size.into())),
+            ("firstHelper", Static::FirstHelper),
         ];
-        let statics = statics.iter().map(|&(name, value)| (self.names.intern(name), Static::Long(value))).collect();
-        self.list[self.required.info as usize].statics = statics;
-        self.first_helper = self.names.intern("firstHelper");
+        let statics = statics.map(|(name, value)| (self.names.intern(name), value));
+        self.list[self.required.info as usize].statics = statics.into();
     }
 
     fn add_plans(&mut self, heap: &Heap<'_>, layout: &Layout, plans: &Plans) {
@@ -127,7 +125,8 @@ impl Classes {
         let mut named: Vec<Option<NameId>> = vec![None; heap.types.len()];
         let mut parents: FxHashMap<TypeId, u32> = FxHashMap::default();
         let mut arrays: FxHashMap<TypeId, u32> = FxHashMap::default();
-        for (number, plan) in (0..).zip(&plans.plans) {
+        let mut field_names = FieldNames::default();
+        for plan in &plans.plans {
             let row = plan.type_id.0 as usize;
             let class = match plan.form {
                 Form::Text => self.required.string,
@@ -135,7 +134,7 @@ impl Classes {
                 Form::Array => *arrays.entry(plan.type_id).or_insert_with(|| {
                     let name = array_class_name(&class_name(&heap.names, &heap.types[row]));
                     let name = self.names.intern(&name);
-                    self.add(Class { name, parent: OBJECT, size: 0, plan: None, fields: Vec::new(), statics: Vec::new() })
+                    self.add(Class::named(name))
                 }),
                 Form::Fields => {
                     let name = *named[row].get_or_insert_with(|| self.names.intern(&class_name(&heap.names, &heap.types[row])));
@@ -144,28 +143,30 @@ impl Classes {
                         None if shapes[row] < 2 => OBJECT,
                         None => *parents.entry(plan.type_id).or_insert_with(|| {
                             let size = layout.header() as u32;
-                            self.add(Class { name, parent: OBJECT, size, plan: None, fields: Vec::new(), statics: Vec::new() })
+                            self.add(Class { size, ..Class::named(name) })
                         }),
                     };
-                    // The names are needed before the class is written.
-                    self.field_names.of(plan, heap, &mut self.names);
+                    let fields = field_names.of(plan, heap, &mut self.names);
                     // Larger objects are arrays, unless it is their references that make them large.
                     let size = plan.shown as u32;
-                    self.add(Class { name, parent, size, plan: Some(number), fields: Vec::new(), statics: Vec::new() })
+                    self.add(Class { parent, size, fields, ..Class::named(name) })
                 }
             };
             self.of_plan.push(class);
         }
     }
+}
 
+impl<W: Write> Writer<'_, '_, W> {
     /// Writes names, classes, and the trace without frames.
-    pub(super) fn write_names<W: Write>(&self, ids: &IdSpace, out: &mut Out<W>) -> io::Result<()> {
-        for name in (0..self.names.len() as u32).map(NameId) {
+    pub(super) fn names(&mut self) -> io::Result<()> {
+        let (classes, ids, out) = (self.classes, &self.ids, &mut self.out);
+        for name in (0..classes.names.len() as u32).map(NameId) {
             out.id(ids.name(name));
-            out.bytes(self.names.text(name).as_bytes());
+            out.bytes(classes.names.text(name).as_bytes());
             out.record(tag::UTF8)?;
         }
-        for (row, class) in (0..).zip(&self.list) {
+        for (row, class) in (0..).zip(&classes.list) {
             out.u4(serial(row));
             out.id(ids.class(row));
             out.u4(TRACE);
@@ -179,26 +180,13 @@ impl Classes {
     }
 
     /// Writes the class dumps.
-    pub(super) fn write_dumps<W: Write>(
-        &mut self,
-        heap: &Heap<'_>,
-        plans: &Plans,
-        layout: &Layout,
-        ids: &IdSpace,
-        out: &mut Out<W>,
-        report: &mut HprofReport,
-    ) -> io::Result<()> {
-        let info = &mut self.list[self.required.info as usize];
-        info.statics.push((self.first_helper, Static::Long(ids.first_helper())));
-        for (row, class) in (0..).zip(&self.list) {
-            let fields = match class.plan {
-                Some(plan) => self.field_names.of(&plans.plans[plan as usize], heap, &mut self.names),
-                None => &class.fields,
-            };
-            let id = layout.reference();
+    pub(super) fn class_dumps(&mut self) -> io::Result<()> {
+        let (ids, out) = (&self.ids, &mut self.out);
+        let id = self.layout.reference();
+        for (row, class) in (0..).zip(&self.classes.list) {
             let of_static = |value: &Static| if matches!(value, Static::Object(_)) { id } else { 8 };
             let statics_size: u64 = class.statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
-            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + fields.len() as u64 * (id + 1))?;
+            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + class.fields.len() as u64 * (id + 1))?;
             out.id(ids.class(row));
             out.u4(TRACE);
             out.id(if row == OBJECT { 0 } else { ids.class(class.parent) });
@@ -218,14 +206,18 @@ impl Classes {
                         out.u1(FieldType::Long as u8);
                         out.u8(value);
                     }
+                    Static::FirstHelper => {
+                        out.u1(FieldType::Long as u8);
+                        out.u8(ids.first_helper());
+                    }
                 }
             }
-            out.u2(fields.len() as u16);
-            for &(name, basic) in fields {
+            out.u2(class.fields.len() as u16);
+            for &(name, basic) in &class.fields {
                 out.id(ids.name(name));
                 out.u1(basic as u8);
             }
-            report.classes += 1;
+            self.report.classes += 1;
         }
         Ok(())
     }

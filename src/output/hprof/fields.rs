@@ -16,12 +16,13 @@ pub(super) struct FieldNames {
     offsets: Numbered,
     pads: Numbered,
     unique: Unique,
+    /// Used again for each class.
     fields: Vec<(NameId, FieldType)>,
 }
 
 impl FieldNames {
     /// Names and types of the fields that a class has by itself.
-    pub(super) fn of(&mut self, plan: &Plan, heap: &Heap<'_>, names: &mut Names) -> &[(NameId, FieldType)] {
+    pub(super) fn of(&mut self, plan: &Plan, heap: &Heap<'_>, names: &mut Names) -> Vec<(NameId, FieldType)> {
         self.unique.begin();
         self.fields.clear();
         // The inherited field is the last.
@@ -50,7 +51,7 @@ impl FieldNames {
                 }
             }
         }
-        &self.fields
+        self.fields.clone()
     }
 
     fn add_text(&mut self, text: &str, basic: FieldType, names: &mut Names) {

@@ -13,6 +13,8 @@ pub(super) struct IdSpace {
     addresses: Option<Vec<u64>>,
     classes: u64,
     names: u64,
+    frames: u64,
+    threads: u64,
     next: u64,
 }
 
@@ -27,9 +29,11 @@ impl IdSpace {
             Some(last) => (last | 15) + 9,
             None => (heap.len() as u64 + 1) << layout.shift,
         };
-        let mut ids = Self { shift: layout.shift, addresses, classes: 0, names: 0, next };
+        let mut ids = Self { shift: layout.shift, addresses, classes: 0, names: 0, frames: 0, threads: 0, next };
         ids.classes = ids.reserve(classes.len() as u64);
         ids.names = ids.reserve(classes.names.len() as u64);
+        ids.frames = ids.reserve(heap.frames.len() as u64);
+        ids.threads = ids.reserve(heap.threads.len() as u64);
         ids
     }
 
@@ -53,8 +57,18 @@ impl IdSpace {
         self.names + (u64::from(name.0) << self.shift)
     }
 
-    /// The first of so many new ids, with [`IdSpace::step`] between them.
-    pub(super) fn reserve(&mut self, count: u64) -> u64 {
+    /// Of a call frame, by its row.
+    pub(super) fn frame(&self, frame: u32) -> u64 {
+        self.frames + (u64::from(frame) << self.shift)
+    }
+
+    /// Of the instance that stands for a thread, by its row.
+    pub(super) fn thread(&self, thread: u32) -> u64 {
+        self.threads + (u64::from(thread) << self.shift)
+    }
+
+    /// The first of `count` new ids.
+    fn reserve(&mut self, count: u64) -> u64 {
         let first = self.next;
         self.next += count << self.shift;
         first
@@ -64,11 +78,6 @@ impl IdSpace {
     #[inline]
     pub(super) fn fresh(&mut self) -> u64 {
         self.reserve(1)
-    }
-
-    /// From one reserved id to the next.
-    pub(super) fn step(&self) -> u64 {
-        1 << self.shift
     }
 
     /// The first id that is none of an object of the heap.

@@ -58,7 +58,6 @@ use filling::Filling;
 use ids::IdSpace;
 use instances::Scratch;
 use layout::Layout;
-use objects::Objects;
 use plan::Plans;
 use records::Out;
 use report::Losses;
@@ -110,36 +109,47 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
     let mut filling = Filling::of(heap);
     let plans = Plans::of(heap, &layout, &mut filling);
     let roots = Roots::of(heap);
-    let mut classes = Classes::of(heap, &layout, &plans, &roots);
-    let mut ids = IdSpace::new(heap, &layout, &classes);
-    let mut out = Out::new(out, layout.wide);
-    let mut losses = Losses::default();
-    let mut report = HprofReport::default();
-
-    records::header(&mut out)?;
-    classes.write_names(&ids, &mut out)?;
-    let threads = roots.write_threads(heap, &classes, &mut ids, &mut out)?;
-    classes.write_dumps(heap, &plans, &layout, &ids, &mut out, &mut report)?;
-    threads.write_objects(heap, &layout, &classes, &mut ids, &mut out, &mut report, &mut filling, &mut losses)?;
-    let objects = Objects {
+    let classes = Classes::of(heap, &layout, &plans, &roots);
+    let mut writer = Writer {
         heap,
-        layout: &layout,
+        layout,
+        filling,
         plans: &plans,
         classes: &classes,
-        ids: &mut ids,
-        out: &mut out,
-        report: &mut report,
-        losses: &mut losses,
+        ids: IdSpace::new(heap, &layout, &classes),
+        out: Out::new(out, layout.wide),
+        report: HprofReport::default(),
+        losses: Losses::default(),
         scratch: Scratch::default(),
         last_array: None,
-        filling: &mut filling,
     };
-    objects.write()?;
-    roots.write(heap, &layout, &classes, &threads, &ids, &mut out, &mut report, &mut losses)?;
+    records::header(&mut writer.out)?;
+    writer.names()?;
+    writer.threads()?;
+    writer.class_dumps()?;
+    writer.thread_objects()?;
+    writer.objects()?;
+    writer.roots(&roots)?;
     if options.root_unreachable {
-        reach::root_unreachable(heap, &layout, &ids, &mut out, &mut report)?;
+        writer.unreachable_roots()?;
     }
-    out.finish()?;
-    report.lost = losses.into_list();
-    Ok(report)
+    writer.out.finish()?;
+    writer.report.lost = writer.losses.into_list();
+    Ok(writer.report)
+}
+
+/// The state of a heap that is being written. Each part of the file has its methods beside what it consists of.
+struct Writer<'w, 'a, W> {
+    heap: &'w Heap<'a>,
+    layout: Layout,
+    plans: &'w Plans,
+    classes: &'w Classes,
+    filling: Filling,
+    ids: IdSpace,
+    out: Out<W>,
+    report: HprofReport,
+    losses: Losses,
+    scratch: Scratch,
+    /// Id and end of the last array of references, for [`Writer::keep_apart`].
+    last_array: Option<(u64, u64)>,
 }

@@ -1,39 +1,20 @@
 //! The second pass: every object, in the order of the heap.
 
-use super::classes::Classes;
-use super::filling::Filling;
-use super::ids::IdSpace;
-use super::instances::{Instance, Instances, Scratch, Surroundings};
-use super::layout::Layout;
-use super::plan::{Form, Plans, ValueKind, is_weak};
-use super::records::{Out, TRACE, put_id, sub, width};
-use super::report::{HprofReport, LossKind, Losses};
+use super::Writer;
+use super::instances::{Instance, Instances, Surroundings};
+use super::plan::{Form, ValueKind, is_weak};
+use super::records::{TRACE, put_id, sub, width};
+use super::report::LossKind;
 use super::spill::{External, INSIDE};
-use super::strings;
 use crate::java::FieldType;
-use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Value};
+use crate::model::heap::{Label, LabelKind, ObjectId, Reference, Value};
 use std::io::{self, Write};
 
-/// Everything that writing objects needs.
-pub(super) struct Objects<'o, 'a, W> {
-    pub(super) heap: &'o Heap<'a>,
-    pub(super) layout: &'o Layout,
-    pub(super) plans: &'o Plans,
-    pub(super) classes: &'o Classes,
-    pub(super) ids: &'o mut IdSpace,
-    pub(super) out: &'o mut Out<W>,
-    pub(super) report: &'o mut HprofReport,
-    pub(super) losses: &'o mut Losses,
-    pub(super) scratch: Scratch,
-    /// The last array's id and end, to not look like compressed references.
-    pub(super) last_array: Option<(u64, u64)>,
-    pub(super) filling: &'o mut Filling,
-}
-
-impl<W: Write> Objects<'_, '_, W> {
-    pub(super) fn write(mut self) -> io::Result<()> {
+impl<W: Write> Writer<'_, '_, W> {
+    /// Writes all objects.
+    pub(super) fn objects(&mut self) -> io::Result<()> {
         let (plans, heap) = (self.plans, self.heap);
-        let mut instances = Instances::of(plans, self.classes, self.ids, self.layout);
+        let mut instances = Instances::of(plans, self.classes, &self.ids, &self.layout);
         let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
         for object in heap.objects() {
             let bytes = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
@@ -58,7 +39,7 @@ impl<W: Write> Objects<'_, '_, W> {
                 self.weak_references()?;
             }
         }
-        instances.account(plans, self.layout, self.report, self.losses);
+        instances.account(plans, &self.layout, &mut self.report, &mut self.losses);
         Ok(())
     }
 
@@ -82,8 +63,8 @@ impl<W: Write> Objects<'_, '_, W> {
         let mut around = Surroundings {
             heap: self.heap,
             wide: self.layout.wide,
-            ids: self.ids,
-            losses: self.losses,
+            ids: &mut self.ids,
+            losses: &mut self.losses,
             scratch: &mut self.scratch,
         };
         let references = instances.fill_references(object, row, &self.plans.plans[row], fields, &mut around);
@@ -115,8 +96,13 @@ impl<W: Write> Objects<'_, '_, W> {
         let area = if given_in_order { self.out.area(length * self.layout.reference()) } else { None };
         match area {
             Some(area) => {
-                let around =
-                    Surroundings { heap, wide: self.layout.wide, ids: self.ids, losses: self.losses, scratch: &mut self.scratch };
+                let around = Surroundings {
+                    heap,
+                    wide: self.layout.wide,
+                    ids: &mut self.ids,
+                    losses: &mut self.losses,
+                    scratch: &mut self.scratch,
+                };
                 fill_elements(object, elements, external, area, around);
             }
             None => self.stream_elements(object, kept as usize, elements.is_some(), length, external)?,
@@ -294,7 +280,7 @@ impl<W: Write> Objects<'_, '_, W> {
         let id = self.ids.object(object);
         let kept = self.filling.text(&text);
         let cut_here = kept.len() < text.len();
-        let (shown, cut) = strings::write(kept, id, self.layout, self.classes, self.ids, self.out, self.report)?;
+        let (shown, cut) = self.string(kept, id)?;
         self.losses.add(LossKind::StringType, 1);
         self.losses.add(LossKind::CutText, (cut || cut_here).into());
         self.losses.add(LossKind::Value, (!known).into());

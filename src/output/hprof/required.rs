@@ -25,7 +25,7 @@ pub(super) fn add(classes: &mut Classes, layout: &Layout) -> Required {
     let mut add = |name: &str, parent: u32, size: u64, fields: &[(&str, FieldType)]| {
         let name = classes.names.intern(name);
         let fields = fields.iter().map(|(name, basic)| (classes.names.intern(name), *basic)).collect();
-        classes.add(Class { name, parent, size: size as u32, plan: None, fields, statics: Vec::new() })
+        classes.add(Class { parent, size: size as u32, fields, ..Class::named(name) })
     };
     let (header, reference) = (layout.header(), layout.reference());
     let object = add("java/lang/Object", OBJECT, header, &[]);

@@ -1,15 +1,11 @@
 //! Roots: static fields of holder classes where they have names, local variables where they are in call frames.
 
+use super::Writer;
 use super::classes::{Class, Classes, Static, serial};
 use super::fields::Unique;
-use super::filling::Filling;
-use super::ids::IdSpace;
 use super::labels::field_name;
-use super::layout::Layout;
-use super::records::{Out, TRACE, put_id, sub, tag};
-use super::report::{HprofReport, LossKind, Losses};
-use super::required::OBJECT;
-use super::strings;
+use super::records::{TRACE, put_id, sub, tag};
+use super::report::LossKind;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root};
 use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -86,7 +82,6 @@ impl Roots {
 
     /// Adds the holder classes, which are the last ones.
     pub(super) fn add_holders(&self, heap: &Heap<'_>, classes: &mut Classes) {
-        let size = 0;
         let mut unique = Unique::default();
         for holder in &self.holders {
             for (part, roots) in (1..).zip(holder.roots.chunks(MOST_STATICS)) {
@@ -106,27 +101,20 @@ impl Roots {
                     (unique.name(name, &mut classes.names), Static::Object(root.object))
                 });
                 let statics = statics.collect();
-                let class = Class { name, parent: OBJECT, size, plan: None, fields: Vec::new(), statics };
-                let row = classes.add(class);
+                let row = classes.add(Class { statics, ..Class::named(name) });
                 classes.holders.push(row);
             }
         }
     }
+}
 
+impl<W: Write> Writer<'_, '_, W> {
     /// Writes frames, traces and threads.
-    pub(super) fn write_threads<W: Write>(
-        &self,
-        heap: &Heap<'_>,
-        classes: &Classes,
-        ids: &mut IdSpace,
-        out: &mut Out<W>,
-    ) -> io::Result<Threads> {
-        let frames = ids.reserve(heap.frames.len() as u64);
-        let objects = ids.reserve(heap.threads.len() as u64);
-        let threads = Threads { objects, step: ids.step() };
+    pub(super) fn threads(&mut self) -> io::Result<()> {
+        let (heap, classes, ids, out) = (self.heap, self.classes, &self.ids, &mut self.out);
         let empty = ids.name(Names::EMPTY);
         for ((row, frame), &(function, file)) in (0..).zip(&heap.frames).zip(&classes.of_frames) {
-            out.id(frames + row * threads.step);
+            out.id(ids.frame(row));
             out.id(ids.name(function));
             out.id(empty);
             out.id(ids.name(file));
@@ -139,99 +127,63 @@ impl Roots {
             out.u4(trace_serial(row));
             out.u4(thread_serial(row));
             out.u4(thread.frames.len() as u32);
-            thread.frames.clone().for_each(|frame| out.id(frames + u64::from(frame) * threads.step));
+            thread.frames.clone().for_each(|frame| out.id(ids.frame(frame)));
             out.record(tag::TRACE)?;
             out.u4(thread_serial(row));
-            out.id(threads.object(row));
+            out.id(ids.thread(row));
             out.u4(trace_serial(row));
             out.id(ids.name(name));
             out.id(empty);
             out.id(empty);
             out.record(tag::START_THREAD)?;
         }
-        Ok(threads)
+        Ok(())
     }
 
-    /// Writes the root records.
-    #[allow(clippy::too_many_arguments, reason = "all of the writer's state")]
-    pub(super) fn write<W: Write>(
-        &self,
-        heap: &Heap<'_>,
-        layout: &Layout,
-        classes: &Classes,
-        threads: &Threads,
-        ids: &IdSpace,
-        out: &mut Out<W>,
-        report: &mut HprofReport,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        let id = layout.reference();
-        // A file without roots is refused, and without this one every class would be one.
-        for class in std::iter::once(classes.required.info).chain(classes.holders.iter().copied()) {
-            out.begin(sub::ROOT_STICKY_CLASS, 1 + id)?;
-            out.id(ids.class(class));
-            report.roots += 1;
-        }
-        for row in 0..heap.threads.len() as u32 {
-            out.begin(sub::ROOT_THREAD_OBJECT, 9 + id)?;
-            out.id(threads.object(row));
-            out.u4(thread_serial(row));
-            out.u4(trace_serial(row));
-            report.roots += 1;
-        }
-        for local in &self.locals {
-            out.begin(sub::ROOT_JAVA_FRAME, 9 + id)?;
-            out.id(ids.object(local.object));
-            out.u4(thread_serial(local.thread));
-            out.u4(local.frame);
-            report.roots += 1;
-            losses.add(LossKind::FrameLabel, local.named.into());
-        }
-        for &object in &self.plain {
-            out.begin(sub::ROOT_UNKNOWN, 1 + id)?;
-            out.id(ids.object(object));
-            report.roots += 1;
+    /// Writes the instances that stand for threads, with their names.
+    pub(super) fn thread_objects(&mut self) -> io::Result<()> {
+        let id = self.layout.reference();
+        for (row, thread) in (0..).zip(&self.heap.threads) {
+            let name = self.ids.fresh();
+            let class = self.ids.class(self.classes.required.thread);
+            let fields = self.out.instance(self.ids.thread(row), class, 2 * id as usize)?;
+            put_id(fields, 0, thread.object.map_or(0, |object| self.ids.object(object)), self.layout.wide);
+            put_id(fields, id as usize, name, self.layout.wide);
+            self.report.add(self.layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
+            let text = self.heap.names.text(thread.name);
+            let kept = self.filling.text(text);
+            self.losses.add(LossKind::CutText, (kept.len() < text.len()).into());
+            self.string(kept, name)?;
         }
         Ok(())
     }
-}
 
-/// The instances that stand for threads.
-pub(super) struct Threads {
-    objects: u64,
-    step: u64,
-}
-
-impl Threads {
-    fn object(&self, row: u32) -> u64 {
-        self.objects + u64::from(row) * self.step
+    /// Writes the root records.
+    pub(super) fn roots(&mut self, roots: &Roots) -> io::Result<()> {
+        // A file without roots is refused, and without this one every class would be one.
+        for &class in std::iter::once(&self.classes.required.info).chain(&self.classes.holders) {
+            self.root(sub::ROOT_STICKY_CLASS, self.ids.class(class), &[])?;
+        }
+        for row in 0..self.heap.threads.len() as u32 {
+            self.root(sub::ROOT_THREAD_OBJECT, self.ids.thread(row), &[thread_serial(row), trace_serial(row)])?;
+        }
+        for local in &roots.locals {
+            self.root(sub::ROOT_JAVA_FRAME, self.ids.object(local.object), &[thread_serial(local.thread), local.frame])?;
+            self.losses.add(LossKind::FrameLabel, local.named.into());
+        }
+        roots.plain.iter().try_for_each(|&object| self.plain_root(object))
     }
 
-    /// Writes the instances, with their names.
-    #[allow(clippy::too_many_arguments, reason = "all of the writer's state")]
-    pub(super) fn write_objects<W: Write>(
-        &self,
-        heap: &Heap<'_>,
-        layout: &Layout,
-        classes: &Classes,
-        ids: &mut IdSpace,
-        out: &mut Out<W>,
-        report: &mut HprofReport,
-        filling: &mut Filling,
-        losses: &mut Losses,
-    ) -> io::Result<()> {
-        let id = layout.reference();
-        for (row, thread) in (0..).zip(&heap.threads) {
-            let name = ids.fresh();
-            let fields = out.instance(self.object(row), ids.class(classes.required.thread), 2 * id as usize)?;
-            put_id(fields, 0, thread.object.map_or(0, |object| ids.object(object)), layout.wide);
-            put_id(fields, id as usize, name, layout.wide);
-            report.add(layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
-            let text = heap.names.text(thread.name);
-            let kept = filling.text(text);
-            losses.add(LossKind::CutText, (kept.len() < text.len()).into());
-            strings::write(kept, name, layout, classes, ids, out, report)?;
-        }
+    /// Writes a root of which nothing is known but its object.
+    pub(super) fn plain_root(&mut self, object: ObjectId) -> io::Result<()> {
+        self.root(sub::ROOT_UNKNOWN, self.ids.object(object), &[])
+    }
+
+    fn root(&mut self, tag: u8, id: u64, numbers: &[u32]) -> io::Result<()> {
+        self.out.begin(tag, 1 + self.layout.reference() + 4 * numbers.len() as u64)?;
+        self.out.id(id);
+        numbers.iter().for_each(|&number| self.out.u4(number));
+        self.report.roots += 1;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 //! MoarVM's hashes, lists and compilation units keep their references in memory outside of the heap. An instance with all of them
 //! would be larger than the object is, so the array that stands for the external bytes holds them, one step further away.
 
-use super::objects::Objects;
+use super::Writer;
 use super::plan::is_weak;
 use super::report::LossKind;
 use crate::model::heap::{Label, LabelKind, ObjectId};
@@ -67,7 +67,7 @@ fn is_field(label: Label) -> bool {
     matches!(label.kind(), LabelKind::Field(_))
 }
 
-impl<W: Write> Objects<'_, '_, W> {
+impl<W: Write> Writer<'_, '_, W> {
     /// Writes the array that stands for so many external bytes of an object, with the references that the object does not keep.
     pub(super) fn spilled(&mut self, object: ObjectId, id: u64, bytes: u64, external: External) -> io::Result<()> {
         let heap = self.heap;

@@ -1,66 +1,59 @@
 //! Texts: as `java.lang.String` with the array that holds the characters.
 
-use super::classes::Classes;
-use super::ids::IdSpace;
-use super::layout::Layout;
-use super::records::{Out, TRACE, put_id, sub};
-use super::report::HprofReport;
+use super::Writer;
+use super::records::{TRACE, put_id, sub};
 use crate::java::FieldType;
 use std::io::{self, Write};
 
 /// Longest text in characters. Readers show the beginning of a text anyhow.
 const LONGEST: usize = 1 << 28;
 
-/// Writes a text under an id. Returns the bytes that it takes, and whether it was cut.
-///
-/// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char array, as before, because the
-/// order of the bytes of UTF-16 in a byte array is taken from the machine.
-pub(super) fn write<W: Write>(
-    text: &str,
-    id: u64,
-    layout: &Layout,
-    classes: &Classes,
-    ids: &mut IdSpace,
-    out: &mut Out<W>,
-    report: &mut HprofReport,
-) -> io::Result<(u64, bool)> {
-    let array = ids.fresh();
-    let ascii = text.is_ascii();
-    let latin1 = ascii || text.chars().all(|c| u32::from(c) < 256);
-    let count = match (ascii, latin1) {
-        (true, _) => text.len(),
-        (_, true) => text.chars().count(),
-        _ => text.encode_utf16().count(),
-    };
-    let (length, width, basic) =
-        if latin1 { (count.min(LONGEST), 1, FieldType::Byte) } else { (count.min(LONGEST), 2, FieldType::Char) };
-    let bytes = length as u64 * width;
-    let size = classes.string_size(layout);
-    let fields = out.instance(id, ids.class(classes.required.string), layout.reference() as usize + 5)?;
-    // The coder and the hash are 0.
-    put_id(fields, 0, array, layout.wide);
-    report.add(size, 1);
-    out.begin(sub::PRIM_ARRAY, 10 + layout.reference() + bytes)?;
-    out.id(array);
-    out.u4(TRACE);
-    out.u4(length as u32);
-    out.u1(basic as u8);
-    match (latin1, ascii) {
-        (_, true) => out.stream(&text.as_bytes()[..length])?,
-        (true, _) => {
-            for c in text.chars().take(length) {
-                out.u1(c as u8);
-                out.relieve()?;
+impl<W: Write> Writer<'_, '_, W> {
+    /// Writes a text under an id. Returns the bytes that it takes, and whether it was cut.
+    ///
+    /// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char array, as before, because the
+    /// order of the bytes of UTF-16 in a byte array is taken from the machine.
+    pub(super) fn string(&mut self, text: &str, id: u64) -> io::Result<(u64, bool)> {
+        let array = self.ids.fresh();
+        let ascii = text.is_ascii();
+        let latin1 = ascii || text.chars().all(|c| u32::from(c) < 256);
+        let count = match (ascii, latin1) {
+            (true, _) => text.len(),
+            (_, true) => text.chars().count(),
+            _ => text.encode_utf16().count(),
+        };
+        let (length, width, basic) =
+            if latin1 { (count.min(LONGEST), 1, FieldType::Byte) } else { (count.min(LONGEST), 2, FieldType::Char) };
+        let bytes = length as u64 * width;
+        let (layout, out) = (self.layout, &mut self.out);
+        let fields = layout.reference() + 5;
+        let size = layout.instance_size(fields);
+        let fields = out.instance(id, self.ids.class(self.classes.required.string), fields as usize)?;
+        // The coder and the hash are 0.
+        put_id(fields, 0, array, layout.wide);
+        self.report.add(size, 1);
+        out.begin(sub::PRIM_ARRAY, 10 + layout.reference() + bytes)?;
+        out.id(array);
+        out.u4(TRACE);
+        out.u4(length as u32);
+        out.u1(basic as u8);
+        match (latin1, ascii) {
+            (_, true) => out.stream(&text.as_bytes()[..length])?,
+            (true, _) => {
+                for c in text.chars().take(length) {
+                    out.u1(c as u8);
+                    out.relieve()?;
+                }
+            }
+            (false, _) => {
+                for unit in text.encode_utf16().take(length) {
+                    out.u2(unit);
+                    out.relieve()?;
+                }
             }
         }
-        (false, _) => {
-            for unit in text.encode_utf16().take(length) {
-                out.u2(unit);
-                out.relieve()?;
-            }
-        }
+        let array = layout.array_size(bytes);
+        self.report.add(array, 0);
+        Ok((size + array, length < count))
     }
-    let array = layout.array_size(bytes);
-    report.add(array, 0);
-    Ok((size + array, length < count))
 }
