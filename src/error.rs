@@ -25,6 +25,8 @@ pub enum ErrorKind {
     Limit,
     /// The input needs more memory than was allowed, which may be little.
     Memory,
+    /// The executable given with a dump is not the one that wrote it, or cannot be read.
+    Executable,
     /// The operating system returned an error.
     Io,
 }
@@ -39,6 +41,7 @@ impl ErrorKind {
             Self::Absent => "absent",
             Self::Limit => "limit",
             Self::Memory => "memory",
+            Self::Executable => "executable",
             Self::Io => "io",
         }
     }
@@ -83,6 +86,12 @@ impl Error {
     #[cold]
     pub fn unsupported(offset: u64, what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Unsupported, Some(offset), what.into())
+    }
+
+    /// An executable that does not fit its dump, or is damaged. Addresses in it are part of the text.
+    #[cold]
+    pub fn executable(what: impl Into<Text>) -> Self {
+        Self::new(ErrorKind::Executable, None, what.into())
     }
 
     /// The request does not apply to this kind of input. No offset is at fault.

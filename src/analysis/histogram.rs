@@ -4,7 +4,7 @@ use super::dominator_tree::DominatorTree;
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
 use super::root_groups::{HeldBy, RootGroups};
-use crate::model::heap::{Heap, ObjectId, TypeKind};
+use crate::model::heap::{Heap, ObjectId, TypeKind, TypeSource};
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -39,6 +39,8 @@ pub struct HistogramRow {
     pub name: String,
     /// The namespace of the type, or the kind of the roots.
     pub namespace: String,
+    /// The weakest source of the types in the group, where the file does not say them. Only for groups by type.
+    pub source: TypeSource,
     /// Object count and bytes of the group.
     pub sum: Sum,
     /// Retained bytes of the group: the sum over its objects that no other object of the group dominates. `None` if the heap
@@ -96,9 +98,11 @@ impl Histogram {
             Scope::Live | Scope::All => retained(heap, tree, &groups),
             Scope::Unreachable => vec![0; sums.len()],
         });
+        let sources = groups.sources(heap);
         let rows = groups.names.into_iter().zip(sums).enumerate().map(|(group, ((name, namespace), sum))| HistogramRow {
             name,
             namespace,
+            source: sources.get(group).copied().unwrap_or_default(),
             sum,
             retained_bytes: retained.as_ref().map(|retained| retained[group]),
         });
@@ -133,6 +137,7 @@ impl Histogram {
         let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
             name,
             namespace,
+            source: TypeSource::None,
             retained_bytes: Some(sum.bytes()),
             sum,
         });
@@ -215,6 +220,20 @@ impl Groups {
             names = (0..=u64::BITS).map(|class| (size_class(class), String::new())).collect();
         }
         Self { names, of_type, by }
+    }
+
+    /// The weakest source of the types of each group. Empty if the file says all types.
+    fn sources(&self, heap: &Heap<'_>) -> Vec<TypeSource> {
+        if heap.type_sources.is_empty() || self.by != GroupBy::Type {
+            return Vec::new();
+        }
+        let mut sources = vec![TypeSource::Exact; self.names.len()];
+        for (group, source) in self.of_type.iter().zip(&heap.type_sources) {
+            if let Some(weakest) = sources.get_mut(*group as usize) {
+                *weakest = (*weakest).min(*source);
+            }
+        }
+        sources
     }
 
     #[inline]

@@ -7,7 +7,9 @@ mod mvmheap;
 
 pub(super) use dart::TAG_NAMES;
 pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
-pub use go::{GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments};
+pub use go::{
+    GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
+};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
 

@@ -51,6 +51,8 @@ pub struct LoadOptions<'a> {
     pub roots: RootScan,
     /// How objects are laid out (hprof). What is not said is found in the file.
     pub layout: LayoutChoice,
+    /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore it.
+    pub executable: Option<Executable<'a>>,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -74,6 +76,12 @@ impl<'a> LoadOptions<'a> {
         Self { layout, ..self }
     }
 
+    /// Sets the executable that wrote the dump.
+    #[must_use]
+    pub fn executable(self, executable: Executable<'a>) -> Self {
+        Self { executable: Some(executable), ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -83,8 +91,40 @@ impl<'a> LoadOptions<'a> {
 
 impl Default for LoadOptions<'_> {
     fn default() -> Self {
-        Self { snapshot: SnapshotChoice::default(), roots: RootScan::default(), layout: LayoutChoice::default(), progress: &|_| {} }
+        Self {
+            snapshot: SnapshotChoice::default(),
+            roots: RootScan::default(),
+            layout: LayoutChoice::default(),
+            executable: None,
+            progress: &|_| {},
+        }
     }
+}
+
+/// An executable and how to use it.
+#[derive(Clone, Copy)]
+pub struct Executable<'a> {
+    /// The ELF, Mach-O or PE file, decompressed.
+    pub bytes: &'a [u8],
+    /// Whether to guess types of objects that nothing with a type leads to.
+    pub guesses: bool,
+}
+
+/// What was found in an executable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExecutableReport {
+    /// The version of Go, such as `go1.27.3`.
+    pub go_version: String,
+    /// What agrees between the executable and the dump, such as `118 stack frames`.
+    pub checks: Vec<String>,
+    /// Whether the executable has DWARF.
+    pub has_debug: bool,
+    /// Objects that two unrelated types explain equally well.
+    pub conflicts: u64,
+    /// Types that were not given to an object because its pointers contradict them.
+    pub rejected: u64,
+    /// Values of less than 16 bytes without pointers, which share objects: type name and count, by name.
+    pub tiny_values: Vec<(String, u64)>,
 }
 
 /// A heap, and what there is to say of the loading.
@@ -100,6 +140,8 @@ pub struct Loaded<'a> {
     pub snapshot: u64,
     /// What a person who asks for more is told, in sentences without a full stop.
     pub remarks: Vec<String>,
+    /// What was found in [`LoadOptions::executable`].
+    pub executable: Option<ExecutableReport>,
 }
 
 /// How to load a profile.

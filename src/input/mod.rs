@@ -35,7 +35,8 @@ mod record;
 pub use format::{Format, FormatSpec, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals, HprofDetails,
-    HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize, Segments,
+    HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize, Segments, TypeSourceCounts,
+    TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 

@@ -25,6 +25,7 @@ impl<'a> HeapBuilder<'a> {
             heap: Heap {
                 names: Names::default(),
                 types: Vec::new(),
+                type_sources: Vec::new(),
                 type_of: Vec::with_capacity(objects),
                 shallow: Sizes::with_capacity(objects),
                 external: Vec::new(),

@@ -54,6 +54,36 @@ pub struct Type {
     pub kind: TypeKind,
 }
 
+/// How the type of an object was found, where the file does not say it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[non_exhaustive]
+pub enum TypeSource {
+    /// It was not: the name says size and layout, or what the file says.
+    #[default]
+    None,
+    /// Nothing leads to the object, but only this type fits.
+    Guess,
+    /// The type agrees with the beginning of the object.
+    Partial,
+    /// The object is an array of the type.
+    Array,
+    /// Size and pointers are those of the type.
+    Exact,
+}
+
+impl TypeSource {
+    /// The name in JSON; `None` if the type was not found.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Self::None => None,
+            Self::Guess => Some("guess"),
+            Self::Partial => Some("partial"),
+            Self::Array => Some("array"),
+            Self::Exact => Some("exact"),
+        }
+    }
+}
+
 /// The kind of objects of a type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -245,6 +275,8 @@ pub struct Heap<'a> {
     pub(crate) names: Names,
     /// The types.
     pub(crate) types: Vec<Type>,
+    /// How the type of the objects of each type was found. Empty: the file says all types.
+    pub(crate) type_sources: Vec<TypeSource>,
     /// The type of each object.
     pub(crate) type_of: Vec<TypeId>,
     /// Bytes of each object in the managed heap.
@@ -313,6 +345,11 @@ impl<'a> Heap<'a> {
     #[inline]
     pub fn type_id(&self, object: ObjectId) -> TypeId {
         self.type_of[object.index()]
+    }
+
+    /// Returns how the types of the objects of a type were found, where the file does not say them.
+    pub fn type_source(&self, type_id: TypeId) -> TypeSource {
+        self.type_sources.get(type_id.0 as usize).copied().unwrap_or_default()
     }
 
     /// The name of an object's type.

@@ -1,6 +1,6 @@
 //! Arguments of `diff`.
 
-use super::heap::{RootOptions, SnapshotPair, SortArg};
+use super::heap::{LoadArgs, SnapshotPair, SortArg};
 use super::profile::ProfileOptions;
 use super::top::ByArg;
 use clap::{Args, ValueEnum};
@@ -55,7 +55,10 @@ pub(in crate::cli) struct DiffHeapOptions {
     #[arg(long, value_name = "A..B", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<SnapshotPair>,
     #[command(flatten)]
-    pub(in crate::cli) roots: RootOptions,
+    pub(in crate::cli) roots: LoadArgs,
+    /// Executable that wrote the OLD dump, if it is another one (Go)
+    #[arg(long, value_name = "PROGRAM", requires = "exe")]
+    pub(in crate::cli) old_exe: Option<PathBuf>,
 }
 
 /// Which objects are compared.

@@ -2,6 +2,7 @@
 
 use crate::input::load::LayoutChoice;
 use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
 
 /// Which heap of a file, and what counts as its roots.
 #[derive(Args, Debug, Default)]
@@ -11,21 +12,21 @@ pub(in crate::cli) struct HeapOptions {
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
-    pub(in crate::cli) roots: RootOptions,
+    pub(in crate::cli) roots: LoadArgs,
 }
 
 impl HeapOptions {
     /// Which were given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
-        let [roots, layout] = self.roots.given();
-        [("--snapshot", self.snapshot.is_some()), roots, layout]
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 4] {
+        let [roots, layout, exe] = self.roots.given();
+        [("--snapshot", self.snapshot.is_some()), roots, layout, exe]
     }
 }
 
-/// What counts as roots, and how large objects are.
-#[derive(Args, Debug, Default)]
+/// How a heap is loaded: what counts as roots, how large objects are, what they are called.
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
-pub(in crate::cli) struct RootOptions {
+pub(in crate::cli) struct LoadArgs {
     /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
     /// something points into (`default`), or all of all frames (`conservative`)
     #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
@@ -34,9 +35,16 @@ pub(in crate::cli) struct RootOptions {
     /// `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutArg>,
+    /// Executable that wrote the dump (Go): names types, fields, globals and local variables. A build of the same source with
+    /// the same toolchain and flags that was not stripped fits the dump of a stripped one
+    #[arg(long, value_name = "PROGRAM")]
+    pub(in crate::cli) exe: Option<PathBuf>,
+    /// Leave out types that are guessed (Go, with --exe)
+    #[arg(long, requires = "exe")]
+    pub(in crate::cli) no_guess: bool,
 }
 
-impl RootOptions {
+impl LoadArgs {
     /// What was asked for, or the default.
     pub(in crate::cli) fn choice(&self) -> RootsArg {
         self.roots.unwrap_or(RootsArg::Default)
@@ -47,9 +55,19 @@ impl RootOptions {
         self.layout.map_or(LayoutChoice::default(), |layout| layout.0)
     }
 
+    /// The same, with an executable.
+    pub(in crate::cli) fn with_program(self, exe: &Path, no_guess: bool) -> Self {
+        Self { exe: Some(exe.to_owned()), no_guess, ..self }
+    }
+
+    /// The same, for a dump of another program.
+    pub(in crate::cli) fn of_program(&self, exe: Option<&PathBuf>) -> Self {
+        Self { exe: exe.or(self.exe.as_ref()).cloned(), ..self.clone() }
+    }
+
     /// Which were given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 2] {
-        [("--roots", self.roots.is_some()), ("--layout", self.layout.is_some())]
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
+        [("--roots", self.roots.is_some()), ("--layout", self.layout.is_some()), ("--exe", self.exe.is_some())]
     }
 }
 

@@ -30,6 +30,12 @@ pub(in crate::cli) struct InfoArgs {
     /// Only this snapshot of a file with several (mvmheap): a number from 0, or `last`
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
+    /// Executable that wrote the dump (Go): show how many live objects it names. Builds the graph
+    #[arg(long, value_name = "PROGRAM", conflicts_with = "quick")]
+    pub(in crate::cli) exe: Option<PathBuf>,
+    /// Leave out types that are guessed (Go, with --exe)
+    #[arg(long, requires = "exe")]
+    pub(in crate::cli) no_guess: bool,
 }
 
 /// Print every record in file order, one line each, with its offset

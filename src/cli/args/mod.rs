@@ -19,7 +19,7 @@ pub(in crate::cli) use common::{Color, Common, OutputFormat};
 pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, TableArg, Target, WhichArg};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
 pub(in crate::cli) use find::{FindArgs, FindSortArg};
-pub(in crate::cli) use heap::{ObjectsArg, RootOptions, RootsArg, Snapshot, Snapshots, SortArg};
+pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::{MetricArg, ProfileOptions};

@@ -1,6 +1,6 @@
 //! Arguments of `top`.
 
-use super::heap::{ObjectsArg, RootOptions, Snapshots, SortArg};
+use super::heap::{LoadArgs, ObjectsArg, Snapshots, SortArg};
 use super::profile::ProfileOptions;
 use crate::input::Kind;
 use clap::{Args, ValueEnum};
@@ -70,7 +70,7 @@ pub(in crate::cli) struct TopHeapOptions {
     #[arg(long, value_name = "N|last|all", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshots>,
     #[command(flatten)]
-    pub(in crate::cli) roots: RootOptions,
+    pub(in crate::cli) roots: LoadArgs,
 }
 
 /// What a row stands for.

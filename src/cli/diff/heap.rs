@@ -5,7 +5,7 @@ use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
 use crate::analysis::root_groups::{HeldBy, RootGroups};
-use crate::cli::args::{ByArg, DiffArgs, DiffObjectsArg, ObjectsArg, Snapshot, SortArg, name_of};
+use crate::cli::args::{ByArg, DiffArgs, DiffObjectsArg, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of};
 use crate::cli::heap::histogram::{count_types, default_sort, group_text, histogram, quick, root_group_text};
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
@@ -35,9 +35,11 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
     // One heap after the other, so that only one is in memory.
-    let mut old_counted = counted(args, by, old, snapshots.map(|pair| pair.old), session)?;
+    let roots = &args.heap.roots;
+    let old_roots = roots.of_program(args.heap.old_exe.as_ref());
+    let mut old_counted = counted(args, by, old, (snapshots.map(|pair| pair.old), &old_roots), session)?;
     old_counted.loaded = None;
-    let new_counted = counted(args, by, new, snapshots.map(|pair| pair.new), session)?;
+    let new_counted = counted(args, by, new, (snapshots.map(|pair| pair.new), roots), session)?;
     let (before, after) = (&old_counted.histogram, &new_counted.histogram);
     let mut changes = changes(before, after);
     let has_retained = old_counted.has_roots && new_counted.has_roots;
@@ -214,7 +216,7 @@ fn counted<'a>(
     args: &DiffArgs,
     by: ByArg,
     input: &'a Input,
-    snapshot: Option<Snapshot>,
+    (snapshot, roots): (Option<Snapshot>, &LoadArgs),
     session: &Session,
 ) -> anyhow::Result<Counted<'a>> {
     if args.heap.quick {
@@ -231,7 +233,7 @@ fn counted<'a>(
         Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
         _ => ObjectsArg::Live,
     };
-    let loaded = load(session, "diff", input, snapshot, &args.heap.roots)?;
+    let loaded = load(session, "diff", input, snapshot, roots)?;
     let (histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
     let status = report_loaded(session, input, &loaded);
     Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })

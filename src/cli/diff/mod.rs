@@ -45,9 +45,9 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 7] {
+fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 8] {
     let heap = &args.heap;
-    let [roots, layout] = heap.roots.given();
+    let [roots, layout, exe] = heap.roots.given();
     [
         ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
@@ -56,6 +56,7 @@ fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 7] {
         ("--snapshot", heap.snapshot.is_some()),
         roots,
         layout,
+        exe,
     ]
 }
 

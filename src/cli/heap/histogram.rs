@@ -5,7 +5,7 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
 use crate::analysis::root_groups::RootGroups;
-use crate::cli::args::{ByArg, ObjectsArg, RootOptions, Snapshot, SortArg};
+use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
 use crate::cli::open::Input;
 use crate::cli::print::Value;
 use crate::cli::session::Session;
@@ -13,7 +13,7 @@ use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
 use crate::input;
 use crate::input::histogram::TypeCounts;
-use crate::model::heap::{Heap, TypeKind};
+use crate::model::heap::{Heap, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
@@ -49,7 +49,7 @@ pub(crate) fn count_types(
     session: &Session,
     input: &Input,
     snapshot: Option<Snapshot>,
-    roots: &RootOptions,
+    roots: &LoadArgs,
 ) -> anyhow::Result<TypeCounts> {
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
@@ -65,7 +65,7 @@ pub(crate) fn quick(counted: &TypeCounts, by: ByArg) -> Histogram {
         let name = if by == ByArg::Namespace { "" } else { row.name.as_str() };
         let known = *index.entry((name, row.namespace.as_str())).or_insert_with(|| {
             let (name, namespace) = (name.to_owned(), row.namespace.clone());
-            rows.push(HistogramRow { name, namespace, sum: Sum::default(), retained_bytes: None });
+            rows.push(HistogramRow { name, namespace, source: TypeSource::None, sum: Sum::default(), retained_bytes: None });
             rows.len() - 1
         });
         rows[known].sum.add_sum(&row.sum);

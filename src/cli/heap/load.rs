@@ -1,14 +1,16 @@
 //! Loads the heap of an input for a command.
 
-use crate::cli::args::{RootOptions, RootsArg, Snapshot};
+use crate::cli::args::{LoadArgs, RootsArg, Snapshot};
 use crate::cli::memory::{Work, refuse_too_large};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
-use crate::cli::status::{self, Status, UsageError};
+use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::{Error, ErrorKind};
-use crate::input;
-use crate::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
+use crate::input::load::{Executable, LoadOptions, Loaded, RootScan, SnapshotChoice};
+use crate::input::{self, Format};
+use crate::source::Source;
+use std::path::Path;
 
 /// Loads a heap for a command that asks who holds what.
 ///
@@ -19,7 +21,7 @@ pub(crate) fn load<'a>(
     command: &'static str,
     input: &'a Input,
     snapshot: Option<Snapshot>,
-    roots: &RootOptions,
+    roots: &LoadArgs,
 ) -> anyhow::Result<Loaded<'a>> {
     load_for(Work::Analysis, session, command, input, snapshot, roots)
 }
@@ -35,19 +37,34 @@ pub(crate) fn load_for<'a>(
     command: &'static str,
     input: &'a Input,
     snapshot: Option<Snapshot>,
-    roots: &RootOptions,
+    roots: &LoadArgs,
 ) -> anyhow::Result<Loaded<'a>> {
     refuse_too_large(command, work, input, snapshot, &session.common)?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
-    let options = load_options(snapshot, roots, &reached);
-    input::load(input.format, input.bytes(), options).map_err(|error| refused(error, input))
+    let mut options = load_options(snapshot, roots, &reached);
+    let program = roots.exe.as_deref().map(|path| open_program(path, input)).transpose()?;
+    if let Some(program) = &program {
+        options = options.executable(Executable { bytes: program.bytes(), guesses: !roots.no_guess });
+    }
+    input::load(input.format, input.bytes(), options).map_err(|error| match (error.kind(), &roots.exe) {
+        (ErrorKind::Executable, Some(path)) => InputError::new(path, error).into(),
+        _ => refused(error, input),
+    })
+}
+
+/// Opens the executable that wrote a dump.
+fn open_program(path: &Path, input: &Input) -> anyhow::Result<Source> {
+    if input.format != Format::Go {
+        return Err(UsageError::new(format!("--exe is for Go heap dumps; {} is not one", show_path(&input.path))).into());
+    }
+    Ok(Source::open(path).map_err(|error| InputError::new(path, error))?)
 }
 
 /// How a heap is loaded for arguments.
 pub(crate) fn load_options<'a>(
     snapshot: Option<Snapshot>,
-    options: &RootOptions,
+    options: &LoadArgs,
     progress: crate::input::Progress<'a>,
 ) -> LoadOptions<'a> {
     let snapshot = match snapshot {
@@ -59,7 +76,7 @@ pub(crate) fn load_options<'a>(
         RootsArg::Default => RootScan::Default,
         RootsArg::Conservative => RootScan::Conservative,
     };
-    LoadOptions { snapshot, roots, layout: options.layout(), progress }
+    LoadOptions::default().snapshot(snapshot).roots(roots).layout(options.layout()).progress(progress)
 }
 
 /// The error of a reader, as one about this input, or about arguments that ask for what it does not have.

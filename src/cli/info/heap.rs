@@ -3,10 +3,10 @@
 use super::view::View;
 use crate::cli::print::{Align, Table};
 use crate::cli::session::Session;
-use crate::cli::size::{count, duration, plural};
+use crate::cli::size::{count, duration, percent, plural};
 use crate::cli::terminal::shown;
 use crate::input::info::{
-    BiggestType, DartDetails, FormatDetails, GoDetails, HeapInfo, HprofDetails, Info, Segments, SnapshotInfo,
+    BiggestType, DartDetails, FormatDetails, GoDetails, HeapInfo, HprofDetails, Info, Segments, SnapshotInfo, TypeSourceCounts,
 };
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Session) {
@@ -58,6 +58,20 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
         headers => format!("and {} with the address of their type", plural(headers, "object", "objects")),
     };
     view.fact("types", count(types), headers);
+    if let Some(program) = &details.types_from_exe {
+        let named = |counts: &TypeSourceCounts| percent(counts.named as f64 / (counts.named + counts.unnamed).max(1) as f64);
+        let kinds = [(program.objects.array, "arrays"), (program.objects.partial, "in part"), (program.objects.guess, "guessed")];
+        let kinds: Vec<String> =
+            kinds.iter().filter(|(count, _)| *count > 0).map(|(number, what)| format!("{} {what}", count(*number))).collect();
+        let of_which = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+        let what = format!("of live objects, {} of bytes named{of_which}", named(&program.bytes));
+        view.fact("named", named(&program.objects), what);
+        let from = if program.dwarf { "DWARF and type descriptors" } else { "type descriptors, without DWARF" };
+        view.fact("executable", "", format!("{from}; agrees in {}", program.checks.join(", ")));
+        if program.conflicts + program.rejected > 0 {
+            view.fact("", "", format!("{} contradictory types, {} rejected", count(program.conflicts), count(program.rejected)));
+        }
+    }
     let Some(memstats) = &details.memstats else { return };
     let of = |name: &str| memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value);
     // GOGC=off sets the goal so high that it is never reached.

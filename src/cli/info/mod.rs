@@ -2,6 +2,7 @@
 
 mod heap;
 mod profile;
+mod program;
 mod view;
 
 use super::args::{InfoArgs, OutputFormat, Snapshot};
@@ -77,6 +78,9 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     let options = ReadOptions { quick: args.quick, progress: &|offset| progress.reached(offset) };
     let mut info = input::info(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
+    if let Some(exe) = &args.exe {
+        program::add(&mut info, &input, exe, args.no_guess, session)?;
+    }
     let source = input.source;
     let (compression, stored_bytes) = (source.compression().map(|compression| compression.name()), source.stored_bytes());
     let vm_service_frames = source.vm_service_frames();

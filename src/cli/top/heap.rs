@@ -10,6 +10,7 @@ use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::{self, Status, UsageError};
+use crate::input::Format;
 use crate::model::sum::Sum;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
@@ -36,7 +37,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     sort_rows(&mut histogram.rows, sort);
     let objects = if has_roots { objects } else { ObjectsArg::All };
     let incomplete = loaded.incomplete;
-    let top = Top { snapshot: loaded.snapshot, by, objects, sort, quick: false, incomplete, histogram: &histogram, session };
+    let names = match (&loaded.executable, input.format) {
+        (Some(_), _) => Names::OfProgram,
+        (None, Format::Go) => Names::OfDump,
+        (None, _) => Names::All,
+    };
+    let top = Top { snapshot: loaded.snapshot, by, objects, sort, quick: false, incomplete, names, histogram: &histogram, session };
     top.print(args, input)?;
     Ok(report_loaded(session, input, &loaded))
 }
@@ -47,6 +53,7 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
         (ByArg::Root, _) => Some("--by root"),
         (ByArg::SizeClass, _) => Some("--by size-class"),
         (_, Some(SortArg::Retained)) => Some("--sort retained"),
+        _ if args.heap.roots.exe.is_some() => Some("--exe"),
         _ => None,
     };
     if let Some(needs) = needs_graph {
@@ -57,8 +64,21 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);
     let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
-    Top { snapshot, by, objects, sort, quick: true, incomplete: false, histogram: &histogram, session }.print(args, input)?;
+    let names = Names::All;
+    Top { snapshot, by, objects, sort, quick: true, incomplete: false, names, histogram: &histogram, session }
+        .print(args, input)?;
     Ok(status::report_if_damaged(session, input, counted.damage.as_ref()))
+}
+
+/// Where the names of types come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Names {
+    /// The dump has all of them.
+    All,
+    /// The dump has few, and an executable would have more.
+    OfDump,
+    /// An executable.
+    OfProgram,
 }
 
 /// What `top` shows of a heap.
@@ -71,6 +91,7 @@ struct Top<'a> {
     quick: bool,
     /// Damage hides roots or references.
     incomplete: bool,
+    names: Names,
     /// With sorted rows.
     histogram: &'a Histogram,
     session: &'a Session,
@@ -112,7 +133,7 @@ impl<'a> Top<'a> {
         }
         keys.push("bar");
         let minor: Vec<&str> = ["external_bytes", "shallow_bytes"].into_iter().filter(|minor| *minor != key(sort)).collect();
-        Columns::new(session)
+        let columns = Columns::new(session)
             .text("name", &group_nouns(by).0.to_uppercase(), |row: &HistogramRow| &row.name)
             .shown_as(move |row| group_text(by, &row.name, &row.namespace))
             .text("namespace", "NAMESPACE", |row| &row.namespace)
@@ -124,7 +145,11 @@ impl<'a> Top<'a> {
             .cell("share", "SHARE", Align::Right, move |row| percent(share(row)))
             .bar(share)
             .table(&keys)
-            .minor(&minor)
+            .minor(&minor);
+        match (self.names, by) {
+            (Names::OfProgram, ByArg::Type) => columns.value("type_source", |row| row.source.name()),
+            _ => columns,
+        }
     }
 
     fn other_columns(&self) -> impl Iterator<Item = SortArg> {
@@ -181,6 +206,9 @@ impl<'a> Top<'a> {
         }
         if self.incomplete && self.histogram.unreachable.is_some() {
             footer.push_str("\nthe dump is damaged, and roots or references are missing: what is live is not known");
+        }
+        if self.names == Names::OfDump && self.by == ByArg::Type {
+            footer.push_str("\nthe dump has few names of types; --exe PROGRAM takes them from the executable that wrote it");
         }
         footer + "\n"
     }

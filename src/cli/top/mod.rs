@@ -32,9 +32,9 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
     }
 }
 
-fn heap_options(args: &TopArgs) -> [(&'static str, bool); 8] {
+fn heap_options(args: &TopArgs) -> [(&'static str, bool); 9] {
     let heap = &args.heap;
-    let [roots, layout] = heap.roots.given();
+    let [roots, layout, exe] = heap.roots.given();
     [
         ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
@@ -44,5 +44,6 @@ fn heap_options(args: &TopArgs) -> [(&'static str, bool); 8] {
         ("--snapshot", heap.snapshot.is_some()),
         roots,
         layout,
+        exe,
     ]
 }

@@ -50,7 +50,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let damage = loader.read(&mut records, bytes.len() as u64, options).err();
     // The roots come first, but what they hold is reached through objects that were not read. Only sizes follow these.
     let incomplete = damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
-    Ok(Loaded { heap: loader.finish(&records, bytes), damage, incomplete, snapshot: 0, remarks: Vec::new() })
+    Ok(Loaded { heap: loader.finish(&records, bytes), damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
 }
 
 /// The row of the object from which everything is reached.

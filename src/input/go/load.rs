@@ -12,6 +12,7 @@
 //! decided, and about 2 bytes of the table of addresses; a reference takes 8. All are reserved by counts of an earlier pass.
 
 mod edges;
+mod exe;
 mod histogram;
 mod interfaces;
 mod old;
@@ -65,10 +66,10 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     progress(1, 2);
     let hints = Hints::new(placed.sizes.len());
     let reader = Reader::new(bytes, &survey, &placed, &hints);
-    let edges = Edges::new(&reader, &placed);
+    let mut edges = Edges::new(&reader, &placed);
     progress(3, 4);
     let mut names = Names::default();
-    let roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
+    let mut roots = Roots::new(&reader, &survey, &edges.references, options.roots, &mut names);
     let mut warnings = Warnings::default();
     warnings.add(WarningKind::RepeatedAddresses, survey.duplicates);
     warnings.add(WarningKind::OverlappingObjects, placed.overlapping.0);
@@ -78,13 +79,29 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     warnings.add(WarningKind::FieldsBeyondTypes, survey.old.dropped_fields());
     warnings.add(WarningKind::StrayFrames, roots.faults.lost_frames.0);
     warnings.add(WarningKind::MissingParams, u64::from(survey.params.is_none()));
-    let (types, type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
+    let (mut types, mut type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
+    let mut type_sources = Vec::new();
+    let executable = match options.executable {
+        Some(executable) => {
+            let mut columns = exe::Columns {
+                names: &mut names,
+                types: &mut types,
+                sources: &mut type_sources,
+                type_of: &mut type_of,
+                references: &mut edges.references,
+                roots: &mut roots.roots,
+            };
+            Some(exe::name(executable, &reader, &placed, &mut columns)?)
+        }
+        None => None,
+    };
     progress(1, 1);
     let (words, damage) = (survey.words, survey.damage.take());
     let incomplete = damage.is_some() && !survey.roots_read;
     let heap = Heap {
         names,
         types,
+        type_sources,
         type_of,
         shallow: placed.sizes,
         external: Vec::new(),
@@ -100,7 +117,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         warnings: warnings.0,
     };
     debug_assert_eq!(heap.check(), Ok(()));
-    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new() })
+    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable })
 }
 
 #[derive(Default)]

@@ -58,7 +58,14 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().big_endian = true;
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(contents)));
     // Roots and objects stand in any order, so that both may follow.
-    Ok(Loaded { heap, incomplete: scan.damage.is_some(), snapshot: 0, remarks: scan.remarks(), damage: scan.damage })
+    Ok(Loaded {
+        heap,
+        incomplete: scan.damage.is_some(),
+        snapshot: 0,
+        remarks: scan.remarks(),
+        executable: None,
+        damage: scan.damage,
+    })
 }
 
 /// The second pass: where the record of each row stands, and how many fields with references there are at most. The first

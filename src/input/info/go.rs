@@ -1,10 +1,14 @@
 //! What `info` says of a Go dump and of no other.
 
+use crate::model::heap::TypeSource;
 use serde::{Serialize, Serializer};
 
 /// What only Go dumps have. Null where the dump does not say it.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GoDetails {
+    /// What the executable that wrote the dump says of live objects. Only where one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub types_from_exe: Option<TypesFromExecutable>,
     /// Object records that are no objects: see [`PhantomRule`]. They are left out of all totals.
     pub phantom_objects: u64,
     /// Sum of their sizes.
@@ -124,4 +128,62 @@ pub enum PhantomRule {
     AllocHeaders,
     /// The bitmap of pointers and the mark bits: from Go 1.26 on.
     GreenTea,
+}
+
+/// Types of live objects that an executable names.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[non_exhaustive]
+pub struct TypesFromExecutable {
+    /// The version of Go that built the program.
+    pub go_version: String,
+    /// What agrees between the executable and the dump, such as `118 stack frames`.
+    #[serde(rename = "match")]
+    pub checks: Vec<String>,
+    /// Whether the executable has DWARF.
+    pub dwarf: bool,
+    /// Live objects.
+    pub objects: TypeSourceCounts,
+    /// Their bytes.
+    pub bytes: TypeSourceCounts,
+    /// Objects that two unrelated types explain equally well.
+    pub conflicts: u64,
+    /// Types that an object's pointers contradict.
+    pub rejected: u64,
+    /// Values of less than 16 bytes without pointers, which share objects: their number by type.
+    pub tiny_values: std::collections::BTreeMap<String, u64>,
+}
+
+/// A number of objects or bytes by how their types were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct TypeSourceCounts {
+    /// All whose type is known: the sum of the next four.
+    pub named: u64,
+    /// Size and pointers are those of the type.
+    pub exact: u64,
+    /// Arrays of the type.
+    pub array: u64,
+    /// The type agrees with the beginning.
+    pub partial: u64,
+    /// Nothing leads to the object, but only this type fits.
+    pub guess: u64,
+    /// The type is not known.
+    pub unnamed: u64,
+}
+
+impl TypeSourceCounts {
+    /// Adds objects or bytes.
+    pub fn add(&mut self, source: TypeSource, amount: u64) {
+        let place = match source {
+            TypeSource::Exact => &mut self.exact,
+            TypeSource::Array => &mut self.array,
+            TypeSource::Partial => &mut self.partial,
+            TypeSource::Guess => &mut self.guess,
+            TypeSource::None => &mut self.unnamed,
+        };
+        *place = place.saturating_add(amount);
+        if source != TypeSource::None {
+            self.named = self.named.saturating_add(amount);
+        }
+    }
 }

@@ -49,6 +49,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
                     incomplete: false,
                     snapshot: number as u64,
                     remarks: Vec::new(),
+                    executable: None,
                 });
             }
             Err(error) => failure = failure.or(Some(error)),

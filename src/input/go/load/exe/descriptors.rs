@@ -1,0 +1,324 @@
+//! Type descriptors (`abi.Type`) of an executable.
+//!
+//! Source: `internal/abi/{type,map_swiss,map_noswiss}.go` of Go 1.18 to 1.27, verified on executables of 1.19 to 1.27.
+
+use super::image::Image;
+use super::program::{MAX_NAME, Program, uvarint};
+
+/// A descriptor as it stands in the executable. Addresses are link addresses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Descriptor {
+    pub(super) address: u64,
+    pub(super) size: u64,
+    /// Bytes of the prefix that holds pointers.
+    pub(super) pointer_bytes: u64,
+    pub(super) hash: u64,
+    pub(super) kind: Kind,
+    /// The bitmap of pointer words, if the descriptor has one rather than a program that makes it.
+    pub(super) bitmap: Option<u64>,
+    /// An interface holds the value itself, not a pointer to it.
+    pub(super) direct: bool,
+    /// The name as it stands there, with the last element of its package's path.
+    pub(super) short_name: String,
+    /// The full path of the package of a named type, if it has one.
+    pub(super) package: Option<String>,
+    pub(super) is_named: bool,
+}
+
+/// What a type is made of. Addresses of other descriptors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A number: `bool` (1) to `complex128` (16).
+    Number,
+    Array {
+        element: u64,
+        length: u64,
+    },
+    Channel {
+        element: u64,
+        direction: u64,
+    },
+    Function {
+        parameters: Vec<u64>,
+        results: Vec<u64>,
+        is_variadic: bool,
+    },
+    Interface {
+        methods: u64,
+    },
+    /// `group` is the bucket of classic maps.
+    Map {
+        key: u64,
+        element: u64,
+        group: u64,
+    },
+    Pointer {
+        element: u64,
+    },
+    Slice {
+        element: u64,
+    },
+    String,
+    Struct {
+        fields: Vec<Field>,
+    },
+    UnsafePointer,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) name: String,
+    pub(super) type_address: u64,
+    pub(super) offset: u64,
+}
+
+const UNCOMMON: u64 = 1;
+const EXTRA_STAR: u64 = 2;
+const NAMED: u64 = 4;
+const ON_DEMAND: u64 = 16;
+const DIRECT: u64 = 32;
+
+/// Fields of a struct, and parameters of a function, that are read at most.
+const MAX_PARTS: u64 = 1 << 16;
+
+/// Reads the descriptors of a program.
+pub(super) struct Reader<'p, 'a> {
+    program: &'p Program<'a>,
+    image: &'p Image<'a>,
+    types: (u64, u64),
+    size: u64,
+}
+
+impl<'p, 'a> Reader<'p, 'a> {
+    pub(super) fn new(program: &'p Program<'a>) -> Self {
+        Self { program, image: &program.image, types: program.module.types, size: program.image.pointer_size }
+    }
+
+    /// The addresses of all descriptors, ascending: what looks like one among the types. The scan finds every descriptor that
+    /// the tables list, and those of closures and of maps' parts, which they leave out.
+    pub(super) fn addresses(&self) -> Vec<u64> {
+        let (start, end) = self.types;
+        let first = start.next_multiple_of(self.size);
+        let steps = end.saturating_sub(first).checked_div(self.size).unwrap_or(0);
+        let places = (0..steps).map(|step| first.wrapping_add(step.wrapping_mul(self.size)));
+        places.filter(|address| self.looks_like_one(*address)).collect()
+    }
+
+    fn u8(&self, address: u64) -> Option<u64> {
+        self.image.number(address, 1)
+    }
+
+    fn part(&self, address: u64, part: Part) -> Option<u64> {
+        let (offset, size) = part.place(self.size);
+        self.image.number(address.wrapping_add(offset), size)
+    }
+
+    /// What every descriptor satisfies and other bytes hardly do.
+    fn looks_like_one(&self, address: u64) -> bool {
+        self.test(address).is_some_and(|passed| passed)
+    }
+
+    fn test(&self, address: u64) -> Option<bool> {
+        let part = |part| self.part(address, part);
+        let (size, pointers, word) = (part(Part::Size)?, part(Part::PointerBytes)?, self.size);
+        let kind = part(Part::Kind)? & 31;
+        let align = part(Part::Align)?;
+        let power = |align: u64| matches!(align, 1 | 2 | 4 | 8);
+        let kind_size = match kind {
+            18 | 19 | 21 | 22 | 26 => Some(word),
+            20 | 24 => word.checked_mul(2),
+            23 => word.checked_mul(3),
+            _ => None,
+        };
+        let tflag = part(Part::Flags)?;
+        let in_image = |address: u64| address == 0 || self.image.contains(address);
+        let sound = part(Part::Hash)? != 0
+            && (1..=26).contains(&kind)
+            && pointers <= size
+            && pointers.is_multiple_of(word)
+            && power(align)
+            && power(part(Part::FieldAlign)?)
+            && size.is_multiple_of(align)
+            && kind_size.is_none_or(|expected| expected == size)
+            && in_image(part(Part::Equal)?)
+            && (pointers == 0 || self.image.contains(part(Part::Bitmap)?));
+        if !sound {
+            return Some(false);
+        }
+        let name = part(Part::Name)?;
+        if name == 0 || name >= self.types.1.wrapping_sub(self.types.0) {
+            return Some(false);
+        }
+        let name = self.name(self.types.0.wrapping_add(name))?;
+        let starred = tflag & EXTRA_STAR == 0 || name.first() == Some(&b'*');
+        Some(starred && !name.is_empty() && name.iter().all(|byte| *byte >= 0x20))
+    }
+
+    /// A name: flags, length, bytes.
+    fn name(&self, address: u64) -> Option<&'p [u8]> {
+        let mut bytes = self.image.tail(address)?;
+        let (flags, rest) = bytes.split_first()?;
+        bytes = rest;
+        if *flags > 15 {
+            return None;
+        }
+        let length = usize::try_from(uvarint(&mut bytes)?).ok()?;
+        bytes.get(..length).filter(|name| name.len() <= MAX_NAME)
+    }
+
+    fn name_text(&self, address: u64) -> Option<String> {
+        self.name(address).map(|name| String::from_utf8_lossy(name).into_owned())
+    }
+
+    /// Reads the descriptor at an address. `None` if there is none.
+    pub(super) fn read(&self, address: u64) -> Option<Descriptor> {
+        if !self.looks_like_one(address) {
+            return None;
+        }
+        let part = |part| self.part(address, part);
+        let (flags, kind_byte) = (part(Part::Flags)?, part(Part::Kind)?);
+        let size = part(Part::Size)?;
+        let own = address.wrapping_add(Part::length(self.size));
+        let own_word = |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
+        let kind = match kind_byte & 31 {
+            17 => Kind::Array { element: own_word(0)?, length: own_word(2)? },
+            18 => Kind::Channel { element: own_word(0)?, direction: own_word(1)? },
+            19 => self.function(own, flags)?,
+            20 => Kind::Interface { methods: own_word(2)? },
+            21 => Kind::Map { key: own_word(0)?, element: own_word(1)?, group: own_word(2)? },
+            22 => Kind::Pointer { element: own_word(0)? },
+            23 => Kind::Slice { element: own_word(0)? },
+            24 => Kind::String,
+            25 => self.fields(own)?,
+            26 => Kind::UnsafePointer,
+            _ => Kind::Number,
+        };
+        let name = self.name(self.types.0.wrapping_add(part(Part::Name)?))?;
+        let name = if flags & EXTRA_STAR != 0 { name.strip_prefix(b"*")? } else { name };
+        let is_program = !self.program.at_least(24) && kind_byte & 64 != 0;
+        let bitmap = part(Part::Bitmap)?;
+        let is_made_later = self.program.at_least(24) && flags & ON_DEMAND != 0;
+        Some(Descriptor {
+            address,
+            size,
+            pointer_bytes: part(Part::PointerBytes)?,
+            hash: part(Part::Hash)?,
+            bitmap: (bitmap != 0 && !is_program && !is_made_later).then_some(bitmap),
+            direct: if self.program.at_least(26) { flags & DIRECT != 0 } else { kind_byte & 32 != 0 },
+            short_name: String::from_utf8_lossy(name).into_owned(),
+            package: if flags & UNCOMMON != 0 { self.package(own, &kind) } else { None },
+            is_named: flags & NAMED != 0,
+            kind,
+        })
+    }
+
+    /// Words of the part that a kind adds.
+    fn own_length(&self, kind: &Kind) -> u64 {
+        let word = self.size;
+        match kind {
+            Kind::Number | Kind::String | Kind::UnsafePointer => 0,
+            Kind::Array { .. } => word.wrapping_mul(3),
+            Kind::Channel { .. } => word.wrapping_mul(2),
+            Kind::Function { .. } => word,
+            Kind::Interface { .. } | Kind::Struct { .. } => word.wrapping_mul(4),
+            Kind::Pointer { .. } | Kind::Slice { .. } => word,
+            // Since 1.27 eleven words with the flags; before 1.24 four words, u8, u8, u16, u32; between, seven words and u32.
+            Kind::Map { .. } if self.program.at_least(27) => word.wrapping_mul(11),
+            Kind::Map { .. } if self.program.at_least(24) => word.wrapping_mul(8),
+            Kind::Map { .. } => word.wrapping_mul(4).wrapping_add(8),
+        }
+    }
+
+    fn package(&self, own: u64, kind: &Kind) -> Option<String> {
+        let uncommon = own.wrapping_add(self.own_length(kind));
+        let offset = self.image.number(uncommon, 4)?;
+        if offset == 0 || offset >= self.types.1.wrapping_sub(self.types.0) {
+            return None;
+        }
+        self.name_text(self.types.0.wrapping_add(offset)).filter(|path| !path.is_empty())
+    }
+
+    fn function(&self, own: u64, flags: u64) -> Option<Kind> {
+        let (ins, outs) = (self.image.number(own, 2)?, self.image.number(own.wrapping_add(2), 2)?);
+        let uncommon = if flags & UNCOMMON != 0 { 16 } else { 0 };
+        // The two counts are padded to a word.
+        let mut next = own.wrapping_add(self.size).wrapping_add(uncommon);
+        let mut list = |count: u64| -> Option<Vec<u64>> {
+            let mut types = Vec::new();
+            for _ in 0..count {
+                types.push(self.image.word(next)?);
+                next = next.wrapping_add(self.size);
+            }
+            Some(types)
+        };
+        Some(Kind::Function { parameters: list(ins)?, results: list(outs & 0x7fff)?, is_variadic: outs & 0x8000 != 0 })
+    }
+
+    fn fields(&self, own: u64) -> Option<Kind> {
+        let word = |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
+        let (list, count) = (word(1)?, word(2)?);
+        if count > MAX_PARTS {
+            return None;
+        }
+        let mut fields = Vec::new();
+        for index in 0..count {
+            let at = list.wrapping_add(index.wrapping_mul(self.size.wrapping_mul(3)));
+            let part = |number: u64| self.image.word(at.wrapping_add(number.wrapping_mul(self.size)));
+            let offset = part(2)?;
+            let offset = if self.program.at_least(19) { offset } else { offset >> 1 };
+            fields.push(Field { name: self.name_text(part(0)?)?, type_address: part(1)?, offset });
+        }
+        Some(Kind::Struct { fields })
+    }
+
+    /// The kind number that a descriptor's number kinds have, for `bool` to `complex128`.
+    pub(super) fn number_kind(&self, address: u64) -> Option<u64> {
+        self.part(address, Part::Kind).map(|kind| kind & 31)
+    }
+
+    /// Whether bit `word` of a descriptor's bitmap is set.
+    pub(super) fn is_pointer(&self, bitmap: u64, word: u64) -> bool {
+        let byte = self.u8(bitmap.wrapping_add(word / 8)).unwrap_or(0);
+        byte >> (word % 8) & 1 == 1
+    }
+}
+
+/// The parts that all descriptors have.
+#[derive(Clone, Copy)]
+enum Part {
+    Size,
+    PointerBytes,
+    Hash,
+    Flags,
+    Align,
+    FieldAlign,
+    Kind,
+    Equal,
+    Bitmap,
+    Name,
+}
+
+impl Part {
+    /// Offset and size for a pointer size.
+    fn place(self, word: u64) -> (u64, u64) {
+        let words = |count: u64, bytes: u64| word.wrapping_mul(count).wrapping_add(bytes);
+        match self {
+            Self::Size => (0, word),
+            Self::PointerBytes => (word, word),
+            Self::Hash => (words(2, 0), 4),
+            Self::Flags => (words(2, 4), 1),
+            Self::Align => (words(2, 5), 1),
+            Self::FieldAlign => (words(2, 6), 1),
+            Self::Kind => (words(2, 7), 1),
+            Self::Equal => (words(2, 8), word),
+            Self::Bitmap => (words(3, 8), word),
+            Self::Name => (words(4, 8), 4),
+        }
+    }
+
+    /// Bytes of all of them.
+    fn length(word: u64) -> u64 {
+        word.wrapping_mul(4).wrapping_add(16)
+    }
+}

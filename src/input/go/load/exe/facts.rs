@@ -1,0 +1,79 @@
+//! What a dump says besides its objects: memory of the program, goroutines, and addresses of types.
+
+use super::super::survey::Survey;
+use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};
+use crate::input::go::records::Rec;
+use crate::input::go::roots::{Finalizer, Segment};
+use crate::input::go::types::{Itab, Type};
+
+/// The records of a dump that are not objects.
+pub(super) struct Facts<'s, 'a> {
+    /// As the dump has it, such as `go1.27.3`.
+    pub(super) version: Option<String>,
+    pub(super) pointer_size: u64,
+    pub(super) big_endian: bool,
+    pub(super) data: Option<Segment<'a>>,
+    pub(super) bss: Option<Segment<'a>>,
+    pub(super) stacks: Vec<Stack<'a>>,
+    pub(super) finalizers: Vec<Finalizer>,
+    pub(super) defers: Vec<Defer>,
+    pub(super) panics: Vec<Panic>,
+    pub(super) threads: Vec<u64>,
+    pub(super) types: &'s [Type<'a>],
+    pub(super) itabs: &'s [Itab],
+}
+
+/// A goroutine with its frames, innermost first.
+pub(super) struct Stack<'a> {
+    pub(super) goroutine: Goroutine<'a>,
+    pub(super) frames: Vec<StackFrame<'a>>,
+}
+
+impl<'s, 'a> Facts<'s, 'a> {
+    /// Reads the records behind the objects.
+    pub(super) fn read(survey: &'s Survey<'a>) -> Self {
+        let mut facts = Self {
+            version: survey.params.and_then(|params| params.go_version()),
+            pointer_size: survey.words.size,
+            big_endian: survey.words.big_endian,
+            data: None,
+            bss: None,
+            stacks: Vec::new(),
+            finalizers: Vec::new(),
+            defers: Vec::new(),
+            panics: Vec::new(),
+            threads: Vec::new(),
+            types: &survey.types,
+            itabs: &survey.itabs,
+        };
+        for record in survey.tail.clone().into_iter().flatten() {
+            let Ok((_, record)) = record else { break };
+            match record {
+                Rec::DataSegment(segment) => facts.data = facts.data.or(Some(segment)),
+                Rec::BssSegment(segment) => facts.bss = facts.bss.or(Some(segment)),
+                Rec::Goroutine(goroutine) => facts.stacks.push(Stack { goroutine, frames: Vec::new() }),
+                Rec::StackFrame(frame) => {
+                    if let Some(stack) = facts.stacks.last_mut() {
+                        stack.frames.push(frame);
+                    }
+                }
+                Rec::Finalizer(record) | Rec::QueuedFinalizer(record) => facts.finalizers.push(record),
+                Rec::Defer(record) => facts.defers.push(record),
+                Rec::Panic(record) => facts.panics.push(record),
+                Rec::OsThread(record) => facts.threads.push(record.addr),
+                _ => {}
+            }
+        }
+        facts
+    }
+
+    /// All frames of all goroutines.
+    pub(super) fn frames(&self) -> impl Iterator<Item = &StackFrame<'a>> {
+        self.stacks.iter().flat_map(|stack| &stack.frames)
+    }
+
+    /// The data and the bss segment.
+    pub(super) fn segments(&self) -> impl Iterator<Item = &Segment<'a>> {
+        self.data.iter().chain(&self.bss)
+    }
+}

@@ -1,0 +1,280 @@
+//! Guesses: types of objects that nothing with a type leads to, chosen because they alone fit.
+//!
+//! A type is a candidate for an object if size class and pointers agree exactly. It is plausible if what its pointers lead to, its
+//! lengths, its interface words and its truth values are those that a value of the type can have. Where exactly one candidate is
+//! plausible, it is the guess. Guesses lead to others, so this is repeated.
+
+use super::layout::{Holds, Layout};
+use super::objects::{self, Fit, Level, Typed};
+use super::propagate::Propagation;
+use super::types::{Kind, Type, TypeRef};
+use crate::model::heap::ObjectId;
+use rustc_hash::FxHashMap;
+use std::hash::{Hash, Hasher};
+
+/// How often all objects without a type are looked at.
+const ROUNDS: usize = 4;
+/// Candidates of one shape that are tried.
+const MAX_CANDIDATES: usize = 64;
+/// Pointers of an object that a guess is made for.
+const MAX_POINTERS: usize = 1 << 12;
+
+/// Types by their size class and their pointers.
+#[derive(Default)]
+struct Candidates {
+    by_shape: FxHashMap<u64, Vec<TypeRef>>,
+}
+
+/// A number for size and pointers. Types of equal numbers are compared in full.
+fn shape(size: u64, pointers: &[u64]) -> u64 {
+    let mut hasher = rustc_hash::FxHasher::default();
+    (size, pointers).hash(&mut hasher);
+    hasher.finish()
+}
+
+impl Propagation<'_, '_, '_, '_> {
+    /// Guesses types for objects that have none, and follows what they lead to.
+    pub(super) fn add_guesses(&mut self) {
+        let candidates = self.candidates();
+        let maps = self.maps();
+        let headers = ["internal/runtime/maps.Map", "runtime.hmap"].map(|name| self.types.named(name));
+        let unknown_map = self.special("map (type unknown)");
+        for _ in 0..ROUNDS {
+            let mut found = false;
+            for row in 0..self.object_count() {
+                let object = ObjectId(row as u32);
+                if self.objects.get(object).is_some_and(|typed| typed.of != unknown_map) {
+                    continue;
+                }
+                let one = |of| (of, 1, Fit::Exact);
+                let guess = self.guess_map(object, &maps).or_else(|| self.guess(object, &candidates)).map(one);
+                if let Some((of, count, fit)) = guess.or_else(|| self.guess_list(object)) {
+                    let of = if headers.contains(&Some(of)) { unknown_map } else { of };
+                    let typed = Typed { of, count, fit, level: Level::Guess };
+                    if self.objects.get(object) != Some(typed) {
+                        self.objects.forget(object);
+                        self.assign(object, typed);
+                        found = true;
+                    }
+                }
+            }
+            self.drain();
+            if !found {
+                break;
+            }
+        }
+    }
+
+    fn candidates(&mut self) -> Candidates {
+        let mut candidates = Candidates::default();
+        let is_composite = |of: &Type| matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. }) && of.mask.is_some();
+        let list: Vec<TypeRef> = self.types.iter().filter(|(_, of)| is_composite(of)).map(|(number, _)| number).collect();
+        for of in list {
+            let layout = self.layout(of);
+            if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
+                continue;
+            }
+            // Shaped types stand for the ones that they were made for.
+            // The parts of maps are told by what they hold.
+            if self.types.get(of).is_none_or(|of| of.name.starts_with("go.shape.")) {
+                continue;
+            }
+            let shape = shape(objects::size_class(layout.size), &layout.pointers);
+            candidates.by_shape.entry(shape).or_default().push(of);
+        }
+        candidates
+    }
+
+    /// Map types by their groups, where only one map has the group.
+    fn maps(&self) -> FxHashMap<TypeRef, Option<TypeRef>> {
+        let mut maps = FxHashMap::default();
+        for (map, of) in self.types.iter() {
+            if let Kind::Map { group, .. } = of.kind {
+                maps.entry(group).and_modify(|only| *only = None).or_insert(Some(map));
+            }
+        }
+        maps
+    }
+
+    /// The header, directory or table of a map whose groups are known.
+    fn guess_map(&mut self, object: ObjectId, maps: &FxHashMap<TypeRef, Option<TypeRef>>) -> Option<TypeRef> {
+        let (contents, fields) = self.memory(object);
+        let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
+        let known = |pointer: u64| {
+            let (target, inside) = self.object_at(self.word_at(contents, pointer)?)?;
+            self.objects.get(target).filter(|_| self.is_start(target, inside)).map(|typed| typed.of)
+        };
+        let target = known(*pointers.first()?)?;
+        let part_of = self.hidden.map_of(target);
+        let map = part_of.or_else(|| *maps.get(&target)?)?;
+        let swiss = part_of.is_some() || self.types.get(target).is_some_and(super::hidden::is_swiss);
+        let same = pointers.iter().all(|pointer| known(*pointer) == Some(target));
+        let header = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
+        let table = self.hidden.table(map, &mut self.types, &mut self.layouts, self.word);
+        if swiss && target == table {
+            let directory = self.hidden.directory(map, &mut self.types, &mut self.layouts, self.word);
+            return same.then_some(directory);
+        }
+        let list: &[TypeRef] = if swiss && part_of.is_none() { &[header, table] } else { &[header] };
+        list.iter().copied().find(|of| {
+            let layout = self.layouts.of(*of, &self.types, self.word);
+            *layout.pointers == *pointers && objects::size_class(layout.size) == contents.len() as u64
+        })
+    }
+
+    /// An array of pointers, if every word is one and all lead to objects of one type.
+    fn guess_list(&mut self, object: ObjectId) -> Option<(TypeRef, u64, Fit)> {
+        let (contents, fields) = self.memory(object);
+        let (header, _) = self.header(contents, fields.clone());
+        let (mut next, mut element) = (header, None);
+        let mut targets = 0u32;
+        for field in fields.take(MAX_POINTERS) {
+            if field.offset != next {
+                return None;
+            }
+            next = next.wrapping_add(self.word);
+            let address = self.word_at(contents, field.offset).filter(|address| *address != 0);
+            let Some(address) = address else { continue };
+            let (target, inside) = self.object_at(address)?;
+            let typed = self.objects.get(target).filter(|typed| typed.fit == Fit::Exact && self.is_start(target, inside))?;
+            if *element.get_or_insert(typed.of) != typed.of {
+                return None;
+            }
+            targets = targets.saturating_add(1);
+        }
+        // One pointer says little, and a few words of what is a larger struct say nothing.
+        let words = (contents.len() as u64).saturating_sub(header).checked_div(self.word)?;
+        let listed = next.wrapping_sub(header).checked_div(self.word)?;
+        if targets < 2 || listed.saturating_mul(2) < words {
+            return None;
+        }
+        let pointer = self.pointer_to(element?)?;
+        Some((pointer, words, Fit::Array))
+    }
+
+    /// The type of pointers to a type.
+    fn pointer_to(&mut self, element: TypeRef) -> Option<TypeRef> {
+        let name = format!("*{}", self.types.get(element)?.name);
+        if let Some(known) = self.types.named(&name) {
+            return Some(known);
+        }
+        let slot = super::layout::Slot { offset: 0, holds: Holds::Pointer(element) };
+        Some(super::hidden::add_named(name, self.word, vec![slot], vec![0], &mut self.types, &mut self.layouts))
+    }
+
+    /// The only plausible type for an object.
+    fn guess(&mut self, object: ObjectId, candidates: &Candidates) -> Option<TypeRef> {
+        let (contents, fields) = self.memory(object);
+        let (header, _) = self.header(contents, fields.clone());
+        let pointers: Vec<u64> = fields.take(MAX_POINTERS).filter_map(|field| field.offset.checked_sub(header)).collect();
+        if pointers.is_empty() || header > 0 {
+            return None;
+        }
+        let list = candidates.by_shape.get(&shape(contents.len() as u64, &pointers))?;
+        let mut only = None;
+        for of in list.iter().take(MAX_CANDIDATES) {
+            let layout = self.layout(*of);
+            if *layout.pointers == *pointers && self.is_plausible(contents, *of, &layout) {
+                if only.is_some() {
+                    return None;
+                }
+                only = Some(*of);
+            }
+        }
+        only
+    }
+
+    /// The types that live words of a frame without a variable may point to, if exactly one fits.
+    pub(super) fn guess_among(&mut self, address: u64, elements: &[TypeRef]) {
+        let Some((object, 0)) = self.object_at(address) else { return };
+        if self.objects.get(object).is_some() {
+            return;
+        }
+        let (contents, fields) = self.memory(object);
+        let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
+        let slot = objects::Slot { size: contents.len() as u64, header: 0, pointers: &pointers, repeats: false };
+        let mut only = None;
+        for of in elements {
+            let layout = self.layout(*of);
+            let fits = objects::fit(&slot, 0, &layout, 1, false).filter(|(fit, _)| *fit != Fit::Partial);
+            let Some((fit, count)) = fits.filter(|_| !layout.pointers.is_empty() && self.is_plausible(contents, *of, &layout))
+            else {
+                continue;
+            };
+            if only.is_some() {
+                return;
+            }
+            only = Some(Typed { of: *of, count, fit, level: Level::Guess });
+        }
+        if let Some(typed) = only {
+            self.assign(object, typed);
+        }
+    }
+
+    /// Whether memory can be a value of a type.
+    pub(super) fn is_plausible(&self, contents: &[u8], of: TypeRef, layout: &Layout) -> bool {
+        let word = |offset: u64| self.word_at(contents, offset).unwrap_or(0);
+        let slots = layout.slots.iter().all(|slot| {
+            let (first, second, third) =
+                (word(slot.offset), slot.offset.wrapping_add(self.word), slot.offset.wrapping_add(self.word.wrapping_mul(2)));
+            match slot.holds {
+                Holds::Pointer(element) => first == 0 || self.can_hold(first, element, 1),
+                Holds::String => match (first, word(second)) {
+                    (0, length) => length == 0,
+                    (data, length) => self.has_room(data, length),
+                },
+                Holds::Slice(element) => {
+                    let (length, capacity) = (word(second), word(third));
+                    let size = self.types.get(element).map_or(0, |element| element.size);
+                    length <= capacity
+                        && if first == 0 { capacity == 0 } else { self.has_room(first, capacity.saturating_mul(size)) }
+                }
+                Holds::Interface { has_methods } => match (first, word(second)) {
+                    (0, data) => data == 0,
+                    (table, _) => self.dynamic(table, has_methods).is_some(),
+                },
+                Holds::Function => first == 0 || self.is_function(first),
+                Holds::Map(map) => first == 0 || self.is_map(first, map),
+                Holds::Channel(_) => first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0),
+                _ => true,
+            }
+        });
+        slots && self.has_truth_values(contents, of)
+    }
+
+    /// Whether all truth values of a struct are 0 or 1.
+    fn has_truth_values(&self, contents: &[u8], of: TypeRef) -> bool {
+        let Some(Kind::Struct { fields }) = self.types.get(of).map(|of| &of.kind) else { return true };
+        fields.iter().all(|field| match self.types.get(field.of).map(|of| &of.kind) {
+            Some(Kind::Number(1)) => {
+                usize::try_from(field.offset).ok().and_then(|offset| contents.get(offset)).is_none_or(|byte| *byte <= 1)
+            }
+            _ => true,
+        })
+    }
+
+    /// Whether so many bytes fit from an address on, if it is in the heap.
+    fn has_room(&self, address: u64, bytes: u64) -> bool {
+        match self.object_at(address) {
+            Some((object, inside)) => inside.saturating_add(bytes) <= self.memory(object).0.len() as u64,
+            None => self.is_known_memory(address),
+        }
+    }
+
+    fn can_hold(&self, address: u64, of: TypeRef, count: u64) -> bool {
+        let size = self.types.get(of).map_or(0, |of| of.size);
+        if !self.has_room(address, size.saturating_mul(count)) {
+            return false;
+        }
+        let Some((object, inside)) = self.object_at(address) else { return true };
+        if !self.is_start(object, inside) {
+            return true;
+        }
+        // An object that is known to be something else of the same size says no.
+        let known = self.objects.get(object).filter(|typed| typed.fit == Fit::Exact && typed.count == 1);
+        known.is_none_or(|typed| {
+            let (typed_size, package) = self.types.get(typed.of).map_or((0, None), |of| (of.size, of.package.as_ref()));
+            typed.of == of || typed_size != size || package.is_none()
+        })
+    }
+}

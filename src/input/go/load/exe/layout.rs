@@ -1,0 +1,195 @@
+//! Where the pointers of a value are, and what they point to.
+
+use super::types::{Kind, TypeRef, Types};
+use std::rc::Rc;
+
+/// What a value of a type holds, flattened: structs inside of it are taken apart, long arrays stay one slot.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Layout {
+    pub(super) slots: Box<[Slot]>,
+    /// Offsets of its pointer words, ascending.
+    pub(super) pointers: Box<[u64]>,
+    /// The pointers are those that the runtime knows. Otherwise there may be fewer: pointers to memory outside of the heap do not
+    /// count for it.
+    pub(super) is_exact: bool,
+    pub(super) size: u64,
+}
+
+/// A part of a value that leads to other memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Slot {
+    pub(super) offset: u64,
+    pub(super) holds: Holds,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Holds {
+    Pointer(TypeRef),
+    String,
+    Slice(TypeRef),
+    /// The map type itself.
+    Map(TypeRef),
+    /// The channel type itself.
+    Channel(TypeRef),
+    Function,
+    Interface {
+        has_methods: bool,
+    },
+    Array(TypeRef, u64),
+    /// A pointer to memory of any type.
+    Unknown,
+    /// Values of a type whose number is the next word.
+    Counted(TypeRef),
+    /// The directory of a Swiss map of this type, whose length is the next word.
+    Directory(TypeRef),
+    /// The groups of a table of a Swiss map of this type, whose number less one is the number two words on.
+    Groups(TypeRef),
+    /// The buckets of a classic map of this type; `true` for those that it grows out of.
+    Buckets(TypeRef, bool),
+    /// What else a classic map of this type has.
+    Overflow(TypeRef),
+    /// The buffer of a channel of this type, whose length is the word before.
+    Buffer(TypeRef),
+}
+
+/// Elements of an array that get slots of their own.
+const FEW: u64 = 8;
+/// Slots and pointer words of one type. What lies beyond is not followed.
+const MAX_SLOTS: usize = 1 << 14;
+
+/// The layouts of types, computed when they are needed.
+#[derive(Default)]
+pub(super) struct Layouts {
+    list: Vec<Option<Rc<Layout>>>,
+}
+
+impl Layouts {
+    /// The layout of a type.
+    pub(super) fn of(&mut self, of: TypeRef, types: &Types, word: u64) -> Rc<Layout> {
+        match self.place(of) {
+            Some(place) => Rc::clone(place.get_or_insert_with(|| Rc::new(lay_out(of, types, word)))),
+            None => Rc::default(),
+        }
+    }
+
+    /// Sets the layout of a type that the runtime hides.
+    pub(super) fn set(&mut self, of: TypeRef, layout: Layout) {
+        if let Some(place) = self.place(of) {
+            *place = Some(Rc::new(layout));
+        }
+    }
+
+    /// The layout of a type, if it was needed before.
+    pub(super) fn known(&self, of: TypeRef) -> Option<&Layout> {
+        self.list.get(of.0 as usize)?.as_deref()
+    }
+
+    fn place(&mut self, of: TypeRef) -> Option<&mut Option<Rc<Layout>>> {
+        let index = of.0 as usize;
+        if self.list.len() <= index {
+            self.list.resize(index.saturating_add(1), None);
+        }
+        self.list.get_mut(index)
+    }
+}
+
+fn lay_out(of: TypeRef, types: &Types, word: u64) -> Layout {
+    let Some(described) = types.get(of) else { return Layout::default() };
+    let slots = slots(of, types);
+    let pointers = match &described.mask {
+        Some(mask) => {
+            let bits = (0u64..).zip(mask.iter()).flat_map(|(index, bits)| {
+                let first = index.wrapping_mul(64);
+                (0..64u64).filter(move |bit| bits.wrapping_shr(*bit as u32) & 1 == 1).map(move |bit| first.wrapping_add(bit))
+            });
+            bits.map(|number| number.wrapping_mul(word)).collect()
+        }
+        None => pointers(&slots, types, word),
+    };
+    Layout { slots: slots.into(), pointers, is_exact: described.mask.is_some(), size: described.size }
+}
+
+fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
+    let mut slots = Vec::new();
+    let mut open = vec![(0u64, of)];
+    // A type that contains itself, as only a damaged executable has it, would go on without end.
+    for _ in 0..MAX_SLOTS.saturating_mul(4) {
+        let Some((offset, of)) = open.pop() else { break };
+        if slots.len() >= MAX_SLOTS || open.len() >= MAX_SLOTS {
+            break;
+        }
+        let Some(described) = types.get(of) else { continue };
+        let mut slot = |holds| slots.push(Slot { offset, holds });
+        match &described.kind {
+            Kind::Number(_) | Kind::Unknown => {}
+            Kind::UnsafePointer => slot(Holds::Unknown),
+            Kind::Pointer { element } => slot(Holds::Pointer(*element)),
+            Kind::String => slot(Holds::String),
+            Kind::Slice { element } => slot(Holds::Slice(*element)),
+            Kind::Map { .. } => slot(Holds::Map(of)),
+            Kind::Channel { .. } => slot(Holds::Channel(of)),
+            Kind::Function => slot(Holds::Function),
+            Kind::Interface { has_methods } => slot(Holds::Interface { has_methods: *has_methods }),
+            Kind::Array { element, length } => match types.get(*element).map_or(0, |element| element.size) {
+                0 => {}
+                _ if *length > FEW => slot(Holds::Array(*element, *length)),
+                size => open.extend((0..*length).rev().map(|index| (offset.wrapping_add(size.wrapping_mul(index)), *element))),
+            },
+            Kind::Struct { fields } if described.name.starts_with("sync/atomic.Pointer[") => {
+                // The type that it points to is that of a field without size before the pointer.
+                let element = fields.iter().find_map(|field| match types.get(field.of).map(|of| &of.kind) {
+                    Some(Kind::Array { element, length: 0 }) => Some(*element),
+                    _ => None,
+                });
+                if let (Some(element), Some(pointer)) = (element, fields.iter().find(|field| &*field.name == "v")) {
+                    open.push((offset.wrapping_add(pointer.offset), element));
+                }
+            }
+            Kind::Struct { fields } if described.name.starts_with("map.bucket[") => {
+                for field in fields.iter().rev() {
+                    match &*field.name {
+                        // The next bucket of a chain, though its type does not say so.
+                        "overflow" => slots.push(Slot { offset: offset.wrapping_add(field.offset), holds: Holds::Pointer(of) }),
+                        _ => open.push((offset.wrapping_add(field.offset), field.of)),
+                    }
+                }
+            }
+            Kind::Struct { fields } => {
+                open.extend(fields.iter().rev().map(|field| (offset.wrapping_add(field.offset), field.of)));
+            }
+        }
+    }
+    slots.sort_by_key(|slot| slot.offset);
+    slots
+}
+
+/// The pointer words of a type without a bitmap, by what its slots are.
+fn pointers(slots: &[Slot], types: &Types, word: u64) -> Box<[u64]> {
+    let mut found = Vec::new();
+    let mut open: Vec<(u64, Slot)> = slots.iter().rev().map(|slot| (0, *slot)).collect();
+    while let Some((base, slot)) = open.pop() {
+        if found.len() >= MAX_SLOTS {
+            break;
+        }
+        let offset = base.wrapping_add(slot.offset);
+        match slot.holds {
+            Holds::Interface { .. } => found.push(offset.wrapping_add(word)),
+            Holds::Array(element, length) => {
+                let size = types.get(element).map_or(0, |element| element.size);
+                let inner = self::slots(element, types);
+                let most = (MAX_SLOTS as u64).checked_div(inner.len() as u64).unwrap_or(0).min(length);
+                for index in (0..most).rev() {
+                    let base = offset.wrapping_add(size.wrapping_mul(index));
+                    // Arrays of long arrays would be taken apart without end; their inner arrays are left out.
+                    let flat = inner.iter().rev().filter(|slot| !matches!(slot.holds, Holds::Array(..)));
+                    open.extend(flat.map(|slot| (base, *slot)));
+                }
+            }
+            _ => found.push(offset),
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found.into()
+}

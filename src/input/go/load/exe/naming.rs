@@ -1,0 +1,254 @@
+//! Puts what was found into the columns of a heap: types of objects, labels of references, names of roots.
+
+use super::debug::Global;
+use super::facts::Facts;
+use super::objects::{Fit, Level, Typed};
+use super::propagate::Propagation;
+use super::types::{Kind, TypeRef, Types};
+use crate::input::go::goroutine::StackFrame;
+use crate::model::heap::{Label, LabelKind, ObjectId, References, Root, RootKind, Type, TypeId, TypeKind, TypeSource};
+use crate::model::names::{NameId, Names};
+use rustc_hash::FxHashMap;
+
+/// Elements of an array whose fields get labels of their own. Labels of later ones are their index alone.
+const MAX_NAMED_ELEMENTS: u64 = 1 << 12;
+
+/// The columns that get names.
+pub(in super::super) struct Columns<'c> {
+    pub(in super::super) names: &'c mut Names,
+    pub(in super::super) types: &'c mut Vec<Type>,
+    pub(in super::super) sources: &'c mut Vec<TypeSource>,
+    pub(in super::super) type_of: &'c mut [TypeId],
+    pub(in super::super) references: &'c mut References,
+    pub(in super::super) roots: &'c mut [Root],
+}
+
+/// A variable in memory.
+struct Place {
+    address: u64,
+    size: u64,
+    of: TypeRef,
+    /// Where the place is in the value.
+    inside: u64,
+    name: String,
+}
+
+impl Propagation<'_, '_, '_, '_> {
+    /// Names all objects with a type, their references, and the roots.
+    pub(super) fn name(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
+        self.name_objects(columns);
+        self.name_references(columns);
+        self.name_roots(globals, columns);
+    }
+
+    fn name_objects(&self, columns: &mut Columns<'_>) {
+        columns.sources.resize(columns.types.len(), TypeSource::None);
+        let mut known: FxHashMap<(TypeRef, bool, TypeSource), TypeId> = FxHashMap::default();
+        for (row, place) in columns.type_of.iter_mut().enumerate() {
+            let Some(typed) = self.objects.get(ObjectId(row as u32)) else { continue };
+            let (source, is_array) = (source(&typed), self.is_array(&typed));
+            *place = *known.entry((typed.of, is_array, source)).or_insert_with(|| {
+                let number = TypeId(columns.types.len() as u32);
+                columns.types.push(self.described(&typed, is_array, source, columns.names));
+                columns.sources.push(source);
+                number
+            });
+        }
+    }
+
+    fn is_array(&self, typed: &Typed) -> bool {
+        // Bytes of strings are counted one by one, but a string is one value.
+        let single = self.types.get(typed.of).is_some_and(|of| of.name == "string");
+        !single && (typed.count > 1 || typed.fit == Fit::Array)
+    }
+
+    fn described(&self, typed: &Typed, is_array: bool, source: TypeSource, names: &mut Names) -> Type {
+        let (name, package, has_pointers) = self
+            .types
+            .get(typed.of)
+            .map_or((String::new(), None, false), |of| (of.name.clone(), of.package.clone(), self.known_pointers(typed.of) > 0));
+        let guess = if source == TypeSource::Guess { " ?" } else { "" };
+        let name = if is_array { format!("[]{name}{guess}") } else { format!("{name}{guess}") };
+        let kind = match (has_pointers, is_array) {
+            (false, _) => TypeKind::Bytes,
+            (true, true) => TypeKind::Array,
+            (true, false) => TypeKind::Instance,
+        };
+        let namespace = package.as_deref().map_or(Names::EMPTY, |package| names.intern(package));
+        Type { name: names.intern(&name), namespace, kind }
+    }
+
+    /// Replaces offsets by the names of fields.
+    fn name_references(&self, columns: &mut Columns<'_>) {
+        let mut paths = Paths { types: &self.types, known: FxHashMap::default() };
+        for row in 0..columns.type_of.len() {
+            let object = ObjectId(row as u32);
+            let Some(typed) = self.objects.get(object) else { continue };
+            let (contents, fields) = self.memory(object);
+            let (header, _) = self.header(contents, fields);
+            let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0) else { continue };
+            for reference in columns.references.range(object) {
+                let Some(label) = columns.references.label.get_mut(reference) else { continue };
+                let LabelKind::Offset(offset) = label.kind() else { continue };
+                let Some(offset) = u64::from(offset).checked_sub(header) else { continue };
+                if let Some(named) = paths.label(&typed, self.is_array(&typed), size, offset, columns.names) {
+                    *label = named;
+                }
+            }
+        }
+    }
+
+    fn name_roots(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
+        let slide = self.slide();
+        let mut variables: Vec<Place> = globals
+            .iter()
+            .filter_map(|global| {
+                let size = self.types.get(global.of)?.size;
+                let address = global.address.wrapping_add(slide);
+                (size > 0).then(|| Place { address, size, of: global.of, inside: 0, name: global.name.clone() })
+            })
+            .collect();
+        variables.sort_by_key(|place| place.address);
+        let facts = self.facts();
+        let segments: Vec<(&str, u64)> = [("data", &facts.data), ("bss", &facts.bss)]
+            .iter()
+            .filter_map(|(name, segment)| Some((*name, segment.as_ref()?.addr)))
+            .collect();
+        let frames = self.frame_variables(facts);
+        for root in columns.roots.iter_mut() {
+            let LabelKind::Offset(offset) = root.label.kind() else { continue };
+            let named = match (root.kind, root.frame) {
+                (RootKind::Global, _) => {
+                    let group = columns.names.text(root.group);
+                    let start = segments.iter().find(|(name, _)| *name == group).map(|(_, address)| *address);
+                    let named = start.and_then(|start| self.variable_name(&variables, start.wrapping_add(offset.into())));
+                    if named.is_some() {
+                        root.group = Names::EMPTY;
+                    }
+                    named
+                }
+                (RootKind::Frame, Some(frame)) => {
+                    frames.get(frame as usize).and_then(|(sp, places)| self.variable_name(places, sp.wrapping_add(offset.into())))
+                }
+                _ => None,
+            };
+            if let Some(name) = named {
+                root.label = Label::field(columns.names.intern(&name));
+            }
+        }
+    }
+
+    /// The stack pointer of each frame in the order of the dump, and the variables in its memory, sorted by address.
+    fn frame_variables(&mut self, facts: &Facts<'_, '_>) -> Vec<(u64, Vec<Place>)> {
+        let mut all = Vec::new();
+        for stack in &facts.stacks {
+            let first = all.len();
+            let mut found: Vec<Place> = Vec::new();
+            for frame in &stack.frames {
+                all.push((frame.sp, Vec::new()));
+                found.extend(self.places(frame));
+            }
+            // Arguments are in the frame of the caller, which lists them.
+            for place in found {
+                let mine = stack.frames.iter().position(|frame| place.address.wrapping_sub(frame.sp) < frame.contents.len() as u64);
+                let list = mine.and_then(|frame| all.get_mut(first.checked_add(frame)?));
+                if let Some((_, places)) = list {
+                    places.push(place);
+                }
+            }
+        }
+        for (_, places) in &mut all {
+            places.sort_by_key(|place| place.address);
+        }
+        all
+    }
+
+    fn places(&mut self, frame: &StackFrame<'_>) -> Vec<Place> {
+        let end = frame.sp.wrapping_add(frame.contents.len() as u64);
+        let mut places = Vec::new();
+        for variable in self.variables(frame) {
+            let Some(size) = self.types.get(variable.of).map(|of| of.size) else { continue };
+            for piece in &variable.pieces {
+                let size = piece.size.unwrap_or(size);
+                let address = end.wrapping_add_signed(piece.from_cfa);
+                places.push(Place { address, size, of: variable.of, inside: piece.offset, name: variable.name.clone() });
+            }
+        }
+        places
+    }
+
+    /// The variable at an address, with the path to the part that is there.
+    fn variable_name(&self, places: &[Place], address: u64) -> Option<String> {
+        let after = places.partition_point(|place| place.address <= address);
+        let place = places.get(after.checked_sub(1)?).filter(|place| address.wrapping_sub(place.address) < place.size)?;
+        let path = path(&self.types, place.of, address.wrapping_sub(place.address).wrapping_add(place.inside));
+        Some(format!("{}{path}", place.name))
+    }
+}
+
+fn source(typed: &Typed) -> TypeSource {
+    match (typed.level, typed.fit) {
+        (Level::Guess, _) => TypeSource::Guess,
+        (_, Fit::Exact) => TypeSource::Exact,
+        (_, Fit::Array) => TypeSource::Array,
+        (_, Fit::Partial) => TypeSource::Partial,
+    }
+}
+
+/// Labels of references, each computed once.
+struct Paths<'t> {
+    types: &'t Types,
+    known: FxHashMap<(TypeRef, u64), Option<NameId>>,
+}
+
+impl Paths<'_> {
+    fn label(&mut self, typed: &Typed, is_array: bool, size: u64, offset: u64, names: &mut Names) -> Option<Label> {
+        let index = offset.checked_div(size)?;
+        let inside = offset.checked_rem(size)?;
+        if !is_array {
+            return if index == 0 { self.field(typed.of, inside, names) } else { None };
+        }
+        let path = path(self.types, typed.of, inside);
+        if path.is_empty() || index >= MAX_NAMED_ELEMENTS {
+            return Some(Label::index(index));
+        }
+        Some(Label::field(names.intern(&format!("[{index}]{path}"))))
+    }
+
+    fn field(&mut self, of: TypeRef, offset: u64, names: &mut Names) -> Option<Label> {
+        let types = self.types;
+        let name = self.known.entry((of, offset)).or_insert_with(|| {
+            let path = path(types, of, offset);
+            let path = path.strip_prefix('.').unwrap_or(&path);
+            (!path.is_empty()).then(|| names.intern(path))
+        });
+        name.map(Label::field)
+    }
+}
+
+/// The way to the part of a value at an offset: `.User.Prefs`, `.slots[3].elem`, or nothing for the value itself.
+pub(super) fn path(types: &Types, of: TypeRef, offset: u64) -> String {
+    let (mut of, mut offset, mut path) = (of, offset, String::new());
+    // Types do not nest deeper than this; a type that contains itself is damage.
+    for _ in 0..64 {
+        match types.get(of).map(|of| &of.kind) {
+            Some(Kind::Struct { fields }) => {
+                let inside = |field: &&super::types::Field| {
+                    let size = types.get(field.of).map_or(0, |of| of.size);
+                    offset >= field.offset && offset.wrapping_sub(field.offset) < size
+                };
+                let Some(field) = fields.iter().find(inside) else { return path };
+                path.push('.');
+                path.push_str(&field.name);
+                (of, offset) = (field.of, offset.wrapping_sub(field.offset));
+            }
+            Some(Kind::Array { element, .. }) => {
+                let Some(size) = types.get(*element).map(|of| of.size).filter(|size| *size > 0) else { return path };
+                path.push_str(&format!("[{}]", offset.checked_div(size).unwrap_or(0)));
+                (of, offset) = (*element, offset.checked_rem(size).unwrap_or(0));
+            }
+            _ => return path,
+        }
+    }
+    path
+}

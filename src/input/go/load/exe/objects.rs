@@ -1,0 +1,209 @@
+//! What is known of the type of each object, and whether a type fits an object.
+
+use super::layout::Layout;
+use super::types::{Kind, TypeRef, Types};
+use crate::model::heap::ObjectId;
+use rustc_hash::FxHashMap;
+
+/// How well a type explains an object; larger is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Fit {
+    /// The type agrees with the beginning of the object's pointers only.
+    Partial,
+    /// Repeated to the end of the object, the type explains all of its pointers.
+    Array,
+    /// Size class and pointers are those of the type.
+    Exact,
+}
+
+/// Where the knowledge of a type comes from; larger is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Level {
+    Guess,
+    /// A variable or a field has the type.
+    Static,
+    /// An interface or a record of the runtime says the type.
+    Dynamic,
+    /// The object's own malloc header says it.
+    Header,
+}
+
+/// The type of an object: `count` values of a type one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Typed {
+    pub(super) of: TypeRef,
+    pub(super) count: u64,
+    pub(super) fit: Fit,
+    pub(super) level: Level,
+}
+
+/// The types of all objects: 9 bytes for each.
+#[derive(Default)]
+pub(super) struct Objects {
+    of: Vec<u32>,
+    count: Vec<u32>,
+    /// 0 for objects without a type; otherwise fit and level.
+    rank: Vec<u8>,
+    /// Values of less than 16 bytes without pointers, several of which share an object.
+    pub(super) tiny: FxHashMap<(u64, TypeRef), ObjectId>,
+    /// Objects that two unrelated types explain equally well.
+    pub(super) conflicts: u64,
+    /// Types that an object's pointers contradict.
+    pub(super) rejected: u64,
+}
+
+impl Objects {
+    pub(super) fn new(count: usize) -> Self {
+        Self { of: vec![0; count], count: vec![0; count], rank: vec![0; count], ..Self::default() }
+    }
+
+    /// The type of an object, if it is known.
+    pub(super) fn get(&self, object: ObjectId) -> Option<Typed> {
+        let index = object.index();
+        let rank = *self.rank.get(index)?;
+        let fit = match rank >> 4 {
+            1 => Fit::Partial,
+            2 => Fit::Array,
+            3 => Fit::Exact,
+            _ => return None,
+        };
+        let level = [Level::Guess, Level::Static, Level::Dynamic, Level::Header].get(usize::from(rank & 3)).copied()?;
+        Some(Typed { of: TypeRef(*self.of.get(index)?), count: u64::from(*self.count.get(index)?), fit, level })
+    }
+
+    /// Takes back the type of an object.
+    pub(super) fn forget(&mut self, object: ObjectId) {
+        if let Some(rank) = self.rank.get_mut(object.index()) {
+            *rank = 0;
+        }
+    }
+
+    /// Sets the type of an object.
+    pub(super) fn set(&mut self, object: ObjectId, typed: Typed) {
+        let index = object.index();
+        if let (Some(of), Some(count), Some(rank)) = (self.of.get_mut(index), self.count.get_mut(index), self.rank.get_mut(index)) {
+            *of = typed.of.0;
+            *count = u32::try_from(typed.count).unwrap_or(u32::MAX);
+            *rank = (typed.fit as u8).wrapping_add(1) << 4 | typed.level as u8;
+        }
+    }
+}
+
+/// Whether `new` is a better type for an object than `old`; and whether the two contradict each other.
+pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
+    if (new.fit, new.level) != (old.fit, old.level) {
+        // A type that merely begins with the other one at the same place is no contradiction.
+        return ((new.fit, new.level) > (old.fit, old.level), false);
+    }
+    let (Some(new_type), Some(old_type)) = (types.get(new.of), types.get(old.of)) else { return (false, false) };
+    let bytes = |typed: &Typed, size: u64| size.saturating_mul(typed.count);
+    let (new_bytes, old_bytes) = (bytes(new, new_type.size), bytes(old, old_type.size));
+    if new_bytes != old_bytes {
+        return (new_bytes > old_bytes, false);
+    }
+    if new_type.name == old_type.name {
+        return (false, false);
+    }
+    if begins_with(new.of, old.of, types) {
+        return (true, false);
+    }
+    if begins_with(old.of, new.of, types) {
+        return (false, false);
+    }
+    let named = |of: &super::types::Type| of.package.is_some() && matches!(of.kind, Kind::Struct { .. });
+    (named(new_type) && !named(old_type), new.fit == Fit::Exact)
+}
+
+/// Whether the first part of a value of a type is one of another type, at any depth.
+fn begins_with(of: TypeRef, first: TypeRef, types: &Types) -> bool {
+    let mut of = of;
+    for _ in 0..16 {
+        let next = match types.get(of).map(|of| &of.kind) {
+            Some(Kind::Struct { fields }) => fields.iter().find(|field| field.offset == 0).map(|field| field.of),
+            Some(Kind::Array { element, .. }) => Some(*element),
+            _ => None,
+        };
+        match next {
+            Some(next) if next == first => return true,
+            Some(next) => of = next,
+            None => return false,
+        }
+    }
+    false
+}
+
+/// Sizes of slots up to 32 KiB (`runtime/sizeclasses.go`, the same in Go 1.16 to 1.27).
+const CLASSES: [u64; 67] = [
+    8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480, 512, 576,
+    640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864, 5120, 5376, 6144, 6528,
+    6784, 6912, 8192, 9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672,
+];
+
+/// The size of the slot that an allocation of so many bytes gets.
+pub(super) fn size_class(bytes: u64) -> u64 {
+    let index = CLASSES.partition_point(|class| *class < bytes);
+    match CLASSES.get(index) {
+        Some(class) => *class,
+        None if bytes <= 32768 => 32768,
+        None => bytes.div_ceil(8192).saturating_mul(8192),
+    }
+}
+
+/// An object's memory as its program sees it.
+pub(super) struct Slot<'o> {
+    /// Bytes of the slot.
+    pub(super) size: u64,
+    /// Bytes of its malloc header.
+    pub(super) header: u64,
+    /// Offsets of its pointers, counted from behind the header.
+    pub(super) pointers: &'o [u64],
+    /// The pointers of the type go on to the end of the slot: objects with headers, and large ones since 1.22.
+    pub(super) repeats: bool,
+}
+
+/// How `count` values of a type at an offset fit an object. `None` if the object's pointers contradict them.
+pub(super) fn fit(slot: &Slot<'_>, offset: u64, layout: &Layout, count: u64, from_slice: bool) -> Option<(Fit, u64)> {
+    let usable = slot.size.saturating_sub(slot.header);
+    let bytes = layout.size.checked_mul(count)?;
+    if layout.size == 0 || offset.checked_add(layout.size)? > usable {
+        return None;
+    }
+    let from = slot.pointers.partition_point(|pointer| *pointer < offset);
+    let listed = slot.pointers.get(from..)?;
+    let pattern = &layout.pointers;
+    let expected = pattern_at(pattern, layout.size, offset);
+    let mut expected = expected.take_while(|expected| *expected < usable);
+    if !layout.is_exact && !pattern.is_empty() {
+        // Pointers that the collector does not know may be missing from the object's list.
+        let all = listed.iter().all(|listed| expected.any(|expected| expected == *listed));
+        let fits = offset == 0 && bytes <= usable && size_class(bytes.saturating_add(slot.header)) == slot.size;
+        return all.then_some(if fits { (Fit::Exact, count) } else { (Fit::Partial, 1) });
+    }
+    let matched = match pattern.is_empty() {
+        true => 0,
+        false => listed.iter().zip(expected).take_while(|(listed, expected)| **listed == *expected).count(),
+    };
+    let all = matched == listed.len();
+    let of_value = (pattern.len() as u64).checked_mul(count)?;
+    let complete = matched as u64 == of_value || matched as u64 > of_value && slot.repeats;
+    if offset == 0 && all && complete && bytes <= usable && size_class(bytes.saturating_add(slot.header)) == slot.size {
+        return Some((Fit::Exact, count));
+    }
+    let most = usable.saturating_sub(offset).checked_div(layout.size)?;
+    // Zero-filled room behind the last value may have no pointers listed.
+    let whole = matched.checked_rem(pattern.len().max(1)) == Some(0);
+    if all && (whole || slot.repeats) && (!pattern.is_empty() || from_slice) {
+        let aligned = offset.checked_rem(layout.size) == Some(0);
+        let count = if pattern.is_empty() { count.min(most) } else { most };
+        return (offset == 0 || aligned).then_some((Fit::Array, count)).or(Some((Fit::Partial, 1)));
+    }
+    let first = pattern.len();
+    (matched >= first && (first > 0 || listed.first().is_none_or(|pointer| *pointer >= offset.saturating_add(layout.size))))
+        .then_some((Fit::Partial, 1))
+}
+
+/// The pointers of values one after the other, from an offset on.
+fn pattern_at(pattern: &[u64], size: u64, offset: u64) -> impl Iterator<Item = u64> {
+    let bases = (0u64..).map(move |index| offset.wrapping_add(size.wrapping_mul(index)));
+    bases.flat_map(move |base| pattern.iter().map(move |pointer| base.wrapping_add(*pointer)))
+}

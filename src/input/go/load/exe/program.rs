@@ -1,0 +1,296 @@
+//! What an executable says of itself: the version of Go, where its segments and types are, and its functions.
+//!
+//! Sources: `cmd/link/internal/ld/{data,pcln,symtab}.go`, `runtime/symtab.go` and `debug/buildinfo` of Go 1.18 to 1.27,
+//! verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.
+
+use super::image::Image;
+use crate::error::{Error, Result};
+
+/// A Go executable.
+pub(super) struct Program<'a> {
+    pub(super) image: Image<'a>,
+    /// As in the file, such as `go1.27.3` or `devel go1.28-…`.
+    pub(super) version: String,
+    pub(super) module: Module,
+    pub(super) functions: Functions,
+}
+
+/// The addresses that the runtime knows of its program (`runtime.moduledata`). Link addresses; ends are exclusive.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Module {
+    /// The structure itself.
+    pub(super) address: u64,
+    pub(super) text: (u64, u64),
+    pub(super) data: (u64, u64),
+    pub(super) bss: (u64, u64),
+    /// The descriptors of types.
+    pub(super) types: (u64, u64),
+    /// Tables of offsets of types and of addresses of itabs, up to 1.26: address and length.
+    pub(super) typelinks: (u64, u64),
+    pub(super) itablinks: (u64, u64),
+    /// Where descriptors follow each other without gaps, and the itabs, from 1.27 on.
+    pub(super) described: Option<(u64, u64)>,
+    pub(super) itabs: Option<(u64, u64)>,
+}
+
+/// The table of functions (pclntab).
+#[derive(Clone, Debug, Default)]
+pub(super) struct Functions {
+    text: u64,
+    end: u64,
+    names: u64,
+    /// Where the offsets in the table are counted from.
+    base: u64,
+    table: u64,
+    count: u64,
+}
+
+/// First released version whose layouts are read.
+const OLDEST: u32 = 18;
+
+impl<'a> Program<'a> {
+    /// Finds the tables of a Go program in an executable.
+    ///
+    /// # Errors
+    /// `Unsupported` if the file is not an executable, not one of Go, or one of Go 1.17 or older; `Corrupt` if its tables
+    /// contradict each other.
+    pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
+        let image = Image::parse(bytes)?;
+        let version = build_version(&image).ok_or_else(|| {
+            Error::executable("not a Go program")
+                .expected("the build information of Go")
+                .hint("name the executable that wrote the dump, not a script that starts it or a file with debugging symbols only")
+        })?;
+        let minor = minor(&version).unwrap_or(u32::MAX);
+        if minor < OLDEST {
+            return Err(
+                Error::executable(format!("a program of {version}, whose tables are not read")).expected("Go 1.18 or later")
+            );
+        }
+        let tables = function_tables(&image);
+        let found = tables.into_iter().find_map(|table| {
+            let address = module_address(&image, table)?;
+            Some((table, module(&image, address, minor)?))
+        });
+        let (table, module) = found.ok_or_else(|| {
+            Error::executable(format!("the tables of {version} were not found in the executable"))
+                .hint("the file may be packed, or hold debugging symbols only")
+        })?;
+        let functions = Functions::parse(&image, table, &module).ok_or_else(|| Error::executable("damaged table of functions"))?;
+        Ok(Self { image, version, module, functions })
+    }
+
+    /// Whether a function begins at a link address.
+    pub(super) fn is_entry(&self, address: u64) -> bool {
+        self.functions.at(&self.image, address).is_some_and(|(start, _)| start == address)
+    }
+
+    /// Whether the version is this one of 1.N or later; unknown ones count as later.
+    pub(super) fn at_least(&self, minor_version: u32) -> bool {
+        minor(&self.version).is_none_or(|minor| minor >= minor_version)
+    }
+}
+
+/// The N of `go1.N…`. `None` if the text does not say it.
+fn minor(version: &str) -> Option<u32> {
+    let after = version.split_once("go1.")?.1;
+    let digits = after.split(|c: char| !c.is_ascii_digit()).next()?;
+    digits.parse().ok()
+}
+
+const BUILD_MAGIC: &[u8] = b"\xff Go buildinf:";
+
+/// The version of Go in the build information. Since 1.18 it stands there; before, pointers led to it.
+fn build_version(image: &Image<'_>) -> Option<String> {
+    let named = image.section(&[".go.buildinfo", "__go_buildinfo"]).map(|(address, _)| address);
+    let mut places = named.into_iter().chain(image.stored().flat_map(|(address, bytes)| {
+        memchr::memmem::find_iter(bytes, BUILD_MAGIC).map(move |at| address.wrapping_add(at as u64)).filter(|at| at % 16 == 0)
+    }));
+    places.find_map(|address| {
+        let bytes = image.tail(address)?.strip_prefix(BUILD_MAGIC)?;
+        let flags = *bytes.get(1)?;
+        if flags & 2 == 0 {
+            let pointer = image.word(address.wrapping_add(16))?;
+            let (data, length) = (image.word(pointer)?, image.word(pointer.wrapping_add(image.pointer_size))?);
+            return text(image.bytes(data, length)?);
+        }
+        let mut rest = bytes.get(32usize.saturating_sub(BUILD_MAGIC.len())..)?;
+        let length = uvarint(&mut rest)?;
+        text(rest.get(..usize::try_from(length).ok()?)?)
+    })
+}
+
+fn text(bytes: &[u8]) -> Option<String> {
+    let is_version = !bytes.is_empty() && bytes.len() < 256;
+    is_version.then(|| String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// An unsigned LEB128 number of at most 32 bits, taken from the front.
+pub(super) fn uvarint(rest: &mut &[u8]) -> Option<u64> {
+    let mut value = 0u64;
+    for shift in [0u32, 7, 14, 21, 28] {
+        let (byte, after) = rest.split_first()?;
+        *rest = after;
+        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
+        if byte & 0x80 == 0 {
+            return Some(value);
+        }
+    }
+    None
+}
+
+/// Magic numbers of the function table since 1.18: 1.18 and 1.19, and 1.20 to 1.27.
+const TABLE_MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
+
+/// Where function tables may begin: in their section, or wherever a header of one stands.
+fn function_tables(image: &Image<'_>) -> Vec<u64> {
+    let is_header = |address: u64| {
+        let size = image.number(address.wrapping_add(7), 1);
+        let magic = image.number(address, 4).is_some_and(|magic| TABLE_MAGICS.iter().any(|known| u64::from(*known) == magic));
+        magic && image.number(address.wrapping_add(4), 2) == Some(0) && size == Some(image.pointer_size)
+    };
+    let named = image.section(&[".gopclntab", ".data.rel.ro.gopclntab", "__gopclntab"]).map(|(address, _)| address);
+    if let Some(address) = named.filter(|address| is_header(*address)) {
+        return vec![address];
+    }
+    let mut found = Vec::new();
+    for (address, bytes) in image.stored() {
+        for magic in TABLE_MAGICS {
+            let magic = if image.big_endian { magic.to_be_bytes() } else { magic.to_le_bytes() };
+            let places = memchr::memmem::find_iter(bytes, &magic).map(|at| address.wrapping_add(at as u64));
+            found.extend(places.filter(|at| at.is_multiple_of(image.pointer_size) && is_header(*at)).take(16));
+        }
+    }
+    found
+}
+
+/// Position of each word of the structure that is the same in all versions.
+mod word {
+    pub(super) const PCLNTABLE: u64 = 13;
+    pub(super) const MINPC: u64 = 20;
+    pub(super) const TEXT: u64 = 22;
+    pub(super) const DATA: u64 = 26;
+    pub(super) const BSS: u64 = 28;
+    pub(super) const AFTER_SEGMENTS: u64 = 32;
+}
+
+/// Finds the module data: by its symbol, its section, or by what its first words have to be.
+fn module_address(image: &Image<'_>, table: u64) -> Option<u64> {
+    let size = image.pointer_size;
+    let is_module = |address: u64| {
+        let word = |number: u64| image.word(address.wrapping_add(number.wrapping_mul(size)));
+        let text = word(word::TEXT);
+        word(0) == Some(table)
+            && text == word(word::MINPC)
+            && text.is_some_and(|text| text != 0)
+            && word(word::PCLNTABLE).is_some_and(|at| at > table)
+    };
+    let section = image.section(&[".go.module", "__go_module"]).map(|(address, _)| address);
+    let named = section.into_iter().find(|address| is_module(*address));
+    named.or_else(|| image.symbol("runtime.firstmoduledata").filter(|address| is_module(*address))).or_else(|| {
+        let wanted = if image.big_endian { table.to_be_bytes() } else { table.to_le_bytes() };
+        let skipped = 8usize.saturating_sub(size as usize);
+        let wanted = if image.big_endian { wanted.get(skipped..)? } else { wanted.get(..size as usize)? };
+        image.stored().find_map(|(address, bytes)| {
+            let places = memchr::memmem::find_iter(bytes, wanted).map(|at| address.wrapping_add(at as u64));
+            places.filter(|at| at.is_multiple_of(size)).find(|at| is_module(*at))
+        })
+    })
+}
+
+/// Reads the module data. `None` if it contradicts itself, as that of another version than `minor` does.
+fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
+    let size = image.pointer_size;
+    let word = |number: u64| image.word(address.wrapping_add(number.wrapping_mul(size)));
+    let pair = |number: u64| Some((word(number)?, word(number.wrapping_add(1))?)).filter(|(start, end)| start <= end);
+    let mut next = word::AFTER_SEGMENTS;
+    let mut take = |words: u64| {
+        let at = next;
+        next = next.wrapping_add(words);
+        at
+    };
+    if minor >= 20 {
+        take(2); // covctrs, ecovctrs
+    }
+    take(3); // end, gcdata, gcbss
+    let start = word(take(1))?;
+    let length = if minor >= 27 { Some(word(take(1))?) } else { None };
+    let end = word(take(1))?;
+    let itabs = if minor >= 27 { Some((word(take(1))?, word(take(1))?)) } else { None };
+    take(2); // rodata, gofunc
+    if minor >= 26 {
+        take(1); // epclntab
+    }
+    take(3); // textsectmap
+    let (typelinks, itablinks) = if minor < 27 {
+        let (types, itabs) = (take(3), take(3));
+        ((word(types)?, word(types.wrapping_add(1))?), (word(itabs)?, word(itabs.wrapping_add(1))?))
+    } else {
+        Default::default()
+    };
+    if start >= end || !image.contains(start) || !image.contains(end.wrapping_sub(1)) {
+        return None;
+    }
+    let within = |offset: u64, length: u64| {
+        let from = start.checked_add(offset)?;
+        let to = from.checked_add(length)?;
+        (to <= end).then_some((from, to))
+    };
+    Some(Module {
+        address,
+        text: pair(word::TEXT)?,
+        data: pair(word::DATA)?,
+        bss: pair(word::BSS)?,
+        types: (start, end),
+        typelinks,
+        itablinks,
+        described: match length {
+            Some(length) => Some(within(0, length)?),
+            None => None,
+        },
+        itabs: match itabs {
+            Some((offset, length)) => Some(within(offset, length)?),
+            None => None,
+        },
+    })
+}
+
+impl Functions {
+    fn parse(image: &Image<'_>, table: u64, module: &Module) -> Option<Self> {
+        let size = image.pointer_size;
+        let word = |number: u64| image.word(table.wrapping_add(8).wrapping_add(number.wrapping_mul(size)));
+        let base = table.wrapping_add(word(7)?);
+        let count = word(0)?;
+        // Each entry takes 8 bytes, and one more ends the table.
+        let length = count.checked_add(1)?.checked_mul(8)?;
+        image.bytes(base, length)?;
+        let (text, end) = module.text;
+        Some(Self { text, end, names: table.wrapping_add(word(3)?), base, table: base, count })
+    }
+
+    /// The function that a program counter lies in: its entry and its name.
+    pub(super) fn at<'i>(&self, image: &'i Image<'_>, pc: u64) -> Option<(u64, &'i [u8])> {
+        if pc < self.text || pc >= self.end {
+            return None;
+        }
+        let wanted = pc.wrapping_sub(self.text);
+        let entry = |index: u64| image.number(self.table.wrapping_add(index.wrapping_mul(8)), 4);
+        let (mut low, mut high) = (0, self.count);
+        while low < high {
+            let middle = low.midpoint(high);
+            match entry(middle)? <= wanted {
+                true => low = middle.wrapping_add(1),
+                false => high = middle,
+            }
+        }
+        let index = low.checked_sub(1)?;
+        let record = image.number(self.table.wrapping_add(index.wrapping_mul(8)).wrapping_add(4), 4)?;
+        let name = image.number(self.base.wrapping_add(record).wrapping_add(4), 4)?;
+        let bytes = image.tail(self.names.wrapping_add(name))?;
+        let end = memchr::memchr(0, bytes.get(..bytes.len().min(MAX_NAME))?)?;
+        Some((self.text.wrapping_add(entry(index)?), bytes.get(..end)?))
+    }
+}
+
+/// Bytes in the longest name that is read. Names of instantiated generic functions are long, but not that long.
+pub(super) const MAX_NAME: usize = 1 << 16;

@@ -1,0 +1,298 @@
+//! The types of a program, whether a descriptor or DWARF describes them.
+
+use super::descriptors::{self, Descriptor, Reader};
+use super::program::Program;
+use rustc_hash::FxHashMap;
+
+/// A type by its position in [`Types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct TypeRef(pub(super) u32);
+
+/// A type: its name, size and parts.
+#[derive(Clone, Debug)]
+pub(super) struct Type {
+    /// With the full paths of packages, such as `map[string]*example.com/shop.Item`.
+    pub(super) name: String,
+    /// The full path of the package of a named type.
+    pub(super) package: Option<String>,
+    pub(super) size: u64,
+    pub(super) kind: Kind,
+    /// Which words of a value are pointers, one bit each; `None` if only the kind tells.
+    pub(super) mask: Option<Box<[u64]>>,
+    /// An interface holds the value itself, not a pointer to it.
+    pub(super) direct: bool,
+}
+
+/// What a type is made of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A number or truth value; the kind of `abi.Kind`, 1 (`bool`) to 16 (`complex128`).
+    Number(u8),
+    Array {
+        element: TypeRef,
+        length: u64,
+    },
+    Channel {
+        element: TypeRef,
+    },
+    Function,
+    /// Whether it has methods, so that values begin with an itab rather than a type.
+    Interface {
+        has_methods: bool,
+    },
+    /// `group` is the bucket of classic maps.
+    Map {
+        key: TypeRef,
+        element: TypeRef,
+        group: TypeRef,
+    },
+    Pointer {
+        element: TypeRef,
+    },
+    Slice {
+        element: TypeRef,
+    },
+    String,
+    Struct {
+        fields: Box<[Field]>,
+    },
+    UnsafePointer,
+    /// A part that the executable does not describe.
+    Unknown,
+}
+
+/// A field of a struct.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Field {
+    pub(super) name: Box<str>,
+    pub(super) of: TypeRef,
+    pub(super) offset: u64,
+}
+
+/// All types, in the order of their descriptors' addresses, followed by those of DWARF alone.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Types {
+    list: Vec<Type>,
+    by_address: FxHashMap<u64, TypeRef>,
+    /// Types with a descriptor.
+    by_name: FxHashMap<String, TypeRef>,
+}
+
+/// Types that may stand inside each other in a name. Deeper ones are abbreviated to `…`.
+const MAX_NESTING: usize = 64;
+/// Bytes in the longest name that is composed.
+const MAX_COMPOSED: usize = 4096;
+/// Pointer words that a mask describes; larger types are described by their parts.
+const MAX_MASK_WORDS: u64 = 1 << 16;
+
+impl Types {
+    /// The type of descriptors that refer to nothing known.
+    pub(super) const UNKNOWN: TypeRef = TypeRef(0);
+    /// A word of which nothing else is known.
+    pub(super) const WORD: TypeRef = TypeRef(1);
+
+    /// Reads all descriptors of a program.
+    pub(super) fn of_program(program: &Program<'_>) -> Self {
+        let reader = Reader::new(program);
+        let found: Vec<Descriptor> = reader.addresses().into_iter().filter_map(|address| reader.read(address)).collect();
+        let by_address = (2u32..).map(TypeRef).zip(&found).map(|(number, found)| (found.address, number)).collect();
+        let mut types = Self { list: Vec::with_capacity(found.len().saturating_add(2)), by_address, by_name: FxHashMap::default() };
+        for size in [0, program.image.pointer_size] {
+            types.list.push(Type { name: String::new(), package: None, size, kind: Kind::Unknown, mask: None, direct: false });
+        }
+        let names = Names::of(&found, &types.by_address);
+        for (descriptor, name) in found.iter().zip(names.texts) {
+            let kind = types.kind(descriptor, &reader);
+            let mask = mask(descriptor, &reader, program.image.pointer_size);
+            types.by_name.entry(name.clone()).or_insert(TypeRef(types.list.len() as u32));
+            types.list.push(Type {
+                name,
+                package: if descriptor.is_named { descriptor.package.clone() } else { None },
+                size: descriptor.size,
+                kind,
+                mask,
+                direct: descriptor.direct,
+            });
+        }
+        types
+    }
+
+    fn kind(&self, descriptor: &Descriptor, reader: &Reader<'_, '_>) -> Kind {
+        let of = |address: &u64| self.at(*address).unwrap_or(Self::UNKNOWN);
+        match &descriptor.kind {
+            descriptors::Kind::Number => Kind::Number(reader.number_kind(descriptor.address).unwrap_or(0) as u8),
+            descriptors::Kind::Array { element, length } => Kind::Array { element: of(element), length: *length },
+            descriptors::Kind::Channel { element, .. } => Kind::Channel { element: of(element) },
+            descriptors::Kind::Function { .. } => Kind::Function,
+            descriptors::Kind::Interface { methods } => Kind::Interface { has_methods: *methods > 0 },
+            descriptors::Kind::Map { key, element, group } => Kind::Map { key: of(key), element: of(element), group: of(group) },
+            descriptors::Kind::Pointer { element } => Kind::Pointer { element: of(element) },
+            descriptors::Kind::Slice { element } => Kind::Slice { element: of(element) },
+            descriptors::Kind::String => Kind::String,
+            descriptors::Kind::Struct { fields } => {
+                let field = |field: &descriptors::Field| Field {
+                    name: field.name.as_str().into(),
+                    of: of(&field.type_address),
+                    offset: field.offset,
+                };
+                Kind::Struct { fields: fields.iter().map(field).collect() }
+            }
+            descriptors::Kind::UnsafePointer => Kind::UnsafePointer,
+        }
+    }
+
+    /// The type whose descriptor has this link address.
+    pub(super) fn at(&self, address: u64) -> Option<TypeRef> {
+        self.by_address.get(&address).copied()
+    }
+
+    /// The first type with a descriptor that has this name.
+    pub(super) fn named(&self, name: &str) -> Option<TypeRef> {
+        self.by_name.get(name).copied()
+    }
+
+    /// Lets a type be found by its name, unless another one has it.
+    pub(super) fn set_name(&mut self, name: String, of: TypeRef) {
+        self.by_name.entry(name).or_insert(of);
+    }
+
+    /// A type.
+    pub(super) fn get(&self, of: TypeRef) -> Option<&Type> {
+        self.list.get(of.0 as usize)
+    }
+
+    /// Adds a type that has no descriptor.
+    pub(super) fn add(&mut self, described: Type) -> TypeRef {
+        let number = TypeRef(u32::try_from(self.list.len()).unwrap_or(0));
+        self.list.push(described);
+        number
+    }
+
+    /// Replaces a type that was added before its parts were known.
+    pub(super) fn set(&mut self, of: TypeRef, described: Type) {
+        if let Some(place) = self.list.get_mut(of.0 as usize) {
+            *place = described;
+        }
+    }
+
+    /// All with their positions.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (TypeRef, &Type)> {
+        (0u32..).map(TypeRef).zip(&self.list)
+    }
+}
+
+/// The pointer words of a type with a bitmap.
+fn mask(descriptor: &Descriptor, reader: &Reader<'_, '_>, word: u64) -> Option<Box<[u64]>> {
+    let words = descriptor.pointer_bytes.checked_div(word)?;
+    if words == 0 {
+        return Some(Box::default());
+    }
+    let bitmap = descriptor.bitmap.filter(|_| words <= MAX_MASK_WORDS)?;
+    let bits = |first: u64| {
+        let in_word = words.wrapping_sub(first).min(64);
+        (0..in_word)
+            .filter(|bit| reader.is_pointer(bitmap, first.wrapping_add(*bit)))
+            .fold(0u64, |bits, bit| bits | 1u64.wrapping_shl(bit as u32))
+    };
+    Some((0..words).step_by(64).map(bits).collect())
+}
+
+/// Full names of all descriptors.
+struct Names {
+    texts: Vec<String>,
+}
+
+impl Names {
+    fn of(found: &[Descriptor], by_address: &FxHashMap<u64, TypeRef>) -> Self {
+        let mut names = Self { texts: vec![String::new(); found.len()] };
+        let mut open: Vec<usize> = Vec::new();
+        for first in 0..found.len() {
+            open.push(first);
+            while let Some(&index) = open.last() {
+                let Some(descriptor) = found.get(index) else { break };
+                if names.texts.get(index).is_none_or(|text| !text.is_empty()) {
+                    open.pop();
+                    continue;
+                }
+                let position = |address: &u64| by_address.get(address).and_then(|of| (of.0 as usize).checked_sub(2));
+                let missing = parts(descriptor)
+                    .iter()
+                    .filter_map(position)
+                    .find(|part| names.texts.get(*part).is_some_and(String::is_empty) && !open.contains(part));
+                if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
+                    open.push(part);
+                    continue;
+                }
+                let name = |address: &u64| {
+                    let text = position(address).and_then(|part| names.texts.get(part)).map(String::as_str);
+                    text.filter(|text| !text.is_empty()).unwrap_or("…")
+                };
+                let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
+                let text = text.unwrap_or_else(|| descriptor.short_name.clone());
+                if let Some(place) = names.texts.get_mut(index) {
+                    *place = if text.is_empty() { "?".to_owned() } else { text };
+                }
+                open.pop();
+            }
+        }
+        names
+    }
+}
+
+/// The descriptors whose names are parts of a name. None of a type that has a name of its own.
+fn parts(descriptor: &Descriptor) -> Vec<u64> {
+    if descriptor.is_named {
+        return Vec::new();
+    }
+    match &descriptor.kind {
+        descriptors::Kind::Array { element, .. }
+        | descriptors::Kind::Channel { element, .. }
+        | descriptors::Kind::Pointer { element }
+        | descriptors::Kind::Slice { element } => vec![*element],
+        descriptors::Kind::Map { key, element, .. } => vec![*key, *element],
+        descriptors::Kind::Function { parameters, results, .. } => parameters.iter().chain(results).copied().collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The name with full paths; the descriptor itself has only the last element of each. `None` if it cannot be composed.
+fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Option<String> {
+    let short = &descriptor.short_name;
+    if descriptor.is_named {
+        let package = descriptor.package.as_ref()?;
+        // The name of a package may differ from the last element of its path, and may have a dot only where it does not.
+        let last = package.rsplit('/').next().unwrap_or(package);
+        let own = match short.strip_prefix(last).and_then(|own| own.strip_prefix('.')) {
+            Some(own) => own,
+            None => short.split_once('.')?.1,
+        };
+        return Some(format!("{package}.{own}"));
+    }
+    Some(match &descriptor.kind {
+        descriptors::Kind::Array { element, length } => format!("[{length}]{}", name(element)),
+        descriptors::Kind::Pointer { element } => format!("*{}", name(element)),
+        descriptors::Kind::Slice { element } => format!("[]{}", name(element)),
+        descriptors::Kind::Map { key, element, .. } => format!("map[{}]{}", name(key), name(element)),
+        descriptors::Kind::Channel { element, direction: 1 } => format!("<-chan {}", name(element)),
+        descriptors::Kind::Channel { element, direction: 2 } => format!("chan<- {}", name(element)),
+        descriptors::Kind::Channel { element, .. } => match name(element) {
+            element if element.starts_with("<-") => format!("chan ({element})"),
+            element => format!("chan {element}"),
+        },
+        descriptors::Kind::Function { parameters, results, is_variadic } => {
+            let mut list: Vec<String> = parameters.iter().map(|part| name(part).to_owned()).collect();
+            if let Some(last) = list.last_mut().filter(|_| *is_variadic) {
+                *last = format!("...{}", last.strip_prefix("[]").unwrap_or(last));
+            }
+            let results: Vec<&str> = results.iter().map(name).collect();
+            let results = match results.as_slice() {
+                [] => String::new(),
+                [one] => format!(" {one}"),
+                many => format!(" ({})", many.join(", ")),
+            };
+            format!("func({}){results}", list.join(", "))
+        }
+        // Structs and interfaces without a name are spelt as the descriptor has them; maps' groups have the parts' full names.
+        _ => return None,
+    })
+}

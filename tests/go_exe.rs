@@ -1,0 +1,163 @@
+//! Types of Go dumps from the executables that wrote them, against what the programs counted of themselves.
+
+use dumptool::analysis::paths::several::several;
+use dumptool::analysis::{DominatorTree, Graph};
+use dumptool::input::load::{Executable, LoadOptions, Loaded};
+use dumptool::input::{self, Format};
+use dumptool::model::heap::{Heap, TypeSource};
+use dumptool::source::Source;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn fixtures() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/go-types")
+}
+
+fn open(path: &Path) -> Source {
+    Source::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn json(path: &Path) -> Value {
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+fn load<'a>(dump: &'a Source, exe: &[u8], guesses: bool) -> dumptool::error::Result<Loaded<'a>> {
+    input::load(Format::Go, dump.bytes(), LoadOptions::default().executable(Executable { bytes: exe, guesses }))
+}
+
+/// Live objects and bytes by type, and how many objects of each source there are.
+struct Counts {
+    objects: BTreeMap<String, u64>,
+    sources: BTreeMap<TypeSource, u64>,
+    live: u64,
+}
+
+fn count(heap: &Heap<'_>) -> Counts {
+    let tree = DominatorTree::new(heap);
+    let mut counts = Counts { objects: BTreeMap::new(), sources: BTreeMap::new(), live: 0 };
+    for object in heap.objects().filter(|object| tree.is_live(*object)) {
+        let (of, name) = (heap.type_id(object), heap.type_name(object));
+        *counts.objects.entry(name.trim_end_matches(" ?").to_owned()).or_default() += 1;
+        *counts.sources.entry(heap.type_source(of)).or_default() += 1;
+        counts.live += 1;
+    }
+    counts
+}
+
+/// Compares with the rows that the program wrote of itself. `with_debug`: all rows that can be had at all.
+fn compare(name: &str, folder: &Path, loaded: &Loaded<'_>, with_debug: bool) {
+    let truth = json(&folder.join(format!("{name}.truth.json")));
+    let counts = count(&loaded.heap);
+    let tiny: BTreeMap<_, _> = loaded.executable.as_ref().unwrap().tiny_values.iter().cloned().collect();
+    let mut compared = 0;
+    for row in truth["rows"].as_array().unwrap() {
+        let (of, wanted) = (row["type"].as_str().unwrap(), row["count"].as_u64().unwrap());
+        let needs = row["needs"].as_str().unwrap();
+        if needs == "none" || !with_debug && needs != "types" {
+            continue;
+        }
+        let found = match of.strip_prefix("func ") {
+            // All closures of a function: the most frequent one counts.
+            Some(_) => {
+                let closures = counts.objects.iter().filter(|(name, _)| name.starts_with(of) && !name.ends_with("-fm"));
+                closures.map(|(_, count)| *count).max().unwrap_or(0)
+            }
+            None => counts.objects.get(of).unwrap_or(&0) + tiny.get(of).unwrap_or(&0),
+        };
+        let agrees = found == wanted || row["at_least"] == Value::Bool(true) && found > wanted;
+        assert!(agrees, "{name}: {found} of {of}, {wanted} wanted ({})", row["path"]);
+        compared += 1;
+    }
+    assert!(compared >= if with_debug { 35 } else { 12 }, "{name}: {compared} rows compared");
+    let unnamed = counts.sources.get(&TypeSource::None).copied().unwrap_or(0);
+    let share = (counts.live - unnamed) as f64 / counts.live as f64;
+    assert!(share >= if with_debug { 0.99 } else { 0.85 }, "{name}: {share} of {} objects named", counts.live);
+    let conflicts = loaded.executable.as_ref().unwrap().conflicts;
+    assert!(conflicts * 1000 <= counts.live.max(2000), "{name}: {conflicts} conflicts");
+}
+
+#[test]
+fn every_count_that_the_program_knows_is_exact() {
+    for (name, with_debug) in [("shop_go121_386", true), ("shop_go125_w", false)] {
+        let (dump, exe) =
+            (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+        compare(name, &fixtures(), &load(&dump, exe.bytes(), true).unwrap(), with_debug);
+    }
+}
+
+#[test]
+fn every_count_of_the_corpus_is_exact() {
+    let Some(folder) = std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types")) else {
+        eprintln!("DUMPTOOL_CORPUS is not set: only the fixtures are compared");
+        return;
+    };
+    let pairs = [
+        ("shop_go127", "shop_go127", true),
+        ("shop_go127_stripped", "shop_go127_stripped", false),
+        ("shop_go127_stripped", "shop_go127", true),
+        ("shop_go124_pie", "shop_go124_pie", true),
+        ("shop_go122", "shop_go122", true),
+    ];
+    for (name, program, with_debug) in pairs {
+        let (dump, exe) = (open(&folder.join(format!("{name}.heapdump.zst"))), open(&folder.join(format!("{program}.exe.zst"))));
+        compare(name, &folder, &load(&dump, exe.bytes(), true).unwrap(), with_debug);
+    }
+    let (dump, exe) = (open(&folder.join("shop_go127.heapdump.zst")), open(&folder.join("near_miss_of_shop_go127.exe.zst")));
+    let error = load(&dump, exe.bytes(), true).err().unwrap();
+    assert!(error.message().contains("not the executable that wrote the dump"), "{error}");
+}
+
+#[test]
+fn nothing_is_a_guess_without_guesses() {
+    let name = "shop_go125_w";
+    let (dump, exe) = (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+    let loaded = load(&dump, exe.bytes(), false).unwrap();
+    assert_eq!(count(&loaded.heap).sources.get(&TypeSource::Guess), None);
+    assert!(loaded.heap.types().iter().all(|of| !loaded.heap.names().text(of.name).ends_with(" ?")));
+}
+
+#[test]
+fn other_files_are_refused_with_the_check_that_failed() {
+    let dump = open(&fixtures().join("shop_go125_w.heapdump.zst"));
+    let other = open(&fixtures().join("shop_go121_386.exe.zst"));
+    let this = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+    let refused = |bytes: &[u8]| load(&dump, bytes, true).err().unwrap().headline();
+    assert!(refused(other.bytes()).contains("version of Go"), "{}", refused(other.bytes()));
+    assert!(refused(&this).contains("not a Go program"), "{}", refused(&this));
+    assert!(refused(b"#!/bin/sh\n").contains("not an executable"), "{}", refused(b"#!/bin/sh\n"));
+}
+
+#[test]
+fn fields_globals_and_variables_have_their_names() {
+    let name = "shop_go121_386";
+    let (dump, exe) = (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+    let loaded = load(&dump, exe.bytes(), true).unwrap();
+    let heap = &loaded.heap;
+    let session = heap.objects().find(|object| heap.type_name(*object) == "main.User").unwrap();
+    let path = &several(heap, &Graph::of(heap), session, 1)[0];
+    let labels: Vec<String> = path.steps.iter().map(|step| step.by.text(heap).into_owned()).collect();
+    assert!(labels.iter().any(|label| label.contains("User") || label.contains("elem")), "{labels:?}");
+    let roots: Vec<String> = heap.roots().iter().map(|root| root.text(heap.names())).collect();
+    for global in ["main.sessions", "main.byNumber", "main.handlers"] {
+        assert!(roots.iter().any(|root| root.starts_with(global)), "{global}");
+    }
+    assert!(roots.iter().any(|root| root.ends_with("main.worker: f") || root.contains("main.worker")), "{roots:?}");
+}
+
+#[test]
+fn damaged_executables_do_no_harm() {
+    let (dump, exe) = (open(&fixtures().join("shop_go125_w.heapdump.zst")), open(&fixtures().join("shop_go125_w.exe.zst")));
+    let whole = exe.bytes();
+    for cut in [0, 1, 16, 64, 200, 4096, whole.len() / 4, whole.len() / 2, whole.len() - 1] {
+        let _ = load(&dump, &whole[..cut], true);
+    }
+    // A byte in each of many places: headers, tables, descriptors.
+    let mut bytes = whole.to_vec();
+    for step in 0..24 {
+        let place = (step * 7919 * 13) % whole.len();
+        bytes[place] ^= 0xff;
+        let _ = load(&dump, &bytes, true);
+        bytes[place] = whole[place];
+    }
+}
