@@ -16,6 +16,9 @@ pub enum FieldType {
     Long = 11,
 }
 
+/// The name of the reference from an object to its class, where one is shown. Files have no such field.
+pub const CLASS: &str = "<class>";
+
 /// The types that arrays of primitive values have.
 pub const PRIMITIVES: [FieldType; 8] = [
     FieldType::Boolean,

@@ -97,7 +97,9 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
                 roots,
                 [
                     ("0x18".to_owned(), RootKind::Class, "system class: app.Node".to_owned()),
-                    ("0xa0".to_owned(), RootKind::Other, "unknown".to_owned())
+                    ("0xa0".to_owned(), RootKind::Other, "unknown".to_owned()),
+                    // The class of arrays, which the boot loader keeps.
+                    ("0x20".to_owned(), RootKind::Class, "system class: app.Node[]".to_owned()),
                 ]
             );
             assert_eq!(broken(F, &bytes), [""; 0], "{version} {id_size}");
@@ -237,9 +239,9 @@ fn weak_references_are_weak_and_soft_ones_are_not() {
     ];
     let bytes = file.segment(&heap).end();
     let heap = loaded(&bytes).heap;
-    assert_eq!(references(&heap, at(&heap, 88)), strong(&[("referent", 80)]));
+    assert_eq!(references(&heap, at(&heap, 88)), strong(&[("<class>", 32), ("referent", 80)]));
     let entry = references(&heap, at(&heap, 96));
-    assert_eq!((entry[0].2, entry[1].0.as_str(), entry[1].2), (false, "referent", true));
+    assert_eq!((entry[1].2, entry[2].0.as_str(), entry[2].2), (false, "referent", true));
 }
 
 // ---- faults
@@ -258,15 +260,15 @@ fn faults_are_counted() {
         file.instance(88, 5000, &[&[1, 2, 3]]),
         file.instance(96, NODE, &[&[1]]),
         file.instance(104, BASE, &[&file.id(80), &[0; 9]]),
-        file.root(0x05, 9999, &[]),
+        file.root(0xff, 9999, &[]),
         file.root(0x03, 80, &[0, 0, 0, 9, 0, 0, 0, 0]),
     ];
     let bytes = file.segment(&heap).end();
     let loaded = loaded(&bytes);
     assert!(loaded.damage.is_none());
     let heap = loaded.heap;
-    assert_eq!(references(&heap, at(&heap, 80)), []);
-    assert_eq!(references(&heap, at(&heap, 104)), strong(&[("next", 80)]));
+    assert_eq!(references(&heap, at(&heap, 80)), strong(&[("<class>", NODE)]));
+    assert_eq!(references(&heap, at(&heap, 104)), strong(&[("<class>", BASE), ("next", 80)]));
     let expected = [
         (WarningKind::DanglingReferences, 2),
         (WarningKind::UnknownClasses, 1),

@@ -26,6 +26,8 @@ pub struct Finding {
 pub struct Findings {
     /// In the order in which the rules were checked.
     pub findings: Vec<Finding>,
+    /// What is as the runtime writes it, but has to be known: sentences without a full stop.
+    pub warnings: Vec<String>,
     /// What stopped the reading; rules that need the rest of the file were not checked.
     pub damage: Option<Damage>,
     /// What the messages begin with.
@@ -61,6 +63,11 @@ impl Findings {
     /// Notes a finding in full.
     pub fn push(&mut self, rule: impl Into<String>, ok: bool, limit: u64, actual: u64, message: String) {
         self.findings.push(Finding { rule: rule.into(), ok, limit, actual, message: format!("{}{message}", self.prefix) });
+    }
+
+    /// Notes something odd that is no fault, and how often it occurs, if it does.
+    pub fn tolerate(&mut self, count: u64, what: &str) {
+        self.warnings.extend((count > 0).then(|| format!("{what}: {count}")));
     }
 
     /// Notes what stopped the reading. The first damage counts.

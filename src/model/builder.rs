@@ -31,6 +31,7 @@ impl<'a> HeapBuilder<'a> {
                 external: Vec::new(),
                 ids: Ids::Rows(0),
                 references,
+                class_label: None,
                 ephemerons: Vec::new(),
                 roots: Vec::new(),
                 threads: Vec::new(),

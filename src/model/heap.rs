@@ -211,7 +211,12 @@ impl References {
 
     /// The references of an object.
     pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + '_ {
-        self.range(object).map(|row| Reference { target: self.target[row], label: self.label(row), weak: self.is_weak(row) })
+        self.at(self.range(object))
+    }
+
+    /// The references in these rows.
+    pub fn at(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = Reference> + '_ {
+        rows.map(|row| Reference { target: self.target[row], label: self.label(row), weak: self.is_weak(row) })
     }
 }
 
@@ -287,6 +292,8 @@ pub struct Heap<'a> {
     pub(crate) ids: Ids,
     /// References between objects.
     pub(crate) references: References,
+    /// The label of references from objects to their classes, each the first reference of its object. `None` if there are none.
+    pub(crate) class_label: Option<Label>,
     /// Pairs of references of which one depends on the other, sorted by holder.
     pub(crate) ephemerons: Vec<Ephemeron>,
     /// What keeps objects alive.
@@ -426,6 +433,22 @@ impl<'a> Heap<'a> {
     /// What could not be loaded as it is in the file.
     pub fn warnings(&self) -> &[LoadWarning] {
         &self.warnings
+    }
+
+    /// The class of an object, if a reference names it.
+    pub fn class_of(&self, object: ObjectId) -> Option<ObjectId> {
+        let first = self.references.range(object).start;
+        (self.fields_of(object).start > first).then(|| self.references.target[first])
+    }
+
+    /// The rows of an object's references, without the one to its class.
+    #[inline]
+    pub fn fields_of(&self, object: ObjectId) -> Range<usize> {
+        let mut rows = self.references.range(object);
+        if self.class_label.is_some() && !rows.is_empty() && self.references.label.get(rows.start).copied() == self.class_label {
+            rows.start += 1;
+        }
+        rows
     }
 
     /// The value of an object.

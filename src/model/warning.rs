@@ -16,6 +16,14 @@ impl LoadWarning {
     pub fn is_damage(&self) -> bool {
         self.kind.is_damage()
     }
+
+    /// The warning with its count, except where it concerns the file as a whole.
+    pub fn text(&self) -> String {
+        match self.kind {
+            WarningKind::OmittedStacks => self.kind.to_string(),
+            kind => format!("{kind}: {}", self.count),
+        }
+    }
 }
 
 /// A kind of [`LoadWarning`]. Displays as text, such as `references to objects that are not in the file`.
@@ -58,8 +66,12 @@ pub enum WarningKind {
     StrayFrames,
     /// The params record is missing (Go).
     MissingParams,
-    /// Array elements that the JVM did not write (hprof). Not damage.
+    /// Array elements that HotSpot did not write: class objects of archived classes that are not loaded (hprof). Not damage.
     OmittedElements,
+    /// Roots of system classes that HotSpot did not write, because they are not linked yet (hprof). Not damage.
+    OmittedClasses,
+    /// The stacks of parked virtual threads, which JDK 21 does not write (hprof). Not damage.
+    OmittedStacks,
     /// Names that were cut because they are too long. Not damage.
     CutNames,
     /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
@@ -88,7 +100,13 @@ impl WarningKind {
             Self::StrayExternalSizes => "external sizes of objects that are not in the file",
             Self::StrayFrames => "stack frames without a goroutine",
             Self::MissingParams => "missing params record: 8-byte little-endian pointers are assumed",
-            Self::OmittedElements => "elements of arrays that the JVM left out of the file",
+            Self::OmittedElements => {
+                "array elements that HotSpot did not write: class objects of its shared archive (CDS) whose classes are not loaded"
+            }
+            Self::OmittedClasses => "roots of system classes that HotSpot did not write, as they are not linked yet",
+            Self::OmittedStacks => {
+                "JDK 21 leaves the stacks of parked virtual threads out of its dumps; what only they hold counts as unreachable"
+            }
             Self::CutNames => "names of more than 4096 bytes, which were cut",
             Self::DamagedSnapshots => "later snapshots that are cut or damaged",
         }
@@ -96,7 +114,10 @@ impl WarningKind {
 
     /// Returns `true` if only damaged files give this warning.
     pub fn is_damage(self) -> bool {
-        !matches!(self, Self::OmittedElements | Self::CutNames | Self::DamagedSnapshots)
+        !matches!(
+            self,
+            Self::OmittedElements | Self::OmittedClasses | Self::OmittedStacks | Self::CutNames | Self::DamagedSnapshots
+        )
     }
 }
 

@@ -1,14 +1,53 @@
 //! JSON that is written as it comes, without a document in memory.
 
 use serde::Serialize;
+use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::io::{self, Write};
 
 /// Writes a JSON value, with what belongs before it.
 pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) -> io::Result<()> {
     out.write_all(before.as_bytes())?;
-    serde_json::to_writer(&mut *out, value)?;
+    line(out, value)
+}
+
+/// Writes a JSON value that can stand in a line of its own.
+///
+/// JSON allows U+0085, U+2028 and U+2029 in texts, but they end a line for some readers, among them Python's `splitlines`.
+/// So they are escaped.
+pub fn line(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, LineFormatter))?;
     Ok(())
 }
+
+/// The text that [`line`] writes.
+pub(super) fn text(value: &serde_json::Value) -> String {
+    let mut text = Vec::new();
+    // Writing to a vector cannot fail, and JSON is UTF-8.
+    let _ = line(&mut text, value);
+    String::from_utf8(text).unwrap_or_default()
+}
+
+struct LineFormatter;
+
+impl Formatter for LineFormatter {
+    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+        // Their first bytes in UTF-8.
+        if !fragment.bytes().any(|byte| byte == 0xc2 || byte == 0xe2) {
+            return CompactFormatter.write_string_fragment(out, fragment);
+        }
+        for part in fragment.split_inclusive(LINE_ENDS) {
+            match part.char_indices().next_back() {
+                Some((at, end)) if LINE_ENDS.contains(&end) => {
+                    write!(out, "{}\\u{:04x}", &part[..at], u32::from(end))?;
+                }
+                _ => out.write_all(part.as_bytes())?,
+            }
+        }
+        Ok(())
+    }
+}
+
+const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Writes an array whose elements write themselves.
 pub(super) fn array<T, W: Write>(
@@ -31,4 +70,24 @@ pub(super) fn array<T, W: Write>(
 /// Writes an integer.
 pub(super) fn integer(out: &mut impl Write, number: i64) -> io::Result<()> {
     out.write_all(itoa::Buffer::new().format(number).as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_a_line() {
+        let texts = ["plain", "\u{2028}", "a\u{2028}b\u{2029}\u{85}é€\u{2027}", "quote \" \n and \u{85}\u{85}"];
+        for text in texts {
+            let mut out = Vec::new();
+            line(&mut out, text).unwrap();
+            let json = String::from_utf8(out).unwrap();
+            assert!(!json.contains(LINE_ENDS), "{json}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        }
+        let mut out = Vec::new();
+        line(&mut out, "a\u{85}\u{2028}b").unwrap();
+        assert_eq!(out, br#""a\u0085\u2028b""#);
+    }
 }

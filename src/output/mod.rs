@@ -17,7 +17,7 @@ pub mod folded;
 mod format;
 pub mod heapsnapshot;
 pub mod hprof;
-mod json;
+pub mod json;
 mod lines;
 pub mod loss;
 pub mod mojo;

@@ -3,6 +3,7 @@
 //! A [`RecordFormat`] appends a record to a buffer; the caller writes the buffer when it is large enough. Nothing is
 //! allocated for a record once the buffer has grown.
 
+use super::json;
 use crate::model::fields::{FieldSink, Record};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -233,7 +234,7 @@ impl FieldSink for JsonSink<'_> {
 #[inline]
 fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
     // Writing numbers and strings to a vector cannot fail.
-    let _ = serde_json::to_writer(out, value);
+    let _ = json::line(out, value);
 }
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";

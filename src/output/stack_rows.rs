@@ -59,7 +59,7 @@ fn frame(stacks: &WeightedStacks, id: FrameId, syntax: Syntax) -> String {
         }
         Syntax::Jsonl => {
             let (function, file) = (stacks.function_name(id), stacks.text(frame.file));
-            serde_json::json!({ "function": function, "file": file, "line": frame.line, "kind": frame.kind.name() }).to_string()
+            json::text(&serde_json::json!({ "function": function, "file": file, "line": frame.line, "kind": frame.kind.name() }))
         }
     }
 }

@@ -6,7 +6,7 @@
 
 mod rows;
 
-use super::{Syntax, csv_error};
+use super::{Syntax, csv_error, json};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, Ids, Type};
 use rows::{ObjectRow, ReferenceRow, RootRow, TypeRow};
@@ -70,7 +70,7 @@ impl<W: Write> Rows<W> {
     fn add(&mut self, row: &impl Serialize) -> io::Result<()> {
         match self {
             Self::Jsonl(out) => {
-                serde_json::to_writer(&mut *out, row)?;
+                json::line(&mut *out, row)?;
                 out.write_all(b"\n")
             }
             Self::Csv(csv) => csv.serialize(row).map_err(csv_error),

@@ -20,7 +20,15 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Status> {
     let ok = findings.ok() && damage.is_none();
     let text = || text(input, &findings, ok, session);
     let columns = super::report::columns(session, |finding: &Finding| finding);
-    print_verdict(Verdict { input, damage, ok }, &findings.findings, &columns, |finding| finding, &text, session)?;
+    print_verdict(
+        Verdict { input, damage, ok, warnings: &findings.warnings },
+        &findings.findings,
+        &columns,
+        |finding| finding,
+        &text,
+        session,
+    )?;
+    findings.warnings.iter().for_each(|warning| session.terminal.warn(&input.path, warning));
     Ok(match status::report_if_damaged(session, input, damage) {
         Status::Done if !ok => Status::Broken,
         status => status,

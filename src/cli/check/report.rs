@@ -26,6 +26,8 @@ pub(super) struct Verdict<'a> {
     pub(super) input: &'a Input,
     pub(super) damage: Option<&'a Error>,
     pub(super) ok: bool,
+    /// What is as the runtime writes it, but has to be known.
+    pub(super) warnings: &'a [String],
 }
 
 /// Prints all findings; to people those of broken rules, unless they want more. Tells whether a rule is broken.
@@ -41,7 +43,7 @@ pub(super) fn print_outcomes(
         session.terminal.warn(&input.path, &outcome.finding.message);
     }
     // What could not be read may break a rule.
-    let verdict = Verdict { input, damage, ok: kept && damage.is_none() };
+    let verdict = Verdict { input, damage, ok: kept && damage.is_none(), warnings: &[] };
     let columns = columns(session, |outcome: &Outcome| &outcome.finding).text("note", "NOTE", |outcome| outcome.note.as_ref());
     let text = || text(outcomes, damage.is_some(), session);
     print_verdict(verdict, outcomes, &columns, |outcome| &outcome.finding, &text, session)?;
@@ -69,7 +71,7 @@ pub(super) fn print_verdict<'a, T>(
     text: &dyn Fn() -> String,
     session: &Session,
 ) -> anyhow::Result<()> {
-    let Verdict { input, damage, ok } = verdict;
+    let Verdict { input, damage, ok, warnings } = verdict;
     if session.common.format == OutputFormat::Github {
         return print_annotations(verdict, rows, columns, finding);
     }
@@ -79,6 +81,7 @@ pub(super) fn print_verdict<'a, T>(
             .with("ok", ok)
             .with("damage", damage.map(damage_json))
             .rows("findings")
+            .with("warnings", warnings.iter().map(|warning| warning.clone().into()).collect::<Vec<Value<'_>>>())
     };
     print(session, document, rows, columns, &Shown::Text(text))
 }

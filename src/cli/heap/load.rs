@@ -116,7 +116,7 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
     for warning in &loaded.heap.warnings {
-        terminal.warn(&input.path, &format!("{}: {}", warning.kind, warning.count));
+        terminal.warn(&input.path, &warning.text());
     }
     if session.common.verbose {
         loaded.remarks.iter().for_each(|remark| terminal.warn(&input.path, remark));

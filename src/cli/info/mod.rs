@@ -13,6 +13,7 @@ use super::status::{self, Status, UsageError};
 use crate::input::info::{Info, ProfileInfo, SnapshotInfo};
 use crate::input::load::snapshots;
 use crate::input::{self, ReadOptions};
+use crate::output::json;
 use serde::Serialize;
 use std::io::Write;
 use view::View;
@@ -55,7 +56,7 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
                 print_text(session, &(separator.to_owned() + &View::of(&document, session).render(args.records, session)))?;
             }
             OutputFormat::Jsonl => to_stdout(|out| {
-                serde_json::to_writer(&mut *out, &document)?;
+                json::line(&mut *out, &document)?;
                 writeln!(out)
             })?,
             _ => documents.push(document),

@@ -15,6 +15,7 @@ use super::args::OutputFormat;
 use super::session::Session;
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
+use crate::output::json;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, StdoutLock, Write};
@@ -84,7 +85,7 @@ pub(crate) fn print<'a, T>(
         }),
         OutputFormat::Jsonl => to_stdout(|out| {
             rows.iter().try_for_each(|row| {
-                serde_json::to_writer(&mut *out, &columns.object(row))?;
+                json::line(&mut *out, &columns.object(row))?;
                 writeln!(out)
             })
         }),

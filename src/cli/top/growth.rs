@@ -100,6 +100,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
                 .with("unreachable", ())
                 .rows("rows")
                 .with("omitted", omitted)
+                // Snapshots are counted without loading their references.
+                .with("warnings", Vec::new())
         };
         let footer = || footer(session, &series, shown.len(), &numbers);
         print(session, document, &rows, &columns(session, &numbers), &Shown::Table(&footer))?;

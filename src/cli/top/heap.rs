@@ -11,6 +11,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::{self, Status, UsageError};
 use crate::input::Format;
+use crate::model::heap::LoadWarning;
 use crate::model::sum::Sum;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
@@ -37,12 +38,24 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     sort_rows(&mut histogram.rows, sort);
     let objects = if has_roots { objects } else { ObjectsArg::All };
     let incomplete = loaded.incomplete;
+    let warnings = &loaded.heap.warnings;
     let names = match (&loaded.executable, input.format) {
         (Some(_), _) => Names::OfProgram,
         (None, Format::Go) => Names::OfDump,
         (None, _) => Names::All,
     };
-    let top = Top { snapshot: loaded.snapshot, by, objects, sort, quick: false, incomplete, names, histogram: &histogram, session };
+    let top = Top {
+        snapshot: loaded.snapshot,
+        by,
+        objects,
+        sort,
+        quick: false,
+        incomplete,
+        warnings,
+        names,
+        histogram: &histogram,
+        session,
+    };
     top.print(args, input)?;
     Ok(report_loaded(session, input, &loaded))
 }
@@ -65,9 +78,14 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
     sort_rows(&mut histogram.rows, sort);
     let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
     let names = Names::All;
-    Top { snapshot, by, objects, sort, quick: true, incomplete: false, names, histogram: &histogram, session }
+    Top { snapshot, by, objects, sort, quick: true, incomplete: false, warnings: &[], names, histogram: &histogram, session }
         .print(args, input)?;
     Ok(status::report_if_damaged(session, input, counted.damage.as_ref()))
+}
+
+/// The warnings of a heap for programs.
+pub(super) fn warnings<'a>(of: &[LoadWarning]) -> Vec<Value<'a>> {
+    of.iter().map(|warning| warning.text().into()).collect()
 }
 
 /// Where the names of types come from.
@@ -92,6 +110,8 @@ struct Top<'a> {
     /// Damage hides roots or references.
     incomplete: bool,
     names: Names,
+    /// What was odd about the loaded heap.
+    warnings: &'a [LoadWarning],
     /// With sorted rows.
     histogram: &'a Histogram,
     session: &'a Session,
@@ -116,6 +136,7 @@ impl<'a> Top<'a> {
                 .with("unreachable", self.histogram.unreachable.as_ref().map(sum_json))
                 .rows("rows")
                 .with("omitted", omitted)
+                .with("warnings", warnings(self.warnings))
         };
         print(self.session, document, shown, &self.columns(shown), &Shown::Table(&|| self.footer(shown)))
     }

@@ -1,5 +1,6 @@
 //! `top --suspects`: what looks like a leak or a waste, each with the way to it.
 
+use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
 use crate::analysis::suspects::collections::Sparse;
@@ -48,6 +49,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("rows", ())
             .rows("suspects")
             .with("omitted", Json::from(omitted))
+            .with("warnings", warnings(&loaded.heap.warnings))
     };
     print(session, document, &found[..most], &report.columns(), &Shown::Text(&|| report.text(&found, most)))?;
     Ok(report_loaded(session, input, &loaded))

@@ -107,6 +107,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         external: Vec::new(),
         ids: Ids::Addresses(survey.addresses),
         references: References { weak: Vec::new(), ..edges.references },
+        class_label: None,
         ephemerons: Vec::new(),
         roots: roots.roots,
         threads: roots.threads,

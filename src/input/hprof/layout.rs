@@ -241,17 +241,18 @@ impl<'a> ClassTable<'a> {
     fn lay_out(&mut self, index: usize, ids: IdSize, strings: &Strings<'_>, names: &mut Names) -> Range<usize> {
         let mut fields = Vec::new();
         let mut offset = 0usize;
-        let mut soft = false;
+        let mut strong = false;
         for class in self.chain(index) {
             let name = strings.text(class.name);
             let is_reference = is(name, "java.lang.ref.Reference");
-            // A soft reference keeps its object until memory is short, so that it counts as what retains it, as in MAT.
-            soft |= is(name, "java.lang.ref.SoftReference");
+            // A soft reference keeps its object until memory is short, so that it counts as what retains it, as in MAT. A finalizer
+            // keeps its object until `finalize` has run.
+            strong |= is(name, "java.lang.ref.SoftReference") || is(name, "java.lang.ref.Finalizer");
             for field in class.dump.fields.iter() {
                 if field.kind == FieldType::Object {
                     let text = strings.text(field.name);
                     let label = if text.is_empty() { Label::NONE } else { Label::field(names.intern_bytes(text)) };
-                    fields.push(ReferenceField { offset, label, weak: is_reference && !soft && text == b"referent" });
+                    fields.push(ReferenceField { offset, label, weak: is_reference && !strong && text == b"referent" });
                 }
                 offset = offset.saturating_add(field.kind.size(ids));
             }

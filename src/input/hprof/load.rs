@@ -6,10 +6,13 @@
 //! * Types are the classes of the file, in its order; several of one name stay apart, as those of several loaders. The type
 //!   of a class object is java.lang.Class. Namespaces are empty: the name of a class says its package.
 //! * References of an object are its fields, those of its class first, then those of the superclass, and so on; of an array
-//!   its elements; of a class its static fields and `<super>`, `<loader>`, `<signers>`, `<protection domain>`. There is no
-//!   reference from an object to its class: the file has none, and what the class retains would be as much as its objects.
+//!   its elements; of a class its static fields and `<super>`, `<loader>`, `<signers>`, `<protection domain>`.
+//! * An object keeps its class alive, and so the loader and the static fields of that class. The file has no such reference, so
+//!   instances and arrays of references get one, `<class>`, before all others, unless a root holds the class anyway. Roots hold
+//!   all classes of the boot loader, hidden ones apart.
 //! * The `referent` of a java.lang.ref.Reference is weak, except that of a soft reference, which the JVM keeps until memory
-//!   is short, and which Eclipse MAT takes for strong as well.
+//!   is short, and that of a java.lang.ref.Finalizer, which the JVM keeps until `finalize` has run. Eclipse MAT takes both for
+//!   strong as well.
 
 use super::naming::class_name;
 use super::objects::Object;
@@ -23,7 +26,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::input::read::Progress;
-use crate::java::{FieldType, PRIMITIVES};
+use crate::java::{CLASS, FieldType, PRIMITIVES};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
@@ -46,11 +49,23 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let references = usize::try_from(scan.elements.0.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
     let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
     let types = Types::new(&scan, &mut builder);
-    Rows { scan: &mut scan, addresses: &addresses, types: &types, builder: &mut builder, faults: Faults::default() }.add(
-        bytes,
-        &positions,
-        options.progress,
-    );
+    let class_label = Label::field(builder.names().intern(CLASS));
+    let held = |id| addresses.at(id).filter(|_| id != 0);
+    let held_classes: Vec<_> = scan.held_classes().into_iter().map(held).collect();
+    builder.heap().class_label = held_classes.iter().any(Option::is_some).then_some(class_label);
+    Rows {
+        class_label,
+        scan: &mut scan,
+        addresses: &addresses,
+        types: &types,
+        held_classes,
+        builder: &mut builder,
+        faults: Faults::default(),
+    }
+    .add(bytes, &positions, options.progress);
+    if scan.virtual_threads.lack_stacks(&scan.roots) {
+        builder.warn(WarningKind::OmittedStacks, 1);
+    }
     builder.warn(WarningKind::RepeatedIds, repeated);
     let contents = Contents::new(bytes, &scan, positions, &types.of_class);
     threads::add(&scan, &addresses, &contents, &mut builder);
@@ -88,9 +103,12 @@ fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Pro
     let third = bytes.len() as u64 / 3;
     loop {
         while let Some(Ok((offset, object))) = records.next_object() {
-            if let Object::Instance(instance) = &object {
-                fields = fields.saturating_add(instance.values.len().checked_div(scan.ids.bytes()).unwrap_or(0) as u64);
-            }
+            let own = match &object {
+                Object::Instance(instance) => instance.values.len().checked_div(scan.ids.bytes()).unwrap_or(0) as u64,
+                _ => 0,
+            };
+            // One more for the class.
+            fields = fields.saturating_add(own).saturating_add(1);
             add(object.id(), offset);
         }
         match records.next() {
@@ -171,6 +189,9 @@ struct Rows<'s, 'a> {
     scan: &'s mut Scan<'a>,
     addresses: &'s Addresses,
     types: &'s Types,
+    /// What the objects of each class hold besides their fields: their class. None where a root holds that.
+    held_classes: Vec<Option<ObjectId>>,
+    class_label: Label,
     builder: &'s mut HeapBuilder<'a>,
     faults: Faults,
 }
@@ -220,10 +241,12 @@ impl<'a> Rows<'_, 'a> {
                 self.add_instance(index, instance.values);
             }
             Object::ObjectArray(array) => {
-                let type_id = self.scan.classes.index(array.class).and_then(|index| self.types.of_class.get(index));
+                let index = self.scan.classes.index(array.class);
+                let type_id = index.and_then(|index| self.types.of_class.get(index));
                 self.faults.classless += u64::from(type_id.is_none());
                 let type_id = type_id.copied().unwrap_or(self.types.unknown_array);
                 self.builder.add_object(type_id, rule.object_array(array.count, ids));
+                self.hold_class(index);
                 let before = self.faults.dangling;
                 for (index, id) in (0..).zip(ids.all(array.elements)) {
                     self.reference(id, Label::index(index), false);
@@ -244,6 +267,7 @@ impl<'a> Rows<'_, 'a> {
         let (is_short, size) = ((values.len() as u64) < class.data, self.scan.sizes.rule.instance(class, values));
         self.faults.broken += u64::from(class.broken);
         self.builder.add_object(self.types.of_class.get(index).copied().unwrap_or(self.types.unknown), size);
+        self.hold_class(Some(index));
         if is_short {
             self.faults.short += 1;
             return;
@@ -251,6 +275,14 @@ impl<'a> Rows<'_, 'a> {
         let Scan { classes, strings, ids, .. } = &mut *self.scan;
         for field in classes.references(index, *ids, strings, self.builder.names()) {
             reference(ids.at(values, field.offset), field.label, field.weak, self.addresses, self.builder, &mut self.faults);
+        }
+    }
+
+    /// Adds the reference of the last object to its class, which comes before all others.
+    #[inline]
+    fn hold_class(&mut self, class: Option<usize>) {
+        if let Some(Some(class)) = class.and_then(|index| self.held_classes.get(index)) {
+            self.builder.add_reference(*class, self.class_label, false);
         }
     }
 

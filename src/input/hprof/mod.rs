@@ -82,6 +82,7 @@ pub mod summary;
 pub mod symbols;
 pub mod threads;
 pub mod values;
+mod virtual_threads;
 
 pub use histogram::histogram;
 pub use invariants::check;

@@ -2,20 +2,23 @@
 
 use super::hidden::hidden;
 use super::inference::{self, Found};
-use super::layout::{ClassTable, is};
+use super::layout::{Class, ClassTable, is};
 use super::naming::{Strings, class_name};
 use super::neighbours::{Neighbours, Watch};
 use super::objects::Object;
-use super::primitives::IdSize;
+use super::primitives::{IdSize, Value};
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::Root;
+use super::sizes::Rule;
 use super::symbols::{Frame, StartThread, Trace};
+use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::load::LayoutChoice;
 use crate::input::read::Progress;
-use crate::java::FieldType;
+use crate::java::{CLASS, FieldType};
 use crate::model::addresses::AddressesBuilder;
-use rustc_hash::FxHashMap;
+use crate::model::heap::RootKind;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
 /// What there is besides objects, and the ids of these.
@@ -37,12 +40,15 @@ pub(super) struct Scan<'a> {
     pub objects: Saturating<u64>,
     /// How large objects are.
     pub sizes: Found,
+    pub virtual_threads: VirtualThreads,
     /// dumptool wrote the file.
     pub ours: bool,
     /// Elements of arrays.
     pub elements: Saturating<u64>,
     /// Classes with an id that another class has.
     pub repeated_classes: Saturating<u64>,
+    /// There are roots of system classes.
+    pub has_system_classes: bool,
     /// What ended the pass early.
     pub damage: Option<Error>,
 }
@@ -82,14 +88,17 @@ impl<'a> Scan<'a> {
             addresses: AddressesBuilder::default(),
             objects: Saturating(0),
             sizes: Found::default(),
+            virtual_threads: VirtualThreads::default(),
             ours: false,
             elements: Saturating(0),
             repeated_classes: Saturating(0),
+            has_system_classes: false,
             damage: None,
         };
         let mut watch = Watch::default();
         scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
         scan.measure(&watch.finish(), layout);
+        scan.has_system_classes = scan.roots.iter().any(|root| root.tag().kind == RootKind::Class);
         Ok(scan)
     }
 
@@ -105,6 +114,7 @@ impl<'a> Scan<'a> {
             while let Some(object) = records.next_object() {
                 let (_, object) = object?;
                 let row = watch.object(&object, self.ids);
+                self.see(&object);
                 each(self, &object, row);
             }
             let Some(record) = records.next() else { return Ok(()) };
@@ -117,6 +127,7 @@ impl<'a> Scan<'a> {
             match record {
                 Rec::Heap(HeapRec::Object(object)) => {
                     let row = watch.object(&object, self.ids);
+                    self.see(&object);
                     each(self, &object, row);
                 }
                 Rec::Heap(HeapRec::Root(root)) => self.roots.push(root),
@@ -130,9 +141,11 @@ impl<'a> Scan<'a> {
                 Rec::Heap(HeapRec::HeapInfo { .. }) => {}
                 Rec::Top { body, .. } => match body {
                     Body::Utf8(string) => {
+                        self.virtual_threads.see_string(string.id, string.text);
                         self.strings.add(string.id, string.text);
                     }
                     Body::LoadClass(class) => {
+                        self.virtual_threads.see_class(class.class, class.name);
                         self.names.insert(class.class, class.name);
                         self.serials.insert(class.serial, class.class);
                     }
@@ -146,6 +159,13 @@ impl<'a> Scan<'a> {
                     _ => {}
                 },
             }
+        }
+    }
+
+    #[inline]
+    fn see(&mut self, object: &Object<'_>) {
+        if let Object::Instance(instance) = object {
+            self.virtual_threads.see(instance);
         }
     }
 
@@ -184,6 +204,31 @@ impl<'a> Scan<'a> {
             self.classes.get(index).map_or_else(String::new, |class| class_name(self.strings.text(class.name), false).into())
         };
         self.sizes.remark(name).into_iter().collect()
+    }
+
+    /// Whether a class is one of arrays that the boot loader keeps. HotSpot writes a root for each other class of that loader,
+    /// but none for array classes.
+    pub(super) fn is_boot_array(&self, class: &Class<'_>) -> bool {
+        let is_array = || self.strings.text(class.name).starts_with(b"[");
+        self.has_system_classes && matches!(self.sizes.rule, Rule::HotSpot { .. }) && class.dump.loader == 0 && is_array()
+    }
+
+    /// For each class, in the order of the table: what its objects keep alive besides their fields, as an id, 0 for nothing.
+    ///
+    /// That is the class itself, unless a root holds it anyway. In files of dumptool, where classes are no objects of the heap that
+    /// was converted, a class names it in a static field [`CLASS`].
+    pub(super) fn held_classes(&self) -> Vec<u64> {
+        let rooted: FxHashSet<u64> = self.roots.iter().map(|root| root.object).collect();
+        let named = |class: &Class<'_>| {
+            let field = class.dump.statics.iter().find(|field| self.strings.text(field.name) == CLASS.as_bytes())?;
+            if let Value::Object(id) = field.value { Some(id) } else { None }
+        };
+        let held = |class: &Class<'_>| match self.ours {
+            true => named(class).unwrap_or(0),
+            false if rooted.contains(&class.dump.id) || self.is_boot_array(class) => 0,
+            false => class.dump.id,
+        };
+        self.classes.iter().map(held).collect()
     }
 
     /// Where a field that all objects of a class inherit from `declaring` stands, counted from the end of their data.

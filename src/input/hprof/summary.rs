@@ -7,8 +7,9 @@ use super::neighbours::Watch;
 use super::objects::Object;
 use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
-use super::roots::ROOT_TAGS;
+use super::roots::{ROOT_TAGS, Root};
 use super::sizes::Rule;
+use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::format::Kind;
 use crate::input::info::{self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, RootCount, SnapshotInfo};
@@ -17,6 +18,7 @@ use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::fields::Record;
+use crate::model::heap::WarningKind;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
@@ -79,6 +81,8 @@ struct Totals<'a> {
     no_data: Saturating<u64>,
     roots: [u64; ROOT_TAGS.len()],
     threads: Saturating<u64>,
+    thread_roots: Vec<Root>,
+    virtual_threads: VirtualThreads,
     classes: Saturating<u64>,
     closed: Option<bool>,
     /// Names of classes: strings by class.
@@ -115,7 +119,10 @@ impl<'a> Totals<'a> {
                     if let Some(count) = self.roots.get_mut(root.index()) {
                         *count = count.saturating_add(1);
                     }
-                    self.threads += u64::from(root.trace().is_some());
+                    if root.trace().is_some() {
+                        self.threads += 1;
+                        self.thread_roots.push(*root);
+                    }
                 }
                 Rec::Heap(HeapRec::ClassDump(class)) => {
                     self.classes += 1;
@@ -128,9 +135,11 @@ impl<'a> Totals<'a> {
                     self.records.add(record.name(), 1);
                     match body {
                         Body::Utf8(string) => {
+                            self.virtual_threads.see_string(string.id, string.text);
                             self.strings.add(string.id, string.text);
                         }
                         Body::LoadClass(class) => {
+                            self.virtual_threads.see_class(class.class, class.name);
                             self.names.insert(class.class, class.name);
                         }
                         Body::HeapDumpSegment => self.closed = Some(false),
@@ -148,6 +157,7 @@ impl<'a> Totals<'a> {
         match object {
             Object::Instance(instance) => {
                 self.instances += 1;
+                self.virtual_threads.see(instance);
                 self.count(row, instance.class, instance.values.len());
             }
             Object::ObjectArray(array) => {
@@ -208,6 +218,9 @@ impl<'a> Totals<'a> {
             info.warnings.push(format!("The contents of some arrays were left out; such arrays: {}.", self.no_data));
         }
         let layout = self.layout(header.id_size);
+        if self.virtual_threads.lack_stacks(&self.thread_roots) {
+            info.warnings.push(format!("{}.", WarningKind::OmittedStacks.text()));
+        }
         info.heap = Some(HeapInfo {
             snapshots: vec![SnapshotInfo {
                 index: 0,

@@ -2,6 +2,7 @@
 
 use super::naming::{MAX_NAME, class_name};
 use super::scan::Scan;
+use super::sizes::Rule;
 use super::symbols::Trace;
 use super::values::Contents;
 use crate::java::FieldType;
@@ -24,9 +25,13 @@ struct Known {
 pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_>, builder: &mut HeapBuilder<'_>) {
     let threads = add_threads(scan, addresses, contents, builder);
     let mut missing = Saturating(0u64);
+    let mut undumped = Saturating(0u64);
     for root in &scan.roots {
         let Some(object) = addresses.at(root.object) else {
-            missing += 1;
+            match root.tag().kind {
+                RootKind::Class => undumped += 1,
+                _ => missing += 1,
+            }
             continue;
         };
         let tag = root.tag();
@@ -53,6 +58,17 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
             _ => Label::NONE,
         };
         builder.add_root(Root { object, kind: tag.kind, group, label, frame });
+    }
+    for class in scan.classes.iter().filter(|class| scan.is_boot_array(class)) {
+        let Some(object) = addresses.at(class.dump.id) else { continue };
+        let group = builder.names().intern("system class");
+        let label = Label::field(builder.names().intern(&class_name(scan.strings.text(class.name), scan.ours)));
+        builder.add_root(Root { object, kind: RootKind::Class, group, label, frame: None });
+    }
+    if let Rule::HotSpot { .. } = scan.sizes.rule {
+        builder.warn(WarningKind::OmittedClasses, undumped.0);
+    } else {
+        missing += undumped;
     }
     builder.warn(WarningKind::DanglingRoots, missing.0);
 }

@@ -8,7 +8,7 @@ use super::plan::{Form, Plans};
 use super::records::{TRACE, sub, tag};
 use super::required::{self, OBJECT, Required};
 use super::roots::Roots;
-use crate::java::FieldType;
+use crate::java::{CLASS, FieldType};
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId};
 use crate::model::names::{NameId, Names};
 use rustc_hash::FxHashMap;
@@ -122,19 +122,22 @@ impl Classes {
         for plan in plans.plans.iter().filter(|plan| plan.form == Form::Fields) {
             shapes[plan.type_id.0 as usize] += 1;
         }
+        let held_name = self.names.intern(CLASS);
         let mut named: Vec<Option<NameId>> = vec![None; heap.types.len()];
         let mut parents: FxHashMap<TypeId, u32> = FxHashMap::default();
         let mut arrays: FxHashMap<TypeId, u32> = FxHashMap::default();
         let mut field_names = FieldNames::default();
         for plan in &plans.plans {
             let row = plan.type_id.0 as usize;
+            // An instance keeps its class alive, and that the class object of the heap.
+            let held = || plan.class.map(|class| (held_name, Static::Object(class))).into_iter().collect::<Vec<_>>();
             let class = match plan.form {
                 Form::Text => self.required.string,
                 Form::Bytes | Form::Numbers(_) | Form::Mixed => OBJECT,
                 Form::Array => *arrays.entry(plan.type_id).or_insert_with(|| {
                     let name = array_class_name(&class_name(&heap.names, &heap.types[row]));
                     let name = self.names.intern(&name);
-                    self.add(Class::named(name))
+                    self.add(Class { statics: held(), ..Class::named(name) })
                 }),
                 Form::Fields => {
                     let name = *named[row].get_or_insert_with(|| self.names.intern(&class_name(&heap.names, &heap.types[row])));
@@ -149,7 +152,7 @@ impl Classes {
                     let fields = field_names.of(plan, heap, &mut self.names);
                     // Larger objects are arrays, unless it is their references that make them large.
                     let size = plan.shown as u32;
-                    self.add(Class { parent, size, fields, ..Class::named(name) })
+                    self.add(Class { parent, size, fields, statics: held(), ..Class::named(name) })
                 }
             };
             self.of_plan.push(class);

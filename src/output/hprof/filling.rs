@@ -99,5 +99,5 @@ fn earned(heap: &Heap<'_>, object: ObjectId) -> u64 {
             _ => 0,
         },
     };
-    contents.max(8 * heap.references.range(object).len() as u64)
+    contents.max(8 * heap.fields_of(object).len() as u64)
 }

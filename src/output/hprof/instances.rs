@@ -175,7 +175,7 @@ impl Instances {
             return around.scratch.edges.len() as u64;
         }
         let references = &around.heap.references;
-        let rows = references.range(object);
+        let rows = around.heap.fields_of(object);
         let (count, known) = (rows.len(), instance.known as usize);
         let targets = &references.target[rows.clone()];
         let labels = references.label.get(rows.clone()).unwrap_or_default();
@@ -202,13 +202,13 @@ impl Instances {
         around: &mut Surroundings<'_, '_>,
     ) {
         let references = &around.heap.references;
-        let rows = references.range(object);
+        let rows = around.heap.fields_of(object);
         let any_weak = references.any_weak(rows.clone());
         let labels = references.label.get(rows.clone()).unwrap_or_default();
         let edges = &mut around.scratch.edges;
         edges.clear();
         let external = self.list[row].external_kind;
-        for (index, reference) in (0..).zip(references.of(object)).filter(|(_, reference)| external.keeps(reference.label)) {
+        for (index, reference) in (0..).zip(references.at(rows.clone())).filter(|(_, reference)| external.keeps(reference.label)) {
             let weak = reference.weak && is_weak(around.heap, object, &reference);
             around.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             edges.push(((reference.label, weak), index));

@@ -22,6 +22,7 @@
 //! | contents of more than 2 KiB without references | a byte array with the contents; the name of the type is lost |
 //! | `byte[]` and the like of a Java heap | the array that it is, with more elements where headers are smaller here |
 //! | external bytes | a byte array of that size in a field `~external`; where the references are too many for the object itself, an array of that size that holds them |
+//! | class that an object keeps alive | a static field `<class>` of the object's class: readers let an instance hold that |
 //! | weak reference | the `referent` of the object itself, which becomes a subclass of `java.lang.ref.WeakReference`; further ones of an object through a `WeakReference` of their own |
 //! | root | a static field, named by its label, of a class `GC roots: <group>`; in a call frame: a local variable of a thread |
 //! | thread | an instance of `dumptool.Thread`, a subclass of `java.lang.Thread` |

@@ -82,7 +82,7 @@ impl<W: Write> Writer<'_, '_, W> {
         let fitting = self.layout.array_length(self.filling.size(heap, object));
         let longest = (1 << 30) / self.layout.reference() * 3;
         debug_assert!(!self.plans.plans[self.plans.of[object.index()] as usize].external.holds(), "references are elsewhere");
-        let edges = heap.references.range(object).len() as u64;
+        let edges = heap.fields_of(object).len() as u64;
         let kept = edges.min(longest - 1);
         self.losses.add(LossKind::Reference, edges - kept);
         let count = kept + u64::from(external.is_some());
@@ -92,7 +92,7 @@ impl<W: Write> Writer<'_, '_, W> {
         let elements = if kept == edges { self.elements(object, count, length) } else { None };
         self.out.object_array(id, instance.class, length)?;
         // Ids for weak references are given in the order of the elements, which is only known at the end.
-        let given_in_order = elements.is_none() || !heap.references.any_weak(heap.references.range(object));
+        let given_in_order = elements.is_none() || !heap.references.any_weak(heap.fields_of(object));
         let area = if given_in_order { self.out.area(length * self.layout.reference()) } else { None };
         match area {
             Some(area) => {
@@ -131,7 +131,7 @@ impl<W: Write> Writer<'_, '_, W> {
     ) -> io::Result<()> {
         let heap = self.heap;
         let mut written = 0;
-        for reference in heap.references.of(object).take(kept) {
+        for reference in heap.references.at(heap.fields_of(object)).take(kept) {
             let weak = is_weak(heap, object, &reference);
             self.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             match reference.label.kind() {
@@ -153,7 +153,11 @@ impl<W: Write> Writer<'_, '_, W> {
             written += 1;
         }
         if by_index {
-            for reference in heap.references.of(object).filter(|reference| !matches!(reference.label.kind(), LabelKind::Index(_))) {
+            for reference in heap
+                .references
+                .at(heap.fields_of(object))
+                .filter(|reference| !matches!(reference.label.kind(), LabelKind::Index(_)))
+            {
                 let weak = is_weak(heap, object, &reference);
                 let target = self.target(reference.target, weak);
                 self.out.id(target);
@@ -173,7 +177,7 @@ impl<W: Write> Writer<'_, '_, W> {
         let mut next = 0;
         let mut elements = 0;
         let references = &self.heap.references;
-        for label in references.label.get(references.range(object)).unwrap_or_default() {
+        for label in references.label.get(self.heap.fields_of(object)).unwrap_or_default() {
             if let LabelKind::Index(index) = label.kind() {
                 if u64::from(index) < next {
                     return None;
@@ -311,7 +315,7 @@ impl<W: Write> Writer<'_, '_, W> {
 /// Fills in the elements of an array that is written in one piece.
 fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>, area: &mut [u8], around: Surroundings<'_, '_>) {
     let references = &around.heap.references;
-    let rows = references.range(object);
+    let rows = around.heap.fields_of(object);
     let labels = references.label.get(rows.clone()).unwrap_or_default();
     let any_weak = references.any_weak(rows.clone());
     let width = if around.wide { 8 } else { 4 };

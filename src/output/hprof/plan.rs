@@ -39,6 +39,8 @@ pub(super) type Key = (Label, bool);
 pub(super) struct Plan {
     pub(super) form: Form,
     pub(super) type_id: TypeId,
+    /// The object that is the class of the objects, if they keep it alive.
+    pub(super) class: Option<ObjectId>,
     /// Bytes of each object; nothing for arrays and texts, whose sizes differ.
     pub(super) size: u64,
     /// The same as the class says it, which is less where there was not enough to fill up with.
@@ -193,6 +195,7 @@ impl Plan {
     fn new(heap: &Heap<'_>, first: ObjectId, group: &Group, numbers: Option<FieldType>) -> Self {
         let value = ValueKind::of(heap, first);
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
+        plan.class = heap.class_of(first);
         plan.form = match group {
             Group { references: false, external: External::None, .. } if let Some(basic) = numbers => Form::Numbers(basic),
             Group { references: false, external: External::None, .. }
@@ -208,7 +211,7 @@ impl Plan {
     }
 
     fn with_keys(&self, keys: Vec<Key>) -> Self {
-        Self { in_order: self.in_order, ..Self::with(self.type_id, self.size, self.value, self.external, keys) }
+        Self { in_order: self.in_order, class: self.class, ..Self::with(self.type_id, self.size, self.value, self.external, keys) }
     }
 
     /// A plan for fields, which are to be found yet.
@@ -216,6 +219,7 @@ impl Plan {
         Self {
             form: Form::Fields,
             type_id,
+            class: None,
             size,
             shown: size,
             value,
@@ -307,7 +311,7 @@ fn is_array(heap: &Heap<'_>, kind: TypeKind, object: ObjectId, size: u64, range:
 fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool {
     keys.clear();
     let mut strong = true;
-    keys.extend(heap.references.of(object).map(|reference| {
+    keys.extend(heap.references.at(heap.fields_of(object)).map(|reference| {
         strong &= !reference.weak;
         (reference.label, is_weak(heap, object, &reference))
     }));

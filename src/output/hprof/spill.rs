@@ -72,7 +72,7 @@ impl<W: Write> Writer<'_, '_, W> {
     pub(super) fn spilled(&mut self, object: ObjectId, id: u64, bytes: u64, external: External) -> io::Result<()> {
         let heap = self.heap;
         let width = self.layout.reference();
-        let moved = || heap.references.of(object).filter(|reference| !external.keeps(reference.label));
+        let moved = || heap.references.at(heap.fields_of(object)).filter(|reference| !external.keeps(reference.label));
         let count = moved().count() as u64;
         let kept = count.min((1 << 30) / width * 3);
         self.losses.add(LossKind::Reference, count - kept);

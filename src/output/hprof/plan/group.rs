@@ -122,7 +122,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
         let heap = self.heap;
         let type_id = heap.type_of[object.index()];
         let size = heap.shallow.get(object.index());
-        let rows = heap.references.range(object);
+        let rows = heap.fields_of(object);
         let known = &self.types[type_id.0 as usize];
         let mut array = known.elements.is_some() || is_array(heap, known.kind, object, size, rows.clone());
         let external = if external == 0 { External::None } else { self.external(object, external, &mut array) };
@@ -155,7 +155,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
     /// Where the external bytes of an object are. What keeps its references there is no array by itself.
     fn external(&self, object: ObjectId, bytes: u64, array: &mut bool) -> External {
         let (references, size) = (&self.heap.references, self.heap.shallow.get(object.index()));
-        let rows = references.range(object);
+        let rows = self.heap.fields_of(object);
         let labels = references.label.get(rows.clone()).unwrap_or_default();
         let width = self.layout.reference();
         let of = |header: u64| External::of(bytes, size.saturating_sub(header), width, rows.len(), labels);
@@ -219,11 +219,11 @@ impl<'h, 'a> Grouping<'h, 'a> {
         }
         (seen.most, seen.in_order) = (plan.most as u16, plan.in_order);
         let references = &self.heap.references;
-        let rows = references.range(object);
+        let rows = self.heap.fields_of(object);
         match plan.in_order {
             true => seen.set(&mut self.labels, plan.keys.iter().map(|&(label, _)| label)),
             false if references.any_weak(rows.clone()) => seen.count = 0,
-            false => seen.set(&mut self.labels, references.of(object).map(|reference| reference.label)),
+            false => seen.set(&mut self.labels, references.at(rows).map(|reference| reference.label)),
         }
     }
 }
