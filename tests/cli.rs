@@ -290,12 +290,6 @@ fn wrong_usage_is_status_2_and_help_is_not() {
 }
 
 #[test]
-fn csv_has_its_header_without_rows() {
-    let none = stdout(dumptool().args(["find", "--type", "no such type", "--format", "csv"]).arg(fixture(CUT)).arg("--lenient"), 0);
-    assert_eq!(none, "id,type,namespace,shallow_bytes,retained_bytes,external_bytes,value\n");
-}
-
-#[test]
 fn find_convert_and_info_count_the_same_objects() {
     let path = fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap");
     let run = |arguments: &[&str]| json(dumptool().args(arguments).args(["--format", "json", "-q"]).arg(&path), 3);
