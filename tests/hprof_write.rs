@@ -506,6 +506,30 @@ fn classes_have_no_more_pads_than_objects_justify() {
     assert!(lost(&report, CUT_SIZE).0 > 0);
 }
 
+/// One object has 256 labels, and all others of its type and size would have as many null fields.
+#[test]
+fn one_object_with_many_labels_does_not_widen_all_others() {
+    const OBJECTS: u32 = 100_000;
+    for (size, external) in [(24, 0), (1040, 0), (24, 64)] {
+        let mut builder = HeapBuilder::with_capacity(OBJECTS as usize, 256);
+        let node = builder.add_type("Node", "", TypeKind::Instance);
+        for row in 0..OBJECTS {
+            let object = builder.add_object(node, size);
+            let labels = if row == 7 { 0..256 } else { 0..row % 2 };
+            labels.for_each(|label| builder.add_reference(ObjectId(0), Label::offset(8 * u64::from(label)), false));
+            if external > 0 {
+                builder.add_external(object, external);
+            }
+        }
+        let heap = finish(builder, []);
+        let (bytes, report) = written_bytes(&heap);
+        let claimed = if size > 256 { budget(OBJECTS.into()) } else { 0 };
+        assert!(bytes < claimed + u64::from(OBJECTS) * 160 + (1 << 20), "{size} {external}: {bytes}");
+        let externals = if external > 0 { u64::from(OBJECTS) } else { 0 };
+        assert_eq!(report.references, u64::from(OBJECTS) / 2 - 1 + 256 + externals);
+    }
+}
+
 /// What has contents is no filling, however much it is.
 #[test]
 fn contents_are_not_cut() {

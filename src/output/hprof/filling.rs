@@ -12,6 +12,10 @@ use std::hash::{Hash, Hasher};
 /// Bytes of zeros for all objects: so many, and so many for each object. The losses quote them.
 pub(super) const BUDGET: (u64, u64) = (32 << 20, 256);
 
+/// Bytes of null references in objects of wide classes: so many, and so many for each of those objects. A class is wide if its
+/// references alone take more than the second of the two.
+pub(super) const NULLS: (u64, u64) = BUDGET;
+
 /// Bytes that the records of classes may take for fields that fill up: so many, and so many for each object.
 const CLASS_FIELDS: (u64, u64) = (8 << 20, 64);
 

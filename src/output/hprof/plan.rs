@@ -7,8 +7,9 @@
 mod fields;
 mod group;
 
-use super::filling::Filling;
+use super::filling::{Filling, NULLS};
 use super::layout::Layout;
+use super::share::Share;
 use super::spill::External;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
@@ -114,6 +115,7 @@ impl Plans {
     pub(super) fn of(heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) -> Self {
         let mut plans = group(heap, layout);
         plans.judge(layout);
+        plans.bound_nulls(heap, layout);
         plans.split_mixed(heap);
         plans.limit_classes();
         for plan in plans.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
@@ -130,6 +132,32 @@ impl Plans {
             if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most as usize + external)) {
                 plan.form = Form::Mixed;
             }
+        }
+    }
+
+    /// Makes plans mixed whose objects leave more references null than the budget allows. One object with many labels would
+    /// otherwise widen every small object of its type and size.
+    fn bound_nulls(&mut self, heap: &Heap<'_>, layout: &Layout) {
+        let reference = layout.reference();
+        let is_wide = |plan: &Plan| plan.form == Form::Fields && plan.keys.len() as u64 * reference > NULLS.1;
+        let widths: Vec<u64> = self.plans.iter().map(|plan| if is_wide(plan) { plan.keys.len() as u64 } else { 0 }).collect();
+        if widths.iter().all(|&width| width == 0) {
+            return;
+        }
+        let mut nulls = vec![0; widths.len()];
+        let mut objects = 0;
+        for (object, &row) in heap.objects().zip(&self.of) {
+            let width = widths[row as usize];
+            if width > 0 {
+                objects += 1;
+                nulls[row as usize] += width.saturating_sub(heap.references.range(object).len() as u64) * reference;
+            }
+        }
+        let mut share = Share::default();
+        nulls.iter().for_each(|&bytes| share.add(bytes));
+        let limit = share.limit(NULLS.0 + NULLS.1 * objects);
+        for (plan, _) in self.plans.iter_mut().zip(&nulls).filter(|&(_, &bytes)| bytes > limit) {
+            plan.form = Form::Mixed;
         }
     }
 
