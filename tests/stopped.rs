@@ -147,7 +147,7 @@ fn the_input_is_not_appended_to_itself() {
         let append = File::options().append(true).open(&file).unwrap();
         let output = dumptool().arg("convert").arg(&file).args([out, "--to", "folded"]).stdout(append).output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{out}: {}", text(&output));
-        assert!(text(&output).starts_with("error: the output is the input"), "{}", text(&output));
+        assert!(text(&output).starts_with("error: the output file is also the input"), "{}", text(&output));
         assert_eq!(fs::read(&file).unwrap(), before);
     }
 }
@@ -257,7 +257,7 @@ fn an_input_that_becomes_shorter_is_said_and_not_a_crash() {
     std::io::copy(&mut stdout, &mut std::io::sink()).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(3), "{}", text(&output));
-    assert!(text(&output).contains("the input became shorter while it was read"), "{}", text(&output));
+    assert!(text(&output).contains("the input was truncated while it was read"), "{}", text(&output));
 }
 
 #[test]

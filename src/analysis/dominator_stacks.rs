@@ -33,7 +33,7 @@ pub enum Counted {
 }
 
 /// The first frame of stacks that no single group of roots holds.
-pub const SEVERAL_ROOTS: &str = "(several roots)";
+pub const SEVERAL_ROOTS: &str = "(held by more than one root)";
 
 /// Converts the dominator tree of a heap to weighted stacks.
 ///

@@ -110,7 +110,7 @@ impl Histogram {
     }
 
     /// Groups the live objects by the group of roots that alone keeps them alive. Objects that several groups reach are one
-    /// row, named `several roots`, so that the rows add up to the live heap.
+    /// row, named `held by more than one root`, so that the rows add up to the live heap.
     pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
         let mut sums = vec![Sum::default(); roots.groups.len() + 1];
         let mut unreachable = Sum::default();
@@ -133,7 +133,7 @@ impl Histogram {
             sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
         }
         let named = roots.groups.iter().map(|group| (group.name.clone(), group.kind.name().to_owned()));
-        let several = ("several roots".to_owned(), String::new());
+        let several = ("held by more than one root".to_owned(), String::new());
         let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
             name,
             namespace,

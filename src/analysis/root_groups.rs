@@ -89,7 +89,7 @@ impl RootGroups {
     pub fn name(&self, object: ObjectId) -> &str {
         match self.holder(object) {
             HeldBy::None => "nothing",
-            HeldBy::Several => "several roots",
+            HeldBy::Several => "held by more than one root",
             HeldBy::Group(group) => &self.groups[group as usize].name,
         }
     }

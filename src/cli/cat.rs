@@ -10,14 +10,16 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
-    session
-        .only(&[OutputFormat::Table, OutputFormat::Jsonl], "records have different fields: cat writes text or --format jsonl")?;
+    session.only(
+        &[OutputFormat::Table, OutputFormat::Jsonl],
+        "cat supports only --format table and jsonl, because records have different fields",
+    )?;
     let json = session.common.format == OutputFormat::Jsonl;
     let input = session.open(&args.file)?;
     let known = input.format.record_names();
     if let Some(name) = args.record.iter().find(|name| !known.contains(&name.as_str())) {
         let hint = format!("records of {}: {}", input.format.title(), known.join(", "));
-        return Err(UsageError::new(format!("no record is named {name}")).hint(hint).into());
+        return Err(UsageError::new(format!("unknown record {name}")).hint(hint).into());
     }
     let format = RecordFormat {
         json,

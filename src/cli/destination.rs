@@ -37,7 +37,7 @@ pub(super) struct OutOfProportion {
 
 impl fmt::Display for OutOfProportion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the output would have more than {} MiB, which is out of all proportion to the input", self.most >> 20)
+        write!(f, "the output would exceed {} MiB, too much for the size of the input", self.most >> 20)
     }
 }
 
@@ -58,8 +58,8 @@ impl Destination {
         let compressed = matches!(extension(output), Some("gz" | "zst"));
         if output == Path::new("-") {
             if binary && io::stdout().is_terminal() {
-                return Err(UsageError::new("binary output is not written to a terminal")
-                    .hint("name a file, or redirect it")
+                return Err(UsageError::new("cannot write binary output to a terminal")
+                    .hint("name a file, or redirect the output")
                     .into());
             }
             #[cfg(unix)]
@@ -79,7 +79,7 @@ impl Destination {
                 return Err(output_is_input());
             }
             if (binary || compressed) && file.is_terminal() {
-                return Err(UsageError::new("binary output is not written to a terminal").into());
+                return Err(UsageError::new("cannot write binary output to a terminal").into());
             }
             let writer = Encoder::new(output, Box::new(file))?;
             return Ok(Self::new(target, writer, None));
@@ -247,7 +247,7 @@ fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
 }
 
 fn output_is_input() -> anyhow::Error {
-    UsageError::new("the output is the input").hint("name another file").into()
+    UsageError::new("the output file is also the input").hint("choose another file").into()
 }
 
 /// Whether an open file is the plain file at a path, as with `convert a.mojo /dev/stdout >> a.mojo`.

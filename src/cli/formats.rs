@@ -24,7 +24,7 @@ struct Row {
 
 pub(super) fn run(session: &Session) -> anyhow::Result<Status> {
     use OutputFormat::{Json, Jsonl, Markdown, Table};
-    session.only(&[Table, Json, Jsonl, Markdown], "formats writes a table, json, jsonl or markdown")?;
+    session.only(&[Table, Json, Jsonl, Markdown], "formats supports only --format table, json, jsonl and markdown")?;
     let rows = rows();
     let list = |texts: &[&'static str]| texts.iter().map(|text| Value::from(*text)).collect::<Vec<_>>();
     let columns = Columns::new(session)
@@ -98,15 +98,15 @@ impl Target {
     fn title(self) -> &'static str {
         match self {
             Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
-            Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; of profiles as the JDK's profiler wrote it",
-            Self::Heapsnapshot => "heap snapshot of V8, for Chrome DevTools, memlab",
+            Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; profiles in the style of the JDK's hprof agent",
+            Self::Heapsnapshot => "V8 heap snapshot, for Chrome DevTools, memlab",
             Self::Folded => "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
-            Self::Svg => "flame graph, for browsers (if built with the feature flamegraph)",
-            Self::Speedscope => "speedscope.app",
+            Self::Svg => "flame graph, for browsers (requires the build feature flamegraph)",
+            Self::Speedscope => "speedscope JSON, for speedscope.app",
             Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
-            Self::Firefox => "profiler.firefox.com, version 55",
-            Self::Jsonl => "samples or sums, or a table of a heap (--table), as JSON lines, for jq, DuckDB",
-            Self::Csv => "the same as comma-separated values, for DuckDB, spreadsheets",
+            Self::Firefox => "Firefox profile version 55, for profiler.firefox.com",
+            Self::Jsonl => "JSON lines: samples, sums, or a table of a heap (--table), for jq, DuckDB",
+            Self::Csv => "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets",
             Self::Mojo => "Austin MOJO 3",
         }
     }
@@ -160,7 +160,7 @@ fn rows() -> Vec<Row> {
 }
 
 fn text(rows: &[Row], terminal: &Terminal) -> String {
-    let mut text = terminal.bold("Read") + "\n";
+    let mut text = terminal.bold("Input formats") + "\n";
     let mut table = Table::of_sentences(&[Align::Left; 5]);
     for row in rows.iter().filter(|row| row.read) {
         let targets = if row.targets.is_empty() { String::new() } else { format!("-> {}", row.targets.join(", ")) };
@@ -168,17 +168,17 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
         table.row([row.name.to_owned(), row.title.clone(), extensions, shared_prefix(&row.magics), targets]);
     }
     text.push_str(&table.render());
-    text.push_str(&format!("\n{}\n", terminal.bold("Versions")));
+    text.push_str(&format!("\n{}\n", terminal.bold("Input versions")));
     let mut table = Table::of_sentences(&[Align::Left; 2]);
     rows.iter().filter(|row| row.read).for_each(|row| table.row([row.name, &row.versions]));
     text.push_str(&table.render());
-    text.push_str(&format!("\n{}\n", terminal.bold("Written")));
+    text.push_str(&format!("\n{}\n", terminal.bold("Output formats")));
     let mut table = Table::of_sentences(&[Align::Left; 3]);
     for row in rows.iter().filter(|row| row.write) {
         table.row([row.name.to_owned(), row.title.clone(), format!(".{}", row.extensions.join(" ."))]);
     }
     text.push_str(&table.render());
-    text.push_str("\ngzip and zstd are undone for every input, and .gz and .zst compress every output. Formats are told by the first bytes, never by the name.\n");
+    text.push_str("\ndumptool decompresses gzip and zstd input and detects its format by content. An output name that ends in .gz or .zst is compressed.\n");
     text
 }
 

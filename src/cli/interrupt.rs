@@ -44,7 +44,7 @@ pub(super) fn out_of_memory(bytes: usize) -> ! {
     // The line has room for the largest number.
     let _ = writeln!(
         line,
-        "error: out of memory: an allocation of {bytes} bytes failed\n  hint: --max-memory sets a limit that is checked before the work starts"
+        "error: out of memory: an allocation of {bytes} bytes failed\n  hint: --max-memory sets a limit that dumptool checks before it starts"
     );
     let length = line.position() as usize;
     stop::exit(line.get_ref().get(..length).unwrap_or_default(), 3)
@@ -98,7 +98,7 @@ mod stop {
 
     extern "C" fn truncated(_signal: libc::c_int) {
         const MESSAGE: &[u8] =
-            b"error: the input became shorter while it was read\n  hint: wait until the dump is complete, or copy it first\n";
+            b"error: the input was truncated while it was read\n  hint: wait until the dump is complete, or copy it first\n";
         pending::remove();
         exit(MESSAGE, 3)
     }

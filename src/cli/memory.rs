@@ -58,13 +58,13 @@ pub(super) fn refuse_too_large(
         return Ok(());
     }
     let message = format!(
-        "{}: {command} needs about {} for {} objects, more than {}",
+        "{}: {command} needs about {} of memory for {} objects, the limit is {}",
         show_path(&input.path),
         size(needed, common.bytes),
         count(objects),
         size(most, common.bytes),
     );
-    let hint = "`dumptool top --quick` counts with constant memory; --max-memory allows more";
+    let hint = "`dumptool top --quick` needs constant memory; --max-memory raises the limit";
     Err(UsageError::new(message).hint(hint).into())
 }
 
@@ -124,8 +124,8 @@ pub(super) fn profile_limit(input: &Input, common: &Common) -> MemoryLimit {
 /// Refuses a profile that was found to take too much.
 pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
     let most = size(most_memory(input, common), common.bytes);
-    let hint = "`dumptool top` reads in parts; --max-memory allows more";
-    UsageError::new(format!("{}: the profile needs more memory than {most}", show_path(&input.path))).hint(hint)
+    let hint = "`dumptool top` reads the profile in parts; --max-memory raises the limit";
+    UsageError::new(format!("{}: the profile needs more memory than the limit of {most}", show_path(&input.path))).hint(hint)
 }
 
 /// 80 % of what the process may have: the memory of the machine or of the container, or its address space (`ulimit -v`).

@@ -46,7 +46,7 @@ impl Input {
             Kind::Heap => ("heaps", "profile"),
             Kind::Profile => ("profiles", "heap"),
         };
-        Err(UsageError::new(format!("{name} is for {what}, and {} is a {is}", show_path(&self.path))))
+        Err(UsageError::new(format!("{name} applies to {what}, but {} is a {is}", show_path(&self.path))))
     }
 
     /// An error of the reader, as one about this input.

@@ -165,7 +165,7 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, 
 fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> &'static str {
     match (analysed.is_live(object), analysed.heap.roots.is_empty()) {
         (true, _) => "yes",
-        (false, true) => "not known: the dump has no roots",
+        (false, true) => "unknown (the dump has no roots)",
         (false, false) => "no",
     }
 }
@@ -176,7 +176,7 @@ fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -
             let retained = session.size(analysed.retained(dominator));
             format!("{} {}, retains {retained}", analysed.describe(dominator), analysed.heap.id(dominator))
         }
-        None if analysed.is_live(object) => "none: roots, or several paths from them, hold it".to_owned(),
+        None if analysed.is_live(object) => "none (held by more than one root or path)".to_owned(),
         None => "none".to_owned(),
     }
 }

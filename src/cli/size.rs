@@ -38,7 +38,7 @@ pub(super) fn signed_size(bytes: i64, exact: bool) -> String {
 
 /// Reads a size: `10MiB`, `1.5 GiB`, `10kB`, `4096`. K, M, G … alone and with iB are powers of 1024, with B of 1000.
 pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {
-    const WRONG: &str = "a size is a number of bytes, or one with KiB, MiB, GiB or TiB";
+    const WRONG: &str = "expected a number of bytes, or a number with KiB, MiB, GiB or TiB";
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim_start().to_ascii_lowercase());

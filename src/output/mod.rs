@@ -47,6 +47,6 @@ fn csv_error(error: csv::Error) -> io::Error {
 
 /// The samples of a profile, for formats that are made of them.
 fn kept_samples(profile: &Profile) -> io::Result<&Samples> {
-    let message = "the profile has only sums, no samples: ProfileOptions::keep_samples keeps them, if the format has any";
+    let message = "the profile has only sums, no samples; set ProfileOptions::keep_samples if the format has samples";
     profile.samples.as_ref().ok_or_else(|| io::Error::new(io::ErrorKind::InvalidInput, message))
 }

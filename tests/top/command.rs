@@ -89,7 +89,7 @@ fn rules_that_are_broken_give_status_1() {
     let (status, out, _) = check(&["--max", "NQPArray.count=30", "--max", "total.shallow=1GiB"]);
     assert_eq!(status, 1);
     assert!(out.starts_with("FAIL  NQPArray.count = 31, limit 30\n      largest: #"), "{out}");
-    assert!(out.ends_with("1 of 2 rules broken\n"), "{out}");
+    assert!(out.ends_with("1 of 2 rules failed\n"), "{out}");
     assert_eq!(check(&["--none", "NoSuchType"]).0, 0);
     assert_eq!(check(&["--none", "SpeshLog"]).0, 1);
     let against = ["--against", text(&path)];
@@ -98,7 +98,7 @@ fn rules_that_are_broken_give_status_1() {
     for wrong in ["SpeshLog", "SpeshLog=3", "SpeshLog.size=3", "SpeshLog.count=x", "SpeshLog.count=5%"] {
         let (status, out, error) = check(&["--max", wrong]);
         assert_eq!((status, out.as_str()), (2, ""), "{wrong}: {error}");
-        assert!(error.contains("a rule is TYPE.COLUMN=LIMIT"), "{error}");
+        assert!(error.contains("write TYPE.COLUMN=LIMIT"), "{error}");
     }
 }
 
@@ -154,7 +154,7 @@ fn too_much_memory_is_refused_before_the_work() {
     for command in ["top", "tree"] {
         let (status, out, error) = run(&[command, "--max-memory", "100KiB", text(&path)]);
         assert_eq!((status, out.as_str()), (2, ""));
-        assert!(error.contains("for 3 162 objects, more than 100.0 KiB") && error.contains("--quick"), "{error}");
+        assert!(error.contains("for 3 162 objects, the limit is 100.0 KiB") && error.contains("--quick"), "{error}");
     }
     assert_eq!(run(&["top", "--quick", "--max-memory", "100KiB", text(&path)]).0, 0);
 }

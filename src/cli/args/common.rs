@@ -1,4 +1,4 @@
-//! Options of all commands.
+//! Options shared by all commands.
 
 use crate::cli::size::parse_size;
 use crate::input::Format;
@@ -7,39 +7,38 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(in crate::cli) struct Common {
-    /// Output format: table (for people), json (one document), jsonl (one object per line), csv, markdown (GitHub tables)
-    /// or github (annotations, `check` only)
+    /// Output format: table, json (one document), jsonl (one object per line), csv, markdown (GitHub tables) or github
+    /// (annotations, `check` only)
     #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(in crate::cli) format: OutputFormat,
-    /// Read the input as this format, whatever it looks like
+    /// Input format (default: detected by content)
     #[arg(long, global = true, value_name = "FORMAT", value_parser = parse_format)]
     pub(in crate::cli) from: Option<Format>,
-    /// Exit with status 0 although the input is damaged
+    /// Exit with status 0 even if the input is damaged
     #[arg(long, global = true)]
     pub(in crate::cli) lenient: bool,
-    /// Threads to use (default: one for each core). The result does not depend on it
+    /// Number of threads (default: one per core). The output is the same for any number
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) threads: Option<u16>,
-    /// Memory that a command may use, such as 2GiB (default: 80 % of the machine's). More than that is refused before the
-    /// work starts
+    /// Maximum memory to use, such as 2GiB (default: 80 % of RAM). Commands that need more stop before they start
     #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
-    /// Sizes in bytes instead of KiB, MiB …
+    /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
-    /// In CSV, put ' before cells that a spreadsheet would run as a formula (=, +, -, @, tab or CR first)
+    /// In CSV, put ' before cells that a spreadsheet would run as a formula (starts with =, +, -, @, tab or CR)
     #[arg(long, global = true)]
     pub(in crate::cli) csv_safe: bool,
-    /// No progress bar
+    /// Do not show a progress bar
     #[arg(long, global = true)]
     pub(in crate::cli) no_progress: bool,
-    /// When to use colours: auto (on a terminal, unless NO_COLOR is set), always or never
+    /// When to use color: auto (on a terminal, unless NO_COLOR is set), always or never
     #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN", hide_possible_values = true)]
     pub(in crate::cli) color: Color,
-    /// Say more
+    /// Show more detail
     #[arg(short, long, global = true)]
     pub(in crate::cli) verbose: bool,
-    /// No warnings
+    /// Do not show warnings
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub(in crate::cli) quiet: bool,
 }
@@ -50,13 +49,13 @@ pub(in crate::cli) enum OutputFormat {
     Table,
     /// One JSON document
     Json,
-    /// One JSON document a line
+    /// One JSON object per line
     Jsonl,
     /// Comma-separated values with a header
     Csv,
-    /// A table of GitHub-flavoured Markdown
+    /// A table in GitHub-flavored Markdown
     Markdown,
-    /// Annotations of GitHub Actions and a summary table
+    /// GitHub Actions annotations and a summary table
     Github,
 }
 
@@ -71,7 +70,7 @@ pub(in crate::cli) enum Color {
 }
 
 impl OutputFormat {
-    /// Whether people read it, and so want shares, sizes and remarks.
+    /// Whether the format is meant for people, with shares, readable sizes and notes.
     pub(in crate::cli) fn is_for_people(self) -> bool {
         matches!(self, Self::Table | Self::Markdown | Self::Github)
     }
@@ -80,6 +79,6 @@ impl OutputFormat {
 fn parse_format(text: &str) -> Result<Format, String> {
     crate::input::FORMATS.into_iter().find(|format| format.name() == text).ok_or_else(|| {
         let names: Vec<_> = crate::input::FORMATS.iter().map(|format| format.name()).collect();
-        format!("formats that are read: {}", names.join(", "))
+        format!("input formats: {}", names.join(", "))
     })
 }

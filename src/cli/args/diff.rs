@@ -12,22 +12,22 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool diff before.heapdump after.heapdump
-  dumptool diff app.mvmheap --snapshot 0..last   two snapshots of one file
+  dumptool diff app.mvmheap --snapshot 0..last   compare two snapshots of one file
   dumptool diff --objects old.dartheap new.dartheap
-                                                 which objects are new, by class and identity hash
+                                                 new and gone objects, by class and identity hash
   dumptool diff --by namespace --sort count old.dartheap new.dartheap
   dumptool diff before.mojo after.mojo")]
 pub(in crate::cli) struct DiffArgs {
-    /// The older dump or profile
+    /// Older dump or profile
     #[arg(value_name = "OLD")]
     pub(in crate::cli) old: PathBuf,
-    /// The newer one; not needed for two snapshots of one file
+    /// Newer dump or profile; omit it to compare two snapshots of one file
     #[arg(value_name = "NEW")]
     pub(in crate::cli) new: Option<PathBuf>,
-    /// Heaps: type (default), namespace, root, size-class; profiles: function (default), file, line, thread, process
+    /// Group by type (default), namespace, root or size-class (heaps); function (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
-    /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
+    /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
@@ -36,40 +36,40 @@ pub(in crate::cli) struct DiffArgs {
     pub(in crate::cli) profile: ProfileOptions,
 }
 
-/// What only heaps have.
+/// Options for heaps only.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct DiffHeapOptions {
-    /// Sort by the change of retained (default), shallow, count or external
+    /// Sort by the change in retained (default), shallow, count or external
     #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
     pub(in crate::cli) sort: Option<SortArg>,
-    /// Without a value: compare single objects by class and identity hash (Dart). With one: count live (default), all or
-    /// unreachable objects
+    /// Objects to count: live (default), all or unreachable. Without a value, compare single objects by class and identity hash
+    /// (Dart)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "identity")]
     pub(in crate::cli) objects: Option<DiffObjectsArg>,
-    /// Only count and size, over all objects, in one pass with constant memory
+    /// Count objects and bytes in one pass, without retained sizes
     #[arg(long, conflicts_with = "objects")]
     pub(in crate::cli) quick: bool,
-    /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last complete one (default)
+    /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last complete snapshot (default)
     #[arg(long, value_name = "A..B", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<SnapshotPair>,
     #[command(flatten)]
     pub(in crate::cli) roots: LoadArgs,
-    /// Executable that wrote the OLD dump, if it is another one (Go)
+    /// Executable that wrote the OLD dump, if different from --exe (Go)
     #[arg(long, value_name = "PROGRAM", requires = "exe")]
     pub(in crate::cli) old_exe: Option<PathBuf>,
 }
 
-/// Which objects are compared.
+/// The objects to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum DiffObjectsArg {
-    /// Those that can be reached from the roots
+    /// Objects reachable from the roots
     Live,
-    /// Those and the others
+    /// All objects
     All,
-    /// The others
+    /// Objects not reachable from the roots
     Unreachable,
-    /// Each by itself, by class and identity hash
+    /// Single objects, by class and identity hash
     Identity,
 }

@@ -6,9 +6,9 @@ use crate::cli::size::parse_size;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// List objects (heaps) or functions (profiles) that fit a description
+/// List objects by type, size, text or root (heaps), or functions by name (profiles)
 ///
-/// GLOB matches a name, or `namespace:name`: `*` any characters, `?` one, `{a,b}` either.
+/// GLOB matches a name or `namespace:name`: `*` matches any characters, `?` one character, `{a,b}` either a or b.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool find app.dartheap --type '_List' --min-size 10KiB
@@ -20,63 +20,63 @@ pub(in crate::cli) struct FindArgs {
     /// Dump or profile to search; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Only this type, or function
+    /// Only objects of these types, or functions with these names
     #[arg(long = "type", value_name = "GLOB", visible_alias = "function", id = "type")]
     pub(in crate::cli) type_glob: Option<String>,
-    /// Only this namespace: library, package, file
+    /// Only this namespace (library, package or file)
     #[arg(long, value_name = "GLOB", visible_alias = "file")]
     pub(in crate::cli) namespace: Option<String>,
-    /// Rows to show; 0 is all (default: 20 in tables and json, all in jsonl and csv)
+    /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: FindHeapOptions,
-    /// Only this line
+    /// Only functions sampled at this source line
     #[arg(long, value_name = "N", help_heading = "Profiles")]
     pub(in crate::cli) line: Option<u32>,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }
 
-/// What only heaps have.
+/// Options for heaps only.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct FindHeapOptions {
-    /// At least this many shallow bytes
+    /// Minimum shallow size of an object
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) min_size: Option<u64>,
-    /// At most this many shallow bytes
+    /// Maximum shallow size of an object
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_size: Option<u64>,
-    /// At least this many retained bytes
+    /// Minimum retained size of an object
     #[arg(long, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) min_retained: Option<u64>,
     /// Only objects whose value contains this text
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) value: Option<String>,
-    /// Only objects that a root of this kind holds: global, static, frame, thread, finalizer …
+    /// Only objects referenced directly by a root of this kind: global, static, frame, thread, finalizer …
     #[arg(long, value_name = "KIND")]
     pub(in crate::cli) root: Option<String>,
-    /// Only objects that no root reaches
+    /// Only objects that cannot be reached from a root
     #[arg(long, conflicts_with = "live")]
     pub(in crate::cli) unreachable: bool,
-    /// Only objects that a root reaches
+    /// Only objects that can be reached from a root
     #[arg(long)]
     pub(in crate::cli) live: bool,
-    /// Sort by retained (default), shallow or id
+    /// Sort column: retained (default), shallow or id
     #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
     pub(in crate::cli) sort: Option<FindSortArg>,
     #[command(flatten)]
     pub(in crate::cli) options: HeapOptions,
 }
 
-/// How found objects are sorted.
+/// The sort order of the objects found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum FindSortArg {
-    /// What would go with them, largest first
+    /// Retained bytes, largest first
     Retained,
-    /// Bytes in the managed heap, largest first
+    /// Shallow bytes, largest first
     Shallow,
-    /// As in the file
+    /// Order in the file
     Id,
 }

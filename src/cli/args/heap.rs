@@ -1,14 +1,14 @@
-//! Options of the commands that load a heap.
+//! Options for commands that load a heap.
 
 use crate::input::load::LayoutChoice;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
-/// Which heap of a file, and what counts as its roots.
+/// Selects the heap of a file and its roots.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct HeapOptions {
-    /// Which snapshot of a file with several (mvmheap): a number from 0, or `last`, the last complete one (default)
+    /// Snapshot to use if the file has several (mvmheap): a number from 0, or `last` for the last complete one (default)
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
@@ -23,39 +23,39 @@ impl HeapOptions {
     }
 }
 
-/// How a heap is loaded: what counts as roots, how large objects are, what they are called.
+/// Options that select roots, object sizes and type names.
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct LoadArgs {
-    /// Which words of call frames count as pointers (Go): those that the dump lists (`precise`), also all of a frame that
-    /// something points into (`default`), or all of all frames (`conservative`)
+    /// Stack words to treat as pointers (Go): those that the dump lists (`precise`), also every word of a frame that a
+    /// pointer refers to (`default`), or every word of every frame (`conservative`)
     #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
     roots: Option<RootsArg>,
-    /// How the JVM lays out objects, instead of what their addresses say (hprof): any of `references=4|8`, `header=8|12|16` and
+    /// Object layout of the JVM (hprof; default: inferred from addresses): any of `references=4|8`, `header=8|12|16` and
     /// `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutArg>,
-    /// Executable that wrote the dump (Go): names types, fields, globals and local variables. A build of the same source with
-    /// the same toolchain and flags that was not stripped fits the dump of a stripped one
+    /// Executable that wrote the dump (Go), for the names of types, fields, globals and local variables. For a stripped program,
+    /// use an unstripped build of the same source with the same toolchain and flags
     #[arg(long, value_name = "PROGRAM")]
     pub(in crate::cli) exe: Option<PathBuf>,
-    /// Leave out types that are guessed (Go, with --exe)
+    /// Omit guessed types (Go, with --exe)
     #[arg(long, requires = "exe")]
     pub(in crate::cli) no_guess: bool,
 }
 
 impl LoadArgs {
-    /// What was asked for, or the default.
+    /// Returns the choice, or the default.
     pub(in crate::cli) fn choice(&self) -> RootsArg {
         self.roots.unwrap_or(RootsArg::Default)
     }
 
-    /// The layout that was asked for, as far as it was.
+    /// Returns the parts of the layout that were given.
     pub(in crate::cli) fn layout(&self) -> LayoutChoice {
         self.layout.map_or(LayoutChoice::default(), |layout| layout.0)
     }
 
-    /// The same, with an executable.
+    /// Returns the same options with an executable.
     pub(in crate::cli) fn with_program(self, exe: &Path, no_guess: bool) -> Self {
         Self { exe: Some(exe.to_owned()), no_guess, ..self }
     }
@@ -79,7 +79,7 @@ impl std::str::FromStr for LayoutArg {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WRONG: &str = "any of references=4|8, header=8|12|16 and alignment=8|16|…|256, with commas between them";
+        const WRONG: &str = "expected references=4|8, header=8|12|16 and alignment=8|16|…|256, separated by commas";
         let mut layout = LayoutChoice::default();
         for part in text.split(',') {
             let (key, number) = part.split_once('=').ok_or(WRONG)?;
@@ -98,11 +98,11 @@ impl std::str::FromStr for LayoutArg {
     }
 }
 
-/// Which snapshot of a file with several.
+/// A snapshot of a file with several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) enum Snapshot {
     Number(u64),
-    /// The last complete one.
+    /// The last complete snapshot.
     Last,
 }
 
@@ -135,12 +135,12 @@ impl std::str::FromStr for Snapshots {
     }
 }
 
-/// The snapshots that are compared: `A..B`, or one number for both files.
+/// The snapshots to compare: `A..B`, or one number for both files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::cli) struct SnapshotPair {
     pub(in crate::cli) old: Snapshot,
     pub(in crate::cli) new: Snapshot,
-    /// Both were named.
+    /// Whether both were given, as `A..B`.
     pub(in crate::cli) range: bool,
 }
 
@@ -159,37 +159,37 @@ impl std::str::FromStr for SnapshotPair {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum RootsArg {
-    /// What the dump lists
+    /// Words that the dump lists as pointers
     Precise,
-    /// And all of a frame that something points into
+    /// Also every word of a frame that a pointer refers to
     Default,
-    /// All of all frames
+    /// Every word of every frame
     Conservative,
 }
 
-/// Which objects are counted.
+/// The objects to count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum ObjectsArg {
-    /// Those that can be reached from the roots
+    /// Objects reachable from the roots
     Live,
-    /// Those and the others
+    /// All objects
     All,
-    /// The others
+    /// Objects not reachable from the roots
     Unreachable,
 }
 
-/// The number by which rows are sorted, largest first.
+/// The column to sort by, largest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum SortArg {
-    /// What would go with them
+    /// Retained bytes
     Retained,
-    /// Bytes in the managed heap
+    /// Shallow bytes: bytes in the managed heap
     Shallow,
-    /// Objects
+    /// Number of objects
     Count,
-    /// Bytes outside of the managed heap
+    /// External bytes: bytes outside the managed heap
     External,
-    /// Bytes in it and outside of it: what is sorted by where nothing is retained
+    /// Shallow plus external bytes: the order if there are no retained sizes
     #[value(skip)]
     Size,
 }

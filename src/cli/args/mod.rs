@@ -26,12 +26,12 @@ pub(in crate::cli) use profile::{MetricArg, ProfileOptions};
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
 
-/// The name of a value on the command line, which JSON uses too.
+/// Returns the name of a value on the command line and in JSON.
 pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// Opens the heap dump or profile of any runtime it knows, says what is in it, checks it and converts it.
+/// Find out what holds the memory or the time: inspect, compare, check and convert heap dumps and profiles
 #[derive(Debug, Parser)]
 #[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true, args_override_self = true)]
 pub(in crate::cli) struct Cli {
@@ -43,18 +43,19 @@ pub(in crate::cli) struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  dumptool info app.mvmheap                 what is in it
-  dumptool cat profile.mojo | less          every record, with its offset
+  dumptool info app.mvmheap                 summary of a dump
+  dumptool cat profile.mojo | less          every record with its offset
   dumptool top app.heapdump                 what holds the memory, or where the time goes
   dumptool tree app.dartheap                who holds what
   dumptool path app.heapdump 0xc000514060   why an object is alive
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool check app.heapdump && echo sound
-  dumptool convert profile.mojo out.austin  for everything that reads Austin's text
+  dumptool convert profile.mojo out.austin  for tools that read Austin's text
   dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
 
-FILE is a path or `-` for standard input; gzip and zstd are undone. Formats are told by content.
-Exit status: 0 done, 1 a check failed, 2 wrong usage, 3 input damaged, 4 output not writable.";
+FILE is a path, or `-` for standard input. dumptool detects the format by content and decompresses
+gzip and zstd input.
+Exit status: 0 success, 1 a check failed, 2 usage error, 3 input error, 4 output error.";
 
 #[derive(Debug, Subcommand)]
 pub(in crate::cli) enum Command {
@@ -68,7 +69,7 @@ pub(in crate::cli) enum Command {
     Diff(DiffArgs),
     Check(CheckArgs),
     Convert(ConvertArgs),
-    /// List the formats that are read and written
+    /// List the input and output formats
     Formats,
     Completions(CompletionsArgs),
     /// Print the manual page (roff)
@@ -76,13 +77,13 @@ pub(in crate::cli) enum Command {
     Man,
 }
 
-/// Print a completion script
+/// Print a shell completion script
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool completions bash > ~/.local/share/bash-completion/completions/dumptool
   dumptool completions zsh > ~/.zfunc/_dumptool")]
 pub(in crate::cli) struct CompletionsArgs {
-    /// Shell to complete for
+    /// Shell that will use the script
     pub(in crate::cli) shell: clap_complete::Shell,
 }
 

@@ -4,20 +4,20 @@ use super::heap::HeapOptions;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Show one object: its type, sizes and value, what it refers to, what refers to it, and who holds it
+/// Show one object: type, sizes, value, references, referrers and what holds it
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool show app.heapdump 0xc000514060
   dumptool show app.dartheap '#4711'
-  dumptool show -n 0 app.mvmheap '#12'           all references and referrers")]
+  dumptool show -n 0 app.mvmheap '#12'           show all references and referrers")]
 pub(in crate::cli) struct ShowArgs {
-    /// Dump to look at; `-` is standard input
+    /// Heap dump to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Object, as other commands print it: an address (also inside of an object) or `#` and a number
+    /// Object as other commands print it: an address (inside the object is enough) or `#` and a number
     #[arg(value_name = "OBJECT")]
     pub(in crate::cli) object: String,
-    /// References and referrers to show; 0 is all (default: 20 each in tables and json, all in jsonl and csv)
+    /// Maximum number of references and of referrers (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]
@@ -26,31 +26,31 @@ pub(in crate::cli) struct ShowArgs {
 
 /// Show why an object is alive: the shortest paths from the roots to it, with the name of every reference
 ///
-/// Weak references are not followed, and neither are immediates of size 0.
+/// Paths do not follow weak references or immediate values (objects of size 0).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool path app.heapdump 0xc000514060
   dumptool path -k 5 app.dartheap '#4711'
   dumptool path -k 5 --dot app.heapdump 0xc000514060 | dot -Tsvg > paths.svg
-  dumptool path --type '*Session*' app.heapdump  paths of all objects of these types, merged")]
+  dumptool path --type '*Session*' app.heapdump  merge the paths of all objects of these types")]
 pub(in crate::cli) struct PathArgs {
-    /// Dump to look at; `-` is standard input
+    /// Heap dump to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Object, as other commands print it: an address (also inside of an object) or `#` and a number
+    /// Object as other commands print it: an address (inside the object is enough) or `#` and a number
     #[arg(value_name = "OBJECT", required_unless_present = "type")]
     pub(in crate::cli) object: Option<String>,
-    /// Number of paths
+    /// Maximum number of paths
     #[arg(short = 'k', long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..))]
     pub(in crate::cli) paths: u32,
-    /// Instead of one object: merge the paths of all objects whose type matches. Groups of steps that repeat are one; paths of
-    /// more than 12 steps are cut in the middle
+    /// Merge the paths of all objects whose type matches, instead of one object. Repeated steps are shown once; paths of more
+    /// than 12 steps are shortened in the middle
     #[arg(long = "type", value_name = "GLOB", id = "type", conflicts_with = "object")]
     pub(in crate::cli) type_glob: Option<String>,
-    /// Rows to show with --type; 0 is all (default: 10 in tables and json, all in jsonl and csv)
+    /// Maximum number of rows with --type (0 = all; default: 10 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
-    /// Draw the paths as a graph for Graphviz
+    /// Output in Graphviz (DOT) format
     #[arg(long, conflicts_with = "type")]
     pub(in crate::cli) dot: bool,
     #[command(flatten)]

@@ -1,17 +1,17 @@
-//! Options of the commands that read profiles.
+//! Options for commands that read profiles.
 
 use crate::model::profile::Metric;
 use clap::{Args, ValueEnum};
 
-/// Which samples of a profile, and what is measured.
+/// Selects the samples and the metric of a profile.
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Profiles")]
 pub(in crate::cli) struct ProfileOptions {
-    /// What to add up: time, cpu, memory (gained less freed), memory-gained, memory-freed, samples or gc (default: what the
-    /// profiler measured). `convert` to what cannot hold less than nothing writes memory-gained for memory
+    /// Metric to add up: time, cpu, memory (gained minus freed), memory-gained, memory-freed, samples or gc (default: the
+    /// metric of the recording). `convert` writes memory-gained for memory if the output format has no negative values
     #[arg(long, value_enum, hide_possible_values = true)]
     pub(in crate::cli) metric: Option<MetricArg>,
-    /// Only samples of this thread: its id, its name, or what it is called in tables (P18851;T0:18853)
+    /// Only samples of this thread: its id, its name, or its label in tables (P18851;T0:18853)
     #[arg(long, value_name = "THREAD")]
     pub(in crate::cli) thread: Option<String>,
     /// Only samples of this process
@@ -20,12 +20,12 @@ pub(in crate::cli) struct ProfileOptions {
 }
 
 impl ProfileOptions {
-    /// Which were given.
+    /// Returns each option with whether it was given.
     pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
         [("--metric", self.metric.is_some()), ("--thread", self.thread.is_some()), ("--pid", self.pid.is_some())]
     }
 
-    /// Whether only some threads were asked for.
+    /// Whether the options select only some threads.
     pub(in crate::cli) fn selects(&self) -> bool {
         self.thread.is_some() || self.pid.is_some()
     }
@@ -35,13 +35,13 @@ impl ProfileOptions {
 pub(in crate::cli) enum MetricArg {
     /// Wall-clock time
     Time,
-    /// Time on a processor
+    /// CPU time
     Cpu,
-    /// Bytes that came into use less bytes that went out of use
+    /// Net memory: bytes gained minus bytes freed
     Memory,
-    /// Bytes that came into use
+    /// Memory gained
     MemoryGained,
-    /// Bytes that went out of use
+    /// Memory freed
     MemoryFreed,
     /// Number of samples
     Samples,

@@ -68,7 +68,7 @@ fn refuse_without_roots(heap: &Heap<'_>, rules: &[Rule], input: &Input) -> Resul
     match rules.iter().find(|rule| rule.column == "retained") {
         Some(rule) if heap.roots.is_empty() => {
             let file = show_path(&input.path);
-            Err(UsageError::new(format!("{file} has no roots, so nothing is retained: {:?} cannot be checked", rule.text)))
+            Err(UsageError::new(format!("{file} has no roots, so there are no retained sizes to check for {:?}", rule.text)))
         }
         _ => Ok(()),
     }
@@ -100,7 +100,7 @@ fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, session: &Sess
             let (limit, growth) = growth(limit, before, actual, show);
             (limit, format!("{}.{} {growth}", rule.subject, rule.column))
         }
-        (RuleKind::None, ..) => (0, format!("{}: {} live objects, should be none", rule.subject, count(actual))),
+        (RuleKind::None, ..) => (0, format!("{}: {} live objects, expected none", rule.subject, count(actual))),
         (_, Limit::Number(limit) | Limit::Time(limit), _) => {
             (limit, format!("{}.{} = {}, limit {}", rule.subject, rule.column, show(actual), show(limit)))
         }
@@ -108,7 +108,7 @@ fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, session: &Sess
         (_, Limit::Share(_), _) => (0, "a share of nothing".to_owned()),
     };
     if types > 1 {
-        message.push_str(&format!(" ({types} types together)"));
+        message.push_str(&format!(" (sum of {types} types)"));
     }
     if types == 0 {
         message.push_str(" (no type matches)");

@@ -35,7 +35,7 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Status> {
     })
 }
 
-/// Broken rules, or all of them when more is asked for, and a line that sums up.
+/// Lists the failed rules (all rules with `--verbose`) and a summary.
 fn text(input: &Input, findings: &Findings, ok: bool, session: &Session) -> String {
     let terminal = &session.terminal;
     let mut table = Table::of_sentences(&[Align::Left, Align::Left, Align::Left]);
@@ -48,9 +48,9 @@ fn text(input: &Input, findings: &Findings, ok: bool, session: &Session) -> Stri
     let rules = plural(findings.findings.len() as u64, "rule", "rules");
     let path = show_path(&input.path);
     text.push_str(&match (ok, broken) {
-        (true, _) => format!("{path}: {}, {rules} hold\n", terminal.good("sound")),
-        (false, 0) => format!("{path}: {}; the {rules} that could be checked hold\n", terminal.bad("damaged")),
-        (false, _) => format!("{path}: {} of {rules} broken\n", terminal.bad(&broken.to_string())),
+        (true, _) => format!("{path}: {}, {rules} passed\n", terminal.good("ok")),
+        (false, 0) => format!("{path}: {}; {rules} checked up to the damage, all passed\n", terminal.bad("damaged")),
+        (false, _) => format!("{path}: {} of {} rules failed\n", terminal.bad(&broken.to_string()), findings.findings.len()),
     });
     text
 }

@@ -95,7 +95,7 @@ fn outcome(
     let functions = wanted.iter().filter(|wanted| **wanted).count();
     let name = format!("{}.{}", rule.subject, rule.column);
     let (limit, mut message) = match (rule.kind, rule.limit, old) {
-        (RuleKind::None, ..) => (0, format!("{}: {} samples, should be none", rule.subject, count(actual))),
+        (RuleKind::None, ..) => (0, format!("{}: {} samples, expected none", rule.subject, count(actual))),
         (RuleKind::MaxGrowth, limit, Some(old)) => {
             old.loaded.require(metric)?;
             let before = read(&old.cost(rule).1);
@@ -114,7 +114,7 @@ fn outcome(
         0 => message.push_str(" (no function matches)"),
         1 => {}
         _ if rule.subject == "total" => {}
-        more => message.push_str(&format!(" ({more} functions together)")),
+        more => message.push_str(&format!(" (sum of {more} functions)")),
     }
     let ok = actual <= limit;
     let place = (!ok && rule.subject != "total").then(|| new.heaviest(&wanted, metric)).flatten();
@@ -141,7 +141,7 @@ fn metric(rule: &Rule, loaded: &ProfileInput<'_>, options: &ProfileOptions) -> R
     };
     if options.metric.is_some() && metric != usual {
         let (limited, counted) = (unit_name(metric), unit_name(usual));
-        return Err(UsageError::new(format!("the rule {:?} limits {limited}, and --metric counts {counted}", rule.text)));
+        return Err(UsageError::new(format!("the rule {:?} limits {limited}, but --metric counts {counted}", rule.text)));
     }
     loaded.require(metric)?;
     Ok(metric)

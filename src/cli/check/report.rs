@@ -151,9 +151,9 @@ fn text(outcomes: &[Outcome], is_damaged: bool, session: &Session) -> String {
     let broken = outcomes.iter().filter(|outcome| !outcome.finding.ok).count() as u64;
     let rules = plural(outcomes.len() as u64, "rule", "rules");
     text.push_str(&match broken {
-        0 if is_damaged => format!("{}: {rules} kept in what could be read\n", terminal.bad("damaged")),
-        0 => format!("{}, {rules} kept\n", terminal.good("ok")),
-        broken => format!("{} of {rules} broken\n", terminal.bad(&count(broken))),
+        0 if is_damaged => format!("{}: {rules} checked up to the damage, all passed\n", terminal.bad("damaged")),
+        0 => format!("{}, {rules} passed\n", terminal.good("ok")),
+        broken => format!("{} of {} rules failed\n", terminal.bad(&count(broken)), count(outcomes.len() as u64)),
     });
     text
 }

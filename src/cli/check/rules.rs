@@ -67,17 +67,17 @@ pub(super) fn parse(options: &RuleOptions, columns: &[(&'static str, Unit)], sub
 fn parse_one(text: &str, kind: RuleKind, columns: &[(&'static str, Unit)], subject: &str) -> Result<Rule, UsageError> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let wrong = |what: String| {
-        let hint = format!("a rule is {subject}.COLUMN=LIMIT, with COLUMN one of {}", names.join(", "));
-        UsageError::new(format!("cannot read the rule {text:?}: {what}")).hint(hint)
+        let hint = format!("write {subject}.COLUMN=LIMIT, where COLUMN is one of {}", names.join(", "));
+        UsageError::new(format!("invalid rule {text:?}: {what}")).hint(hint)
     };
     // Names may contain dots and equal signs, columns and limits do not.
-    let Some((left, limit)) = text.rsplit_once('=') else { return Err(wrong("it has no =".to_owned())) };
-    let Some((name, column)) = left.rsplit_once('.') else { return Err(wrong("it has no column".to_owned())) };
+    let Some((left, limit)) = text.rsplit_once('=') else { return Err(wrong("no =".to_owned())) };
+    let Some((name, column)) = left.rsplit_once('.') else { return Err(wrong("no column".to_owned())) };
     if name.is_empty() {
-        return Err(wrong(format!("it names no {}", subject.to_lowercase())));
+        return Err(wrong(format!("no {}", subject.to_lowercase())));
     }
     let Some(&(column, unit)) = columns.iter().find(|(known, _)| *known == column.trim()) else {
-        return Err(wrong(format!("there is no column {:?}", column.trim())));
+        return Err(wrong(format!("unknown column {:?}", column.trim())));
     };
     let limit = parse_limit(limit.trim(), kind, unit).map_err(|what| wrong(format!("{what}, not {:?}", limit.trim())))?;
     Ok(Rule { text: text.to_owned(), kind, subject: name.trim().to_owned(), column, limit })
@@ -89,7 +89,7 @@ fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static
             Ok(percent) if percent.is_finite() && percent >= 0.0 && (kind == RuleKind::MaxGrowth || unit == Unit::Any) => {
                 Ok(Limit::Share(percent / 100.0))
             }
-            _ => Err("the limit is a share only of growth, and of functions"),
+            _ => Err("the limit can be a percentage only for growth and in profiles"),
         };
     }
     if unit == Unit::Any
@@ -98,9 +98,9 @@ fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static
         return Ok(Limit::Time(time));
     }
     match unit {
-        Unit::Count => text.parse().map(Limit::Number).map_err(|_| "the limit of a count is a whole number"),
-        Unit::Bytes => parse_size(text).map(Limit::Number).map_err(|_| "the limit is a size such as 10MiB"),
-        Unit::Any => parse_size(text).map(Limit::Number).map_err(|_| "the limit is a share, a time, a size or a number"),
+        Unit::Count => text.parse().map(Limit::Number).map_err(|_| "the limit for a count must be a whole number"),
+        Unit::Bytes => parse_size(text).map(Limit::Number).map_err(|_| "the limit must be a size such as 10MiB"),
+        Unit::Any => parse_size(text).map(Limit::Number).map_err(|_| "the limit must be a percentage, a time, a size or a number"),
     }
 }
 

@@ -44,7 +44,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         lost: lost(&counts, &streamed),
     })?;
     if streamed.unresolved > 0 {
-        session.terminal.warn(&args.input, &format!("{} keys are defined nowhere and shown as <unresolved>", streamed.unresolved));
+        session.terminal.warn(&args.input, &format!("{} undefined keys are shown as <unresolved>", streamed.unresolved));
     }
     Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }

@@ -46,7 +46,7 @@ struct Document<'a, W> {
 
 pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Status> {
     let to_stdout = is_stdout(&args.output);
-    session.only(&[OutputFormat::Table, OutputFormat::Json], "convert reports as text or --format json")?;
+    session.only(&[OutputFormat::Table, OutputFormat::Json], "convert supports only --format table and json")?;
     if to_stdout && session.common.format == OutputFormat::Json {
         let error = UsageError::new("the report and the output cannot both go to standard output");
         return Err(error.hint("name a file for OUT").into());
@@ -71,22 +71,22 @@ fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageE
     let possible = Target::of(from, kind);
     let names: Vec<_> = possible.iter().map(|target| target.name()).collect();
     let hint = match names.is_empty() {
-        true => format!("this version only reads it: {} has no target yet", from.title()),
+        true => format!("dumptool cannot convert {} yet", from.title()),
         false => format!("{} can be converted to {}", from.title(), names.join(", ")),
     };
     let extension = format_extension(&args.output);
     let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::of_name);
     match (args.to.or(known), extension) {
         (Some(Target::Svg), _) if !cfg!(feature = "flamegraph") => {
-            let error = UsageError::new("this dumptool was built without flame graphs");
-            Err(error.hint("cargo install dumptool --features flamegraph builds one with them; inferno-flamegraph draws .folded"))
+            let error = UsageError::new("this build of dumptool cannot draw flame graphs");
+            Err(error.hint("build with --features flamegraph, or convert to .folded and use inferno-flamegraph"))
         }
         (Some(target), _) if possible.contains(&target) => Ok(target),
         (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.name())).hint(hint)),
         (None, Some(extension)) => {
-            Err(UsageError::new(format!("no format is written as .{extension}")).hint(hint + "; --to names it"))
+            Err(UsageError::new(format!("unknown output extension .{extension}")).hint(hint + "; select one with --to"))
         }
-        (None, None) => Err(UsageError::new("OUT does not say which format to write").hint(hint + "; --to names it")),
+        (None, None) => Err(UsageError::new("cannot determine the output format from OUT").hint(hint + "; select one with --to")),
     }
 }
 
@@ -133,16 +133,14 @@ impl<'a> Conversion<'a> {
     fn failed(&self, error: io::Error) -> anyhow::Error {
         if error.get_ref().is_some_and(|error| error.is::<OutOfProportion>()) {
             let hint = match self.target {
-                Target::Folded | Target::Pprof => {
-                    "the file refers to its stacks again and again; `dumptool top` and `tree` show their sums"
-                }
-                _ => "--to folded adds up equal stacks, which the file refers to again and again",
+                Target::Folded | Target::Pprof => "the input repeats the same stacks; `dumptool top` and `tree` show their sums",
+                _ => "the input repeats the same stacks; --to folded adds them up",
             };
             return UsageError::new(format!("{}: {error}", show_path(&self.args.input))).hint(hint).into();
         }
         // Not the disk's limit or the shell's, but the format's.
         if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_none() {
-            return UsageError::new(error.to_string()).hint("hprof has room for it").into();
+            return UsageError::new(error.to_string()).hint("convert to hprof, which has no such limit").into();
         }
         OutputError::new(&self.args.output, error).into()
     }
@@ -189,7 +187,7 @@ impl<'a> Conversion<'a> {
         tell("", &format!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary));
         for loss in &report.lost {
             let bytes = loss.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
-            tell("  not in the output:", &format!("{} ({}{bytes})", loss.what, count(loss.count)));
+            tell("  dropped:", &format!("{} {}{bytes}", count(loss.count), loss.what));
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) 
     match own.iter().find(|(_, given, targets)| *given && !targets.contains(&target)) {
         Some((name, _, targets)) => {
             let targets: Vec<_> = targets.iter().map(|target| target.name()).collect();
-            Err(UsageError::new(format!("{name} is for {}, not for {}", targets.join(", "), target.name())))
+            Err(UsageError::new(format!("{name} applies to {}, not to {}", targets.join(", "), target.name())))
         }
         None => Ok(()),
     }

@@ -48,7 +48,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
-        session.terminal.warn(&args.input, &format!("{unresolved} keys are defined nowhere and shown as <unresolved>"));
+        session.terminal.warn(&args.input, &format!("{unresolved} undefined keys are shown as <unresolved>"));
     }
     Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }

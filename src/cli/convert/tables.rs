@@ -38,7 +38,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let root_rows = if name == "objects" { rows.saturating_sub(heap.object_count()) } else { 0 };
     let stand_ins = match root_rows {
         0 => String::new(),
-        some => format!(", {} of them for roots", count(some)),
+        some => format!(", including {} for roots", count(some)),
     };
     conversion.report(&Report {
         converted: Converted::Objects(heap.object_count()),

@@ -73,7 +73,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     let text = || {
         let roots = match has_retained || args.heap.quick {
             true => "",
-            false => "a dump without roots: nothing can be called live or dead, and nothing is retained\n",
+            false => "a dump has no roots: all objects are counted, and retained sizes are not known\n",
         };
         footer(&changes, shown, unchanged, before, after, objects, session) + roots
     };
@@ -221,7 +221,7 @@ fn counted<'a>(
 ) -> anyhow::Result<Counted<'a>> {
     if args.heap.quick {
         if !matches!(by, ByArg::Type | ByArg::Namespace) || args.heap.sort == Some(SortArg::Retained) {
-            return Err(UsageError::new("--quick builds no graph: it groups by type or namespace and retains nothing").into());
+            return Err(UsageError::new("--quick supports only --by type and namespace, without retained sizes").into());
         }
         let counted = count_types(session, input, snapshot, &args.heap.roots)?;
         let status = status::report_if_damaged(session, input, counted.damage.as_ref());

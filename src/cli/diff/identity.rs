@@ -27,7 +27,7 @@ struct Row<'a> {
 
 pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
     if args.by.is_some() || args.heap.sort.is_some() {
-        return Err(UsageError::new("--objects compares objects by class: --by and --sort do not go with it").into());
+        return Err(UsageError::new("--by and --sort cannot be used with --objects, which compares objects by class").into());
     }
     let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
     let roots = &args.heap.roots;
@@ -96,7 +96,7 @@ fn footer(all: &[Fate], rows: usize, shown: usize) -> String {
         false => format!("showing {} of {} types with new or gone objects", count(shown as u64), count(rows as u64)),
     };
     format!(
-        "{types}; {} new, {} gone, {} kept; {} objects have no identity hash, so nothing is known of them\n",
+        "{types}; {} new, {} gone, {} kept; {} objects without identity hash ignored\n",
         sum(|fate| fate.new.len() as u64),
         sum(|fate| fate.gone.len() as u64),
         sum(|fate| fate.kept),
@@ -115,6 +115,6 @@ fn hashes(input: &Input) -> anyhow::Result<Vec<u32>> {
     let hashes = input::identity_hashes(input.format, input.bytes()).map_err(|error| input.error(error))?;
     hashes.ok_or_else(|| {
         let message = format!("{} has no identity hashes", show_path(&input.path));
-        UsageError::new(message).hint("without --objects, diff compares types").into()
+        UsageError::new(message).hint("omit --objects to compare types").into()
     })
 }

@@ -21,8 +21,8 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
         (Some(new), _) => new,
         (None, true) => &args.old,
         (None, false) => {
-            let error = UsageError::new("diff needs two files, or two snapshots of one");
-            return Err(error.hint("diff OLD NEW, or diff FILE --snapshot A..B").into());
+            let error = UsageError::new("diff requires two files, or two snapshots of one file");
+            return Err(error.hint("use `dumptool diff OLD NEW` or `dumptool diff FILE --snapshot A..B`").into());
         }
     };
     let old = session.open(&args.old)?;
@@ -40,7 +40,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
         (old_kind, _) => {
             let (heap, profile) = if old_kind == Kind::Heap { (&old, &new) } else { (&new, &old) };
             let (heap, profile) = (show_path(&heap.path), show_path(&profile.path));
-            Err(UsageError::new(format!("{heap} is a heap and {profile} a profile: they cannot be compared")).into())
+            Err(UsageError::new(format!("cannot compare a heap ({heap}) with a profile ({profile})")).into())
         }
     }
 }

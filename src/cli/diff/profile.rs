@@ -37,8 +37,8 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     let metric = new.metric(&args.profile)?;
     if old.metric(&args.profile)? != metric {
         let (old_mode, new_mode) = (old.profile.mode.name(), new.profile.mode.name());
-        let error = UsageError::new(format!("the old profile was recorded in the mode {old_mode}, the new one in {new_mode}"));
-        return Err(error.hint("--metric says what to compare; both have samples").into());
+        let error = UsageError::new(format!("the old profile was recorded in {old_mode} mode, the new one in {new_mode} mode"));
+        return Err(error.hint("select a metric that both have, such as --metric samples").into());
     }
     let (by, by_name) = by_of(args.by);
     let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));

@@ -19,7 +19,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let loaded = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() && (options.live || options.unreachable) {
-        return without_roots(session, input, &loaded, "nothing can be called live or unreachable", None);
+        return without_roots(session, input, &loaded, "live and unreachable objects cannot be distinguished", None);
     }
     let analysed = Analysed::of(heap);
     let mut found = matching(&analysed, args, root);
@@ -42,9 +42,9 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     };
     let footer = || {
         let objects = plural(found.len() as u64, "object", "objects");
-        format!("showing {} of {objects}; {} shallow in all\n", count(rows.len() as u64), session.size(shallow(heap, &found)))
+        format!("showing {} of {objects}; {} shallow in total\n", count(rows.len() as u64), session.size(shallow(heap, &found)))
     };
-    let none = || "no object fits\n".to_owned();
+    let none = || "no matching objects\n".to_owned();
     let text = if found.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns(&analysed, rows, args, session), &text)?;
     Ok(report_loaded(session, input, &loaded))
@@ -98,7 +98,7 @@ fn shallow(heap: &Heap<'_>, objects: &[ObjectId]) -> u64 {
 fn root_kind(name: &str) -> Result<RootKind, UsageError> {
     RootKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let names: Vec<_> = RootKind::ALL.iter().map(|kind| kind.name()).collect();
-        UsageError::new(format!("no kind of roots is called {name}")).hint(format!("there are {}", names.join(", ")))
+        UsageError::new(format!("unknown kind of root {name}")).hint(format!("kinds of roots: {}", names.join(", ")))
     })
 }
 

@@ -124,8 +124,10 @@ pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_
     if let Some(damage) = damage(input, loaded) {
         status::report_damage(&input.path, damage, terminal);
         if loaded.incomplete && !loaded.heap.roots.is_empty() {
-            terminal
-                .warn(&input.path, "roots or references are missing behind the damage: what is live or unreachable is not known");
+            terminal.warn(
+                &input.path,
+                "roots or references after the damage are missing, so live and unreachable objects cannot be distinguished",
+            );
         }
         return Status::Damaged;
     }

@@ -80,8 +80,8 @@ fn called(heap: &Heap<'_>) -> String {
     let Some(last) = heap.len().checked_sub(1) else { return "the dump has no objects".to_owned() };
     let (first, last) = (heap.id(ObjectId(0)), heap.id(ObjectId(last as u32)));
     match &heap.ids {
-        Ids::Rows(_) => format!("objects of this file are called {first} to {last}"),
-        Ids::Addresses(_) => format!("objects of this file are called by their address, from {first} to {last}"),
+        Ids::Rows(_) => format!("objects in this file are numbered {first} to {last}"),
+        Ids::Addresses(_) => format!("objects in this file have addresses from {first} to {last}"),
     }
 }
 

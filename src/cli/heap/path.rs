@@ -56,7 +56,7 @@ pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: O
     let heap = analysed.heap;
     let external = match heap.external_bytes(object) {
         0 => String::new(),
-        bytes => format!(" and {} outside of the heap", session.size(bytes)),
+        bytes => format!(" and {} external", session.size(bytes)),
     };
     let held = match analysed.is_live(object) {
         true => format!(", retains {}", session.size(analysed.retained(object))),
@@ -105,7 +105,7 @@ pub(crate) fn lines(session: &Session, analysed: &Analysed<'_, '_>, path: &Path)
             if depth == cut.start {
                 let left: u64 = runs[cut.clone()].iter().map(|run| run.steps).sum();
                 let mut row: [String; 6] = Default::default();
-                row[0] = format!("{}… {} steps left out", indent(depth), count(left));
+                row[0] = format!("{}… {} steps omitted", indent(depth), count(left));
                 rows.push(row);
             }
             continue;

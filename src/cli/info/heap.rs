@@ -15,7 +15,7 @@ pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Sess
         Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, session),
         Some((snapshot, FormatDetails::Hprof(details))) => show_hprof(info, snapshot, details, view),
         Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, session),
-        None => view.notes.push("  no snapshot can be read".to_owned()),
+        None => view.notes.push("  no readable snapshot".to_owned()),
     }
 }
 
@@ -30,13 +30,13 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
     }
     let identity = match (details.heap_objects_matches, details.heap_alloc_matches) {
         (Some(true), Some(true)) => "  = the runtime's HeapObjects and HeapAlloc",
-        (Some(_), Some(_)) => "  not the runtime's HeapObjects and HeapAlloc",
+        (Some(_), Some(_)) => "  differs from the runtime's HeapObjects and HeapAlloc",
         _ => "",
     };
     let objects = snapshot.objects.unwrap_or(0);
     view.fact("objects", count(objects), format!("{}{identity}", size(snapshot.shallow_bytes.unwrap_or(0))));
     if details.phantom_objects > 0 {
-        let why = format!("phantom records, {}: a writer bug of Go 1.22 and later", size(details.phantom_bytes));
+        let why = format!("phantom records, {} (bug in the heap dump writer of Go 1.22 and later)", size(details.phantom_bytes));
         view.fact("dropped", count(details.phantom_objects), why);
     }
     let mut reasons =
@@ -50,12 +50,12 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
         view.fact("globals", size(data.bytes + bss.bytes), format!("data {}, bss {}, {fields}", size(data.bytes), size(bss.bytes)));
     }
     if details.finalizers + details.queued_finalizers > 0 {
-        view.fact("finalizers", count(details.finalizers), format!("{} about to run", count(details.queued_finalizers)));
+        view.fact("finalizers", count(details.finalizers), format!("{} queued", count(details.queued_finalizers)));
     }
     let types = snapshot.types.unwrap_or(0);
     let headers = match details.malloc_headers {
         0 => String::new(),
-        headers => format!("and {} with the address of their type", plural(headers, "object", "objects")),
+        headers => format!("{} with a type address", plural(headers, "object", "objects")),
     };
     view.fact("types", count(types), headers);
     if let Some(program) = &details.types_from_exe {
@@ -76,7 +76,7 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
     let of = |name: &str| memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value);
     // GOGC=off sets the goal so high that it is never reached.
     let next = match of("NextGC") {
-        goal if goal >= 1 << 60 => "GC switched off".to_owned(),
+        goal if goal >= 1 << 60 => "GC off".to_owned(),
         goal => format!("next GC at {}", size(goal)),
     };
     let collections = plural(of("NumGC"), "collection", "collections");
@@ -98,17 +98,17 @@ fn show_dart(snapshot: &SnapshotInfo, details: &DartDetails, view: &mut View, se
         count(snapshot.objects.unwrap_or(0)),
         format!("{}, {immediates}", size(snapshot.shallow_bytes.unwrap_or(0))),
     );
-    let zero = format!("{} of them to no object", count(details.zero_references));
+    let zero = format!("{} to no object", count(details.zero_references));
     view.fact("references", count(snapshot.references.unwrap_or(0)), zero);
     let isolates = details.isolates.map(|isolates| plural(isolates, "isolate", "isolates")).unwrap_or_default();
     view.fact("roots", count(snapshot.roots.unwrap_or(0)), isolates);
     view.fact("classes", count(details.classes), format!("{} unused ids", count(details.class_holes)));
     let external = plural(details.external_properties, "object property", "object properties");
     view.fact("external", size(snapshot.external_bytes.unwrap_or(0)), format!("in {external}"));
-    let truncated = format!("strings cut to 128 characters by the VM: {}", count(details.truncated_strings));
+    let truncated = format!("{} truncated to 128 characters by the VM", count(details.truncated_strings));
     let [.., latin1, utf16, _, _] = details.by_tag.0;
     view.fact("strings", count(latin1 + utf16), truncated);
-    let capacity = format!("used of {} by the VM's own count", size(details.header.capacity));
+    let capacity = format!("of {} capacity, as counted by the VM", size(details.header.capacity));
     view.fact("heap", size(details.header.shallow_size), capacity);
     let mut biggest = details.top_classes.iter().take(3).map(|class| format!("{} {}", class.name, size(class.bytes)));
     if let Some(first) = biggest.next() {

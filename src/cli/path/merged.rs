@@ -58,8 +58,8 @@ pub(super) fn print_merged(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, sess
     let shortest = Shortest::of(heap, &graph);
     let most = memory::limit(&session.common).unwrap_or(u64::MAX);
     let Some(merged) = merged(&shortest, objects(), most) else {
-        let message = format!("path --type {glob} needs more than {} for the kinds of paths", session.size(most));
-        return Err(UsageError::new(message).hint("match fewer types; --max-memory allows more").into());
+        let message = format!("path --type {glob} needs more memory than the limit of {}", session.size(most));
+        return Err(UsageError::new(message).hint("match fewer types, or raise the limit with --max-memory").into());
     };
     let paths = Paths {
         kinds: merged.rows.len(),
@@ -145,11 +145,11 @@ fn sum(merged: &[Merged]) -> Total {
 fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Session) -> String {
     let Paths { kinds, total, unreachable } = paths;
     let mut text = format!(
-        "{} {}, {}, held over {}:\n",
+        "{} {}, {}, held by {}:\n",
         plural(total.count, "object", "objects"),
         session.terminal.bold(&name(glob)),
         session.size(total.bytes),
-        plural(*kinds as u64, "kind of shortest path", "kinds of shortest paths"),
+        plural(*kinds as u64, "distinct shortest path", "distinct shortest paths"),
     );
     rows.iter().for_each(|row| text.push_str(&lines(row, *total, session)));
     text.push('\n');
@@ -268,7 +268,7 @@ fn lines(row: &Row<'_>, total: Total, session: &Session) -> String {
     for (depth, group) in groups(row).into_iter().enumerate() {
         let indent = "  ".repeat(depth);
         text.push_str(&match group {
-            Group::Omitted(steps) => format!("   {indent}… {} left out\n", plural(steps, "step", "steps")),
+            Group::Omitted(steps) => format!("   {indent}… {} omitted\n", plural(steps, "step", "steps")),
             Group::Steps(steps) => format!("   {indent}└ {}\n", group_text(steps)),
         });
     }

@@ -86,7 +86,7 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: 
     let mut text = headline(session, analysed, object);
     text.push_str(&match (paths, analysed.heap.roots.is_empty()) {
         ([], true) => " The dump has no roots, so there are no paths.\n".to_owned(),
-        ([], false) => " No root reaches it: it is garbage, or only weakly held.\n".to_owned(),
+        ([], false) => " Not reachable from a root: garbage, or only weakly referenced.\n".to_owned(),
         ([_], _) => " Shortest path from a root:\n".to_owned(),
         (several, _) => format!(" The {} shortest paths from roots:\n", several.len()),
     });
@@ -113,7 +113,7 @@ fn drawing(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], sessio
             drawing.references.push(Arrow { from: from.object, to: to.object, label, weak: false });
         }
     }
-    drawing.fits().map_err(|error| UsageError::new(error.to_string()).hint("ask for fewer paths with -k"))?;
+    drawing.fits().map_err(|error| UsageError::new(error.to_string()).hint("show fewer paths with -k"))?;
     let sizes =
         |object: ObjectId| format!("{} / {}", session.size(analysed.shallow(object)), session.size(analysed.retained(object)));
     let mut out = Vec::new();

@@ -100,7 +100,7 @@ pub(crate) fn print<'a, T>(
                 Shown::Text(_) => Ok(()),
             }
         }),
-        OutputFormat::Github => Err(UsageError::new("--format github is for check").into()),
+        OutputFormat::Github => Err(UsageError::new("only check supports --format github").into()),
     }
 }
 

@@ -21,9 +21,9 @@ pub(crate) fn whole(total: &Values, metric: Metric, amount: Amount) -> String {
         Metric::Cpu => format!("{base} on a CPU"),
         Metric::Gc => format!("{base} in the garbage collector"),
         Metric::Samples => format!("{base} samples"),
-        Metric::MemoryGained => format!("{base} that came into use"),
-        Metric::MemoryFreed => format!("{base} that went out of use"),
-        Metric::Memory => format!("net {}, shares of {base} that came into use", amount.change(total.get(metric))),
+        Metric::MemoryGained => format!("{base} gained"),
+        Metric::MemoryFreed => format!("{base} freed"),
+        Metric::Memory => format!("net {}, shares of {base} gained", amount.change(total.get(metric))),
     }
 }
 

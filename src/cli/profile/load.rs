@@ -123,10 +123,10 @@ impl ProfileInput<'_> {
             return Ok(());
         }
         let (path, mode) = (show_path(&self.input.path), self.profile.mode.name());
-        let error = UsageError::new(format!("{path} has no {}: it was recorded in the mode {mode}", metric.name()));
+        let error = UsageError::new(format!("{path} has no {}: it was recorded in {mode} mode", metric.name()));
         let all = [Metric::Time, Metric::Cpu, Metric::Memory, Metric::Samples, Metric::Gc];
         let has: Vec<_> = all.into_iter().filter(|metric| self.has(*metric)).map(Metric::name).collect();
-        Err(error.hint(format!("it has {}", has.join(", "))))
+        Err(error.hint(format!("available: {}", has.join(", "))))
     }
 
     fn has(&self, metric: Metric) -> bool {
@@ -156,13 +156,21 @@ impl ProfileInput<'_> {
     pub(crate) fn report(&self, session: &Session) -> Status {
         let (profile, notes) = (&self.profile, &self.profile.notes);
         for (count, one, many) in [
-            (notes.replaced, "name was no UTF-8 and got U+FFFD", "names were no UTF-8 and got U+FFFD"),
-            (notes.unresolved, "key is defined nowhere", "keys are defined nowhere"),
+            (notes.replaced, "name is not UTF-8; invalid bytes become U+FFFD", "names are not UTF-8; invalid bytes become U+FFFD"),
+            (notes.unresolved, "key is not defined", "keys are not defined"),
             (notes.without_metric, "sample has no metric and counts as 0", "samples have no metric and count as 0"),
-            (notes.strays, "frame or metric belongs to no sample", "frames or metrics belong to no sample"),
-            (profile.names.cut(), "name was longer than 4096 bytes and was cut", "names were longer than 4096 bytes and were cut"),
-            (notes.deep, "stack was deeper than 65,536 frames and was cut", "stacks were deeper than 65,536 frames and were cut"),
-            (notes.clamped, "number was too large and was cut", "numbers were too large and were cut"),
+            (notes.strays, "frame or metric outside a sample ignored", "frames or metrics outside a sample ignored"),
+            (
+                profile.names.cut(),
+                "name is longer than 4096 bytes and was truncated",
+                "names are longer than 4096 bytes and were truncated",
+            ),
+            (
+                notes.deep,
+                "stack is deeper than 65 536 frames and was truncated",
+                "stacks are deeper than 65 536 frames and were truncated",
+            ),
+            (notes.clamped, "number over 64 bits was set to the maximum", "numbers over 64 bits were set to the maximum"),
         ] {
             if count > 0 {
                 session.terminal.warn(&self.input.path, &plural(count, one, many));
@@ -184,7 +192,7 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
         let id = thread.id(&profile.names);
         match selection.pid {
             Some(_) => format!("{} of process {}", shown(&id), thread.pid),
-            None if raw.is_empty() => "one without a name".to_owned(),
+            None if raw.is_empty() => "one without name".to_owned(),
             None => shown(&id),
         }
     };
@@ -198,7 +206,7 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     let mut seen = FxHashSet::default();
     names.retain(|name| seen.insert(name.clone()));
     if names.is_empty() {
-        return error.hint("it has no threads");
+        return error.hint("the profile has no threads");
     }
     let kind = match (kind, names.len()) {
         ("process", 2..) => "processes",
@@ -208,5 +216,5 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     let more = names.len().saturating_sub(SHOWN);
     names.truncate(SHOWN);
     let more = if more > 0 { format!(" and {}", plural(more as u64, "other", "others")) } else { String::new() };
-    error.hint(format!("it has the {kind} {}{more}", names.join(", ")))
+    error.hint(format!("the profile has the {kind} {}{more}", names.join(", ")))
 }

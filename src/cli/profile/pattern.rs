@@ -42,10 +42,10 @@ pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     alike.sort_unstable();
     alike.dedup();
     alike.truncate(SHOWN);
-    let error = UsageError::new(format!("no function fits {pattern}"));
+    let error = UsageError::new(format!("no function matches {pattern}"));
     match alike.is_empty() {
-        true => error.hint("`dumptool top -n 0` lists all functions; * stands for any characters"),
-        false => error.hint(format!("there is {}; * stands for any characters", alike.join(", "))),
+        true => error.hint("`dumptool top -n 0` lists all functions; * matches any characters"),
+        false => error.hint(format!("did you mean {}? * matches any characters", alike.join(", "))),
     }
 }
 

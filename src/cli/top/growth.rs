@@ -52,7 +52,7 @@ struct Point<'s> {
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     if args.by.is_some() || args.heap.objects.is_some() || args.heap.sort.is_some() {
         return Err(UsageError::new(
-            "--snapshot all counts types over all objects and sorts by growth: --by, --objects and --sort do not go with it",
+            "--by, --objects and --sort cannot be used with --snapshot all, which sorts all types by growth",
         )
         .into());
     }

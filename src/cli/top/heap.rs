@@ -23,14 +23,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let by = args.by.unwrap_or(ByArg::Type);
     let objects = args.heap.objects.unwrap_or(ObjectsArg::Live);
     if by == ByArg::Root && objects != ObjectsArg::Live {
-        return Err(UsageError::new("--by root counts live objects: roots hold no others").into());
+        return Err(UsageError::new("--by root supports only live objects").into());
     }
     if args.heap.quick {
         return run_quick(args, by, snapshot, input, session);
     }
     let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
-        return without_roots(session, input, &loaded, "there is nothing to group by", None);
+        return without_roots(session, input, &loaded, "objects cannot be grouped by root", None);
     }
     let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
     let is_retained = has_roots && objects != ObjectsArg::Unreachable;
@@ -70,7 +70,7 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
         _ => None,
     };
     if let Some(needs) = needs_graph {
-        return Err(UsageError::new(format!("{needs} needs the graph, which --quick does not build")).into());
+        return Err(UsageError::new(format!("{needs} cannot be used with --quick, which does not build the object graph")).into());
     }
     let counted = count_types(session, input, snapshot, &args.heap.roots)?;
     let mut histogram = quick(&counted, by);
@@ -221,15 +221,19 @@ impl<'a> Top<'a> {
                 footer.push_str(&format!(" · {unreachable}: {}, {}", plural(sum.count, "object", "objects"), bytes(sum)));
             }
             Some(_) => {}
-            None if self.incomplete => footer.push_str("\nno roots were read: nothing can be called live or dead"),
-            None if self.quick => footer.push_str(", whether live or not"),
-            None => footer.push_str("\nthe dump has no roots: nothing can be called live or dead, and nothing is retained"),
+            None if self.incomplete => {
+                footer.push_str("\nno roots before the damage: live and unreachable objects cannot be distinguished")
+            }
+            None if self.quick => footer.push_str(", live or not"),
+            None => footer.push_str("\nthe dump has no roots: all objects are counted, and retained sizes are not known"),
         }
         if self.incomplete && self.histogram.unreachable.is_some() {
-            footer.push_str("\nthe dump is damaged, and roots or references are missing: what is live is not known");
+            footer.push_str(
+                "\nthe dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished",
+            );
         }
         if self.names == Names::OfDump && self.by == ByArg::Type {
-            footer.push_str("\nthe dump has few names of types; --exe PROGRAM takes them from the executable that wrote it");
+            footer.push_str("\nthe dump has few type names; use --exe PROGRAM to read them from the executable that wrote it");
         }
         footer + "\n"
     }

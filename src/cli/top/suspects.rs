@@ -23,12 +23,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let snapshot = match args.heap.snapshot {
         None => None,
         Some(Snapshots::One(snapshot)) => Some(snapshot),
-        Some(Snapshots::All) => return Err(UsageError::new("--suspects looks at one snapshot").into()),
+        Some(Snapshots::All) => return Err(UsageError::new("--suspects analyzes a single snapshot").into()),
     };
     let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
-        return without_roots(session, input, &loaded, "nothing can be said about who holds what", None);
+        return without_roots(session, input, &loaded, "suspects cannot be found", None);
     }
     let analysed = Analysed::of(heap);
     let shortest = Shortest::of(heap, &analysed.graph);
@@ -89,7 +89,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     fn text(&self, found: &[Suspect], most: usize) -> String {
         let live = self.session.size(self.analysed.tree.live_bytes());
         if found.is_empty() {
-            return format!("nothing stands out in {live} of live objects\n");
+            return format!("no suspects: no object or type dominates the {live} live heap\n");
         }
         let mut text = String::new();
         for suspect in &found[..most] {
@@ -111,7 +111,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         }
         let suspects = plural(found.len() as u64, "suspect", "suspects");
         text.push_str(&format!(
-            "showing {} of {suspects} in {live} of live objects; `dumptool path` tells more\n",
+            "showing {} of {suspects} in the {live} live heap; `dumptool path` shows why they are alive\n",
             count(most as u64)
         ));
         text
@@ -149,7 +149,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         let mostly_own = holder.own >= holder.retained.div_ceil(2);
         let inside = holder.inside.filter(|_| !mostly_own).map(|group| {
             let of = shown(type_name(self.heap(), group.of));
-            format!("most of it in {} {of}, which retain {}", count(group.count), self.session.size(group.bytes))
+            format!("mostly {} {of}, which retain {}", count(group.count), self.session.size(group.bytes))
         });
         let own = mostly_own.then(|| format!("{} of it is the object itself", self.session.size(holder.own)));
         [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)]
@@ -204,7 +204,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
                 count(sparse.used),
                 count(sparse.capacity)
             ),
-            format!("the worst is {}", self.named(sparse.example)),
+            format!("emptiest: {}", self.named(sparse.example)),
         ]
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
         let hint = Some("`dumptool top` counts objects by type");
-        return without_roots(session, input, &loaded, "nothing dominates anything", hint);
+        return without_roots(session, input, &loaded, "there is no dominator tree", hint);
     }
     let graph = Graph::of(heap);
     let (tree, roots) = DominatorTree::with_root_groups(heap, &graph);
@@ -78,7 +78,7 @@ fn columns<'a>(heap: &'a Heap<'_>, lines: &'a [TreeLine], session: &'a Session) 
 fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
     let of = match &line.what {
         TreeItem::Heap => return ("live heap", ""),
-        TreeItem::Root(None) => return ("several roots", ""),
+        TreeItem::Root(None) => return ("held by more than one root", ""),
         TreeItem::Root(Some((kind, name))) => return (name, kind.name()),
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.type_of[object.index()],
         TreeItem::Group(group) => *group,
@@ -126,12 +126,14 @@ fn text(loaded: &Loaded<'_>, lines: &[TreeLine], options: TreeOptions, session: 
     }
     let objects = lines.first().map_or(0, |line| line.count);
     let shown = match (lines.len() < options.lines, options.min_share > 0.0) {
-        (false, _) => format!("the {} largest lines (-n for more)", count(lines.len() as u64)),
-        (true, true) => format!("all lines of at least {}", percent(options.min_share)),
+        (false, _) => format!("showing the {} largest lines (-n for more)", count(lines.len() as u64)),
+        (true, true) => format!("all lines with a share of at least {}", percent(options.min_share)),
         (true, false) => "all lines".to_owned(),
     };
     let live = match loaded.incomplete {
-        true => "reached; the dump is damaged, and roots or references are missing: what is live is not known",
+        true => {
+            "reached; the dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished"
+        }
         false => "live",
     };
     table.render() + &format!("{shown}; {}, {} {live}\n", plural(objects, "object", "objects"), session.size(whole))

@@ -78,7 +78,7 @@ impl<'a> View<'a> {
         let root = match found[..] {
             [only] => only.clone(),
             _ => GroupLabel {
-                name: format!("{} like {pattern}", plural(found.len() as u64, "function", "functions")).into(),
+                name: format!("{} matching {pattern}", plural(found.len() as u64, "function", "functions")).into(),
                 ..GroupLabel::default()
             },
         };
@@ -99,7 +99,7 @@ impl<'a> View<'a> {
             let heading = |text: &str| self.session.terminal.dim(text) + "\n";
             let (callers, called) = both.split_at(callers);
             let callers = match callers.len() {
-                1 => "  nothing: it is where stacks begin\n".to_owned(),
+                1 => "  nothing (outermost frame)\n".to_owned(),
                 _ => self.lines(&callers[1..]),
             };
             let (cost, all) = (&focus.callees.node(0).sums.total, &self.selected.total);

@@ -92,7 +92,7 @@ pub fn write<W: Write>(
     if plan.nodes > MAX_NODES || plan.edges > MAX_EDGES {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,
-            "the heap has more objects or references than a heap snapshot can",
+            "the heap has more objects or references than the heapsnapshot format allows",
         ));
     }
     let mut out = Out::new(out);
