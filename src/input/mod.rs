@@ -190,7 +190,7 @@ pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptio
 /// A damaged dump gives the objects before the damage, with [`TypeCounts::damage`] set.
 ///
 /// # Errors
-/// As [`load()`].
+/// Like [`load()`].
 pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     (heap(format)?.histogram)(bytes, options)
 }

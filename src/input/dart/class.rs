@@ -53,7 +53,7 @@ pub struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn count(&self) -> u64 {
         self.count
     }

@@ -71,7 +71,7 @@ use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
 
-/// What the format is called, how it is detected, and what reads it.
+/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Dart,
     name: "dart",

@@ -11,7 +11,7 @@ records! {
     pub enum Draft<'a> {
         /// A pointer in a stack frame.
         4 "stack_root" StackRoot {
-            /// What it points to.
+            /// The target address.
             pointer: u64 = uvarint("a stack root") => address,
             /// The frame, by its `sp`.
             sp: u64 = uvarint("a stack root's frame") => address
@@ -20,12 +20,12 @@ records! {
         5 "data_root" DataRoot {
             /// Where it stands.
             found_at: u64 = uvarint("a data root's place") => address,
-            /// What it points to.
+            /// The target address.
             pointer: u64 = uvarint("a data root") => address
         },
         /// A pointer from elsewhere.
         6 "other_root" OtherRoot {
-            /// What it points to.
+            /// The target address.
             pointer: u64 = uvarint("a root") => address
         },
         /// A type.

@@ -20,7 +20,7 @@ pub struct Object<'a> {
     pub fields: FieldList<'a>,
 }
 
-/// What 1.3 and the draft say of an object instead of its pointers.
+/// The type and kind of an object in 1.3 and the draft, which list no pointers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Typed {
     /// Address of the type, 0 if it has no pointers or is not known.

@@ -8,9 +8,9 @@ use crate::input::record::record;
 record! {
     /// A root of 1.3 that is in no segment.
     pub struct OtherRoot<'a> {
-        /// What it is: `runtime type info`.
+        /// The description, such as `runtime type info`.
         description: &'a [u8] = string("a root's description") => text,
-        /// What it points to.
+        /// The target address.
         pointer: u64 = uvarint("a root") => address,
     }
 }

@@ -87,7 +87,7 @@ impl<'a> ClassDump<'a> {
 /// Static fields or constants, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Statics<'a> {
-    /// How many there are.
+    /// The number of entries.
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,
@@ -150,7 +150,7 @@ impl<'a> Statics<'a> {
 /// Fields of objects, decoded on demand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fields<'a> {
-    /// How many there are.
+    /// The number of entries.
     pub count: u16,
     bytes: &'a [u8],
     ids: IdSize,

@@ -1,9 +1,9 @@
-//! How HotSpot lays out the fields of a class behind those of its superclass.
+//! HotSpot's layout of a class's own fields after those of its superclass.
 
 use super::classes::Fields;
 use crate::java::FieldType;
 
-/// How many fields of each width a class adds to its superclass.
+/// The number of fields of each width that a class adds to its superclass.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Widths {
     pub references: u64,
@@ -55,7 +55,7 @@ impl Widths {
     }
 }
 
-/// What becomes of the gaps between fields.
+/// The treatment of gaps between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
     /// All are filled, those of superclasses too: JDK 15 and later (`FieldLayoutBuilder`, JDK-8237767).

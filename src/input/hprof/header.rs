@@ -5,12 +5,12 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use byteorder::BE;
 
-/// What stands in front of the records.
+/// The header before the records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// `1.0.1`, `1.0.2` or `1.0.3`.
     pub version: &'static str,
-    /// How wide ids are.
+    /// The width of ids.
     pub id_size: IdSize,
     /// When the file was written, in milliseconds since 1970.
     pub timestamp: u64,

@@ -3,7 +3,7 @@
 use super::fields::Widths;
 use super::layout::is;
 
-/// What the JVM does to a class.
+/// A change that the JVM makes to a class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Hidden {
     /// Fields that every version since 11 injects.
@@ -75,7 +75,7 @@ const FIXED: [&str; 16] = [
     "java.lang.Long",
 ];
 
-/// What the JVM does to the class of a name.
+/// Returns the change that the JVM makes to the class with this name.
 pub(super) fn hidden(name: &[u8]) -> Hidden {
     if !name.starts_with(b"java") && !name.starts_with(b"jdk") {
         return Hidden::default();

@@ -28,7 +28,7 @@ const EXAMPLES: usize = 5;
 /// One class in so many may contradict all layouts before addresses are not trusted.
 const TRUST: usize = 16;
 
-/// How sizes are found, and what that rests on.
+/// The source of object sizes and the evidence for it.
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub rule: Rule,

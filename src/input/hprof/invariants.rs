@@ -1,4 +1,4 @@
-//! What `check` says of a file: the invariants that the format promises.
+//! The invariants of the format, as verified by `check`.
 //!
 //! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. What does **not** hold is not
 //! checked: serials of traces may name none, the instance size of a class means different things, threads need no record.
@@ -56,7 +56,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// What the second pass finds, in the order of the report.
+/// The findings of the second pass, in report order.
 struct Checker<'s, 'a> {
     scan: &'s mut Scan<'a>,
     addresses: &'s Addresses,

@@ -31,7 +31,7 @@ pub struct Class<'a> {
     pub size: u64,
     /// Where the words of a StackChunk's stack stand among its values.
     pub(super) words: Option<usize>,
-    /// What the JVM adds to the class itself.
+    /// The fields that the JVM adds to the class itself.
     pub(super) hidden: Hidden,
     /// It adds to this class or one above it what depends on the version.
     pub(super) larger: bool,
@@ -92,7 +92,7 @@ impl<'a> ClassTable<'a> {
         self.classes.iter()
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.classes.len()
     }

@@ -173,7 +173,7 @@ impl Types {
     }
 }
 
-/// What could not be loaded as it is in the file.
+/// Data that could not be loaded as it is in the file.
 #[derive(Default)]
 struct Faults {
     dangling: Saturating<u64>,

@@ -93,7 +93,7 @@ pub use summary::info;
 
 use crate::input::format::{Format, FormatSpec, HeapReader, Kind, ProfileReader};
 
-/// What the format is called, how it is detected, and what reads it.
+/// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
     format: Format::Hprof,
     name: "hprof",

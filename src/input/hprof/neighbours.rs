@@ -20,7 +20,7 @@ const PAGE: u32 = 14;
 /// Pages without objects that may stand between neighbours.
 const EMPTY_PAGES: u64 = 64;
 
-/// What is known of the distance from the objects of a class to the next ones.
+/// The known distances from the objects of a class to the next objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Distance {
     /// The smallest one, in bytes.
@@ -52,7 +52,7 @@ impl Distance {
     }
 }
 
-/// What stands at an address.
+/// The kind of object at an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum What {
     /// An object of the class of this row.
@@ -248,7 +248,7 @@ fn hash(page: u64) -> u64 {
     page.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
-/// What the addresses of a file's objects say.
+/// The layout facts inferred from the addresses of a file's objects.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Neighbours {
     rows: FxHashMap<u64, u32>,

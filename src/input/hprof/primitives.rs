@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::java::FieldType;
 use byteorder::{BE, ByteOrder};
 
-/// How wide ids are in a file.
+/// The width of ids in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IdSize {
     /// 4 bytes.
@@ -50,7 +50,7 @@ impl IdSize {
     }
 }
 
-/// What the reader does with a type.
+/// The reader's use of a type.
 impl FieldType {
     /// Reads the tag of a type.
     #[inline]

@@ -114,7 +114,7 @@ pub struct Records<'a> {
     /// Behind the current segment.
     cursor: Cursor<'a>,
     header: Header,
-    /// What is left of the current segment or heap dump.
+    /// The rest of the current segment or heap dump.
     heap: Cursor<'a>,
     /// The input ends inside of the segment.
     cut: bool,
@@ -218,7 +218,7 @@ impl<'a> Records<'a> {
         self.fail(error, start)
     }
 
-    /// What is wrong when the input ends here.
+    /// Returns the error for an input that ends here.
     #[cold]
     fn end(&mut self) -> Option<Error> {
         if self.ended || !(self.cut || self.open) {

@@ -14,7 +14,7 @@ pub struct RootTag {
     pub name: &'static str,
     /// The name for people, which follows the thread's if there is one.
     pub title: &'static str,
-    /// What it is in the model.
+    /// The kind of root in the model.
     pub kind: RootKind,
     rest: Rest,
 }
@@ -57,7 +57,7 @@ pub static ROOT_TAGS: [RootTag; 16] = [
 pub struct Root {
     /// Position of its kind in [`ROOT_TAGS`].
     index: u8,
-    /// What it keeps alive.
+    /// The id of the object that the root keeps alive.
     pub object: u64,
     /// The handle of a JNI global.
     handle: u64,

@@ -38,7 +38,7 @@ pub(super) struct Scan<'a> {
     pub addresses: AddressesBuilder,
     /// How many were added to `addresses`.
     pub objects: Saturating<u64>,
-    /// How large objects are.
+    /// The sizes of objects.
     pub sizes: Found,
     pub virtual_threads: VirtualThreads,
     /// dumptool wrote the file.
@@ -49,7 +49,7 @@ pub(super) struct Scan<'a> {
     pub repeated_classes: Saturating<u64>,
     /// There are roots of system classes.
     pub has_system_classes: bool,
-    /// What ended the pass early.
+    /// The error that ended the pass early.
     pub damage: Option<Error>,
 }
 
@@ -198,7 +198,7 @@ impl<'a> Scan<'a> {
         self.classes.index(class).and_then(|index| self.classes.get(index))?.words_field(hidden(name), &self.strings, self.ids)
     }
 
-    /// What `-v` says.
+    /// Returns the lines that `-v` prints.
     pub(super) fn remarks(&self) -> Vec<String> {
         let name = |index| {
             self.classes.get(index).map_or_else(String::new, |class| class_name(self.strings.text(class.name), false).into())

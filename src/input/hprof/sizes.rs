@@ -1,4 +1,4 @@
-//! How large objects are in memory, which no file says for all of them.
+//! Sizes of objects in memory, which no file states for all objects.
 //!
 //! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every class is that of its
 //!   objects. dumptool, Android and SubstrateVM write it so. Arrays have a header of the size of a java.lang.Object and
@@ -21,7 +21,7 @@ use super::objects::PrimitiveArray;
 use super::primitives::IdSize;
 use crate::java::FieldType;
 
-/// How sizes are found.
+/// The source of object sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// From the classes.
@@ -35,7 +35,7 @@ pub enum Rule {
     HotSpot(Layout),
 }
 
-/// How HotSpot lays out objects. All numbers are bytes.
+/// HotSpot's object layout. All numbers are bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// A reference: 4 beside pointers of 8 when references are compressed.
@@ -46,9 +46,9 @@ pub struct Layout {
     pub array: u64,
     /// Where elements of 8 bytes begin.
     pub wide_array: u64,
-    /// What every address is a multiple of.
+    /// The alignment of objects.
     pub alignment: u64,
-    /// What becomes of gaps between fields.
+    /// The treatment of gaps between fields.
     pub gaps: Gaps,
     /// A java.lang.Class without static fields; 0 if class objects count these only.
     pub mirror: u64,

@@ -1,4 +1,4 @@
-//! What `info` says of a file.
+//! The summary of a file for `info`.
 
 use super::inference;
 use super::layout::ClassTable;
@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
 
-/// How many classes [`HprofDetails::top_classes`] names.
+/// The maximum number of classes in [`HprofDetails::top_classes`].
 const TOP_CLASSES: usize = 10;
 
 /// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the objects.

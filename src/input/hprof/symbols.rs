@@ -93,7 +93,7 @@ impl<'a> FrameIds<'a> {
         Ok(Self { count, bytes, ids })
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub fn count(&self) -> u32 {
         self.count
     }

@@ -1,4 +1,4 @@
-//! What objects hold besides references: texts, numbers, bytes. Decoded on demand, from the file.
+//! The values of objects besides references: texts, numbers, bytes. Decoded from the file on demand.
 
 use super::layout::is;
 use super::objects::{Instance, Object};
@@ -18,7 +18,7 @@ pub(super) struct Contents<'a> {
     ids: IdSize,
     /// Where the record of each object stands.
     positions: Offsets,
-    /// How the objects of a type are decoded, for types that have a value.
+    /// The decoder of each type that has a value.
     decoders: FxHashMap<TypeId, Decoder>,
     /// Types that class objects stand for, by id.
     classes: FxHashMap<u64, TypeId>,

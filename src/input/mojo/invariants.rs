@@ -1,4 +1,4 @@
-//! What `check` verifies of a MOJO file: what every Austin release keeps to.
+//! The invariants that `check` verifies for a MOJO file; every Austin release keeps them.
 
 use super::summary::{Tally, parse_ratio};
 use crate::error::Result;
@@ -45,7 +45,7 @@ fn check_metrics(tally: &Tally<'_>, findings: &mut Findings) {
     }
 }
 
-/// What Austin itself says at the end of the file.
+/// Austin's own counts at the end of the file.
 fn check_totals(tally: &Tally<'_>, findings: &mut Findings) {
     if let Some(count) = tally.number("count") {
         findings.equal("metadata.count", count, tally.samples.0, "samples");

@@ -1,4 +1,4 @@
-//! What the keys of a MOJO file refer to.
+//! The names and frames behind the keys of a MOJO file.
 //!
 //! Keys are pointers of the profiled process, so they mean something only together with the process of the last STACK:
 //! two processes use the same keys for different things. They are defined again when memory is reused, and a frame binds
@@ -37,7 +37,7 @@ impl<N, F> Default for Keys<N, F> {
     }
 }
 
-/// What stands for a name that is defined nowhere.
+/// The placeholder for an undefined name.
 pub(super) const UNRESOLVED: &[u8] = b"<unresolved>";
 pub(super) const UNKNOWN: &[u8] = b"<unknown>";
 
@@ -99,7 +99,7 @@ impl<N: Copy, F: Copy> Keys<N, F> {
         before_any_stack.or_else(|| self.last.strings.get(&key)).copied()
     }
 
-    /// As [`Self::string_elsewhere`], for a frame.
+    /// Like [`Self::string_elsewhere`], for a frame.
     pub(super) fn frame_elsewhere(&self, key: u64) -> Option<F> {
         let before_any_stack = self.processes.first()?.frames.get(&key);
         before_any_stack.or_else(|| self.last.frames.get(&key)).copied()

@@ -40,7 +40,7 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
 /// Loads a profile in parts, which end where a sample does.
 ///
 /// # Errors
-/// As [`load()`].
+/// As for [`load()`].
 pub fn load_in_parts(bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
@@ -72,7 +72,7 @@ struct Loader<'a, 'p> {
     task: Option<Task>,
 }
 
-/// What the process, interpreter and name of a STACK refer to.
+/// The thread and key scope of a STACK.
 #[derive(Clone, Copy)]
 struct Place {
     thread: ThreadId,

@@ -197,7 +197,7 @@ impl<'a> Records<'a> {
         (count > 0).then(|| FrameRefs { count, offset: last.0, key: Varint::of_leb128(last.1).as_key() })
     }
 
-    /// As [`Records::frame_refs`], but gives the bytes of the run. [`keys_of_run`] takes them apart.
+    /// Like [`Records::frame_refs`], but returns the bytes of the run, which [`keys_of_run`] splits.
     #[inline]
     pub(super) fn run(&mut self) -> &'a [u8] {
         let start = self.cursor.rest();

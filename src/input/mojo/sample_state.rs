@@ -1,4 +1,4 @@
-//! What the events of a sample say besides its frames.
+//! The state that the events of a sample set besides its frames.
 
 use super::records::{Event, Varint};
 

@@ -10,7 +10,7 @@ use crate::model::profile::StackTree;
 use crate::model::sample::{Sample, SampleFrame, SampleSink};
 use rustc_hash::FxHashMap;
 
-/// What ended a stream of samples.
+/// The end of a stream of samples.
 #[derive(Debug)]
 pub enum Stop<E> {
     /// The input is damaged. All that came before has been given to the sink; the sample that was open has not.
@@ -19,7 +19,7 @@ pub enum Stop<E> {
     Sink(E),
 }
 
-/// What was counted while streaming.
+/// Counts from streaming.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Streamed {
     /// Samples given to the sink.

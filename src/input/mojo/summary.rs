@@ -1,4 +1,4 @@
-//! What `info` says of a MOJO file: counts and sums of one pass.
+//! The summary of a MOJO file for `info`: counts and sums from one pass.
 
 use super::records::{Event, FrameRefs, Records, Varint};
 use super::sample_state::SampleState;
@@ -31,7 +31,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// What one pass over the events counts.
+/// Counts from one pass over the events.
 pub(super) struct Tally<'a> {
     pub(super) version: u64,
     pub(super) counts: [u64; Event::NAMES.len()],
@@ -203,7 +203,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// How many events of a name there were.
+    /// Returns the number of events with a name.
     pub(super) fn count(&self, name: &str) -> u64 {
         Event::NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count)
     }

@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::model::sample::SampleFrame;
 use std::num::Saturating;
 
-/// How a key is looked up that its process did not define.
+/// The lookup of a key that its process did not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
     /// Then among the definitions made before any STACK (austinp 3.4.0), then the latest one of any process

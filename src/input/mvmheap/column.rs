@@ -253,7 +253,7 @@ pub(super) enum Numbers<'a> {
 }
 
 impl Numbers<'_> {
-    /// How many there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         match self {
             Self::U8(numbers) => numbers.len(),

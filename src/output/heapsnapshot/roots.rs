@@ -36,7 +36,7 @@ impl Groups {
         Self { keys, first, order }
     }
 
-    /// How many there are.
+    /// Returns the number of entries.
     pub(super) fn len(&self) -> usize {
         self.keys.len()
     }

@@ -32,7 +32,7 @@ struct Work<'w> {
     found: &'w mut Found,
 }
 
-/// What comes of a chunk of rows.
+/// The result for a chunk of rows.
 #[derive(Default)]
 struct Found {
     targets: Vec<ObjectId>,

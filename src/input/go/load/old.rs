@@ -30,9 +30,9 @@ struct OldType {
     fields: Vec<Field>,
 }
 
-/// How the objects of one type and kind are laid out.
+/// The layout of the objects of one type and kind.
 pub(super) struct OldLayout {
-    /// What users call it; None if all that is known is the size of the objects.
+    /// The type's name. `None` if only the object size is known.
     pub(super) name: Option<String>,
     /// The number of elements varies.
     pub(super) array: bool,
@@ -56,7 +56,7 @@ impl OldTypes {
         });
     }
 
-    /// As [`Self::add_type`].
+    /// Like [`Self::add_type`].
     pub(super) fn add_draft_type(&mut self, record: &DraftType<'_>) {
         let fields = record.pointers.iter().map(|offset| Field { kind: FieldKind::Ptr, offset });
         self.add_type(record.addr, record.size, record.name, fields);
@@ -164,7 +164,7 @@ impl OldLayout {
         every.chain(repeated)
     }
 
-    /// How many fields an object of this size has.
+    /// Returns the number of fields of an object of this size.
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
         match self.conservative {
             true => words_in(size, pointer_size),

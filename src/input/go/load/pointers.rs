@@ -58,7 +58,7 @@ pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option
     survey.words.at(contents, 0).filter(|&address| may_have && address != 0)
 }
 
-/// What is wrong with pointers.
+/// Counts of invalid pointers.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Faults {
     /// Fields beyond the end of the memory.
@@ -207,7 +207,7 @@ impl<'s, 'a> Reader<'s, 'a> {
         }
     }
 
-    /// Says what the object at an address is, if there is one.
+    /// Adds a hint for the object at an address, if there is one.
     pub(super) fn hint_at(&self, address: u64, hint: Hint) {
         if let Some(object) = self.object_of(address) {
             self.hints.add(object, hint);

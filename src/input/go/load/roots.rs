@@ -1,4 +1,4 @@
-//! What keeps objects alive: the records that are no objects.
+//! Roots: the records other than objects that keep objects alive.
 //!
 //! | record | roots |
 //! |---|---|

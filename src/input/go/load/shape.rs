@@ -30,7 +30,7 @@ pub(super) enum Shape {
 pub(super) struct Signature {
     size: u64,
     hash: u64,
-    /// How many there are.
+    /// The number of pointers.
     pub(super) pointers: u32,
 }
 

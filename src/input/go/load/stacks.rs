@@ -1,4 +1,4 @@
-//! Which call frames are scanned word by word.
+//! Selects the call frames to scan word by word.
 //!
 //! The dump lists the pointers of a frame's plain variables. Variables whose address is taken ("stack objects", since Go
 //! 1.12) are not listed; the collector finds them by pointers into the frame. So does this: a frame into which a live word

@@ -17,7 +17,7 @@ use crate::model::heap::MAX_OBJECTS;
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
-/// What the first pass finds.
+/// The results of the first pass.
 pub(super) struct Survey<'a> {
     pub(super) version: Version,
     pub(super) params: Option<Params<'a>>,
@@ -58,7 +58,7 @@ impl<'a> Survey<'a> {
     /// As [`Self::new`], but instead of the addresses something else is made of the objects.
     ///
     /// # Errors
-    /// As [`Self::new`].
+    /// Like [`Self::new`].
     pub(super) fn with<T: Take<'a>>(bytes: &'a [u8], progress: impl Fn(u64), empty: impl Fn() -> T) -> Result<(Self, T)> {
         let assumed = assumed_rule(bytes)?;
         let (survey, taken, rule) = Pass::run(bytes, assumed, &progress, empty())?;

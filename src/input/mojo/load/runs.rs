@@ -1,4 +1,4 @@
-//! What runs of references meant when they were last met.
+//! A cache of the meaning of runs of references.
 
 use crate::model::profile::StackId;
 use rustc_hash::FxHasher;

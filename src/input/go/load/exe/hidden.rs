@@ -150,7 +150,7 @@ pub(super) fn add(
     add_fields(name, size, fields, slots, pointers, types, layouts)
 }
 
-/// As [`add`], with named parts.
+/// Like [`add`], with named parts.
 pub(super) fn add_fields(
     name: String,
     size: u64,

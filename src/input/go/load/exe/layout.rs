@@ -22,7 +22,7 @@ pub(super) struct Slot {
     pub(super) holds: Holds,
 }
 
-/// What a slot holds.
+/// The contents of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Holds {
     Pointer(TypeRef),

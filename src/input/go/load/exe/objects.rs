@@ -1,11 +1,11 @@
-//! What is known of the type of each object, and whether a type fits an object.
+//! The known type of each object, and tests whether a type fits an object.
 
 use super::layout::Layout;
 use super::types::{Kind, TypeRef, Types};
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 
-/// How well a type explains an object; larger is better.
+/// A score for how well a type explains an object; larger is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fit {
     /// The type agrees with the beginning of the object's pointers only.

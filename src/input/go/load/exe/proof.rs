@@ -10,12 +10,12 @@ use super::types::Types;
 use crate::error::{Error, Result};
 use crate::input::go::roots::Segment;
 
-/// How an executable was found to be the one of a dump.
+/// The evidence that an executable matches a dump.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Proof {
     /// Address in the process less the link address.
     pub(super) slide: u64,
-    /// What agrees, for people: `118 frames`.
+    /// A description of what matches, such as `118 frames`.
     pub(super) checks: Vec<String>,
 }
 

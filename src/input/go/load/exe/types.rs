@@ -23,7 +23,7 @@ pub(super) struct Type {
     pub(super) direct: bool,
 }
 
-/// What a type is made of.
+/// The structure of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number or truth value; the kind of `abi.Kind`, 1 (`bool`) to 16 (`complex128`).
