@@ -2,6 +2,8 @@
 
 mod convert;
 
+pub(crate) use convert::output_formats;
+
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::detect;

@@ -20,7 +20,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("detect", &["error", "input"]),
     ("output", &["analysis", "error", "java", "model"]),
     ("open", &["analysis", "detect", "error", "input", "model", "output", "source"]),
-    ("cli", &["analysis", "detect", "error", "input", "model", "output", "source"]),
+    ("cli", &["analysis", "detect", "error", "input", "model", "open", "output", "source"]),
     ("lib", &[]),
     ("main", &[]),
 ];

@@ -5,8 +5,8 @@ use super::print::{Align, Columns, Document, Shown, Table, Value, print};
 use super::session::Session;
 use super::status::Status;
 use super::terminal::Terminal;
-use crate::input::{FORMATS, Format, Kind};
-use clap::ValueEnum;
+use crate::input::{FORMATS, Kind};
+use crate::open::output_formats;
 
 /// A format that is read, or written.
 struct Row {
@@ -50,85 +50,6 @@ fn yes(value: bool) -> String {
     if value { "yes".to_owned() } else { String::new() }
 }
 
-impl Target {
-    /// The name on the command line and in JSON.
-    pub(super) fn name(self) -> &'static str {
-        match self {
-            Self::Austin => "austin",
-            Self::Hprof => "hprof",
-            Self::Heapsnapshot => "heapsnapshot",
-            Self::Folded => "folded",
-            Self::Svg => "svg",
-            Self::Speedscope => "speedscope",
-            Self::Pprof => "pprof",
-            Self::Firefox => "firefox",
-            Self::Jsonl => "jsonl",
-            Self::Csv => "csv",
-            Self::Mojo => "mojo",
-        }
-    }
-
-    /// The extensions that pick the format, without those of compressions.
-    pub(super) fn extensions(self) -> &'static [&'static str] {
-        match self {
-            Self::Austin => &["austin"],
-            Self::Hprof => &["hprof"],
-            Self::Heapsnapshot => &["heapsnapshot"],
-            Self::Folded => &["folded", "collapsed"],
-            Self::Svg => &["svg"],
-            Self::Speedscope => &["speedscope.json", "speedscope"],
-            Self::Pprof => &["pb", "pprof"],
-            Self::Firefox => &["firefox.json", "firefox"],
-            Self::Jsonl => &["jsonl"],
-            Self::Csv => &["csv"],
-            Self::Mojo => &["mojo"],
-        }
-    }
-
-    /// The format that a file name picks.
-    pub(super) fn of_name(name: &str) -> Option<Self> {
-        let plain = [".gz", ".zst"].iter().find_map(|compression| name.strip_suffix(compression)).unwrap_or(name);
-        let picks = |target: &Self| {
-            let mut extensions = target.extensions().iter();
-            extensions.any(|extension| plain.strip_suffix(extension).is_some_and(|stem| stem.ends_with('.')))
-        };
-        Self::value_variants().iter().copied().find(picks)
-    }
-
-    fn title(self) -> &'static str {
-        match self {
-            Self::Austin => "Austin's text (collapsed stacks), dialects full and peer",
-            Self::Hprof => "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; profiles in the style of the JDK's hprof agent",
-            Self::Heapsnapshot => "V8 heap snapshot, for Chrome DevTools, memlab",
-            Self::Folded => "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
-            Self::Svg => "flame graph, for browsers (requires the build feature flamegraph)",
-            Self::Speedscope => "speedscope JSON, for speedscope.app",
-            Self::Pprof => "pprof, for go tool pprof, Grafana, Parca",
-            Self::Firefox => "Firefox profile version 55, for profiler.firefox.com",
-            Self::Jsonl => "JSON lines: samples, sums, or a table of a heap (--table), for jq, DuckDB",
-            Self::Csv => "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets",
-            Self::Mojo => "Austin MOJO 3",
-        }
-    }
-
-    /// The formats that can be written from an input.
-    pub(super) fn of(format: Format, kind: Kind) -> Vec<Self> {
-        // The sums of an hprof profile are no samples that could be written one by one.
-        let has = |target: &Self| format != Format::Hprof || !matches!(target, Self::Austin | Self::Mojo);
-        Self::value_variants().iter().copied().filter(|target| target.takes(kind) && has(target)).collect()
-    }
-
-    /// Whether a kind of inputs can be written so.
-    fn takes(self, kind: Kind) -> bool {
-        match self {
-            Self::Heapsnapshot => kind == Kind::Heap,
-            Self::Austin | Self::Mojo => kind == Kind::Profile,
-            // A dominator tree is a profile, and everything can be a table.
-            _ => true,
-        }
-    }
-}
-
 fn rows() -> Vec<Row> {
     let read = FORMATS.into_iter().map(|format| Row {
         name: format.name(),
@@ -139,12 +60,12 @@ fn rows() -> Vec<Row> {
         versions: format.versions().to_owned(),
         extensions: format.extensions().to_vec(),
         magics: format.magics().iter().map(|magic| magic.escape_ascii().to_string()).collect(),
-        targets: Target::of(format, format.kind()).into_iter().map(Target::name).collect(),
+        targets: output_formats(format, format.kind()).map(Target::name).collect(),
     });
-    let written = Target::value_variants().iter().map(|target| Row {
+    let written = Target::ALL.into_iter().map(|target| Row {
         name: target.name(),
         title: target.title().to_owned(),
-        kind: match (target.takes(Kind::Heap), target.takes(Kind::Profile)) {
+        kind: match (target.takes_heaps(), target.takes_profiles()) {
             (true, true) => "both",
             (true, false) => "heap",
             (false, _) => "profile",

@@ -7,8 +7,8 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::live::live;
 use crate::error::{Error, Result};
-use crate::input::Kind;
 use crate::input::load::ProfileOptions;
+use crate::input::{Format, Kind};
 use crate::model::heap::Heap;
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::{Selection, WeightedStacks, of_profile};
@@ -37,12 +37,9 @@ impl Dump {
     /// cannot be written.
     pub fn convert(&self, to: &str, out: impl Write) -> Result<Vec<Loss>> {
         let kind = self.kind();
-        let fits = |format: &OutputFormat| match kind {
-            Kind::Heap => format.takes_heaps(),
-            Kind::Profile => format.takes_profiles(),
-        };
-        let Some(format) = OutputFormat::from_name(to).filter(fits) else {
-            let names: Vec<_> = OutputFormat::ALL.into_iter().filter(fits).map(OutputFormat::name).collect();
+        let possible = output_formats(self.format(), kind);
+        let Some(format) = possible.clone().find(|format| format.name() == to) else {
+            let names: Vec<_> = possible.map(OutputFormat::name).collect();
             return Err(Error::other_kind(format!("{} cannot be converted to {to}", self.format().title()))
                 .hint(format!("it can be converted to {}", names.join(", "))));
         };
@@ -60,6 +57,17 @@ impl Dump {
         let keep_samples = matches!(format, Austin | Csv | Firefox | Jsonl | Mojo | Speedscope);
         self.whole_profile(ProfileOptions::default().keep_samples(keep_samples))
     }
+}
+
+/// The formats that a heap or profile of an input format can be written in.
+pub(crate) fn output_formats(from: Format, kind: Kind) -> impl Iterator<Item = OutputFormat> + Clone {
+    OutputFormat::ALL.into_iter().filter(move |format| match kind {
+        Kind::Heap => format.takes_heaps(),
+        // An hprof profile has sums, but no samples that could be written one by one.
+        Kind::Profile => {
+            format.takes_profiles() && (from != Format::Hprof || !matches!(format, OutputFormat::Austin | OutputFormat::Mojo))
+        }
+    })
 }
 
 fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Result<Vec<Loss>> {

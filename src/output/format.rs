@@ -31,19 +31,18 @@ pub enum OutputFormat {
 struct OutputSpec {
     name: &'static str,
     title: &'static str,
+    summary: &'static str,
     extensions: &'static [&'static str],
-    of_heaps: bool,
-    of_profiles: bool,
+    takes: Takes,
 }
 
-const fn spec(
-    name: &'static str,
-    title: &'static str,
-    extensions: &'static [&'static str],
-    of_heaps: bool,
-    of_profiles: bool,
-) -> OutputSpec {
-    OutputSpec { name, title, extensions, of_heaps, of_profiles }
+/// What can be written in a format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Takes {
+    Heaps,
+    Profiles,
+    /// A dominator tree is a profile, and everything can be a table.
+    Both,
 }
 
 impl OutputFormat {
@@ -63,18 +62,85 @@ impl OutputFormat {
     ];
 
     fn spec(self) -> OutputSpec {
+        use Takes::{Both, Heaps, Profiles};
         match self {
-            Self::Austin => spec("austin", "Austin's text (collapsed stacks)", &["austin"], false, true),
-            Self::Folded => spec("folded", "folded stacks", &["folded", "collapsed"], true, true),
-            Self::Svg => spec("svg", "flame graph", &["svg"], true, true),
-            Self::Speedscope => spec("speedscope", "speedscope", &["speedscope.json", "speedscope"], true, true),
-            Self::Pprof => spec("pprof", "pprof", &["pb", "pprof"], true, true),
-            Self::Firefox => spec("firefox", "Firefox Profiler", &["firefox.json", "firefox"], true, true),
-            Self::Jsonl => spec("jsonl", "JSON lines", &["jsonl"], true, true),
-            Self::Csv => spec("csv", "comma-separated values", &["csv"], true, true),
-            Self::Mojo => spec("mojo", "Austin MOJO 3", &["mojo"], false, true),
-            Self::Hprof => spec("hprof", "Java hprof 1.0.2", &["hprof"], true, true),
-            Self::Heapsnapshot => spec("heapsnapshot", "V8 heap snapshot", &["heapsnapshot"], true, false),
+            Self::Austin => OutputSpec {
+                name: "austin",
+                title: "Austin's text (collapsed stacks), dialects full and peer",
+                summary: "Austin's text: collapsed stacks, one sample per line",
+                extensions: &["austin"],
+                takes: Profiles,
+            },
+            Self::Folded => OutputSpec {
+                name: "folded",
+                title: "folded stacks, for flamegraph.pl, inferno, speedscope, grep",
+                summary: "Folded stacks with one sum per stack, for flamegraph.pl, inferno, grep",
+                extensions: &["folded", "collapsed"],
+                takes: Both,
+            },
+            Self::Svg => OutputSpec {
+                name: "svg",
+                title: "flame graph, for browsers (requires the build feature flamegraph)",
+                summary: "Flame graph for the browser (requires the build feature flamegraph)",
+                extensions: &["svg"],
+                takes: Both,
+            },
+            Self::Speedscope => OutputSpec {
+                name: "speedscope",
+                title: "speedscope JSON, for speedscope.app",
+                summary: "speedscope JSON, for speedscope.app",
+                extensions: &["speedscope.json", "speedscope"],
+                takes: Both,
+            },
+            Self::Pprof => OutputSpec {
+                name: "pprof",
+                title: "pprof, for go tool pprof, Grafana, Parca",
+                summary: "pprof, for go tool pprof, Grafana, Parca",
+                extensions: &["pb", "pprof"],
+                takes: Both,
+            },
+            Self::Firefox => OutputSpec {
+                name: "firefox",
+                title: "Firefox profile version 55, for profiler.firefox.com",
+                summary: "Firefox profile, for profiler.firefox.com",
+                extensions: &["firefox.json", "firefox"],
+                takes: Both,
+            },
+            Self::Jsonl => OutputSpec {
+                name: "jsonl",
+                title: "JSON lines: samples, sums, or a table of a heap (--table), for jq, DuckDB",
+                summary: "One JSON object per line, for scripts",
+                extensions: &["jsonl"],
+                takes: Both,
+            },
+            Self::Csv => OutputSpec {
+                name: "csv",
+                title: "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets",
+                summary: "Comma-separated values, for scripts",
+                extensions: &["csv"],
+                takes: Both,
+            },
+            Self::Mojo => OutputSpec {
+                name: "mojo",
+                title: "Austin MOJO 3",
+                summary: "MOJO version 3, Austin's binary format",
+                extensions: &["mojo"],
+                takes: Profiles,
+            },
+            Self::Hprof => OutputSpec {
+                name: "hprof",
+                title: "hprof 1.0.2, for VisualVM, Eclipse MAT, hprof-slurp; profiles in the style of the JDK's hprof agent",
+                summary: "hprof, for VisualVM, Eclipse MAT, hprof-slurp",
+                extensions: &["hprof"],
+                takes: Both,
+            },
+            Self::Heapsnapshot => OutputSpec {
+                name: "heapsnapshot",
+                title: "V8 heap snapshot, for Chrome DevTools, memlab",
+                summary: "V8 heap snapshot, for the Memory panel of Chrome DevTools, memlab",
+                extensions: &["heapsnapshot"],
+                takes: Heaps,
+            },
         }
     }
 
@@ -83,9 +149,14 @@ impl OutputFormat {
         self.spec().name
     }
 
-    /// The name for people, such as `V8 heap snapshot`.
+    /// The format and the tools that open it, such as `V8 heap snapshot, for Chrome DevTools, memlab`.
     pub fn title(self) -> &'static str {
         self.spec().title
+    }
+
+    /// One short line for the help of `--to`.
+    pub(crate) fn summary(self) -> &'static str {
+        self.spec().summary
     }
 
     /// The file name extensions, without a leading dot. The first one is the usual one.
@@ -95,16 +166,25 @@ impl OutputFormat {
 
     /// Returns `true` if heaps can be written in this format.
     pub fn takes_heaps(self) -> bool {
-        self.spec().of_heaps
+        self.spec().takes != Takes::Profiles
     }
 
     /// Returns `true` if profiles can be written in this format.
     pub fn takes_profiles(self) -> bool {
-        self.spec().of_profiles
+        self.spec().takes != Takes::Heaps
     }
 
     /// Returns the format with this name, if there is one.
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns the format that the extension of a file name picks, such as `pprof` for `out.pb.gz`.
+    ///
+    /// The extension of a compression (`.gz`, `.zst`) is skipped.
+    pub fn from_file_name(name: &str) -> Option<Self> {
+        let plain = [".gz", ".zst"].iter().find_map(|compression| name.strip_suffix(compression)).unwrap_or(name);
+        let ends_with = |extension: &&str| plain.strip_suffix(*extension).is_some_and(|stem| stem.ends_with('.'));
+        Self::ALL.into_iter().find(|format| format.extensions().iter().any(|extension| ends_with(&extension)))
     }
 }

@@ -3,6 +3,9 @@
 use super::heap::HeapOptions;
 use super::profile::ProfileOptions;
 use super::tree::parse_share;
+// What a conversion writes. The `OutputFormat` of the command line is how it prints its results.
+pub(in crate::cli) use crate::output::OutputFormat as Target;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -31,7 +34,7 @@ pub(in crate::cli) struct ConvertArgs {
     #[arg(value_name = "OUT")]
     pub(in crate::cli) output: PathBuf,
     /// Output format (default: from the extension of OUT)
-    #[arg(long, value_name = "FORMAT")]
+    #[arg(long, value_name = "FORMAT", value_parser = parse_target())]
     pub(in crate::cli) to: Option<Target>,
     /// Dialect of Austin's text: `full`, as written by Austin 3 and mojo2austin 1.7 (default), or `peer`, as written by mojo2austin 2
     #[arg(long, value_enum)]
@@ -63,31 +66,10 @@ pub(in crate::cli) struct ConvertArgs {
     pub(in crate::cli) profile: ProfileOptions,
 }
 
-/// An output format.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum Target {
-    /// Austin's text: collapsed stacks, one sample per line
-    Austin,
-    /// Folded stacks with one sum per stack, for flamegraph.pl, inferno, grep
-    Folded,
-    /// Flame graph for the browser (requires the build feature flamegraph)
-    Svg,
-    /// speedscope JSON, for speedscope.app
-    Speedscope,
-    /// pprof, for go tool pprof, Grafana, Parca
-    Pprof,
-    /// Firefox profile, for profiler.firefox.com
-    Firefox,
-    /// One JSON object per line, for scripts
-    Jsonl,
-    /// Comma-separated values, for scripts
-    Csv,
-    /// MOJO version 3, Austin's binary format
-    Mojo,
-    /// hprof, for VisualVM, Eclipse MAT, hprof-slurp
-    Hprof,
-    /// V8 heap snapshot, for the Memory panel of Chrome DevTools, memlab
-    Heapsnapshot,
+/// Reads `--to` as the name of an output format.
+fn parse_target() -> impl TypedValueParser<Value = Target> {
+    let values = Target::ALL.map(|target| PossibleValue::new(target.name()).help(target.summary()));
+    PossibleValuesParser::new(values).try_map(|name| Target::from_name(&name).ok_or("no such format"))
 }
 
 /// The objects to write to a heap snapshot.

@@ -21,6 +21,7 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
+use crate::open::output_formats;
 use crate::output::loss::Loss;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -68,14 +69,14 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
 
 /// What to write: --to, or the extension of OUT, if it can be made of this input.
 fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageError> {
-    let possible = Target::of(from, kind);
+    let possible: Vec<_> = output_formats(from, kind).collect();
     let names: Vec<_> = possible.iter().map(|target| target.name()).collect();
     let hint = match names.is_empty() {
         true => format!("dumptool cannot convert {} yet", from.title()),
         false => format!("{} can be converted to {}", from.title(), names.join(", ")),
     };
     let extension = format_extension(&args.output);
-    let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::of_name);
+    let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::from_file_name);
     match (args.to.or(known), extension) {
         (Some(Target::Svg), _) if !cfg!(feature = "flamegraph") => {
             let error = UsageError::new("this build of dumptool cannot draw flame graphs");
