@@ -488,6 +488,35 @@ fn a_thread_can_be_named_by_its_label_and_processes_are_named_to_who_asks_for_on
     assert!(text.contains("hint: the profile has the process 18459\n"), "{text}");
 }
 
+#[test]
+fn an_absent_namespace_is_null_in_json_and_empty_in_csv() {
+    let [heap, newer, recording] = ["go/go13.heapdump", "go/go14.heapdump", MOJO].map(fixture);
+    let [heap, newer, recording] = [&heap, &newer, &recording].map(|path| path.to_str().unwrap());
+    let object = "0xc208001060";
+    for arguments in [
+        &["top", heap][..],
+        &["top", "--quick", heap],
+        &["top", "--by", "root", heap],
+        &["tree", heap],
+        &["find", heap],
+        &["show", heap, object],
+        &["path", heap, object],
+        &["diff", heap, newer],
+        &["convert", "--to", "jsonl", heap, "-"],
+        &["top", "--by", "thread", recording],
+        &["tree", recording],
+    ] {
+        let text = match arguments[0] {
+            "convert" => stdout(dumptool().args(arguments), 0),
+            _ => stdout(dumptool().args(arguments).args(["--format", "jsonl"]), 0),
+        };
+        assert!(!text.contains(r#""namespace":"""#), "{arguments:?}: {text}");
+        assert!(text.contains(r#""namespace":null"#), "{arguments:?}: {text}");
+    }
+    let csv = stdout(dumptool().args(["top", "--format", "csv", heap]), 0);
+    assert!(csv.contains("\nmain.Node,,3,"), "{csv}");
+}
+
 /// As `top` calls it.
 #[test]
 fn the_hottest_function_has_a_name_even_if_the_file_has_none() {

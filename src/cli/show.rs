@@ -117,7 +117,7 @@ fn columns<'a>(analysed: &'a Analysed<'_, '_>, session: &'a Session) -> Columns<
         .text("id", "OBJECT", |row| analysed.heap.id(row.reference.target))
         .text("type", "TYPE", |row| analysed.type_name(row.reference.target))
         .shown_as(|row| analysed.describe(row.reference.target))
-        .value("namespace", |row| analysed.namespace(row.reference.target))
+        .value("namespace", |row| Json::non_empty(analysed.namespace(row.reference.target)))
         .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.reference.target))
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.reference.target))
 }

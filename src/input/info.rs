@@ -236,8 +236,8 @@ pub struct ProfileInfo {
 pub struct Hottest {
     /// The function.
     pub name: String,
-    /// Its file.
-    pub namespace: String,
+    /// Its file, if it is known.
+    pub namespace: Option<String>,
     /// Its share of the total, 0 to 1.
     pub share: f64,
 }

@@ -47,7 +47,7 @@ fn hottest(profile: &Profile) -> Option<Hottest> {
     let total = profile.total.get(metric);
     (*value > 0 && total > 0).then(|| Hottest {
         name: display_name(FrameKind::Code, text(*function)).to_owned(),
-        namespace: text(*file).to_owned(),
+        namespace: Some(text(*file).to_owned()).filter(|file| !file.is_empty()),
         share: *value as f64 / total as f64,
     })
 }

@@ -97,7 +97,7 @@ fn objects<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) 
             object: object.0,
             id: &id,
             type_name: heap.names.text(of.name),
-            namespace: heap.names.text(of.namespace),
+            namespace: Some(heap.names.text(of.namespace)).filter(|namespace| !namespace.is_empty()),
             kind: of.kind.name(),
             shallow_bytes: heap.shallow.get(object.index()),
             external_bytes: external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes),
@@ -155,7 +155,7 @@ fn types<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) ->
     let row = |(number, of): (u32, &Type)| TypeRow {
         number,
         type_name: heap.names.text(of.name),
-        namespace: heap.names.text(of.namespace),
+        namespace: Some(heap.names.text(of.namespace)).filter(|namespace| !namespace.is_empty()),
         kind: of.kind.name(),
         count: 0,
         shallow_bytes: 0,

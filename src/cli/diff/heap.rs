@@ -126,7 +126,7 @@ fn columns<'a>(
     Columns::new(session)
         .text("name", &what.to_uppercase(), |row: &Row| &row.change.name)
         .shown_as(move |row| group_text(by, &row.change.name, &row.change.namespace))
-        .text("namespace", "NAMESPACE", |row| &row.change.namespace)
+        .text("namespace", "NAMESPACE", |row| Value::non_empty(&row.change.namespace))
         .value("old.count", |row| row.old.sum.count)
         .value("old.shallow_bytes", |row| row.old.sum.shallow_bytes)
         .value("old.external_bytes", |row| row.old.sum.external_bytes)

@@ -74,7 +74,7 @@ fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, R
     let retains = |object| session.terminal.dim(&format!("retains {}", session.size(new.retained(object))));
     Columns::new(session)
         .text("name", "TYPE", |row: &Row| &row.fate.name)
-        .value("namespace", |row| &row.fate.namespace)
+        .value("namespace", |row| Value::non_empty(&row.fate.namespace))
         .number("kept", "KEPT", |row| row.fate.kept)
         .number("new", "NEW", |row| row.fate.new.len())
         .number("gone", "GONE", |row| row.fate.gone.len())

@@ -4,7 +4,7 @@ use super::{document, with_rows};
 use crate::analysis::profile::{FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top};
 use crate::cli::args::DiffArgs;
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Shown, print};
+use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::profile::{Amount, ShortFiles, by_of, load_profile, nouns, total_json, unit_name};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -158,7 +158,7 @@ fn columns<'c>(by: TopBy, amount: Amount, files: &'c ShortFiles<'_>, session: &'
     let now = |row: &Row| row.new.unwrap_or(Cost::NONE);
     let columns = Columns::new(session)
         .value("name", |row: &Row| &*row.change.label.name)
-        .value("namespace", |row| &*row.change.label.namespace)
+        .value("namespace", |row| Value::non_empty(&row.change.label.namespace))
         .value("line", |row| row.change.label.line);
     let columns = costs!(columns, "old", |row: &Row| row.old);
     let columns = costs!(columns, "new", |row: &Row| row.new);

@@ -66,7 +66,7 @@ fn columns<'a>(analysed: &'a Analysed<'_, '_>, rows: &[ObjectId], args: &FindArg
         .text("id", "OBJECT", |object: &ObjectId| heap.id(*object))
         .text("type", "TYPE", |object| analysed.type_name(*object))
         .shown_as(|object| analysed.describe(*object))
-        .value("namespace", |object| analysed.namespace(*object))
+        .value("namespace", |object| Json::non_empty(analysed.namespace(*object)))
         .bytes("shallow_bytes", "SHALLOW", |object| analysed.shallow(*object))
         .bytes("retained_bytes", "RETAINED", |object| analysed.retained(*object))
         .shown_as(|object| match analysed.is_live(*object) {

@@ -39,7 +39,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Json::from([
             ("id", self.heap.id(object).into()),
             ("type", self.type_name(object).into()),
-            ("namespace", self.namespace(object).into()),
+            ("namespace", Json::non_empty(self.namespace(object))),
             ("shallow_bytes", self.shallow(object).into()),
             ("retained_bytes", self.retained(object).into()),
         ])

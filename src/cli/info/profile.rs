@@ -44,6 +44,7 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
         );
     }
     if let Some(hottest) = &profile.hottest {
-        view.fact("hottest", percent(hottest.share), format!("{} ({}) by itself", hottest.name, hottest.namespace));
+        let file = hottest.namespace.as_ref().map(|file| format!(" ({file})")).unwrap_or_default();
+        view.fact("hottest", percent(hottest.share), format!("{}{file} by itself", hottest.name));
     }
 }

@@ -5,7 +5,7 @@ mod merged;
 use super::args::{OutputFormat, PathArgs};
 use super::heap::path::{self, headline, lines, root_text};
 use super::heap::{Analysed, load, report_loaded, without_roots};
-use super::print::{Columns, Document, Shown, print, print_text};
+use super::print::{Columns, Document, Shown, Value, print, print_text};
 use super::session::Session;
 use super::status::{Status, UsageError};
 use crate::analysis::paths::{Path, ReachedBy, Step, several::several};
@@ -76,7 +76,7 @@ fn print_paths(
         .text("label", "LABEL", |row| row.at.by.text(heap))
         .text("id", "OBJECT", |row| heap.id(row.at.object))
         .text("type", "TYPE", |row| analysed.type_name(row.at.object))
-        .value("namespace", |row| analysed.namespace(row.at.object))
+        .value("namespace", |row| Value::non_empty(analysed.namespace(row.at.object)))
         .bytes("shallow_bytes", "SHALLOW", |row| analysed.shallow(row.at.object))
         .bytes("retained_bytes", "RETAINED", |row| analysed.retained(row.at.object));
     print(session, Document::default, &rows, &columns, &Shown::Text(&text))

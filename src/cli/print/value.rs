@@ -17,6 +17,13 @@ pub(crate) enum Value<'a> {
     Map(Vec<(&'static str, Value<'a>)>),
 }
 
+impl<'a> Value<'a> {
+    /// A text that is absent where it is empty, such as a namespace.
+    pub(crate) fn non_empty(text: &'a str) -> Self {
+        if text.is_empty() { Self::Null } else { Self::Text(text.into()) }
+    }
+}
+
 impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -15,7 +15,7 @@ pub(crate) fn total_json(values: &Values, metric: Metric) -> Value<'static> {
 pub(crate) fn cost_columns<'a>(session: &'a Session, metric: Metric) -> Columns<'a, TopRow> {
     Columns::new(session)
         .value("name", |row: &TopRow| &*row.label.name)
-        .value("namespace", |row| &*row.label.namespace)
+        .value("namespace", |row| Value::non_empty(&row.label.namespace))
         .value("line", |row| row.label.line)
         .value("self", move |row| row.sums.own.get(metric))
         .value("total", move |row| row.sums.total.get(metric))

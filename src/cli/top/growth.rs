@@ -115,7 +115,7 @@ fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {
     let (first, last) = ends(numbers);
     Columns::new(session)
         .text("name", "TYPE", |row: &Row| &row.series.name)
-        .value("namespace", |row| &row.series.namespace)
+        .value("namespace", |row| Value::non_empty(&row.series.namespace))
         .number("counts", &format!("COUNT IN {last}"), |row| row.series.counts.as_slice())
         .shown_as(|row| count(row.series.counts.last().copied().unwrap_or(0)))
         .text("bytes", "BYTES", |row| row.series.bytes.as_slice())
@@ -146,7 +146,7 @@ fn print_points(session: &Session, shown: &[Series], numbers: &[u64]) -> anyhow:
     let points: Vec<Point> = points.collect();
     let columns = Columns::new(session)
         .value("name", |point: &Point| &point.series.name)
-        .value("namespace", |point| &point.series.namespace)
+        .value("namespace", |point| Value::non_empty(&point.series.namespace))
         .value("snapshot", |point| point.snapshot)
         .value("count", |point| point.count)
         .value("bytes", |point| point.bytes);

@@ -157,7 +157,7 @@ impl<'a> Top<'a> {
         let columns = Columns::new(session)
             .text("name", &group_nouns(by).0.to_uppercase(), |row: &HistogramRow| &row.name)
             .shown_as(move |row| group_text(by, &row.name, &row.namespace))
-            .text("namespace", "NAMESPACE", |row| &row.namespace)
+            .text("namespace", "NAMESPACE", |row| Value::non_empty(&row.namespace))
             .number("count", "COUNT", |row| row.sum.count)
             .bytes("shallow_bytes", "SHALLOW", |row| row.sum.shallow_bytes)
             .bytes("external_bytes", "EXTERNAL", |row| row.sum.external_bytes)

@@ -8,7 +8,7 @@ use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::{load, report_loaded, without_roots};
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Document, Shown, Table, print};
+use crate::cli::print::{Align, Columns, Document, Shown, Table, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::Status;
@@ -62,7 +62,7 @@ fn columns<'a>(heap: &'a Heap<'_>, lines: &'a [TreeLine], session: &'a Session) 
             TreeItem::Group(_) => "group",
         })
         .text("name", "NAME", |line| name(heap, line).0)
-        .value("namespace", |line| name(heap, line).1)
+        .value("namespace", |line| Value::non_empty(name(heap, line).1))
         .text("object", "OBJECT", |line| object(heap, line))
         .number("count", "COUNT", |line| line.count)
         .value("self", |line| line.own_bytes)

@@ -6,7 +6,7 @@ use crate::analysis::profile::{
 };
 use crate::cli::args::TreeArgs;
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Document, Shown, print};
+use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, total_json, unit_name, whole};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -151,7 +151,7 @@ impl<'a> View<'a> {
             .text("direction", "DIRECTION", |node: &Node| node.direction)
             .number("depth", "DEPTH", |node| node.depth)
             .text("name", "FUNCTION", |node| &*node.label.name)
-            .text("namespace", "FILE", |node| &*node.label.namespace)
+            .text("namespace", "FILE", |node| Value::non_empty(&node.label.namespace))
             .value("count", |node| node.samples)
             .number("self", "SELF", |node| node.own)
             .shown_as(move |node| amount.show(node.own))

@@ -248,7 +248,7 @@ impl<'a> Tally<'a> {
         let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
         (!repeats && *value > 0 && total > 0).then(|| Hottest {
             name: display_name(FrameKind::Code, &String::from_utf8_lossy(function)).to_owned(),
-            namespace: String::from_utf8_lossy(file).into_owned(),
+            namespace: Some(String::from_utf8_lossy(file).into_owned()).filter(|file| !file.is_empty()),
             share: *value as f64 / total as f64,
         })
     }

@@ -11,7 +11,7 @@ pub(super) struct ObjectRow<'r> {
     pub(super) id: &'r str,
     #[serde(rename = "type")]
     pub(super) type_name: &'r str,
-    pub(super) namespace: &'r str,
+    pub(super) namespace: Option<&'r str>,
     pub(super) kind: &'r str,
     pub(super) shallow_bytes: u64,
     pub(super) external_bytes: u64,
@@ -62,7 +62,7 @@ pub(super) struct TypeRow<'r> {
     pub(super) number: u32,
     #[serde(rename = "type")]
     pub(super) type_name: &'r str,
-    pub(super) namespace: &'r str,
+    pub(super) namespace: Option<&'r str>,
     pub(super) kind: &'r str,
     pub(super) count: u64,
     pub(super) shallow_bytes: u64,
