@@ -15,16 +15,14 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
         return Ok(format);
     }
     if bytes.is_empty() {
-        return Err(Error::truncated(0, "the input is empty").hint(READ));
+        return Err(Error::other_kind("the input is empty").hint(READ));
     }
     Err(match FOREIGN.iter().find(|kind| kind.matches(bytes)) {
-        Some(kind) => {
-            Error::unsupported(0, format!("this is {}", kind.name)).hint(if kind.hint.is_empty() { READ } else { kind.hint })
-        }
+        Some(kind) => Error::other_kind(kind.message()).hint(if kind.hint.is_empty() { READ } else { kind.hint }),
         None if bytes.iter().take(4096).all(|&byte| byte == 0) => {
-            Error::unsupported(0, "the input begins with zeros").hint("the dump may not have been written out")
+            Error::other_kind("the input begins with zeros").hint("the dump may not have been written out")
         }
-        None => Error::unsupported(0, "not a dump of a known kind")
+        None => Error::other_kind("not a heap dump or profile of a known format")
             .expected("the magic of a known format")
             .found(show(bytes))
             .hint("--from FORMAT reads it as a format all the same"),
@@ -36,6 +34,8 @@ const READ: &str = "dumptool formats lists what is read";
 /// A well-known kind of file that people confuse with a dump.
 struct Foreign {
     name: &'static str,
+    /// A heap dump or profile, but of a format that is not read.
+    is_dump: bool,
     offset: usize,
     magic: &'static [u8],
     hint: &'static str,
@@ -45,67 +45,82 @@ impl Foreign {
     fn matches(&self, bytes: &[u8]) -> bool {
         bytes.get(self.offset..).is_some_and(|bytes| bytes.starts_with(self.magic))
     }
+
+    fn message(&self) -> String {
+        match self.is_dump {
+            true => format!("{} is not supported", self.name),
+            false => format!("not a heap dump or profile ({})", self.name),
+        }
+    }
 }
 
-const fn foreign(name: &'static str, magic: &'static [u8], hint: &'static str) -> Foreign {
-    Foreign { name, offset: 0, magic, hint }
+const fn dump(name: &'static str, magic: &'static [u8], hint: &'static str) -> Foreign {
+    Foreign { name, is_dump: true, offset: 0, magic, hint }
+}
+
+const fn other(name: &'static str, magic: &'static [u8], hint: &'static str) -> Foreign {
+    Foreign { name, is_dump: false, offset: 0, magic, hint }
 }
 
 /// Ordered: a longer magic stands before a shorter one that it begins with.
 static FOREIGN: &[Foreign] = &[
-    foreign("a Java heap dump (hprof) of an unknown version", b"JAVA PROFILE 1.", "versions 1.0.1 to 1.0.3 are read"),
-    foreign("a V8 heap snapshot (JSON)", b"{\"snapshot\":", "open it in Chrome DevTools or memlab"),
-    foreign("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
-    foreign("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
-    foreign("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
-    foreign("a Chrome trace (JSON)", b"{\"traceEvents\"", ""),
-    foreign(
+    dump("a Java heap dump (hprof) of an unknown version", b"JAVA PROFILE 1.", "versions 1.0.1 to 1.0.3 are read"),
+    dump("a V8 heap snapshot (JSON)", b"{\"snapshot\":", "open it in Chrome DevTools or memlab"),
+    dump("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
+    dump("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
+    dump("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
+    dump("a Chrome trace (JSON)", b"{\"traceEvents\"", ""),
+    dump(
         "a MoarVM heap snapshot of version 1 (text, up to 2017.08)",
         b"strings: [",
         "take the snapshot with MoarVM 2017.09 or later",
     ),
-    foreign(
+    dump(
         "a MoarVM heap snapshot of version 1 (text, up to 2017.08)",
         b"strings:[",
         "take the snapshot with MoarVM 2017.09 or later",
     ),
-    foreign("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
-    foreign("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
-    foreign("a core dump or executable (ELF)", b"\x7fELF", "a core is not a heap dump: have the runtime write one"),
-    foreign("a Mach-O file", b"\xcf\xfa\xed\xfe", ""),
-    foreign("a Windows minidump", b"MDMP", ""),
-    foreign("a Windows executable (PE)", b"MZ", ""),
-    foreign("a JDK Flight Recorder recording", b"FLR\0", ""),
-    foreign("an OpenJ9 core or PHD dump", b"\0\x13portable heap dump", ""),
-    foreign("a perf recording", b"PERFILE2", ""),
-    foreign("a .NET trace", b"Nettrace", ""),
-    foreign("a gcdump or other .NET FastSerialization file", b"!FastSerialization", ""),
-    foreign("a memray recording", b"memray", ""),
-    foreign("an SQLite database", b"SQLite format 3\0", ""),
-    foreign("a Parquet file", b"PAR1", ""),
-    foreign("a zip archive", b"PK\x03\x04", "unpack it and name the dump inside"),
-    foreign("a 7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it and name the dump inside"),
-    foreign("an xz file", b"\xfd7zXZ\0", "only gzip and zstd are undone: decompress it with xz -d"),
-    foreign("a bzip2 file", b"BZh", "only gzip and zstd are undone: decompress it with bzip2 -d"),
-    foreign("an lz4 file", b"\x04\x22\x4d\x18", "only gzip and zstd are undone: decompress it with lz4 -d"),
-    foreign("a gzip file inside another compression", b"\x1f\x8b\x08", "one layer of compression is undone: decompress it once"),
-    foreign(
-        "a zstd file inside another compression",
-        b"\x28\xb5\x2f\xfd",
-        "one layer of compression is undone: decompress it once",
+    dump("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
+    dump("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
+    other("ELF core dump or executable", b"\x7fELF", "a core is not a heap dump: have the runtime write one"),
+    other("Mach-O file", b"\xcf\xfa\xed\xfe", ""),
+    dump("a Windows minidump", b"MDMP", ""),
+    other("Windows executable", b"MZ", ""),
+    dump("a JDK Flight Recorder recording", b"FLR\0", ""),
+    dump("an OpenJ9 core or PHD dump", b"\0\x13portable heap dump", ""),
+    dump("a perf recording", b"PERFILE2", ""),
+    dump("a .NET trace", b"Nettrace", ""),
+    dump("a gcdump or other .NET FastSerialization file", b"!FastSerialization", ""),
+    dump("a memray recording", b"memray", ""),
+    other("SQLite database", b"SQLite format 3\0", ""),
+    other("Parquet file", b"PAR1", ""),
+    other("zip archive", b"PK\x03\x04", "unpack it and name the dump inside"),
+    other("7z archive", b"7z\xbc\xaf\x27\x1c", "unpack it and name the dump inside"),
+    other("xz file", b"\xfd7zXZ\0", "only gzip and zstd are decompressed; run xz -d first"),
+    other("bzip2 file", b"BZh", "only gzip and zstd are decompressed; run bzip2 -d first"),
+    other("lz4 file", b"\x04\x22\x4d\x18", "only gzip and zstd are decompressed; run lz4 -d first"),
+    other(
+        "gzip file inside another compression",
+        b"\x1f\x8b\x08",
+        "only one layer of compression is removed; decompress it once yourself",
     ),
-    Foreign { name: "a tar archive", offset: 257, magic: b"ustar", hint: "unpack it and name the dump inside" },
-    foreign("a shell script", b"#!", ""),
-    foreign("an HTML page", b"<!DOCTYPE", "the download may have failed"),
-    foreign("an HTML page", b"<html", "the download may have failed"),
-    foreign("an XML file", b"<?xml", ""),
-    foreign("a PNG image", b"\x89PNG", ""),
-    foreign("a PDF file", b"%PDF", ""),
+    other(
+        "zstd file inside another compression",
+        b"\x28\xb5\x2f\xfd",
+        "only one layer of compression is removed; decompress it once yourself",
+    ),
+    Foreign { name: "tar archive", is_dump: false, offset: 257, magic: b"ustar", hint: "unpack it and name the dump inside" },
+    other("shell script", b"#!", ""),
+    other("HTML page", b"<!DOCTYPE", "the download may have failed"),
+    other("HTML page", b"<html", "the download may have failed"),
+    other("XML file", b"<?xml", ""),
+    other("PNG image", b"\x89PNG", ""),
+    other("PDF file", b"%PDF", ""),
     // A pprof profile is gzip around protobuf whose first field is sample_type (field 1, a message).
-    foreign("a pprof profile (protobuf)", b"\x0a\x04\x08\x01\x10\x02", "open it with go tool pprof"),
-    foreign("a pprof profile (protobuf)", b"\x0a\x04\x08\x02\x10\x01", "open it with go tool pprof"),
-    foreign("a JSON file", b"{", ""),
-    foreign("a JSON file", b"[", ""),
+    dump("a pprof profile (protobuf)", b"\x0a\x04\x08\x01\x10\x02", "open it with go tool pprof"),
+    dump("a pprof profile (protobuf)", b"\x0a\x04\x08\x02\x10\x01", "open it with go tool pprof"),
+    other("JSON file", b"{", ""),
+    other("JSON file", b"[", ""),
 ];
 
 /// The first bytes, for an error message.
@@ -144,9 +159,17 @@ mod tests {
             (b"go1.9 heap dump\n", "unknown version"),
             (b"JAVA PROFILE 1.0.9\0", "hprof"),
         ] {
-            let message = detect(bytes).unwrap_err().message();
-            assert!(message.contains(name), "{message} should name {name}");
+            let error = detect(bytes).unwrap_err();
+            assert!(error.message().contains(name), "{error} should name {name}");
+            assert_eq!(error.offset(), None, "no byte is to blame");
         }
+    }
+
+    #[test]
+    fn dumps_that_are_not_read_are_not_called_other_files() {
+        assert_eq!(detect(b"\x89PNG\r\n").unwrap_err().headline(), "not a heap dump or profile (PNG image)");
+        assert_eq!(detect(b"{\"snapshot\":{").unwrap_err().headline(), "a V8 heap snapshot (JSON) is not supported");
+        assert_eq!(detect(b"").unwrap_err().headline(), "the input is empty");
     }
 
     #[test]
