@@ -112,6 +112,31 @@ fn dumps_convert_by_name() {
 }
 
 #[test]
+fn the_sums_of_an_hprof_profile_do_not_become_samples() {
+    let mut hprof = tempfile::NamedTempFile::new().unwrap();
+    dumptool::open(fixture("mojo/tiny-3.5.0-full-thr.mojo")).unwrap().convert("hprof", &mut hprof).unwrap();
+    let profile = dumptool::open(hprof.path()).unwrap();
+    for format in ["mojo", "austin"] {
+        assert_eq!(profile.convert(format, Vec::new()).unwrap_err().kind(), ErrorKind::Unsupported, "{format}");
+    }
+    profile.convert("folded", Vec::new()).unwrap();
+}
+
+#[test]
+fn file_names_pick_output_formats() {
+    for (name, format) in [
+        ("out.pb.gz", Some(OutputFormat::Pprof)),
+        ("a.b.speedscope.json.zst", Some(OutputFormat::Speedscope)),
+        ("out.collapsed", Some(OutputFormat::Folded)),
+        ("out.json", None),
+        ("hprof", None),
+        ("out.gz", None),
+    ] {
+        assert_eq!(OutputFormat::from_file_name(name), format, "{name}");
+    }
+}
+
+#[test]
 fn every_output_format_has_a_name_of_its_own() {
     let mut names: Vec<_> = OutputFormat::ALL.into_iter().flat_map(|format| [format.name(), format.extensions()[0]]).collect();
     assert!(OutputFormat::ALL.into_iter().all(|format| OutputFormat::from_name(format.name()) == Some(format)));
