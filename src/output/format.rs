@@ -185,6 +185,6 @@ impl OutputFormat {
     pub fn from_file_name(name: &str) -> Option<Self> {
         let plain = [".gz", ".zst"].iter().find_map(|compression| name.strip_suffix(compression)).unwrap_or(name);
         let ends_with = |extension: &&str| plain.strip_suffix(*extension).is_some_and(|stem| stem.ends_with('.'));
-        Self::ALL.into_iter().find(|format| format.extensions().iter().any(|extension| ends_with(&extension)))
+        Self::ALL.into_iter().find(|format| format.extensions().iter().any(ends_with))
     }
 }
