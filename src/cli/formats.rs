@@ -103,7 +103,7 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     text
 }
 
-/// What all magics of a format begin with, quoted.
+/// Returns the common prefix of all magics of a format, quoted.
 fn shared_prefix(magics: &[String]) -> String {
     let first = magics.first().map(String::as_str).unwrap_or_default();
     let shared: String = first

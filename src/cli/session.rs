@@ -1,4 +1,4 @@
-//! What all commands are given: the common options and the terminal.
+//! The session of a command: the common options and the terminal.
 
 use super::args::{Common, OutputFormat};
 use super::open::Input;

@@ -50,7 +50,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
 /// References and referrers that are shown when nothing else is asked for.
 const SHOWN: usize = 20;
 
-/// What an object refers to and what refers to it, as far as it is shown.
+/// The references and referrers of an object to show.
 struct Neighbours {
     references: Vec<Reference>,
     /// How many there are.

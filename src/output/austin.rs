@@ -58,7 +58,7 @@ struct Held<'a> {
 /// Bytes of a line that are written together.
 const BLOCK: usize = 16 << 10;
 
-/// What was written, and what was not because the text or the dialect has no place for it.
+/// Counts of written samples, and of data that the text or the dialect cannot store.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AustinCounts {

@@ -13,7 +13,7 @@ pub const MAX_OBJECTS: usize = 200;
 /// Characters of a name that are shown.
 const LONGEST: usize = 80;
 
-/// What is to be drawn.
+/// The graph to draw.
 #[derive(Clone, Debug, Default)]
 pub struct Drawing {
     /// Objects that stand out: what was asked for.

@@ -7,7 +7,7 @@ use crate::model::stacks::{Track, WeightedStacks};
 use crate::output::loss::LossKind;
 use rustc_hash::FxHashMap;
 
-/// How many lines there are, and what they do not say.
+/// The number of lines and the losses.
 pub(super) struct Counts {
     written: Written,
     nothing: u64,

@@ -1,4 +1,4 @@
-//! What an output format cannot hold.
+//! Data that an output format cannot store.
 
 use serde::{Serialize, Serializer};
 use std::fmt;
@@ -7,9 +7,9 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Loss {
-    /// What was dropped or changed.
+    /// The kind of data that was dropped or changed.
     pub what: LossKind,
-    /// How often.
+    /// The number of occurrences.
     pub count: u64,
     /// The bytes concerned, for losses that are measured in bytes.
     pub bytes: Option<u64>,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-/// How records are shown.
+/// Options for showing records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RecordFormat {
     /// One JSON object a line instead of aligned text.

@@ -1,6 +1,6 @@
-//! How rows are written.
+//! The text syntax of rows.
 
-/// How rows are written.
+/// The text syntax of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Syntax {

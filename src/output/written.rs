@@ -1,4 +1,4 @@
-//! What writers of weighted stacks say of what they did, and what they share.
+//! Reports and helpers shared by the writers of weighted stacks.
 
 use super::loss::Loss;
 use crate::model::profile::{FrameKind, ProfileFrame, StackId};
@@ -6,7 +6,7 @@ use crate::model::stacks::{MAX_DEPTH, WeightedStacks};
 use crate::output::loss::LossKind;
 use serde::Serialize;
 
-/// What was written.
+/// The report of a writer: counts, sums and losses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct Written {
@@ -14,7 +14,7 @@ pub struct Written {
     pub stacks: u64,
     /// The sums of what was written, by the names of their values.
     pub sums: Vec<ValueSum>,
-    /// What the format cannot say.
+    /// Data that the format cannot store.
     #[serde(skip)]
     pub lost: Vec<Loss>,
 }

@@ -1,4 +1,4 @@
-//! What came of rules, for programs and for people.
+//! Prints the results of rules.
 
 use crate::cli::args::OutputFormat;
 use crate::cli::open::Input;
@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::input::check::Finding;
 use std::io::Write;
 
-/// What came of a rule.
+/// The result of a rule.
 pub(super) struct Outcome {
     pub(super) finding: Finding,
     /// Why, if it is broken: what holds the objects, who calls the function.
@@ -20,7 +20,7 @@ pub(super) struct Outcome {
     pub(super) is_void: bool,
 }
 
-/// What came of all rules.
+/// The results of all rules.
 #[derive(Clone, Copy)]
 pub(super) struct Verdict<'a> {
     pub(super) input: &'a Input,

@@ -194,7 +194,7 @@ impl<'a> Conversion<'a> {
     }
 }
 
-/// What a conversion did.
+/// The report of a conversion.
 struct Report<'a, W> {
     converted: Converted,
     bytes: Option<u64>,
@@ -204,7 +204,7 @@ struct Report<'a, W> {
     lost: Vec<Loss>,
 }
 
-/// How much of the input was converted.
+/// The amount of converted input.
 #[derive(Clone, Copy)]
 enum Converted {
     Objects(u64),

@@ -107,7 +107,7 @@ pub(crate) fn without_roots(
     Err(hint.into_iter().fold(error, UsageError::hint).into())
 }
 
-/// What ended the reading of a heap early.
+/// Returns the damage that ended the reading of a heap early.
 pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l Error> {
     input.source.damage().or(loaded.damage.as_ref())
 }

@@ -1,4 +1,4 @@
-//! What an object holds besides references.
+//! The value of an object: its contents besides references.
 
 use super::objects::Analysed;
 use crate::cli::print::Value as Json;

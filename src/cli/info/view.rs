@@ -6,7 +6,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::terminal::{Terminal, shown};
 
-/// What is shown of one file.
+/// The text that `info` shows for one file.
 #[derive(Default)]
 pub(super) struct View {
     /// Parts of the first line, after the file's name.

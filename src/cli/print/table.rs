@@ -15,7 +15,7 @@ pub(crate) struct Table {
     bar: Option<usize>,
 }
 
-/// How a column is aligned.
+/// The alignment of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,

@@ -147,7 +147,7 @@ impl ProfileInput<'_> {
         ShortFiles::of_profiles(&[&self.profile, &other.profile], session.common.verbose)
     }
 
-    /// What ended the reading early.
+    /// Returns the damage that ended the reading early.
     pub(crate) fn damage(&self) -> Option<&Error> {
         self.input.source.damage().or(self.damage.as_ref())
     }

@@ -1,4 +1,4 @@
-//! What types and edges are called.
+//! Names of types and edges.
 
 use crate::model::heap::{Heap, Label, Type, TypeId, TypeKind};
 use crate::model::names::NameId;

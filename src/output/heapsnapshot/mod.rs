@@ -41,7 +41,7 @@ use json::Out;
 use plan::Plan;
 use std::io::{self, Write};
 
-/// How to write.
+/// Options for writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HeapSnapshotOptions {

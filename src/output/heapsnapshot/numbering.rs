@@ -41,7 +41,7 @@ impl Numbering {
         self.first = first;
     }
 
-    /// How many objects are written.
+    /// Returns the number of written objects.
     pub(super) fn count(&self) -> u64 {
         self.count
     }

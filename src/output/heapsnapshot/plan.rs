@@ -12,7 +12,7 @@ use crate::model::heap::{Heap, ObjectId, TypeKind};
 /// Nodes before those of the groups of roots: the root and `(GC roots)`.
 pub(super) const FIRST_GROUP: usize = 2;
 
-/// What will be written.
+/// The layout of a heap snapshot.
 pub(super) struct Plan<'p, 'a> {
     pub(super) heap: &'p Heap<'a>,
     pub(super) graph: &'p Graph<'p>,

@@ -1,11 +1,11 @@
-//! What was written, and what could not be.
+//! The report of a conversion: counts and losses.
 
 use super::plan::Plan;
 use crate::output::loss::Loss;
 use crate::output::loss::LossKind;
 use serde::Serialize;
 
-/// What was written, as readers count it.
+/// Counts of written data, as readers count it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HeapSnapshotReport {
@@ -15,7 +15,7 @@ pub struct HeapSnapshotReport {
     pub edges: u64,
     /// The sum of all nodes' own sizes.
     pub bytes: u64,
-    /// What the format cannot say, and what was left out.
+    /// Data that the format cannot store, and omitted data.
     #[serde(skip)]
     pub lost: Vec<Loss>,
     #[serde(skip)]
