@@ -4,7 +4,7 @@
 //! collection are markers, and changes of memory a counter of the process; otherwise entries follow one another, a
 //! millisecond apart or as long as their time.
 
-use super::json;
+use super::json::{self, Object};
 use super::written::{Written, empty_entries, rows_by_track};
 use crate::model::profile::{FrameId, FrameKind, StackId, Unit};
 use crate::model::stacks::{Entry, Moment, WeightedStacks};
@@ -38,16 +38,19 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
         "markerSchema": [], "symbolicated": true, "usesOnlyOneStackType": true, "sourceCodeIsNotOnSearchfox": true,
         "importedFrom": concat!("dumptool ", env!("CARGO_PKG_VERSION")),
     });
-    json::value(out, "{\"meta\":", &meta)?;
-    out.write_all(b",\"libs\":[],\"pages\":[]")?;
+    let mut profile = Object::open(out)?;
+    profile.field("meta", meta)?;
+    profile.field("libs", [(); 0])?;
+    profile.field("pages", [(); 0])?;
     let rows = rows_by_track(stacks);
-    counters(stacks, out)?;
+    counters(stacks, &mut profile)?;
     let mut processes = FxHashSet::default();
-    json::array(out, ",\"threads\":", 0..stacks.tracks.len(), |out, track| {
+    profile.array("threads", 0..stacks.tracks.len(), |out, track| {
         let main = processes.insert(stacks.tracks[track].pid);
         thread(stacks, track, main, &rows[track], out, &mut written)
     })?;
-    out.write_all(b"}\n")?;
+    profile.close()?;
+    out.write_all(b"\n")?;
     written.lose(LossKind::OtherValues, stacks.values.len().saturating_sub(1) as u64);
     written.lose(LossKind::EmptyStackGaps, empty_entries(stacks));
     Ok(written)
@@ -59,7 +62,7 @@ fn pid(stacks: &WeightedStacks, track: usize) -> String {
 }
 
 /// The memory of each process, as changes.
-fn counters(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
+fn counters(stacks: &WeightedStacks, profile: &mut Object<'_, impl Write>) -> io::Result<()> {
     let mut processes: Vec<(String, usize, Vec<Moment>)> = Vec::new();
     let mut numbers = FxHashMap::default();
     for entry in stacks.iter() {
@@ -70,15 +73,20 @@ fn counters(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
         });
         processes[number].2.push(moment);
     }
-    json::array(out, ",\"counters\":", processes, |out, (pid, track, mut moments)| {
+    profile.array("counters", processes, |out, (pid, track, mut moments)| {
         moments.sort_by_key(|moment| moment.start);
-        let head = json!({ "name": "malloc", "category": "Memory", "description": "Memory in use", "pid": pid,
-                           "mainThreadIndex": track });
-        let head = head.to_string();
-        write!(out, "{},\"samples\":{{\"length\":{}", &head[..head.len() - 1], moments.len())?;
-        json::array(out, ",\"time\":", &moments, |out, moment| milliseconds(out, moment.start))?;
-        json::array(out, ",\"count\":", &moments, |out, moment| json::integer(out, moment.memory))?;
-        out.write_all(b"}}")
+        let mut counter = Object::open(out)?;
+        counter.field("category", "Memory")?;
+        counter.field("description", "Memory in use")?;
+        counter.field("mainThreadIndex", track)?;
+        counter.field("name", "malloc")?;
+        counter.field("pid", pid)?;
+        let mut samples = counter.object("samples")?;
+        samples.field("length", moments.len())?;
+        samples.array("time", &moments, |out, moment| milliseconds(out, moment.start))?;
+        samples.array("count", &moments, |out, moment| json::integer(out, moment.memory))?;
+        samples.close()?;
+        counter.close()
     })
 }
 
@@ -111,24 +119,29 @@ fn thread(
         .last()
         .and_then(|row| stacks.entry(*row as usize).moment)
         .map_or(0, |moment| moment.start.saturating_add(moment.length));
-    let head = json!({
-        "name": about.thread.as_ref().unwrap_or(&about.name), "isMainThread": main, "processType": "default",
-        "processName": about.pid.map_or(stacks.title.clone(), |pid| format!("process {pid}")), "pid": pid(stacks, track),
-        "tid": about.name, "registerTime": 0, "unregisterTime": last as f64 / 1000.0, "processStartupTime": 0,
-        "processShutdownTime": null, "pausedRanges": [],
-        "resourceTable": { "length": 0, "lib": [], "name": [], "host": [], "type": [] },
-        "nativeSymbols": { "length": 0, "address": [], "functionSize": [], "libIndex": [], "name": [] },
-    })
-    .to_string();
-    out.write_all(&head.as_bytes()[..head.len() - 1])?;
+    let process = about.pid.map_or(stacks.title.clone(), |pid| format!("process {pid}"));
+    let mut thread = Object::open(out)?;
+    thread.field("isMainThread", main)?;
+    thread.field("name", about.thread.as_ref().unwrap_or(&about.name))?;
+    thread.field("nativeSymbols", json!({ "length": 0, "address": [], "functionSize": [], "libIndex": [], "name": [] }))?;
+    thread.field("pausedRanges", [(); 0])?;
+    thread.field("pid", pid(stacks, track))?;
+    thread.field("processName", process)?;
+    thread.field("processShutdownTime", ())?;
+    thread.field("processStartupTime", 0)?;
+    thread.field("processType", "default")?;
+    thread.field("registerTime", 0)?;
+    thread.field("resourceTable", json!({ "length": 0, "lib": [], "name": [], "host": [], "type": [] }))?;
+    thread.field("tid", &about.name)?;
+    thread.field("unregisterTime", last as f64 / 1000.0)?;
 
     let used = Used::of(stacks, rows);
     let mut strings = Strings::default();
-    used.write(stacks, out, &mut strings)?;
-    samples(stacks, rows, &used, out, written)?;
-    markers(stacks, rows, out, &mut strings)?;
-    json::value(out, ",\"stringArray\":", &strings.texts)?;
-    out.write_all(b"}")
+    used.write(stacks, &mut thread, &mut strings)?;
+    samples(stacks, rows, &used, &mut thread, written)?;
+    markers(stacks, rows, &mut thread, &mut strings)?;
+    thread.field("stringArray", &strings.texts)?;
+    thread.close()
 }
 
 /// The stacks, frames and functions that a thread has, numbered anew: callers first.
@@ -168,7 +181,12 @@ impl Used {
         used
     }
 
-    fn write<'a>(&self, stacks: &'a WeightedStacks, out: &mut impl Write, strings: &mut Strings<'a>) -> io::Result<()> {
+    fn write<'a>(
+        &self,
+        stacks: &'a WeightedStacks,
+        thread: &mut Object<'_, impl Write>,
+        strings: &mut Strings<'a>,
+    ) -> io::Result<()> {
         let (mut functions, mut numbers) = (Vec::new(), FxHashMap::default());
         let mut function_of = Vec::with_capacity(self.frames.len());
         for &id in &self.frames {
@@ -182,10 +200,11 @@ impl Used {
         let lines = |id: FrameId| Some(stacks.frame(id).line).filter(|line| *line > 0);
         let category = |id: FrameId| CATEGORIES.iter().position(|(kind, ..)| *kind == stacks.frame(id).kind).unwrap_or(OTHER);
         let count = self.frames.len();
-        write!(out, ",\"frameTable\":{{\"length\":{count}")?;
-        json::array(out, ",\"func\":", function_of, |out, function| write!(out, "{function}"))?;
-        json::array(out, ",\"line\":", &self.frames, |out, id| json::value(out, "", &lines(*id)))?;
-        json::array(out, ",\"category\":", &self.frames, |out, id| write!(out, "{}", category(*id)))?;
+        let mut table = thread.object("frameTable")?;
+        table.field("length", count)?;
+        table.field("func", function_of)?;
+        table.array("line", &self.frames, |out, id| json::value(out, "", &lines(*id)))?;
+        table.array("category", &self.frames, |out, id| write!(out, "{}", category(*id)))?;
         for (column, value) in [
             ("address", "-1"),
             ("inlineDepth", "0"),
@@ -195,35 +214,45 @@ impl Used {
             ("implementation", "null"),
             ("column", "null"),
         ] {
-            constant(out, column, value, count)?;
+            constant(&mut table, column, value, count)?;
         }
+        table.close()?;
         let count = functions.len();
-        write!(out, "}},\"funcTable\":{{\"length\":{count}")?;
-        json::array(out, ",\"name\":", &functions, |out, (name, _)| write!(out, "{name}"))?;
-        json::array(out, ",\"fileName\":", &functions, |out, (_, file)| json::value(out, "", file))?;
+        let mut table = thread.object("funcTable")?;
+        table.field("length", count)?;
+        table.array("name", &functions, |out, (name, _)| write!(out, "{name}"))?;
+        table.array("fileName", &functions, |out, (_, file)| json::value(out, "", file))?;
         for (column, value) in
             [("isJS", "false"), ("relevantForJS", "false"), ("resource", "-1"), ("lineNumber", "null"), ("columnNumber", "null")]
         {
-            constant(out, column, value, count)?;
+            constant(&mut table, column, value, count)?;
         }
-        write!(out, "}},\"stackTable\":{{\"length\":{}", self.stacks.len())?;
-        json::array(out, ",\"prefix\":", &self.stacks, |out, stack| {
+        table.close()?;
+        let mut table = thread.object("stackTable")?;
+        table.field("length", self.stacks.len())?;
+        table.array("prefix", &self.stacks, |out, stack| {
             json::value(out, "", &self.stack_numbers.get(&stacks.stacks.parent(*stack)))
         })?;
-        json::array(out, ",\"frame\":", &self.stacks, |out, stack| {
+        table.array("frame", &self.stacks, |out, stack| {
             let frame = stacks.stacks.leaf(*stack).and_then(|frame| self.frame_numbers.get(&frame));
             json::value(out, "", &frame)
         })?;
-        out.write_all(b"}")
+        table.close()
     }
 }
 
 /// A column that says the same in every row.
-fn constant(out: &mut impl Write, name: &str, value: &str, count: usize) -> io::Result<()> {
-    json::array(out, &format!(",\"{name}\":"), 0..count, |out, _| out.write_all(value.as_bytes()))
+fn constant(table: &mut Object<'_, impl Write>, name: &str, value: &str, count: usize) -> io::Result<()> {
+    table.array(name, 0..count, |out, _| out.write_all(value.as_bytes()))
 }
 
-fn samples(stacks: &WeightedStacks, rows: &[u32], used: &Used, out: &mut impl Write, written: &mut Written) -> io::Result<()> {
+fn samples(
+    stacks: &WeightedStacks,
+    rows: &[u32],
+    used: &Used,
+    thread: &mut Object<'_, impl Write>,
+    written: &mut Written,
+) -> io::Result<()> {
     let unit = stacks.values.first().map_or(Unit::Count, |value| value.unit);
     let weight_type = match unit {
         Unit::Microseconds => "tracing-ms",
@@ -232,16 +261,18 @@ fn samples(stacks: &WeightedStacks, rows: &[u32], used: &Used, out: &mut impl Wr
     };
     let entries = || rows.iter().map(|&row| stacks.entry(row as usize));
     let weight = |entry: &Entry<'_>| entry.values.first().copied().unwrap_or(0);
-    write!(out, ",\"samples\":{{\"length\":{},\"weightType\":\"{weight_type}\"", rows.len())?;
-    json::array(out, ",\"stack\":", entries(), |out, entry| json::value(out, "", &used.stack_numbers.get(&entry.stack)))?;
+    let mut samples = thread.object("samples")?;
+    samples.field("length", rows.len())?;
+    samples.field("weightType", weight_type)?;
+    samples.array("stack", entries(), |out, entry| json::value(out, "", &used.stack_numbers.get(&entry.stack)))?;
     let mut clock = 0i64;
-    json::array(out, ",\"time\":", entries(), |out, entry| {
+    samples.array("time", entries(), |out, entry| {
         let step = if unit == Unit::Microseconds { weight(&entry).max(0) } else { 1000 };
         let start = entry.moment.map_or(clock, |moment| moment.start);
         clock = clock.saturating_add(step);
         milliseconds(out, start)
     })?;
-    json::array(out, ",\"weight\":", entries(), |out, entry| {
+    samples.array("weight", entries(), |out, entry| {
         written.stacks += 1;
         written.add_one(0, weight(&entry));
         match unit {
@@ -251,13 +282,18 @@ fn samples(stacks: &WeightedStacks, rows: &[u32], used: &Used, out: &mut impl Wr
     })?;
     if stacks.in_order {
         let busy = |moment: Moment| if moment.idle { 0 } else { moment.length };
-        json::array(out, ",\"threadCPUDelta\":", entries(), |out, entry| json::integer(out, entry.moment.map_or(0, busy)))?;
+        samples.array("threadCPUDelta", entries(), |out, entry| json::integer(out, entry.moment.map_or(0, busy)))?;
     }
-    out.write_all(b"}")
+    samples.close()
 }
 
 /// Runs of samples during which the thread was idle, or the garbage collector ran.
-fn markers<'a>(stacks: &WeightedStacks, rows: &[u32], out: &mut impl Write, strings: &mut Strings<'a>) -> io::Result<()> {
+fn markers<'a>(
+    stacks: &WeightedStacks,
+    rows: &[u32],
+    thread: &mut Object<'_, impl Write>,
+    strings: &mut Strings<'a>,
+) -> io::Result<()> {
     let mut markers: Vec<(i64, i64, &'static str)> = Vec::new();
     for (name, wanted) in [("GC", (|moment: &Moment| moment.gc) as fn(&Moment) -> bool), ("Idle", |moment| moment.idle)] {
         let mut open: Option<(i64, i64)> = None;
@@ -272,16 +308,17 @@ fn markers<'a>(stacks: &WeightedStacks, rows: &[u32], out: &mut impl Write, stri
         markers.extend(open.map(|(start, end)| (start, end, name)));
     }
     markers.sort_unstable();
-    write!(out, ",\"markers\":{{\"length\":{}", markers.len())?;
-    json::array(out, ",\"name\":", &markers, |out, (.., name)| write!(out, "{}", strings.number(name)))?;
-    json::array(out, ",\"startTime\":", &markers, |out, (start, ..)| milliseconds(out, *start))?;
-    json::array(out, ",\"endTime\":", &markers, |out, (_, end, _)| milliseconds(out, *end))?;
+    let mut table = thread.object("markers")?;
+    table.field("length", markers.len())?;
+    table.array("name", &markers, |out, (.., name)| write!(out, "{}", strings.number(name)))?;
+    table.array("startTime", &markers, |out, (start, ..)| milliseconds(out, *start))?;
+    table.array("endTime", &markers, |out, (_, end, _)| milliseconds(out, *end))?;
     // A phase of 1 is an interval.
-    json::array(out, ",\"phase\":", &markers, |out, _| out.write_all(b"1"))?;
+    table.array("phase", &markers, |out, _| out.write_all(b"1"))?;
     let category = |name: &str| if name == "GC" { 3 } else { OTHER };
-    json::array(out, ",\"category\":", &markers, |out, (.., name)| write!(out, "{}", category(name)))?;
-    json::array(out, ",\"data\":", &markers, |out, _| out.write_all(b"null"))?;
-    out.write_all(b"}")
+    table.array("category", &markers, |out, (.., name)| write!(out, "{}", category(name)))?;
+    table.array("data", &markers, |out, _| out.write_all(b"null"))?;
+    table.close()
 }
 
 /// Microseconds as milliseconds.

@@ -91,3 +91,46 @@ mod tests {
         assert_eq!(out, br#""a\u0085\u2028b""#);
     }
 }
+
+/// A JSON object whose fields are written one after another.
+pub(super) struct Object<'w, W: Write> {
+    out: &'w mut W,
+    has_fields: bool,
+}
+
+impl<'w, W: Write> Object<'w, W> {
+    pub(super) fn open(out: &'w mut W) -> io::Result<Self> {
+        out.write_all(b"{")?;
+        Ok(Self { out, has_fields: false })
+    }
+
+    /// Writes a key. Its value has to follow.
+    fn key(&mut self, key: &str) -> io::Result<&mut W> {
+        value(self.out, if self.has_fields { "," } else { "" }, &key)?;
+        self.has_fields = true;
+        self.out.write_all(b":")?;
+        Ok(self.out)
+    }
+
+    pub(super) fn field(&mut self, key: &str, of: impl Serialize) -> io::Result<()> {
+        value(self.key(key)?, "", &of)
+    }
+
+    /// Writes an array whose elements write themselves.
+    pub(super) fn array<T>(
+        &mut self,
+        key: &str,
+        items: impl IntoIterator<Item = T>,
+        each: impl FnMut(&mut W, T) -> io::Result<()>,
+    ) -> io::Result<()> {
+        array(self.key(key)?, "", items, each)
+    }
+
+    pub(super) fn object(&mut self, key: &str) -> io::Result<Object<'_, W>> {
+        Object::open(self.key(key)?)
+    }
+
+    pub(super) fn close(self) -> io::Result<()> {
+        self.out.write_all(b"}")
+    }
+}
