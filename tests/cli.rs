@@ -400,6 +400,84 @@ fn a_dump_without_some_of_its_roots_calls_nothing_unreachable_and_keeps_no_rule(
     }
 }
 
+/// What holds an object may stand behind the damage: `show`, `find` and `path` said "unreachable" and "garbage" of it.
+#[test]
+fn of_an_object_of_a_dump_cut_before_its_roots_it_is_not_known_whether_it_is_reachable() {
+    // Before all roots, and among them.
+    for (tenths, roots) in [(3, "no roots were read"), (6, "not all roots and references were read")] {
+        let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&whole[..whole.len() * tenths / 10]).unwrap();
+        // What retains nothing comes last.
+        let found = json(dumptool().args(["find", "-n", "0", "--format", "json"]).arg(file.path()), 3);
+        let last = found["objects"].as_array().unwrap().last().unwrap();
+        let object = last["id"].as_str().unwrap().to_owned();
+        assert_eq!(last["retained_bytes"], 0);
+        for command in ["show", "path"] {
+            let run = || {
+                let mut run = dumptool();
+                run.arg(command).arg(file.path()).arg(&object);
+                run
+            };
+            assert_eq!(json(run().args(["--format", "json"]), 3)["reachable"], serde_json::Value::Null, "{command}");
+            let text = stdout(&mut run(), 3);
+            assert!(text.contains(roots) && !text.contains("garbage") && !text.contains("unreachable"), "{text}");
+        }
+        let text = stdout(dumptool().args(["find", "-n", "0"]).arg(file.path()), 3);
+        assert!(!text.contains("unreachable"), "{text}");
+        assert_eq!(text.contains("unknown"), tenths == 6);
+        // In a sound dump it is known.
+        let whole = fixture("go/tiny_go127.heapdump.zst");
+        let found = json(dumptool().args(["find", "-n", "1", "--unreachable", "--format", "json"]).arg(&whole), 0);
+        let garbage = found["objects"][0]["id"].as_str().unwrap();
+        assert_eq!(json(dumptool().arg("show").arg(&whole).args([garbage, "--format", "json"]), 0)["reachable"], false);
+    }
+}
+
+/// The rules were kept "ok" by what could be read of the older file.
+#[test]
+fn a_damaged_older_file_of_check_is_named_and_nothing_is_ok() {
+    let cut = |name: &str| {
+        let whole = std::fs::read(fixture(name)).unwrap();
+        let whole = if name.ends_with(".zst") { zstd::decode_all(&whole[..]).unwrap() } else { whole };
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&whole[..whole.len() - 1]).unwrap();
+        file
+    };
+    for (name, rule) in
+        [("go/tiny_go127.heapdump.zst", "total.count=500%"), ("mojo/tiny-3.4.1-wall-gen.mojo", "total.samples=500%")]
+    {
+        let old = cut(name);
+        let check = || {
+            let mut check = dumptool();
+            check.args(["check", "--max-growth", rule]).arg(fixture(name)).arg("--against").arg(old.path());
+            check
+        };
+        let path = old.path().to_str().unwrap();
+        assert_eq!(stdout(&mut check(), 3), format!("damaged: 1 rule checked up to the damage of {path}, all passed\n"));
+        let document = json(check().args(["--format", "json"]), 3);
+        assert_eq!((&document["ok"], &document["damage"]["file"]), (&false.into(), &path.into()));
+        assert!(stdout(check().args(["--format", "github"]), 3).contains(&format!("::{path}: ")), "{name}");
+        assert_eq!(
+            stdout(check().arg("--lenient"), 0),
+            format!("damaged: 1 rule checked up to the damage of {path}, all passed\n")
+        );
+    }
+}
+
+/// There is no such thread: nothing is written, and an empty gzip stream is not nothing.
+#[test]
+fn a_refused_profile_leaves_no_gzip_stream_on_standard_output() {
+    let convert = |more: &[&str]| {
+        let mut convert = dumptool();
+        convert.args(["convert", "--to", "pprof"]).args(more).arg(fixture("mojo/tiny-3.4.1-wall-gen.mojo")).arg("-");
+        convert
+    };
+    assert!(convert(&["--thread", "no such thread"]).assert().code(2).get_output().stdout.is_empty());
+    let written = convert(&[]).assert().code(0).get_output().stdout.clone();
+    assert!(written.starts_with(&[0x1f, 0x8b]));
+}
+
 /// It did, and the hint of the error went on telling of the option that was given.
 #[test]
 fn damage_that_is_let_pass_is_a_warning_without_a_hint() {

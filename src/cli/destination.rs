@@ -4,6 +4,8 @@ mod target;
 
 use super::interrupt;
 use super::status::{OutputError, UsageError};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::cell::RefCell;
 use std::fmt;
 use std::fs::{self, File, OpenOptions};
@@ -45,8 +47,24 @@ impl std::error::Error for OutOfProportion {}
 
 enum Encoder {
     Plain(BufWriter<Box<dyn Write>>),
-    Gzip(Box<flate2::write::GzEncoder<BufWriter<Box<dyn Write>>>>),
+    Gzip(Gzip),
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write>>>),
+}
+
+/// A gzip stream that ends only when it is complete. What is given up must not look complete: [`GzEncoder`] would write its end,
+/// and its beginning, when it is dropped.
+struct Gzip(Box<GzEncoder<BufWriter<Box<dyn Write>>>>);
+
+impl Gzip {
+    fn new(out: BufWriter<Box<dyn Write>>, level: Compression) -> Encoder {
+        Encoder::Gzip(Self(Box::new(GzEncoder::new(out, level))))
+    }
+}
+
+impl Drop for Gzip {
+    fn drop(&mut self) {
+        *self.0.get_mut() = BufWriter::new(Box::new(io::sink()));
+    }
 }
 
 /// Small, so that the blocks of writers that have a buffer of their own are not copied into it.
@@ -101,7 +119,7 @@ impl Destination {
     /// Gzips what is written, as fast as possible, unless its name says already how to compress it.
     pub(super) fn gzipped(mut self) -> Self {
         if let Encoder::Plain(out) = self.writer {
-            self.writer = Encoder::Gzip(Box::new(flate2::write::GzEncoder::new(out, flate2::Compression::fast())));
+            self.writer = Gzip::new(out, Compression::fast());
         }
         self
     }
@@ -174,7 +192,7 @@ impl Write for Destination {
         }
         let written = match &mut self.writer {
             Encoder::Plain(writer) => writer.write(bytes),
-            Encoder::Gzip(writer) => writer.write(bytes),
+            Encoder::Gzip(Gzip(writer)) => writer.write(bytes),
             Encoder::Zstd(writer) => writer.write(bytes),
         }?;
         self.left -= written as u64;
@@ -184,7 +202,7 @@ impl Write for Destination {
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.writer {
             Encoder::Plain(writer) => writer.flush(),
-            Encoder::Gzip(writer) => writer.flush(),
+            Encoder::Gzip(Gzip(writer)) => writer.flush(),
             Encoder::Zstd(writer) => writer.flush(),
         }
     }
@@ -194,7 +212,7 @@ impl Encoder {
     fn new(path: &Path, out: Box<dyn Write>) -> Result<Self, OutputError> {
         let out = BufWriter::with_capacity(BUFFER, out);
         Ok(match extension(path) {
-            Some("gz") => Self::Gzip(Box::new(flate2::write::GzEncoder::new(out, gzip_level(path)))),
+            Some("gz") => Gzip::new(out, gzip_level(path)),
             Some("zst") => Self::Zstd(zstd::stream::write::Encoder::new(out, 3).map_err(|error| OutputError::new(path, error))?),
             _ => Self::Plain(out),
         })
@@ -203,17 +221,20 @@ impl Encoder {
     fn finish(self) -> io::Result<()> {
         match self {
             Self::Plain(mut writer) => writer.flush(),
-            Self::Gzip(writer) => writer.finish()?.flush(),
+            Self::Gzip(mut gzip) => {
+                gzip.0.try_finish()?;
+                gzip.0.get_mut().flush()
+            }
             Self::Zstd(writer) => writer.finish()?.flush(),
         }
     }
 }
 
 /// pprof is gzipped by definition, and as fast as possible, which is how Go writes its own; the rest by the user's wish.
-fn gzip_level(path: &Path) -> flate2::Compression {
+fn gzip_level(path: &Path) -> Compression {
     match format_extension(path) {
-        Some("pb" | "pprof") => flate2::Compression::fast(),
-        _ => flate2::Compression::default(),
+        Some("pb" | "pprof") => Compression::fast(),
+        _ => Compression::default(),
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
         input.refuse(Kind::Heap, &[("show", true)])?;
     }
     let loaded = load(session, "show", &input, args.heap.snapshot, &args.heap.roots)?;
-    let analysed = Analysed::of(&loaded.heap);
+    let analysed = Analysed::of_loaded(&loaded);
     let object = analysed.find(&args.object, &input)?;
     let neighbours = Neighbours::of(&analysed, object, session.rows(args.limit, SHOWN));
     let rows: Vec<Row> = neighbours.rows().collect();
@@ -34,7 +34,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
             .with("snapshot", loaded.snapshot)
             .with("object", analysed.json(object))
             .with("external_bytes", analysed.heap.external_bytes(object))
-            .with("reachable", analysed.is_live(object))
+            .with("reachable", analysed.reachable(object))
             .with("dominator", analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)))
             .with("value", value::json(analysed.heap, object, args.limit))
             .with("roots", roots)
@@ -140,7 +140,7 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, 
     if let Some(line) = value::line(&value) {
         facts.row(["value", &line]);
     }
-    facts.row(["reachable", reachable(analysed, object)]);
+    facts.row(["reachable", &reachable(analysed, object)]);
     facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
     for row in neighbours.roots.iter().take(SHOWN_ROOTS) {
         let (kind, root) = root_text(heap, Origin::Root(*row));
@@ -162,11 +162,11 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, 
     text
 }
 
-fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> &'static str {
-    match (analysed.is_live(object), analysed.heap.roots.is_empty()) {
-        (true, _) => "yes",
-        (false, true) => "unknown (the dump has no roots)",
-        (false, false) => "no",
+fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> String {
+    match analysed.reachable(object) {
+        Some(true) => "yes".to_owned(),
+        Some(false) => "no".to_owned(),
+        None => format!("unknown ({})", analysed.unknown()),
     }
 }
 
@@ -196,7 +196,7 @@ fn list(title: &str, analysed: &Analysed<'_, '_>, references: &[Reference], all:
             session.size(analysed.shallow(object)),
             match analysed.is_live(object) {
                 true => format!("retains {}", session.size(analysed.retained(object))),
-                false => "unreachable".to_owned(),
+                false => analysed.not_live(object).to_owned(),
             },
             value::brief(heap, object),
         ]);

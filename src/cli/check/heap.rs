@@ -1,6 +1,6 @@
 //! Rules about the types of a heap.
 
-use super::report::{Outcome, print_outcomes};
+use super::report::{Damage, Outcome, print_outcomes};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
@@ -12,6 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::size::count;
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
+use crate::error::Error;
 use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::heap::Heap;
@@ -24,17 +25,24 @@ const COLUMNS: [(&str, Unit); 4] =
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
     let roots = &args.heap.roots;
-    let older = match &args.rules.against {
+    let older_input = match &args.rules.against {
         Some(path) => {
             let older = session.open(path)?;
             if older.kind != Kind::Heap {
                 return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
             }
+            Some(older)
+        }
+        None => None,
+    };
+    let older = match &older_input {
+        Some(older) => {
             // --snapshot is one of the newer file.
-            let loaded = load(session, "check", &older, None, roots)?;
-            let status = report_loaded(session, &older, &loaded);
-            refuse_without_roots(&loaded.heap, &rules, &older)?;
-            Some((histogram(&loaded.heap, analysed(&loaded.heap).as_ref()), status))
+            let loaded = load(session, "check", older, None, roots)?;
+            let status = report_loaded(session, older, &loaded);
+            refuse_without_roots(&loaded.heap, &rules, older)?;
+            let histogram = histogram(&loaded.heap, analysed(&loaded.heap).as_ref());
+            Some(Older { input: older, histogram, status, damage: loaded.damage })
         }
         None => None,
     };
@@ -42,14 +50,31 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     refuse_without_roots(&loaded.heap, &rules, input)?;
     let analysed = analysed(&loaded.heap);
     let newer = histogram(&loaded.heap, analysed.as_ref());
-    let old = older.as_ref().map(|(histogram, _)| histogram);
+    let old = older.as_ref().map(|older| &older.histogram);
     let mut outcomes: Vec<Outcome> = rules.iter().map(|rule| outcome(rule, old, &newer, session)).collect();
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, session);
     }
-    let broken = print_outcomes(&outcomes, input, damage(input, &loaded), session)?;
-    let status = report_loaded(session, input, &loaded).max(older.map_or(Status::Done, |(_, status)| status));
+    let damage = damage(input, &loaded).map(|error| Damage { input, error });
+    let damage = damage.or_else(|| older.as_ref()?.damage());
+    let broken = print_outcomes(&outcomes, input, damage, session)?;
+    let status = report_loaded(session, input, &loaded).max(older.map_or(Status::Done, |older| older.status));
     Ok(status.max(broken))
+}
+
+/// What is kept of the heap that a growth is measured against.
+struct Older<'i> {
+    input: &'i Input,
+    histogram: Histogram,
+    status: Status,
+    damage: Option<Error>,
+}
+
+impl Older<'_> {
+    fn damage(&self) -> Option<Damage<'_>> {
+        let error = self.input.source.damage().or(self.damage.as_ref())?;
+        Some(Damage { input: self.input, error })
+    }
 }
 
 /// What the graph says of a heap. None if it has no roots: then nothing can be called alive or dead.

@@ -1,6 +1,6 @@
 //! Every invariant that the format promises.
 
-use super::report::{Verdict, print_verdict};
+use super::report::{Damage, Verdict, print_verdict};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Table};
 use crate::cli::session::Session;
@@ -20,14 +20,9 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Status> {
     let ok = findings.ok() && damage.is_none();
     let text = || text(input, &findings, ok, session);
     let columns = super::report::columns(session, |finding: &Finding| finding);
-    print_verdict(
-        Verdict { input, damage, ok, warnings: &findings.warnings },
-        &findings.findings,
-        &columns,
-        |finding| finding,
-        &text,
-        session,
-    )?;
+    let damage_of_input = damage.map(|error| Damage { input, error });
+    let verdict = Verdict { input, damage: damage_of_input, ok, warnings: &findings.warnings };
+    print_verdict(verdict, &findings.findings, &columns, |finding| finding, &text, session)?;
     findings.warnings.iter().for_each(|warning| session.terminal.warn(&input.path, warning));
     Ok(match status::report_if_damaged(session, input, damage) {
         Status::Done if !ok => Status::Broken,

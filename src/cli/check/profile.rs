@@ -1,6 +1,6 @@
 //! Rules about the functions of a profile.
 
-use super::report::{Outcome, print_outcomes};
+use super::report::{Damage, Outcome, print_outcomes};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
 use crate::cli::args::{CheckArgs, ProfileOptions};
@@ -19,7 +19,7 @@ const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
-    let older = match &args.rules.against {
+    let older_input = match &args.rules.against {
         Some(path) => {
             let older = session.open(path)?;
             if older.kind != Kind::Profile {
@@ -29,13 +29,15 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         }
         None => None,
     };
-    let older = older.as_ref().map(|older| load_profile(older, &args.profile, session)).transpose()?;
+    let older = older_input.as_ref().map(|older| load_profile(older, &args.profile, session)).transpose()?;
     let newer = load_profile(input, &args.profile, session)?;
     let old = older.as_ref().map(Measured::of);
     let new = Measured::of(&newer);
     let outcomes: Result<Vec<_>, UsageError> =
         rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, session)).collect();
-    let broken = print_outcomes(&outcomes?, input, newer.damage(), session)?;
+    let of_older = || Some(Damage { input: older_input.as_ref()?, error: older.as_ref()?.damage()? });
+    let damage = newer.damage().map(|error| Damage { input, error }).or_else(of_older);
+    let broken = print_outcomes(&outcomes?, input, damage, session)?;
     let damage = newer.report(session).max(older.map_or(Status::Done, |older| older.report(session)));
     Ok(damage.max(broken))
 }

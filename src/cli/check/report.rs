@@ -20,11 +20,18 @@ pub(super) struct Outcome {
     pub(super) is_void: bool,
 }
 
+/// What ended the reading of a file early: of the one that is checked, or of the older one.
+#[derive(Clone, Copy)]
+pub(super) struct Damage<'a> {
+    pub(super) input: &'a Input,
+    pub(super) error: &'a Error,
+}
+
 /// The results of all rules.
 #[derive(Clone, Copy)]
 pub(super) struct Verdict<'a> {
     pub(super) input: &'a Input,
-    pub(super) damage: Option<&'a Error>,
+    pub(super) damage: Option<Damage<'a>>,
     pub(super) ok: bool,
     /// What is as the runtime writes it, but has to be known.
     pub(super) warnings: &'a [String],
@@ -34,7 +41,7 @@ pub(super) struct Verdict<'a> {
 pub(super) fn print_outcomes(
     outcomes: &[Outcome],
     input: &Input,
-    damage: Option<&Error>,
+    damage: Option<Damage<'_>>,
     session: &Session,
 ) -> anyhow::Result<Status> {
     let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
@@ -45,7 +52,7 @@ pub(super) fn print_outcomes(
     // What could not be read may break a rule.
     let verdict = Verdict { input, damage, ok: kept && damage.is_none(), warnings: &[] };
     let columns = columns(session, |outcome: &Outcome| &outcome.finding).text("note", "NOTE", |outcome| outcome.note.as_ref());
-    let text = || text(outcomes, damage.is_some(), session);
+    let text = || text(outcomes, verdict, session);
     print_verdict(verdict, outcomes, &columns, |outcome| &outcome.finding, &text, session)?;
     Ok(if kept { Status::Done } else { Status::Broken })
 }
@@ -79,18 +86,19 @@ pub(super) fn print_verdict<'a, T>(
         Document::new("dumptool/check/1", &input.path)
             .with("format", input.format.name())
             .with("ok", ok)
-            .with("damage", damage.map(damage_json))
+            .with("damage", damage.map(|damage| damage_json(&damage)))
             .rows("findings")
             .with("warnings", warnings.iter().map(|warning| warning.clone().into()).collect::<Vec<Value<'_>>>())
     };
     print(session, document, rows, columns, &Shown::Text(text))
 }
 
-fn damage_json(damage: &Error) -> Value<'static> {
+fn damage_json(Damage { input, error: damage }: &Damage<'_>) -> Value<'static> {
     Value::from([
         ("offset", damage.offset().into()),
         ("kind", damage.kind().name().into()),
         ("message", damage.message().to_string().into()),
+        ("file", input.path.to_string_lossy().into_owned().into()),
     ])
 }
 
@@ -111,8 +119,8 @@ fn print_annotations<'a, T>(
         for finding in rows.iter().map(finding).filter(|finding| !finding.ok) {
             writeln!(out, "::error title={title}::{}", data(&escaped(&finding.message)))?;
         }
-        if let Some(damage) = verdict.damage {
-            writeln!(out, "::error title={title}::{}", data(&format!("{file}: {}", damage.headline())))?;
+        if let Some(Damage { input, error }) = verdict.damage {
+            writeln!(out, "::error title={title}::{}", data(&format!("{}: {}", show_path(&input.path), error.headline())))?;
         }
         out.write_all(&table)
     })?;
@@ -134,11 +142,11 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-fn text(outcomes: &[Outcome], is_damaged: bool, session: &Session) -> String {
+fn text(outcomes: &[Outcome], Verdict { input, damage, .. }: Verdict<'_>, session: &Session) -> String {
     let terminal = &session.terminal;
     let mut text = String::new();
     for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| session.common.verbose || !outcome.finding.ok) {
-        let verdict = match (finding.ok, is_damaged) {
+        let verdict = match (finding.ok, damage.is_some()) {
             (true, false) => terminal.good("ok  "),
             (true, true) => terminal.caution("?   "),
             (false, _) => terminal.bad("FAIL"),
@@ -151,8 +159,14 @@ fn text(outcomes: &[Outcome], is_damaged: bool, session: &Session) -> String {
     let broken = outcomes.iter().filter(|outcome| !outcome.finding.ok).count() as u64;
     let rules = plural(outcomes.len() as u64, "rule", "rules");
     text.push_str(&match broken {
-        0 if is_damaged => format!("{}: {rules} checked up to the damage, all passed\n", terminal.bad("damaged")),
-        0 => format!("{}, {rules} passed\n", terminal.good("ok")),
+        0 => match damage {
+            None => format!("{}, {rules} passed\n", terminal.good("ok")),
+            Some(damage) => {
+                let of =
+                    if damage.input.path == input.path { String::new() } else { format!(" of {}", show_path(&damage.input.path)) };
+                format!("{}: {rules} checked up to the damage{of}, all passed\n", terminal.bad("damaged"))
+            }
+        },
         broken => format!("{} of {} rules failed\n", terminal.bad(&count(broken)), count(outcomes.len() as u64)),
     });
     text

@@ -21,7 +21,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     if heap.roots.is_empty() && (options.live || options.unreachable) {
         return without_roots(session, input, &loaded, "live and unreachable objects cannot be distinguished", None);
     }
-    let analysed = Analysed::of(heap);
+    let analysed = Analysed::of_loaded(&loaded);
     let mut found = matching(&analysed, args, root);
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
@@ -71,7 +71,7 @@ fn columns<'a>(analysed: &'a Analysed<'_, '_>, rows: &[ObjectId], args: &FindArg
         .bytes("retained_bytes", "RETAINED", |object| analysed.retained(*object))
         .shown_as(|object| match analysed.is_live(*object) {
             true => session.size(analysed.retained(*object)),
-            false => "unreachable".to_owned(),
+            false => analysed.not_live(*object).to_owned(),
         })
         .bytes("external_bytes", "EXTERNAL", |object| heap.external_bytes(*object))
         // Null for bytes, of which there can be many.

@@ -7,6 +7,7 @@ use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
+use crate::input::load::Loaded;
 use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 
 /// A heap, and what its graph says.
@@ -14,13 +15,20 @@ pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
     pub(crate) graph: Graph<'h>,
     pub(crate) tree: DominatorTree,
+    /// The file is damaged before the end of what holds objects.
+    incomplete: bool,
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {
     pub(crate) fn of(heap: &'h Heap<'a>) -> Self {
         let graph = Graph::of(heap);
         let tree = DominatorTree::of_graph(heap, &graph);
-        Self { heap, graph, tree }
+        Self { heap, graph, tree, incomplete: false }
+    }
+
+    /// The same of a heap that may have lost roots and references.
+    pub(crate) fn of_loaded(loaded: &'h Loaded<'a>) -> Self {
+        Self { incomplete: loaded.incomplete, ..Self::of(&loaded.heap) }
     }
 
     /// The object that the user named.
@@ -72,6 +80,32 @@ impl<'h, 'a> Analysed<'h, 'a> {
 
     pub(crate) fn is_live(&self, object: ObjectId) -> bool {
         self.tree.is_live(object)
+    }
+
+    /// Whether roots reach an object. `None` if what was not read may hold it, and if the dump has no roots.
+    pub(crate) fn reachable(&self, object: ObjectId) -> Option<bool> {
+        match self.is_live(object) {
+            true => Some(true),
+            false if self.incomplete || self.heap.roots.is_empty() => None,
+            false => Some(false),
+        }
+    }
+
+    /// Why it is not known of some objects whether roots reach them.
+    pub(crate) fn unknown(&self) -> &'static str {
+        match (self.incomplete, self.heap.roots.is_empty()) {
+            (false, _) => "the dump has no roots",
+            (true, true) => "the file is damaged, and no roots were read",
+            (true, false) => "the file is damaged, and not all roots and references were read",
+        }
+    }
+
+    /// What is said, instead of what it retains, of an object that no root reaches.
+    pub(crate) fn not_live(&self, object: ObjectId) -> &'static str {
+        match self.reachable(object) {
+            None => "unknown",
+            Some(_) => "unreachable",
+        }
     }
 }
 

@@ -14,6 +14,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown as name;
+use crate::input::load::Loaded;
 use crate::model::heap::{Heap, Label, ObjectId, Root, RootKind};
 use std::borrow::Cow;
 
@@ -47,10 +48,13 @@ struct Paths {
     /// Objects that can be reached.
     total: Total,
     unreachable: Total,
+    /// What was not read may hold those objects.
+    incomplete: bool,
 }
 
 /// Prints the result in the format that was asked for.
-pub(super) fn print_merged(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, session: &Session) -> anyhow::Result<()> {
+pub(super) fn print_merged(loaded: &Loaded<'_>, args: &PathArgs, session: &Session) -> anyhow::Result<()> {
+    let heap = &loaded.heap;
     let glob = args.type_glob.as_deref().unwrap_or("*");
     let wanted = wanted(heap, glob)?;
     let objects = || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
@@ -65,6 +69,7 @@ pub(super) fn print_merged(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, sess
         kinds: merged.rows.len(),
         total: sum(&merged.rows),
         unreachable: total(heap, objects().filter(|object| shortest.by(*object).is_none())),
+        incomplete: loaded.incomplete,
     };
     let (shown, left) = merged.rows.split_at(session.rows(args.limit, 10).min(merged.rows.len()));
     let rows: Vec<Row> = shown.iter().map(|row| self::row(heap, row, merged.steps(row))).collect();
@@ -72,7 +77,7 @@ pub(super) fn print_merged(heap: &Heap<'_>, args: &PathArgs, snapshot: u64, sess
         let Total { count, bytes } = sum(left);
         let omitted = [("rows", left.len().into()), ("count", count.into()), ("bytes", bytes.into())];
         Document::new("dumptool/path/1", &args.file)
-            .with("snapshot", snapshot)
+            .with("snapshot", loaded.snapshot)
             .with("type", glob)
             .with("object", ())
             .with("total", paths.total.json())
@@ -143,7 +148,7 @@ fn sum(merged: &[Merged]) -> Total {
 }
 
 fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Session) -> String {
-    let Paths { kinds, total, unreachable } = paths;
+    let Paths { kinds, total, unreachable, incomplete } = paths;
     let mut text = format!(
         "{} {}, {}, held by {}:\n",
         plural(total.count, "object", "objects"),
@@ -160,7 +165,8 @@ fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Sess
     }
     if unreachable.count > 0 {
         let objects = plural(unreachable.count, "object", "objects");
-        text.push_str(&format!("unreachable: {objects}, {}\n", session.size(unreachable.bytes)));
+        let what = if *incomplete { "not reached" } else { "unreachable" };
+        text.push_str(&format!("{what}: {objects}, {}\n", session.size(unreachable.bytes)));
     }
     text
 }

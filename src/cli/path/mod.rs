@@ -21,7 +21,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
     let loaded = load(session, "path", &input, args.heap.snapshot, &args.heap.roots)?;
     match &args.object {
         Some(id) => {
-            let analysed = Analysed::of(&loaded.heap);
+            let analysed = Analysed::of_loaded(&loaded);
             let object = analysed.find(id, &input)?;
             let paths = several(&loaded.heap, &analysed.graph, object, args.paths as usize);
             match args.dot {
@@ -32,7 +32,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
         None if loaded.heap.roots.is_empty() => {
             return without_roots(session, &input, &loaded, "there are no paths", None);
         }
-        None => merged::print_merged(&loaded.heap, args, loaded.snapshot, session)?,
+        None => merged::print_merged(&loaded, args, session)?,
     }
     Ok(report_loaded(session, &input, &loaded))
 }
@@ -60,7 +60,7 @@ fn print_paths(
             Document::new("dumptool/path/1", &args.file)
                 .with("snapshot", snapshot)
                 .with("object", analysed.json(object))
-                .with("reachable", analysed.is_live(object))
+                .with("reachable", analysed.reachable(object))
                 .rows("paths")
         };
         let columns = path::columns(analysed, session);
@@ -84,9 +84,9 @@ fn print_paths(
 
 fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: &Session) -> String {
     let mut text = headline(session, analysed, object);
-    text.push_str(&match (paths, analysed.heap.roots.is_empty()) {
-        ([], true) => " The dump has no roots, so there are no paths.\n".to_owned(),
-        ([], false) => " Not reachable from a root: garbage, or only weakly referenced.\n".to_owned(),
+    text.push_str(&match (paths, analysed.reachable(object)) {
+        ([], None) => format!(" No path is known: {}.\n", analysed.unknown()),
+        ([], Some(_)) => " Not reachable from a root: garbage, or only weakly referenced.\n".to_owned(),
         ([_], _) => " Shortest path from a root:\n".to_owned(),
         (several, _) => format!(" The {} shortest paths from roots:\n", several.len()),
     });
