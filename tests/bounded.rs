@@ -9,6 +9,7 @@ use dumptool::model::names::Names;
 use dumptool::model::profile::{Profile, StackTree};
 use std::path::Path;
 use std::process::{Command, Output};
+use support::hprof;
 use support::mojo::Mojo;
 
 const DEEPEST: usize = StackTree::DEEPEST as usize;
@@ -57,6 +58,21 @@ fn repeated() -> Vec<u8> {
     file.0
 }
 
+/// A profile of the JDK with a sample in a trace of each of these depths.
+fn java_profile(depths: &[usize]) -> Vec<u8> {
+    let mut file = hprof::File::new("1.0.2", 8);
+    let method = file.string("f");
+    let frame = [file.id(1), file.id(method), file.id(0), file.id(0)].concat();
+    file.record(0x04, &[&frame, &[0; 8]]);
+    let mut samples = [depths.len() as u32, depths.len() as u32].map(u32::to_be_bytes).concat();
+    for (trace, depth) in (1u32..).zip(depths) {
+        let head = [trace, 0, *depth as u32].map(u32::to_be_bytes).concat();
+        file.record(0x05, &[&head, &file.id(1).repeat(*depth)]);
+        samples.extend([1, trace].map(u32::to_be_bytes).concat());
+    }
+    file.record(0x0d, &[&samples]).bytes.clone()
+}
+
 #[test]
 fn stacks_beyond_the_deepest_are_cut_and_counted() {
     let mut file = header();
@@ -66,11 +82,15 @@ fn stacks_beyond_the_deepest_are_cut_and_counted() {
         file.time(7);
     }
     let text = format!("P1;T0:1{} 7\nP1;T0:1{} 7\n", ";a.py:f:1".repeat(DEEPEST), ";a.py:f:1".repeat(DEEPEST + 9));
-    for (format, bytes, samples) in [(Format::Mojo, &file.0[..], 3), (Format::Austin, text.as_bytes(), 2)] {
+    let java = java_profile(&[DEEPEST, DEEPEST + 1]);
+    let formats = [(Format::Mojo, &file.0[..], 3), (Format::Austin, text.as_bytes(), 2), (Format::Hprof, &java, 2)];
+    for (format, bytes, samples) in formats {
         let profile = load(format, bytes);
         assert_eq!(profile.notes.deep, 1, "{format:?}");
         assert_eq!(profile.stacks.depths().into_iter().max(), Some(StackTree::DEEPEST), "{format:?}");
-        assert_eq!((profile.total.samples, profile.total.time), (samples, 7 * samples as i64), "{format:?}");
+        assert_eq!(profile.total.samples, samples, "{format:?}");
+        // Java's profiles say no time.
+        assert_eq!(profile.total.time, if format == Format::Hprof { 0 } else { 7 * samples as i64 }, "{format:?}");
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep.mojo");
