@@ -1,6 +1,6 @@
 //! Everything that a heap is written as can be read again, and says what the heap says.
 
-use super::stacks;
+use super::{in_proportion, stacks};
 use dumptool::analysis::dominator_stacks::{self, Counted};
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
@@ -17,7 +17,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 /// Writes a heap in every form.
-pub(crate) fn all(heap: &Heap<'_>) {
+pub(crate) fn all(heap: &Heap<'_>, bytes: &[u8]) {
     // Objects and memory outside of the heap are written as large as they are: sound, but too much for a check in memory.
     if heap
         .externals()
@@ -27,10 +27,10 @@ pub(crate) fn all(heap: &Heap<'_>) {
         .fold(0, u64::saturating_add)
         <= 4 << 20
     {
-        hprof(heap);
+        hprof(heap, bytes);
     }
     let graph = Graph::of(heap);
-    heapsnapshot(heap, &graph);
+    heapsnapshot(heap, &graph, bytes);
     let tree = DominatorTree::of_graph(heap, &graph);
     drop(graph);
     tables(heap, &tree);
@@ -38,11 +38,12 @@ pub(crate) fn all(heap: &Heap<'_>) {
 }
 
 /// Sound, and with as many objects as the report says.
-fn hprof(heap: &Heap<'_>) {
+fn hprof(heap: &Heap<'_>, bytes: &[u8]) {
     for (ids, root_unreachable) in [(hprof::IdKind::Compact, true), (hprof::IdKind::Address, false)] {
         let mut out = Vec::new();
         let options = hprof::HprofOptions::default().ids(ids).root_unreachable(root_unreachable);
         let report = hprof::write(heap, &options, &mut out).expect("memory takes everything");
+        in_proportion(&out, bytes);
         let info = input::info(Format::Hprof, &out, ReadOptions::default()).expect("our own output is known");
         assert!(info.damage.is_none(), "{:?}", info.damage);
         let again = input::load(Format::Hprof, &out, LoadOptions::default()).expect("our own output is loaded");
@@ -70,13 +71,14 @@ struct Counts {
 }
 
 /// All indices lie inside, and the counts are those of the arrays.
-fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>) {
+fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>, bytes: &[u8]) {
     let live = live::live(graph);
     for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         let mut out = Vec::new();
         let report =
             heapsnapshot::write(heap, graph, &live, &heapsnapshot::HeapSnapshotOptions::default().objects(objects), &mut out)
                 .expect("it is small");
+        in_proportion(&out, bytes);
         let read: HeapSnapshot = serde_json::from_slice(&out).expect("our own output is JSON");
         assert_eq!((read.snapshot.node_count, read.snapshot.edge_count), (report.nodes, report.edges));
         // type, name, id, self_size, edge_count, trace_node_id, detachedness; type, name_or_index, to_node

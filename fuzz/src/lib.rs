@@ -77,8 +77,17 @@ pub fn load(format: Format, bytes: &[u8]) {
 /// Writes a heap in every form and reads what can be read again.
 pub fn convert(format: Format, bytes: &[u8]) {
     if let Ok(Loaded { heap, .. }) = input::load(format, bytes, LoadOptions::default()) {
-        heap_outputs::all(&heap);
+        heap_outputs::all(&heap, bytes);
     }
+}
+
+/// Output is in proportion to the input: so many bytes for each byte, and some for any input. That is for outputs in which a thing of
+/// the input stands once or has a fixed size; those that write out each stack grow with its depth, too.
+pub(crate) fn in_proportion(out: &[u8], input: &[u8]) {
+    const FREE: usize = 16 << 20;
+    const PER_BYTE: usize = 1000;
+    let most = FREE + PER_BYTE * input.len();
+    assert!(out.len() <= most, "{} bytes of output for {} of input", out.len(), input.len());
 }
 
 /// The same bytes, whether they come whole, in pieces, or compressed in one or several parts, are the same source.

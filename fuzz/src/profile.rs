@@ -1,6 +1,6 @@
 //! What holds for any profile: its sums are those of its samples, analyses add up to them, and outputs read again do too.
 
-use super::stacks;
+use super::{in_proportion, stacks};
 use dumptool::analysis::profile::{CallTree, Focus, FrameBy, Groups, PruneLimits, Selected, TopBy, changes, places, prune, top};
 use dumptool::input::austin::{AustinLine, Lines};
 use dumptool::input::load::{LoadedProfile, ProfileOptions};
@@ -11,7 +11,7 @@ use dumptool::model::profile::{Metric, Mode, Profile, Unit, Values};
 use dumptool::model::sample::{Sample, SampleSink};
 use dumptool::model::stacks::{Selection, of_profile};
 use dumptool::output::austin::{AustinWriter, Dialect, write_profile};
-use dumptool::output::mojo;
+use dumptool::output::{hprof, mojo};
 
 /// Loads a profile with and without its samples, and asks and writes everything.
 pub(crate) fn all(format: Format, bytes: &[u8]) {
@@ -34,8 +34,9 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
         let selection = Selection { in_order, ..Selection::default() };
         stacks::all(&of_profile(profile.clone(), "profile", &selection));
     }
+    as_hprof(&profile, bytes);
     if has_samples {
-        again_as_mojo(&profile);
+        again_as_mojo(&profile, bytes);
         again_as_text(&profile);
     }
 }
@@ -162,11 +163,23 @@ fn analyses(profile: &Profile) {
     }
 }
 
+/// Sums of any size take rows in proportion to the input.
+fn as_hprof(profile: &Profile, bytes: &[u8]) {
+    for metric in [None, Some(Metric::Memory)] {
+        let mut out = Vec::new();
+        hprof::write_profile(profile, &|_| true, metric, &mut out).expect("memory takes everything");
+        in_proportion(&out, bytes);
+        let info = input::info(Format::Hprof, &out, ReadOptions::default()).expect("our own output is known");
+        assert!(info.damage.is_none(), "{:?}", info.damage);
+    }
+}
+
 /// Written as MOJO and read again it has the same sums, whether neighbours were merged or not.
-fn again_as_mojo(profile: &Profile) {
+fn again_as_mojo(profile: &Profile, bytes: &[u8]) {
     for merge in [false, true] {
         let mut out = Vec::new();
         mojo::write(profile, &|_| true, merge, &mut out).expect("memory takes everything");
+        in_proportion(&out, bytes);
         let LoadedProfile { profile: again, damage, .. } =
             input::load_profile(Format::Mojo, &out, ProfileOptions::default()).expect("our own output is loaded");
         assert!(damage.is_none(), "{damage:?}");
