@@ -56,7 +56,7 @@ enum Encoder {
 struct Gzip(Box<GzEncoder<BufWriter<Box<dyn Write>>>>);
 
 impl Gzip {
-    fn new(out: BufWriter<Box<dyn Write>>, level: Compression) -> Encoder {
+    fn encoder(out: BufWriter<Box<dyn Write>>, level: Compression) -> Encoder {
         Encoder::Gzip(Self(Box::new(GzEncoder::new(out, level))))
     }
 }
@@ -119,7 +119,7 @@ impl Destination {
     /// Gzips what is written, as fast as possible, unless its name says already how to compress it.
     pub(super) fn gzipped(mut self) -> Self {
         if let Encoder::Plain(out) = self.writer {
-            self.writer = Gzip::new(out, Compression::fast());
+            self.writer = Gzip::encoder(out, Compression::fast());
         }
         self
     }
@@ -212,7 +212,7 @@ impl Encoder {
     fn new(path: &Path, out: Box<dyn Write>) -> Result<Self, OutputError> {
         let out = BufWriter::with_capacity(BUFFER, out);
         Ok(match extension(path) {
-            Some("gz") => Gzip::new(out, gzip_level(path)),
+            Some("gz") => Gzip::encoder(out, gzip_level(path)),
             Some("zst") => Self::Zstd(zstd::stream::write::Encoder::new(out, 3).map_err(|error| OutputError::new(path, error))?),
             _ => Self::Plain(out),
         })
