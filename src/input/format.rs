@@ -88,7 +88,7 @@ type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProf
 impl FormatSpec {
     /// The error for an input that does not begin with the magic of the format it is said to have (`--from`).
     pub(super) fn wrong_magic(&self) -> Error {
-        Error::other_kind(format!("not a file in the format {} ({})", self.name, self.title))
+        Error::corrupt(0, format!("not a file in the format {} ({})", self.name, self.title))
             .hint("without --from, dumptool detects the format")
     }
 }
