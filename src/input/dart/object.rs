@@ -6,6 +6,8 @@ use super::word_size::WordSize;
 use crate::bytes::Cursor;
 use crate::error::Result;
 use crate::model::fields::FieldSink;
+use crate::model::names::Names;
+use std::borrow::Cow;
 
 /// The id of the object from which everything alive is reached.
 pub const ROOT: u64 = 1;
@@ -122,7 +124,7 @@ impl Object<'_> {
         sink.unsigned("id", self.id);
         sink.unsigned("class_id", self.class_id);
         if let Some(name) = self.class_name {
-            sink.text("class", name);
+            sink.text("class", &shortened(name));
         }
         sink.unsigned("shallow_size", self.shallow_size);
         self.data.fields(sink);
@@ -131,4 +133,15 @@ impl Object<'_> {
             sink.list("references", self.references.iter(), |id, sink| sink.unsigned("id", id));
         }
     }
+}
+
+/// The name of a class beside each of its objects is not longer than the model keeps it. The record of the class has all of it.
+fn shortened(name: &[u8]) -> Cow<'_, [u8]> {
+    if name.len() <= Names::LONGEST {
+        return name.into();
+    }
+    let begins_character = |end: &usize| name.get(*end).is_some_and(|byte| byte & 0xc0 != 0x80);
+    let end = (0..=Names::LONGEST).rev().find(begins_character).unwrap_or(0);
+    let kept = name.get(..end).unwrap_or_default();
+    [kept, format!("… ({} bytes)", name.len()).as_bytes()].concat().into()
 }
