@@ -6,6 +6,7 @@ use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
 use crate::input::read::ReadOptions;
+use crate::model::names::Names;
 use crate::model::profile::{FrameKind, display_name};
 use crate::model::sample::SampleFrame;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -198,7 +199,9 @@ impl<'a> Tally<'a> {
         let Some((offset, key)) = open.leaf else { return };
         if let Ok(SampleFrame::Code { file, function, .. }) = self.symbols.frame(offset, key) {
             let value = if has_time { time } else { memory.max(0) };
-            let sum = self.self_values.entry((function, file)).or_default();
+            // As long as the model keeps names: a long one is looked up in every sample.
+            let kept = |name: &'a [u8]| name.get(..Names::LONGEST).unwrap_or(name);
+            let sum = self.self_values.entry((kept(function), kept(file))).or_default();
             *sum = sum.saturating_add(value);
         }
     }
