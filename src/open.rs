@@ -2,6 +2,7 @@
 
 mod convert;
 
+#[cfg(feature = "cli")]
 pub(crate) use convert::output_formats;
 
 use crate::analysis::dominator_tree::DominatorTree;

@@ -154,8 +154,8 @@ impl OutputFormat {
         self.spec().title
     }
 
-    /// One short line for the help of `--to`.
-    pub(crate) fn summary(self) -> &'static str {
+    /// The format in one short line, as the help of `--to` lists it.
+    pub fn summary(self) -> &'static str {
         self.spec().summary
     }
 

@@ -72,26 +72,6 @@ pub(super) fn integer(out: &mut impl Write, number: i64) -> io::Result<()> {
     out.write_all(itoa::Buffer::new().format(number).as_bytes())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_text_ends_a_line() {
-        let texts = ["plain", "\u{2028}", "a\u{2028}b\u{2029}\u{85}é€\u{2027}", "quote \" \n and \u{85}\u{85}"];
-        for text in texts {
-            let mut out = Vec::new();
-            line(&mut out, text).unwrap();
-            let json = String::from_utf8(out).unwrap();
-            assert!(!json.contains(LINE_ENDS), "{json}");
-            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
-        }
-        let mut out = Vec::new();
-        line(&mut out, "a\u{85}\u{2028}b").unwrap();
-        assert_eq!(out, br#""a\u0085\u2028b""#);
-    }
-}
-
 /// A JSON object whose fields are written one after another.
 pub(super) struct Object<'w, W: Write> {
     out: &'w mut W,
@@ -132,5 +112,25 @@ impl<'w, W: Write> Object<'w, W> {
 
     pub(super) fn close(self) -> io::Result<()> {
         self.out.write_all(b"}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_text_ends_a_line() {
+        let texts = ["plain", "\u{2028}", "a\u{2028}b\u{2029}\u{85}é€\u{2027}", "quote \" \n and \u{85}\u{85}"];
+        for text in texts {
+            let mut out = Vec::new();
+            line(&mut out, text).unwrap();
+            let json = String::from_utf8(out).unwrap();
+            assert!(!json.contains(LINE_ENDS), "{json}");
+            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+        }
+        let mut out = Vec::new();
+        line(&mut out, "a\u{85}\u{2028}b").unwrap();
+        assert_eq!(out, br#""a\u0085\u2028b""#);
     }
 }
