@@ -350,9 +350,9 @@ fn counts_that_the_file_cannot_hold_are_refused() {
 fn other_headers_are_refused() {
     for (bytes, message) in [
         (&b"JAVA PROFILE 1.0.2\0\0\0\0\x06\0\0\0\0\0\0\0\0"[..], "impossible size"),
-        (b"JAVA PROFILE 1.0.9\0", "no hprof file"),
+        (b"JAVA PROFILE 1.0.9\0", "not a file in the format hprof"),
         (b"JAVA PROFILE 1.0.2\0\0\0", "ends inside"),
-        (b"", "no hprof file"),
+        (b"", "not a file in the format hprof"),
     ] {
         let Err(error) = load(bytes, LoadOptions::default()) else { panic!("{message}") };
         assert!(error.message().contains(message), "{}", error.message());
