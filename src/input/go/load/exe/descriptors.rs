@@ -4,6 +4,7 @@
 
 use super::image::Image;
 use super::program::{MAX_NAME, Program, uvarint};
+use std::cell::Cell;
 
 /// A descriptor as it stands in the executable. Addresses are link addresses.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,11 +89,22 @@ pub(super) struct Reader<'p, 'a> {
     image: &'p Image<'a>,
     types: (u64, u64),
     size: u64,
+    /// Fields and parameters that may still be read: as many as the types have words, since each takes one at least. Descriptors
+    /// of a hostile file could all claim the same long list.
+    parts: Cell<u64>,
 }
 
 impl<'p, 'a> Reader<'p, 'a> {
     pub(super) fn new(program: &'p Program<'a>) -> Self {
-        Self { program, image: &program.image, types: program.module.types, size: program.image.pointer_size }
+        let (start, end) = program.module.types;
+        let words = end.saturating_sub(start).checked_div(program.image.pointer_size).unwrap_or(0);
+        Self {
+            program,
+            image: &program.image,
+            types: program.module.types,
+            size: program.image.pointer_size,
+            parts: Cell::new(words),
+        }
     }
 
     /// The addresses of all descriptors, ascending: what looks like one among the types. The scan finds every descriptor that
@@ -242,6 +254,7 @@ impl<'p, 'a> Reader<'p, 'a> {
     fn function(&self, own: u64, flags: u64) -> Option<Kind> {
         let (ins, outs) = (self.image.number(own, 2)?, self.image.number(own.wrapping_add(2), 2)?);
         let uncommon = if flags & UNCOMMON != 0 { 16 } else { 0 };
+        self.spend(ins.saturating_add(outs & 0x7fff))?;
         // The two counts are padded to a word.
         let mut next = own.wrapping_add(self.size).wrapping_add(uncommon);
         let mut list = |count: u64| -> Option<Vec<u64>> {
@@ -255,12 +268,19 @@ impl<'p, 'a> Reader<'p, 'a> {
         Some(Kind::Function { parameters: list(ins)?, results: list(outs & 0x7fff)?, is_variadic: outs & 0x8000 != 0 })
     }
 
+    /// Takes parts from what may still be read.
+    fn spend(&self, parts: u64) -> Option<()> {
+        self.parts.set(self.parts.get().checked_sub(parts)?);
+        Some(())
+    }
+
     fn fields(&self, own: u64) -> Option<Kind> {
         let word = |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
         let (list, count) = (word(1)?, word(2)?);
         if count > MAX_PARTS {
             return None;
         }
+        self.spend(count)?;
         let mut fields = Vec::new();
         for index in 0..count {
             let at = list.wrapping_add(index.wrapping_mul(self.size.wrapping_mul(3)));
