@@ -1,8 +1,13 @@
 //! The threads that share the work.
 
+use memmap2::MmapOptions;
 use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
+
+/// The address space that a thread may reserve when it starts: its stack of 2 MiB, the stack on which Rust handles an
+/// overflow, and the 64 MiB that glibc's `malloc` sets aside for each thread.
+const RESERVED: usize = 72 << 20;
 
 /// Starts the threads of the global pool: `wanted`, or one for each core.
 ///
@@ -21,7 +26,10 @@ pub(super) fn start(wanted: Option<u16>) {
             }
         }
     };
-    let started: Vec<_> = (0..wanted).map_while(|_| thread::Builder::new().spawn(work()).ok()).collect();
+    // A thread that started but finds no room for its second stack takes the program down, so the room is looked for before.
+    let room = MmapOptions::new().len(wanted.saturating_mul(RESERVED)).no_reserve_swap().map_anon().is_ok();
+    let startable = if room { wanted } else { 0 };
+    let started: Vec<_> = (0..startable).map_while(|_| thread::Builder::new().spawn(work()).ok()).collect();
     // The global pool is set once, before anything uses it, and its threads are there, so neither can fail.
     let _ = if started.len() == wanted {
         let hand_out = move |part| parts.send(part).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
