@@ -1,6 +1,7 @@
 //! What the terminal can show: colours on standard output and error, whether there is one at all, and how wide it is.
 
 use super::args::{Color, Common, OutputFormat};
+use crate::output::is_disruptive;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use textwrap::{WordSeparator, WordSplitter};
@@ -132,7 +133,7 @@ pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
     let is_kept = |c: char, rest: &str| match c {
         '\n' => keep.lines,
         '\u{1b}' => keep.colors && is_style(rest),
-        c => !is_control(c),
+        c => !is_disruptive(c),
     };
     if text.char_indices().all(|(at, c)| is_kept(c, &text[at..])) {
         return Cow::Borrowed(text);
@@ -145,11 +146,6 @@ pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
         }
     }
     Cow::Owned(shown)
-}
-
-/// Whether a character controls the terminal: C0 and C1, ends of lines and paragraphs, and what turns the direction of text.
-fn is_control(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Whether a text begins with a change of colour or weight: escape, bracket, numbers and `m`.

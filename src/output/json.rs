@@ -1,7 +1,8 @@
 //! JSON that is written as it comes, without a document in memory.
 
+use super::syntax::is_disruptive;
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, Serializer};
+use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 use std::io::{self, Write};
 
 /// Writes a JSON value, with what belongs before it.
@@ -12,10 +13,16 @@ pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) 
 
 /// Writes a JSON value that can stand in a line of its own.
 ///
-/// JSON allows U+0085, U+2028 and U+2029 in texts, but they end a line for some readers, among them Python's `splitlines`.
-/// So they are escaped.
+/// JSON allows characters in texts that end a line for some readers (U+2028 for Python's `splitlines`) or that a terminal
+/// acts on. They are escaped, which changes nothing for a program: see [`is_disruptive`].
 pub fn line(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(out, LineFormatter))?;
+    value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter)))?;
+    Ok(())
+}
+
+/// Writes a JSON value over several lines, indented, with the same characters escaped as in [`line`].
+pub fn pretty(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
+    value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new())))?;
     Ok(())
 }
 
@@ -27,27 +34,49 @@ pub(super) fn text(value: &serde_json::Value) -> String {
     String::from_utf8(text).unwrap_or_default()
 }
 
-struct LineFormatter;
+/// A formatter whose texts have no disruptive characters.
+struct Escaping<F>(F);
 
-impl Formatter for LineFormatter {
+/// Passes calls on to the formatter that decides about white space.
+macro_rules! pass_on {
+    ($($name:ident($($argument:ident: $type:ty)?);)*) => {
+        $(
+            #[inline]
+            fn $name<W: Write + ?Sized>(&mut self, out: &mut W $(, $argument: $type)?) -> io::Result<()> {
+                self.0.$name(out $(, $argument)?)
+            }
+        )*
+    };
+}
+
+impl<F: Formatter> Formatter for Escaping<F> {
+    pass_on! {
+        begin_array();
+        end_array();
+        begin_array_value(first: bool);
+        end_array_value();
+        begin_object();
+        end_object();
+        begin_object_key(first: bool);
+        end_object_key();
+        begin_object_value();
+        end_object_value();
+    }
+
     fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
-        // Their first bytes in UTF-8.
-        if !fragment.bytes().any(|byte| byte == 0xc2 || byte == 0xe2) {
-            return CompactFormatter.write_string_fragment(out, fragment);
+        // The first bytes in UTF-8 of all disruptive characters that JSON does not escape itself.
+        if !fragment.bytes().any(|byte| matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef)) {
+            return out.write_all(fragment.as_bytes());
         }
-        for part in fragment.split_inclusive(LINE_ENDS) {
+        for part in fragment.split_inclusive(is_disruptive) {
             match part.char_indices().next_back() {
-                Some((at, end)) if LINE_ENDS.contains(&end) => {
-                    write!(out, "{}\\u{:04x}", &part[..at], u32::from(end))?;
-                }
+                Some((at, end)) if is_disruptive(end) => write!(out, "{}\\u{:04x}", &part[..at], u32::from(end))?,
                 _ => out.write_all(part.as_bytes())?,
             }
         }
         Ok(())
     }
 }
-
-const LINE_ENDS: [char; 3] = ['\u{85}', '\u{2028}', '\u{2029}'];
 
 /// Writes an array whose elements write themselves.
 pub(super) fn array<T, W: Write>(
@@ -120,14 +149,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_text_ends_a_line() {
-        let texts = ["plain", "\u{2028}", "a\u{2028}b\u{2029}\u{85}é€\u{2027}", "quote \" \n and \u{85}\u{85}"];
+    fn no_text_ends_a_line_or_controls_a_terminal() {
+        let texts =
+            ["plain", "\u{2028}", "a\u{2028}b\u{2029}\u{85}é€\u{2027}", "quote \" \n and \u{85}\u{9b}31m", "\u{7f}\u{202e}\u{61c}"];
         for text in texts {
-            let mut out = Vec::new();
-            line(&mut out, text).unwrap();
-            let json = String::from_utf8(out).unwrap();
-            assert!(!json.contains(LINE_ENDS), "{json}");
-            assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+            let (mut one, mut several) = (Vec::new(), Vec::new());
+            line(&mut one, text).unwrap();
+            pretty(&mut several, text).unwrap();
+            for json in [one, several] {
+                let json = String::from_utf8(json).unwrap();
+                assert!(!json.contains(is_disruptive), "{json}");
+                assert_eq!(serde_json::from_str::<String>(&json).unwrap(), text);
+            }
         }
         let mut out = Vec::new();
         line(&mut out, "a\u{85}\u{2028}b").unwrap();

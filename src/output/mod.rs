@@ -33,6 +33,7 @@ pub mod written;
 
 pub use format::OutputFormat;
 pub use syntax::Syntax;
+pub(crate) use syntax::is_disruptive;
 
 use crate::model::profile::{Profile, Samples};
 use std::io;

@@ -4,6 +4,7 @@
 //! allocated for a record once the buffer has grown.
 
 use super::json;
+use super::syntax::is_disruptive;
 use crate::model::fields::{FieldSink, Record};
 use serde::Serialize;
 use std::fmt::Write as _;
@@ -266,7 +267,7 @@ fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
                 '\n' => out.extend_from_slice(b"\\n"),
                 '\t' => out.extend_from_slice(b"\\t"),
                 '\r' => out.extend_from_slice(b"\\r"),
-                character if character.is_control() || is_invisible(character) => {
+                character if is_disruptive(character) => {
                     let mut escaped = String::new();
                     let _ = write!(escaped, "\\u{{{:x}}}", u32::from(character));
                     out.extend_from_slice(escaped.as_bytes());
@@ -279,11 +280,6 @@ fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
         }
     }
     out.push(b'"');
-}
-
-/// Characters that reorder or hide the text around them.
-fn is_invisible(character: char) -> bool {
-    matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

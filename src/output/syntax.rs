@@ -1,4 +1,4 @@
-//! The text syntax of rows.
+//! The syntax of text: rows, and characters that are escaped in it.
 
 /// The text syntax of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,4 +8,12 @@ pub enum Syntax {
     Jsonl,
     /// Comma-separated values after a line of names, as in RFC 4180 but with line feeds.
     Csv,
+}
+
+/// Whether a character does more than stand in its place: it controls the terminal (C0, C1, delete), ends a line (U+2028,
+/// U+2029), turns the direction of text (Unicode's bidirectional controls), or cannot be seen.
+pub(crate) fn is_disruptive(c: char) -> bool {
+    let invisible =
+        matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    c.is_control() || invisible
 }

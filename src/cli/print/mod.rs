@@ -80,7 +80,7 @@ pub(crate) fn print<'a, T>(
             Shown::Text(text) => print_text(session, &text()),
         },
         OutputFormat::Json => to_stdout(|out| {
-            serde_json::to_writer_pretty(&mut *out, &Whole { document: document(), rows, columns })?;
+            json::pretty(&mut *out, &Whole { document: document(), rows, columns })?;
             writeln!(out)
         }),
         OutputFormat::Jsonl => to_stdout(|out| {
@@ -114,7 +114,7 @@ pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
 /// Prints a JSON document.
 pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
     to_stdout(|out| {
-        serde_json::to_writer_pretty(&mut *out, document)?;
+        json::pretty(&mut *out, document)?;
         writeln!(out)
     })
 }
