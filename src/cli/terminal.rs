@@ -1,7 +1,7 @@
 //! What the terminal can show: colours on standard output and error, whether there is one at all, and how wide it is.
 
 use super::args::{Color, Common, OutputFormat};
-use crate::output::is_disruptive;
+use crate::output::syntax::is_disruptive;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
 use textwrap::{WordSeparator, WordSplitter};

@@ -22,18 +22,19 @@ mod lines;
 pub mod loss;
 pub mod mojo;
 pub mod pprof;
+#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "most of it is for the tables of the command line"))]
+pub(crate) mod quantity;
 pub mod records;
 pub mod speedscope;
 #[doc(hidden)]
 pub mod spool;
 pub mod stack_rows;
-mod syntax;
+pub(crate) mod syntax;
 pub mod tables;
 pub mod written;
 
 pub use format::OutputFormat;
 pub use syntax::Syntax;
-pub(crate) use syntax::is_disruptive;
 
 use crate::model::profile::{Profile, Samples};
 use std::io;
