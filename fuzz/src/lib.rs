@@ -13,6 +13,7 @@ mod profile;
 mod stacks;
 
 use dumptool::error::Error;
+use dumptool::input::json::{Numbers, Scanner, Token};
 use dumptool::input::load::{LoadOptions, Loaded, RootScan, SnapshotChoice};
 use dumptool::input::{self, Format, Kind, ReadOptions, Visitor};
 use dumptool::model::fields::Record;
@@ -114,6 +115,37 @@ pub fn split(bytes: &[u8]) {
         }
         let source = open(stream).expect("what was compressed here opens");
         assert!(source.bytes() == plain.bytes() && source.damage().is_none());
+    }
+}
+
+/// The JSON scanner: it never panics, errors lie inside the input, skipping a document ends where reading its tokens does, and what
+/// serde_json reads, it reads.
+pub fn json(bytes: &[u8]) {
+    let mut tokens = Scanner::new(bytes, 0);
+    let read = loop {
+        match tokens.token() {
+            Ok(None) => break Ok(()),
+            Ok(Some(Token::Key(text) | Token::String(text))) => drop(text.decode()),
+            Ok(Some(Token::Number(number))) => _ = (number.unsigned(), number.signed(), number.float()),
+            Ok(Some(_)) => {}
+            Err(error) => break Err(error),
+        }
+    };
+    let mut skipped = Scanner::new(bytes, 0);
+    match (read, skipped.skip()) {
+        (Ok(()), Ok(())) => assert_eq!(tokens.offset(), skipped.offset()),
+        (Err(a), Err(b)) => {
+            assert_eq!(a.to_string(), b.to_string());
+            assert!(a.offset().is_some_and(|offset| offset <= bytes.len() as u64), "{a}");
+            assert!(serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_err(), "{a}");
+        }
+        (a, b) => panic!("{a:?} {b:?}"),
+    }
+    for cut in [false, true] {
+        let mut numbers = Numbers::new(bytes, 0, cut);
+        while let Ok(Some(_)) = numbers.unsigned() {}
+        while let Ok(Some(_)) = numbers.float() {}
+        assert!(numbers.offset() <= bytes.len() as u64);
     }
 }
 

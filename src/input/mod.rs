@@ -23,6 +23,8 @@ pub mod histogram;
 #[doc(hidden)]
 pub mod hprof;
 pub mod info;
+#[doc(hidden)]
+pub mod json;
 pub mod load;
 #[doc(hidden)]
 pub mod mojo;
