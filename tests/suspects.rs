@@ -4,7 +4,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::suspects::{self, Suspect};
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind, TypeId, TypeKind, Value};
+use dumptool::model::heap::{Heap, Ids, Known, Label, ObjectId, ObjectValues, Root, RootKind, TypeId, TypeKind, Value};
 use std::collections::HashMap;
 
 /// A heap under construction: a tree of owners, filled from the top.
@@ -23,9 +23,13 @@ enum Held {
     Length(u64),
 }
 
-struct Known(HashMap<ObjectId, Held>);
+struct Contents(HashMap<ObjectId, Held>);
 
-impl ObjectValues<'static> for Known {
+impl ObjectValues<'static> for Contents {
+    fn known(&self) -> Known {
+        Known { texts: true, bytes: true, lengths: true, numbers: true }
+    }
+
     fn value(&self, _: &Heap<'static>, object: ObjectId) -> Value<'static> {
         match self.0.get(&object) {
             None => Value::None,
@@ -72,7 +76,7 @@ impl Planted {
                 builder.add_root(Root { object, kind: RootKind::Global, group, label: Label::NONE, frame: None });
             }
         }
-        let heap = builder.finish(Ids::Rows(0), Some(Box::new(Known(self.values.clone()))));
+        let heap = builder.finish(Ids::Rows(0), Some(Box::new(Contents(self.values.clone()))));
         assert_eq!(heap.check(), Ok(()));
         let graph = Graph::of(&heap);
         suspects::find(&heap, &DominatorTree::of_graph(&heap, &graph))

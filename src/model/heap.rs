@@ -16,12 +16,12 @@
 
 use super::addresses::Addresses;
 use super::names::{NameId, Names};
-use std::borrow::Cow;
 use std::ops::Range;
 
 pub use super::columns::{Offsets, Sizes};
 pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread};
+pub use super::values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Value};
 pub use super::warning::{LoadWarning, WarningKind};
 
 /// An object of a [`Heap`]: its row number.
@@ -241,39 +241,6 @@ pub enum Ids {
     Addresses(Addresses),
 }
 
-/// The value of an object, besides its references.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub enum Value<'a> {
-    /// No value, or an unknown one.
-    None,
-    /// A truth value.
-    Boolean(bool),
-    /// An integer.
-    Integer(i64),
-    /// A floating-point number.
-    Float(f64),
-    /// Text, of which the file may hold only the beginning.
-    Text {
-        /// The text, or its beginning.
-        text: Cow<'a, str>,
-        /// Length of the whole text in code units.
-        length: u64,
-    },
-    /// A number of elements.
-    Length(u64),
-    /// The name that the runtime gives the object, such as that of a class.
-    Name(Cow<'a, str>),
-    /// The object's memory, in the byte order of the dumped process.
-    Bytes(&'a [u8]),
-}
-
-/// Decodes the values of objects on demand, from the mapped file.
-pub trait ObjectValues<'a>: Send + Sync {
-    /// The value of an object.
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
-}
-
 /// A heap.
 pub struct Heap<'a> {
     /// The texts that everything else refers to.
@@ -449,11 +416,6 @@ impl<'a> Heap<'a> {
             rows.start += 1;
         }
         rows
-    }
-
-    /// The value of an object.
-    pub fn value(&self, object: ObjectId) -> Value<'a> {
-        self.values.as_ref().map_or(Value::None, |values| values.value(self, object))
     }
 
     /// The id of an object in the file: `0xc000012345` or `#12`.

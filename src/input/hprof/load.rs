@@ -14,6 +14,7 @@
 //!   is short, and that of a java.lang.ref.Finalizer, which the JVM keeps until `finalize` has run. Eclipse MAT takes both for
 //!   strong as well.
 
+use super::members::Members;
 use super::naming::class_name;
 use super::objects::Object;
 use super::primitives::Value;
@@ -71,16 +72,11 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     threads::add(&scan, &addresses, &contents, &mut builder);
     builder.heap().pointer_size = scan.ids.bytes() as u8;
     builder.heap().big_endian = true;
-    let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(contents)));
+    let remarks = scan.remarks();
+    let values = Members::new(contents, scan.classes, scan.strings, types.of_class);
+    let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
     // Roots and objects stand in any order, so that both may follow.
-    Ok(Loaded {
-        heap,
-        incomplete: scan.damage.is_some(),
-        snapshot: 0,
-        remarks: scan.remarks(),
-        executable: None,
-        damage: scan.damage,
-    })
+    Ok(Loaded { heap, incomplete: scan.damage.is_some(), snapshot: 0, remarks, executable: None, damage: scan.damage })
 }
 
 /// The second pass: where the record of each row stands, and how many fields with references there are at most. The first

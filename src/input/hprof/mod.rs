@@ -56,7 +56,7 @@
 //! * [`records`]: all of them in order;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`] and [`values`];
+//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`], [`values`] and `members` (fields and elements);
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours` (distances) and `inference`.
 
 pub mod classes;
@@ -68,6 +68,7 @@ mod inference;
 pub mod invariants;
 pub mod layout;
 pub mod load;
+mod members;
 pub mod naming;
 mod neighbours;
 pub mod objects;

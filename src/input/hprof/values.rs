@@ -1,4 +1,4 @@
-//! The values of objects besides references: texts, numbers, bytes. Decoded from the file on demand.
+//! The values of whole objects: texts, numbers, bytes. Decoded from the file on demand. Fields are in [`super::members`].
 
 use super::layout::is;
 use super::objects::{Instance, Object};
@@ -8,14 +8,14 @@ use super::scan::Scan;
 use crate::bytes::Cursor;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{Heap, Ids, ObjectId, ObjectValues, Offsets, TypeId, TypeKind, Value};
+use crate::model::heap::{Heap, Ids, ObjectId, Offsets, TypeId, TypeKind, Value};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Where everything stands in the file, to decode values from.
 pub(super) struct Contents<'a> {
     bytes: &'a [u8],
-    ids: IdSize,
+    pub(super) ids: IdSize,
     /// Where the record of each object stands.
     positions: Offsets,
     /// The decoder of each type that has a value.
@@ -85,7 +85,7 @@ impl<'a> Contents<'a> {
     }
 
     /// The record of an object.
-    fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
+    pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
         read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids).ok()
     }
 
@@ -137,8 +137,9 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl<'a> ObjectValues<'a> for Contents<'a> {
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+impl<'a> Contents<'a> {
+    /// The value of an object.
+    pub(super) fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
         let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
         let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };
         match self.record(object) {

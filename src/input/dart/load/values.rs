@@ -5,7 +5,7 @@ use crate::input::dart::class::ClassKind;
 use crate::input::dart::data::{Data, latin1, utf16};
 use crate::input::dart::records::Records;
 use crate::input::dart::word_size::WordSize;
-use crate::model::heap::{Heap, ObjectId, ObjectValues, Offsets, Value};
+use crate::model::heap::{Heap, Known, ObjectId, ObjectValues, Offsets, Value};
 
 /// Where the objects are, and what their data depends on.
 pub(super) struct DartValues<'a> {
@@ -54,5 +54,9 @@ impl<'a> ObjectValues<'a> for DartValues<'a> {
                 }
             }
         }
+    }
+
+    fn known(&self) -> Known {
+        Known { texts: true, lengths: true, numbers: true, bytes: false }
     }
 }

@@ -1,6 +1,6 @@
 //! The memory of objects, as it stands in the file.
 
-use crate::model::heap::{Heap, ObjectId, ObjectValues, Offsets, Value};
+use crate::model::heap::{Heap, Known, ObjectId, ObjectValues, Offsets, Value};
 
 /// Where the contents of each object are.
 pub(super) struct Contents<'a> {
@@ -23,5 +23,9 @@ impl<'a> ObjectValues<'a> for Contents<'a> {
             (Ok(start), Ok(end)) => self.bytes.get(start..end).map_or(Value::None, Value::Bytes),
             _ => Value::None,
         }
+    }
+
+    fn known(&self) -> Known {
+        Known { bytes: true, ..Known::default() }
     }
 }

@@ -1,0 +1,165 @@
+//! The fields and elements of objects, decoded from the file on demand.
+
+use super::classes::Statics;
+use super::layout::{Class, ClassTable};
+use super::naming::Strings;
+use super::objects::{Instance, Object};
+use super::primitives::Value as Stored;
+use super::records::HeapRec;
+use super::values::Contents;
+use crate::java::FieldType;
+use crate::model::addresses::Addresses;
+use crate::model::heap::{
+    Array, EachElement, EachField, Field, FieldValue, Heap, Ids, Known, ObjectId, ObjectValues, TypeId, Value,
+};
+
+/// The contents of objects, with the classes that say what the bytes mean.
+pub(super) struct Members<'a> {
+    contents: Contents<'a>,
+    classes: ClassTable<'a>,
+    strings: Strings<'a>,
+    /// The type of each class, in the order of the table.
+    types: Vec<TypeId>,
+}
+
+/// A field of an instance: its class as a position in the table, its name, and its value.
+struct Slot<'a> {
+    class: usize,
+    name: &'a [u8],
+    kind: FieldType,
+    bytes: &'a [u8],
+}
+
+impl<'a> Members<'a> {
+    pub(super) fn new(contents: Contents<'a>, classes: ClassTable<'a>, strings: Strings<'a>, types: Vec<TypeId>) -> Self {
+        Self { contents, classes, strings, types }
+    }
+
+    /// The fields of an instance as far as its data reaches: its class first, then the superclass, and so on.
+    fn slots<'s>(&'s self, instance: &Instance<'a>) -> impl Iterator<Item = Slot<'a>> + use<'s, 'a> {
+        let ids = self.contents.ids;
+        let mut rest = instance.values;
+        let parent = |&class: &usize| self.classes.get(class).and_then(|class| class.parent);
+        let chain = std::iter::successors(self.classes.index(instance.class), parent);
+        let fields = chain.flat_map(|class| {
+            let fields = self.classes.get(class).map(|of| of.dump.fields.iter());
+            fields.into_iter().flatten().map(move |field| (class, field))
+        });
+        fields.map_while(move |(class, field)| {
+            let (bytes, after) = rest.split_at_checked(field.kind.size(ids))?;
+            rest = after;
+            Some(Slot { class, name: self.strings.text(field.name), kind: field.kind, bytes })
+        })
+    }
+
+    fn statics(&self, statics: &Statics<'a>, class: &str, addresses: &Addresses, each: &mut EachField<'_>) {
+        for field in statics.iter() {
+            let name = String::from_utf8_lossy(self.strings.text(field.name));
+            let value = value(field.value, field.kind, addresses);
+            if each(Field { class, name: &name, type_name: field.kind.name(), value }).is_break() {
+                return;
+            }
+        }
+    }
+
+    fn class_name<'h>(&self, heap: &'h Heap<'a>, class: usize) -> &'h str {
+        let of = self.types.get(class).and_then(|of| heap.types.get(of.0 as usize));
+        of.map_or("", |of| heap.names.text(of.name))
+    }
+
+    fn class_of(&self, id: u64) -> Option<(usize, &Class<'a>)> {
+        let index = self.classes.index(id)?;
+        Some((index, self.classes.get(index)?))
+    }
+
+    fn stored(&self, slot: &Slot<'_>, addresses: &Addresses) -> FieldValue<'static> {
+        slot.kind.value(slot.bytes).map_or(FieldValue::Omitted, |stored| value(stored, slot.kind, addresses))
+    }
+}
+
+impl<'a> ObjectValues<'a> for Members<'a> {
+    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+        self.contents.value(heap, object)
+    }
+
+    fn known(&self) -> Known {
+        Known { texts: true, bytes: true, lengths: true, numbers: true }
+    }
+
+    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+        let Ids::Addresses(addresses) = &heap.ids else { return };
+        match self.contents.record(object) {
+            Some(HeapRec::Object(Object::Instance(instance))) => {
+                for slot in self.slots(&instance) {
+                    let (name, value) = (String::from_utf8_lossy(slot.name), self.stored(&slot, addresses));
+                    let class = self.class_name(heap, slot.class);
+                    if each(Field { class, name: &name, type_name: slot.kind.name(), value }).is_break() {
+                        return;
+                    }
+                }
+            }
+            Some(HeapRec::ClassDump(dump)) => {
+                // The first record of a class counts, as it does for its references.
+                let Some((index, class)) = self.class_of(dump.id) else { return };
+                self.statics(&class.dump.statics, self.class_name(heap, index), addresses, each);
+            }
+            _ => {}
+        }
+    }
+
+    fn field(&self, heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+        let Ids::Addresses(addresses) = &heap.ids else { return None };
+        match self.contents.record(object)? {
+            HeapRec::Object(Object::Instance(instance)) => {
+                let slot = self.slots(&instance).find(|slot| slot.name == name.as_bytes())?;
+                Some(self.stored(&slot, addresses))
+            }
+            HeapRec::ClassDump(dump) => {
+                let mut statics = self.class_of(dump.id)?.1.dump.statics.iter();
+                let field = statics.find(|field| self.strings.text(field.name) == name.as_bytes())?;
+                Some(value(field.value, field.kind, addresses))
+            }
+            _ => None,
+        }
+    }
+
+    fn array(&self, _: &Heap<'a>, object: ObjectId) -> Option<Array> {
+        let (length, element) = match self.contents.record(object)? {
+            HeapRec::Object(Object::ObjectArray(array)) => (array.count, FieldType::Object),
+            HeapRec::Object(Object::PrimitiveArray(array)) => (array.count, array.element),
+            _ => return None,
+        };
+        Some(Array { length: length.into(), element: element.name() })
+    }
+
+    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+        let Ids::Addresses(addresses) = &heap.ids else { return };
+        let (bytes, kind) = match self.contents.record(object) {
+            Some(HeapRec::Object(Object::ObjectArray(array))) => (array.elements, FieldType::Object),
+            Some(HeapRec::Object(Object::PrimitiveArray(array))) => (array.contents.unwrap_or_default(), array.element),
+            _ => return,
+        };
+        let width = kind.size(self.contents.ids);
+        let skipped = usize::try_from(start).ok().and_then(|start| start.checked_mul(width));
+        let rest = skipped.and_then(|skipped| bytes.get(skipped..)).unwrap_or_default();
+        for (element, index) in rest.chunks_exact(width).zip(start..) {
+            let Some(stored) = kind.value(element) else { return };
+            if each(index, value(stored, kind, addresses)).is_break() {
+                return;
+            }
+        }
+    }
+}
+
+/// A value as the model has it.
+fn value(stored: Stored, kind: FieldType, addresses: &Addresses) -> FieldValue<'static> {
+    match stored {
+        Stored::Object(0) => FieldValue::Null,
+        Stored::Object(id) => addresses.at(id).map_or(FieldValue::Address(id), FieldValue::Object),
+        Stored::Boolean(value) => FieldValue::Boolean(value),
+        // A char is read as an unsigned number of two bytes.
+        Stored::Integer(unit) if kind == FieldType::Char => FieldValue::Character(unit as u16),
+        Stored::Integer(value) => FieldValue::Integer(value),
+        Stored::Float(value) => FieldValue::Float(value),
+    }
+}

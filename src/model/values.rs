@@ -1,0 +1,247 @@
+//! What objects contain: fields, elements, and values of whole objects such as text.
+//!
+//! Nothing of this is kept in columns. A reader implements [`ObjectValues`] and decodes from the mapped file what is asked for;
+//! it passes fields and elements one by one, so that no object costs an allocation. [`Heap::fields`], [`Heap::field`],
+//! [`Heap::array`] and [`Heap::elements`] are the ways in.
+
+use super::heap::{Heap, ObjectId};
+use super::label::LabelKind;
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// The value of an object, besides its references.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Value<'a> {
+    /// No value, or an unknown one.
+    None,
+    /// A truth value.
+    Boolean(bool),
+    /// An integer.
+    Integer(i64),
+    /// A floating-point number.
+    Float(f64),
+    /// Text, of which the file may hold only the beginning.
+    Text {
+        /// The text, or its beginning.
+        text: Cow<'a, str>,
+        /// Length of the whole text in code units.
+        length: u64,
+    },
+    /// A number of elements.
+    Length(u64),
+    /// The name that the runtime gives the object, such as that of a class.
+    Name(Cow<'a, str>),
+    /// The object's memory, in the byte order of the dumped process.
+    Bytes(&'a [u8]),
+}
+
+/// A field of an object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'f> {
+    /// The class that declares the field. Empty if the file does not say it.
+    pub class: &'f str,
+    /// The field's name. Empty if the file has none.
+    pub name: &'f str,
+    /// The declared type: `int`, or `object` for any reference of Java. Empty if the file does not say it.
+    pub type_name: &'f str,
+    /// The value.
+    pub value: FieldValue<'f>,
+}
+
+/// The value of a field or of an element.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum FieldValue<'f> {
+    /// A reference to nothing.
+    Null,
+    /// A reference to an object.
+    Object(ObjectId),
+    /// A reference to an address at which the dump has no object.
+    Address(u64),
+    /// A truth value.
+    Boolean(bool),
+    /// A signed integer.
+    Integer(i64),
+    /// An unsigned integer.
+    Unsigned(u64),
+    /// A floating-point number.
+    Float(f64),
+    /// A UTF-16 code unit.
+    Character(u16),
+    /// Text that is part of the object.
+    Text(&'f str),
+    /// The file has the field but not its value, such as small integers in dumps of Dart 2.
+    Omitted,
+}
+
+/// The elements of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// The number of elements.
+    pub length: u64,
+    /// The declared type of the elements: `int`, `object`. Empty if the file does not say it.
+    pub element: &'static str,
+}
+
+/// Receives fields, one after the other, until it breaks.
+pub type EachField<'e> = dyn FnMut(Field<'_>) -> ControlFlow<()> + 'e;
+
+/// Receives elements with their index, one after the other, until it breaks.
+pub type EachElement<'e> = dyn FnMut(u64, FieldValue<'_>) -> ControlFlow<()> + 'e;
+
+/// Which contents a file has at all. What is `false` cannot be known, whatever the objects hold.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Known {
+    /// Text of strings.
+    pub texts: bool,
+    /// Bytes of arrays of numbers or of untyped memory.
+    pub bytes: bool,
+    /// Lengths of arrays and sizes of collections.
+    pub lengths: bool,
+    /// Numbers that are objects of their own.
+    pub numbers: bool,
+}
+
+/// Decodes the contents of objects on demand, from the mapped file.
+///
+/// Only [`ObjectValues::value`] must be implemented. By default fields are the references with names and elements those with
+/// indexes.
+pub trait ObjectValues<'a>: Send + Sync {
+    /// The value of an object.
+    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
+
+    /// Which contents the file has. By default none is promised.
+    fn known(&self) -> Known {
+        Known::default()
+    }
+
+    /// Passes the fields of an object in the order of their declaration, those of its own class first; of a class object its
+    /// static fields.
+    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+        fields_by_references(heap, object, each);
+    }
+
+    /// The value of the first field with a name.
+    ///
+    /// Implement this if a field is found faster than by visiting all before it: analyses call it for millions of objects.
+    fn field(&self, heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+        let mut found = None;
+        self.fields(heap, object, &mut |field| {
+            if field.name != name {
+                return ControlFlow::Continue(());
+            }
+            found = field.value.owned();
+            ControlFlow::Break(())
+        });
+        found
+    }
+
+    /// The elements that an object has. `None` if it is not an array.
+    fn array(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Array> {
+        match self.value(heap, object) {
+            Value::Length(length) => Some(Array { length, element: "" }),
+            _ => None,
+        }
+    }
+
+    /// Passes the elements of an array from number `start` on. Elements that the file does not have are skipped.
+    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+        elements_by_references(heap, object, start, each);
+    }
+}
+
+impl FieldValue<'_> {
+    /// The object that a reference leads to.
+    pub fn object(self) -> Option<ObjectId> {
+        match self {
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// An integer that is not negative, such as a size or an index.
+    pub fn count(self) -> Option<u64> {
+        match self {
+            Self::Integer(number) => u64::try_from(number).ok(),
+            Self::Unsigned(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// The value without borrowed text.
+    fn owned(self) -> Option<FieldValue<'static>> {
+        Some(match self {
+            Self::Text(_) => return None,
+            Self::Null => FieldValue::Null,
+            Self::Object(object) => FieldValue::Object(object),
+            Self::Address(address) => FieldValue::Address(address),
+            Self::Boolean(value) => FieldValue::Boolean(value),
+            Self::Integer(value) => FieldValue::Integer(value),
+            Self::Unsigned(value) => FieldValue::Unsigned(value),
+            Self::Float(value) => FieldValue::Float(value),
+            Self::Character(value) => FieldValue::Character(value),
+            Self::Omitted => FieldValue::Omitted,
+        })
+    }
+}
+
+impl<'a> Heap<'a> {
+    /// The value of an object.
+    pub fn value(&self, object: ObjectId) -> Value<'a> {
+        self.values.as_ref().map_or(Value::None, |values| values.value(self, object))
+    }
+
+    /// Which contents the file has.
+    pub fn known(&self) -> Known {
+        self.values.as_ref().map_or(Known::default(), |values| values.known())
+    }
+
+    /// Passes the fields of an object in the order of their declaration, those of its own class first, until `each` breaks.
+    pub fn fields(&self, object: ObjectId, mut each: impl FnMut(Field<'_>) -> ControlFlow<()>) {
+        match &self.values {
+            Some(values) => values.fields(self, object, &mut each),
+            None => fields_by_references(self, object, &mut each),
+        }
+    }
+
+    /// The value of the first field of an object with a name.
+    pub fn field(&self, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+        self.values.as_ref()?.field(self, object, name)
+    }
+
+    /// The elements that an object has. `None` if it is not an array.
+    pub fn array(&self, object: ObjectId) -> Option<Array> {
+        self.values.as_ref()?.array(self, object)
+    }
+
+    /// Passes the elements of an array from number `start` on, until `each` breaks. Elements that the file does not have are
+    /// skipped.
+    pub fn elements(&self, object: ObjectId, start: u64, mut each: impl FnMut(u64, FieldValue<'_>) -> ControlFlow<()>) {
+        match &self.values {
+            Some(values) => values.elements(self, object, start, &mut each),
+            None => elements_by_references(self, object, start, &mut each),
+        }
+    }
+}
+
+/// Passes the references with names.
+fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
+    for reference in heap.references.at(heap.fields_of(object)) {
+        let LabelKind::Field(name) = reference.label.kind() else { continue };
+        let value = FieldValue::Object(reference.target);
+        if each(Field { class: "", name: heap.names.text(name), type_name: "", value }).is_break() {
+            return;
+        }
+    }
+}
+
+/// Passes the references with indexes.
+fn elements_by_references(heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+    for reference in heap.references.of(object) {
+        let LabelKind::Index(index) = reference.label.kind() else { continue };
+        if u64::from(index) >= start && each(index.into(), FieldValue::Object(reference.target)).is_break() {
+            return;
+        }
+    }
+}

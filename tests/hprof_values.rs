@@ -1,0 +1,152 @@
+//! Fields and elements of Java objects.
+
+use dumptool::input::load::LoadOptions;
+use dumptool::input::{self, Format};
+use dumptool::model::heap::{FieldValue, Heap, ObjectId};
+use std::ops::ControlFlow;
+use support::hprof::File;
+
+mod support;
+
+const OBJECT: u64 = 8;
+const BASE: u64 = 16;
+const DERIVED: u64 = 24;
+const ARRAY: u64 = 32;
+const FIRST: u64 = 40;
+
+fn loaded(file: &[u8]) -> Heap<'_> {
+    let heap = input::load(Format::Hprof, file, LoadOptions::default()).unwrap().heap;
+    assert_eq!(heap.check(), Ok(()));
+    heap
+}
+
+/// An object by its id.
+fn at(heap: &Heap<'_>, id: u64) -> ObjectId {
+    heap.find(&format!("{id:#x}")).unwrap()
+}
+
+/// Lines of `class.name: type = value`.
+fn fields(heap: &Heap<'_>, object: ObjectId) -> Vec<String> {
+    let mut lines = Vec::new();
+    heap.fields(object, |field| {
+        lines.push(format!("{}.{}: {} = {:?}", field.class, field.name, field.type_name, field.value));
+        ControlFlow::Continue(())
+    });
+    lines
+}
+
+fn elements(heap: &Heap<'_>, object: ObjectId, start: u64) -> Vec<String> {
+    let mut all = Vec::new();
+    heap.elements(object, start, |index, value| {
+        all.push(format!("{index}: {value:?}"));
+        ControlFlow::Continue(())
+    });
+    all
+}
+
+/// A base class with fields of every type, and one below it.
+fn file() -> Vec<u8> {
+    let mut file = File::new("1.0.2", 8);
+    file.loads(&[(OBJECT, "java/lang/Object"), (BASE, "app/Base"), (DERIVED, "app/Derived"), (ARRAY, "[Ljava/lang/Object;")]);
+    let names = ["next", "flag", "letter", "ratio", "precise", "tiny", "small", "size", "total"];
+    let kinds = [2u8, 4, 5, 6, 7, 8, 9, 10, 11];
+    let own: Vec<_> = names.iter().zip(kinds).map(|(name, kind)| (file.string(name), kind)).collect();
+    let [size, count, gone, instances] = ["size", "count", "gone", "INSTANCES"].map(|name| file.string(name));
+    let values = [
+        &FIRST.to_be_bytes()[..],
+        &[1],
+        &u16::from(b'x').to_be_bytes(),
+        &1.5f32.to_be_bytes(),
+        &(-2.25f64).to_be_bytes(),
+        &[0xff],
+        &(-2i16).to_be_bytes(),
+        &20_000i32.to_be_bytes(),
+        &i64::MIN.to_be_bytes(),
+    ];
+    let derived = [&7i32.to_be_bytes()[..], &0u64.to_be_bytes(), &0xdeadu64.to_be_bytes()];
+    let fields = [&derived[..], &values].concat();
+    let records = vec![
+        file.class(OBJECT, 0, 0, &[], &[]),
+        file.class(BASE, OBJECT, 0, &[(instances, 10, 3i32.to_be_bytes().to_vec()), (gone, 2, vec![0; 8])], &own),
+        file.class(DERIVED, BASE, 0, &[], &[(size, 10), (count, 2), (gone, 2)]),
+        file.class(ARRAY, OBJECT, 0, &[], &[]),
+        file.instance(FIRST, DERIVED, &fields),
+        file.objects(48, ARRAY, &[0, FIRST, 0xdead]),
+        file.array(56, 5, 2, &[0, b'h', 0, b'i']),
+        file.array(64, 10, 2, &[0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff]),
+        file.root(0xff, FIRST, &[]),
+    ];
+    file.segment(&records).end()
+}
+
+#[test]
+fn fields_of_every_type_are_decoded_own_class_first() {
+    let file = file();
+    let heap = loaded(&file);
+    let object = at(&heap, FIRST);
+    let expected = [
+        "app.Derived.size: int = Integer(7)".to_owned(),
+        "app.Derived.count: object = Null".to_owned(),
+        "app.Derived.gone: object = Address(57005)".to_owned(),
+        format!("app.Base.next: object = Object({object:?})"),
+        "app.Base.flag: boolean = Boolean(true)".to_owned(),
+        "app.Base.letter: char = Character(120)".to_owned(),
+        "app.Base.ratio: float = Float(1.5)".to_owned(),
+        "app.Base.precise: double = Float(-2.25)".to_owned(),
+        "app.Base.tiny: byte = Integer(-1)".to_owned(),
+        "app.Base.small: short = Integer(-2)".to_owned(),
+        "app.Base.size: int = Integer(20000)".to_owned(),
+        format!("app.Base.total: long = Integer({})", i64::MIN),
+    ];
+    assert_eq!(fields(&heap, object), expected);
+    // The field of the class itself hides that of its superclass.
+    assert_eq!(heap.field(object, "size"), Some(FieldValue::Integer(7)));
+    assert_eq!(heap.field(object, "total").and_then(FieldValue::count), None);
+    assert_eq!(heap.field(object, "none"), None);
+}
+
+#[test]
+fn a_class_has_static_fields() {
+    let file = file();
+    let heap = loaded(&file);
+    let class = at(&heap, BASE);
+    let expected = ["app.Base.INSTANCES: int = Integer(3)", "app.Base.gone: object = Null"];
+    assert_eq!(fields(&heap, class), expected);
+    assert_eq!(heap.field(class, "INSTANCES"), Some(FieldValue::Integer(3)));
+}
+
+#[test]
+fn elements_of_arrays_begin_where_they_are_asked_for() {
+    let file = file();
+    let heap = loaded(&file);
+    let [first, objects, chars, ints] = [FIRST, 48, 56, 64].map(|id| at(&heap, id));
+    assert_eq!(elements(&heap, objects, 1), [format!("1: Object({first:?})"), "2: Address(57005)".to_owned()]);
+    assert_eq!(elements(&heap, objects, 3), [""; 0]);
+    assert_eq!(elements(&heap, objects, u64::MAX), [""; 0]);
+    assert_eq!(elements(&heap, chars, 0), ["0: Character(104)", "1: Character(105)"]);
+    assert_eq!(elements(&heap, ints, 0), ["0: Integer(1)", "1: Integer(-1)"]);
+    let array = heap.array(ints).unwrap();
+    assert_eq!((array.length, array.element), (2, "int"));
+    assert_eq!(heap.array(first), None);
+}
+
+#[test]
+fn fields_end_where_the_data_of_an_object_ends() {
+    let mut file = File::new("1.0.2", 4);
+    file.loads(&[(OBJECT, "java/lang/Object"), (BASE, "app/Base"), (DERIVED, "app/Derived")]);
+    let [first, second] = ["first", "second"].map(|name| file.string(name));
+    let records = vec![
+        file.class(OBJECT, 0, 0, &[], &[]),
+        // Each is the superclass of the other.
+        file.class(BASE, DERIVED, 0, &[], &[(first, 10), (second, 10)]),
+        file.class(DERIVED, BASE, 0, &[], &[(second, 10)]),
+        file.instance(FIRST, BASE, &[&[0, 0, 0, 5, 0, 0]]),
+        file.instance(48, DERIVED, &[&[0; 64]]),
+        file.instance(56, 999, &[&[0; 8]]),
+    ];
+    let file = file.segment(&records).end();
+    let heap = loaded(&file);
+    assert_eq!(fields(&heap, at(&heap, FIRST)), ["app.Base.first: int = Integer(5)"]);
+    assert!(fields(&heap, at(&heap, 48)).len() <= 3);
+    assert_eq!(fields(&heap, at(&heap, 56)), [""; 0]);
+}
