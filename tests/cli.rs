@@ -434,6 +434,47 @@ fn of_an_object_of_a_dump_cut_before_its_roots_it_is_not_known_whether_it_is_rea
     }
 }
 
+/// It was a usage error, and nothing said what was damaged.
+#[test]
+fn a_rule_about_retained_bytes_of_a_file_that_is_cut_before_its_roots_is_damage() {
+    let whole = zstd::decode_all(std::fs::File::open(fixture("hprof/small_java17.hprof.zst")).unwrap()).unwrap();
+    let mut cut = tempfile::NamedTempFile::new().unwrap();
+    cut.write_all(&whole[..200_000]).unwrap();
+    let mut check = dumptool();
+    let assert = check.args(["check", "--max", "java.*.retained=1GiB"]).arg(cut.path()).assert().code(3);
+    let err = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(err.contains("the input ends inside the body of a record at offset 0x30d40"), "{err}");
+    let document = json(dumptool().args(["check", "--max", "java.*.retained=1GiB", "--format", "json"]).arg(cut.path()), 3);
+    assert_eq!((&document["findings"][0]["ok"], &document["findings"][0]["limit"]), (&false.into(), &(1_u64 << 30).into()));
+}
+
+/// Types that hold each other were added up.
+#[test]
+fn no_rule_measures_more_than_the_live_heap() {
+    let java = fixture("hprof/small_java17.hprof.zst");
+    let live = json(dumptool().args(["top", "--format", "json"]).arg(&java), 0)["total"].clone();
+    let live = live["shallow_bytes"].as_u64().unwrap() + live["external_bytes"].as_u64().unwrap();
+    let check = |rule: &str| json(dumptool().args(["check", "--format", "json", "--max", rule]).arg(&java), 1);
+    let whole = check("*.retained=1")["findings"][0].clone();
+    assert_eq!((&whole["actual"], &whole["kind"]), (&live.into(), &"max".into()));
+    let part = check("java.util.*.retained=1")["findings"][0].clone();
+    assert!(part["actual"].as_u64().unwrap() < live && part["actual"].as_u64().unwrap() > live / 5, "{part}");
+    assert!(part["message"].as_str().unwrap().contains("(21 types: java.util.concurrent.ConcurrentHashMap "), "{part}");
+}
+
+#[test]
+fn check_takes_several_files() {
+    let files = [fixture("go/go14.heapdump"), fixture("no such file"), fixture(MOJO)];
+    let mut check = dumptool();
+    let documents = json(check.args(["check", "--format", "json"]).args(&files), 3);
+    let of =
+        |index: usize| (documents[index]["format"].as_str().unwrap(), documents[index]["findings"][0]["kind"].as_str().unwrap());
+    assert_eq!((documents.as_array().unwrap().len(), of(0), of(1)), (2, ("go", "invariant"), ("mojo", "invariant")));
+    let mut check = dumptool();
+    let text = stdout(check.args(["check", "--none", "main.Node"]).arg(&files[0]).arg(fixture("go/go13.heapdump")), 1);
+    assert_eq!(text.lines().filter(|line| line.ends_with(": 1 of 1 rules failed")).count(), 2, "{text}");
+}
+
 /// The rules were kept "ok" by what could be read of the older file.
 #[test]
 fn a_damaged_older_file_of_check_is_named_and_nothing_is_ok() {

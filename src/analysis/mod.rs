@@ -8,6 +8,7 @@
 //! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as weighted stacks;
 //! * [`suspects`]: likely leaks and wasted memory;
 //! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
+//! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that select types;
 //! * [`diff`], [`growth`] and [`identity`]: comparisons of two or more heaps.
 //!
 //! [`profile`] analyses profiles: functions by cost, call trees, changes. [`memory_estimate`] tells how much memory an
@@ -26,6 +27,7 @@ pub mod dominators;
 mod ephemerons;
 mod estimate;
 mod frontier;
+pub mod glob;
 #[doc(hidden)]
 pub mod graph;
 pub mod growth;
@@ -48,6 +50,7 @@ pub mod retained;
 #[doc(hidden)]
 pub mod root_groups;
 pub mod suspects;
+pub mod together;
 pub mod tree;
 pub mod unreachable;
 

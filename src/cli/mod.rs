@@ -10,7 +10,6 @@ mod destination;
 mod diff;
 mod find;
 mod formats;
-mod glob;
 mod heap;
 mod info;
 mod interrupt;
@@ -30,10 +29,12 @@ mod top;
 mod tree;
 
 use args::{Cli, Command};
+use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use session::Session;
 use status::Status;
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the program with the arguments of the process.
@@ -66,6 +67,13 @@ pub fn out_of_memory(bytes: usize) -> ! {
 
 /// Prints what clap says: help and version to standard output, wrong arguments to standard error.
 fn print_usage(message: &clap::Error) -> Status {
+    if let Some(ContextValue::String(word)) = message.get(ContextKind::InvalidSubcommand)
+        && (word.contains(['.', '/', '\\']) || Path::new(word).exists())
+    {
+        terminal::tell("error:", &format!("{word} is not a command"));
+        terminal::tell("  hint:", &format!("`dumptool info {word}` shows what is in a file; `dumptool --help` lists the commands"));
+        return Status::Usage;
+    }
     let printed = message.print();
     if message.use_stderr() {
         return Status::Usage;

@@ -67,16 +67,21 @@ impl Sketch {
 
     /// What is alive when one object is taken away: everything is looked at again until nothing changes.
     pub fn live_without(&self, gone: Option<usize>) -> Vec<bool> {
+        self.live_if(|object| gone != Some(object))
+    }
+
+    /// What the roots reach over objects that are kept.
+    pub fn live_if(&self, kept: impl Fn(usize) -> bool) -> Vec<bool> {
         let roots = if self.root_object { &self.roots[..self.roots.len().min(1)] } else { &self.roots };
         let mut live = vec![false; self.sizes.len()];
-        roots.iter().for_each(|root| live[*root as usize] = gone != Some(*root as usize));
+        roots.iter().for_each(|root| live[*root as usize] = kept(*root as usize));
         loop {
             let before = live.clone();
             for &(from, to, weak) in &self.references {
-                live[to as usize] |= live[from as usize] && !weak && gone != Some(to as usize);
+                live[to as usize] |= live[from as usize] && !weak && kept(to as usize);
             }
             for &(holder, key, value) in &self.ephemerons {
-                live[value as usize] |= live[holder as usize] && live[key as usize] && gone != Some(value as usize);
+                live[value as usize] |= live[holder as usize] && live[key as usize] && kept(value as usize);
             }
             if live == before {
                 return live;

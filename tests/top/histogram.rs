@@ -5,6 +5,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
+use dumptool::analysis::together::Together;
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::sum::Sum;
 
@@ -53,6 +54,34 @@ fn types_have_the_numbers_of_naive_counting() {
         sum.add_sum(&dead.total);
         assert_eq!(sum, all.total, "seed {seed}");
     }
+}
+
+/// `check` added up what each type retains, so that the sum was above the live heap.
+#[test]
+fn types_together_retain_what_goes_when_all_of_them_go() {
+    let mut shared = 0;
+    for seed in 0..CASES / 5 {
+        let of = typed(seed);
+        let graph = Graph::of(&of.heap);
+        let tree = DominatorTree::of_graph(&of.heap, &graph);
+        let live = of.sketch.live_without(None);
+        let bytes = |objects: &dyn Fn(usize) -> bool| -> u64 {
+            (0..live.len()).filter(|object| live[*object] && objects(*object)).map(|object| of.sketch.bytes(object)).sum()
+        };
+        for wanted in 0..1 << (TYPES - 1) {
+            let is_wanted = |object: usize| of.types[object].is_some_and(|number| wanted >> number & 1 == 1);
+            let named = |name: &str| (0..TYPES - 1).any(|number| wanted >> number & 1 == 1 && name == format!("T{number}"));
+            let types: Vec<bool> = of.heap.types().iter().map(|kind| named(of.heap.names().text(kind.name))).collect();
+            let together = Together::of(&of.heap, Some((&graph, &tree)), &types);
+            let left = of.sketch.live_if(|object| !is_wanted(object));
+            assert_eq!(together.retained_bytes, Some(bytes(&|object| !left[object])), "seed {seed}, types {wanted:b}");
+            assert_eq!(together.sum.bytes(), bytes(&is_wanted), "seed {seed}, types {wanted:b}");
+            let parts: u64 = together.parts.iter().map(|part| part.retained_bytes).sum();
+            assert!(Some(parts) <= together.retained_bytes, "seed {seed}, types {wanted:b}");
+            shared += u64::from(Some(parts) < together.retained_bytes);
+        }
+    }
+    assert!(shared > 100, "{shared}");
 }
 
 #[test]

@@ -10,9 +10,11 @@ use std::path::PathBuf;
 /// Without rules, checks every invariant of the format. With rules, checks only the rules and prints one line for each that
 /// fails (-v lists all). Exits with status 1 if a check fails and with status 3 if the dump is damaged.
 ///
-/// For heaps, RULE is TYPE.COLUMN=LIMIT. TYPE is a glob that matches type names or `namespace:name`; the rule applies to the
-/// sum over all matching types. `total` is the whole live heap. COLUMN is count, shallow, external or retained. LIMIT is a
-/// number, or a size such as 10MiB.
+/// For heaps, RULE is TYPE.COLUMN=LIMIT. TYPE is a glob that matches type names or `namespace:name`; the rule applies to all
+/// matching objects together. `total` is the whole live heap. COLUMN is count, shallow, external or retained. LIMIT is a
+/// number, or a size such as 10MiB. `retained` is the memory that would be freed if all matching objects were gone. It can be
+/// more than RETAINED in `top`, which does not include what only several objects together keep alive, but never more than the
+/// live heap.
 ///
 /// For profiles, RULE is FUNCTION.COLUMN=LIMIT. FUNCTION is a glob that matches function names or `file:name`. COLUMN is self,
 /// total or samples. LIMIT is a time, a size, a number of samples, or a percentage of the total of the metric (--metric).
@@ -21,14 +23,15 @@ use std::path::PathBuf;
   dumptool check app.heapdump || echo inconsistent
   dumptool check -v app.mvmheap
   dumptool check --format json app.dartheap | jq '.findings[] | select(.ok | not)'
+  dumptool check --strict --max 'total.retained=64MiB' dumps/*.hprof
   dumptool check app.hprof --max '*HashMap$Node.count=100000' --max 'total.shallow=1GiB'
   dumptool check after.hprof --max-growth '*Session.retained=5%' --against before.hprof
   dumptool check app.dartheap --none '_LeakedTimer'
   dumptool check profile.mojo --max 'main.py:slow.total=30%' --max 'json.py:*.self=200ms'")]
 pub(in crate::cli) struct CheckArgs {
-    /// Dump or profile to check; `-` is standard input
-    #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: PathBuf,
+    /// Dumps or profiles to check; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(in crate::cli) files: Vec<PathBuf>,
     #[command(flatten)]
     pub(in crate::cli) rules: RuleOptions,
     #[command(flatten)]
@@ -53,6 +56,9 @@ pub(in crate::cli) struct RuleOptions {
     /// Fail if there are live objects of these types
     #[arg(long, value_name = "TYPE")]
     pub(in crate::cli) none: Vec<String>,
+    /// Fail a --max or --max-growth rule that matches no type or function (default: it passes with a warning)
+    #[arg(long)]
+    pub(in crate::cli) strict: bool,
 }
 
 impl RuleOptions {

@@ -1,146 +1,158 @@
 //! Rules about the types of a heap.
 
-use super::report::{Damage, Outcome, print_outcomes};
+use super::report::{Damage, Outcome, Report};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
-use crate::analysis::histogram::{GroupBy, Histogram, Scope};
+use crate::analysis::glob::Glob;
 use crate::analysis::paths::shortest::Shortest;
+use crate::analysis::together::{Part, Together};
 use crate::cli::args::CheckArgs;
-use crate::cli::glob::Glob;
 use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
-use crate::cli::size::count;
+use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
-use crate::cli::terminal::show_path;
-use crate::error::Error;
+use crate::cli::terminal::{show_path, shown};
 use crate::input::Kind;
 use crate::input::check::Finding;
+use crate::input::load::Loaded;
 use crate::model::heap::Heap;
 use crate::model::sum::Sum;
+use std::path::Path;
 
 /// What rules may be about.
 const COLUMNS: [(&str, Unit); 4] =
     [("count", Unit::Count), ("shallow", Unit::Bytes), ("external", Unit::Bytes), ("retained", Unit::Bytes)];
 
-pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
     let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
-    let roots = &args.heap.roots;
-    let older_input = match &args.rules.against {
-        Some(path) => {
-            let older = session.open(path)?;
-            if older.kind != Kind::Heap {
-                return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
-            }
-            Some(older)
-        }
-        None => None,
-    };
-    let older = match &older_input {
-        Some(older) => {
-            // --snapshot is one of the newer file.
-            let loaded = load(session, "check", older, None, roots)?;
-            let status = report_loaded(session, older, &loaded);
-            refuse_without_roots(&loaded.heap, &rules, older)?;
-            let histogram = histogram(&loaded.heap, analysed(&loaded.heap).as_ref());
-            Some(Older { input: older, histogram, status, damage: loaded.damage })
-        }
-        None => None,
-    };
-    let loaded = load(session, "check", input, args.heap.snapshot, roots)?;
-    refuse_without_roots(&loaded.heap, &rules, input)?;
-    let analysed = analysed(&loaded.heap);
-    let newer = histogram(&loaded.heap, analysed.as_ref());
-    let old = older.as_ref().map(|older| &older.histogram);
-    let mut outcomes: Vec<Outcome> = rules.iter().map(|rule| outcome(rule, old, &newer, session)).collect();
+    // --snapshot is one of the newer file.
+    let older = args.rules.against.as_ref().map(|path| measured(args, &rules, path, session)).transpose()?;
+    let loaded = load(session, "check", input, args.heap.snapshot, &args.heap.roots)?;
+    let analysed = analysed(&loaded, &rules, input)?;
+    let old = |row: usize| older.as_ref().and_then(|older| older.measures.get(row));
+    let measured = rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).enumerate();
+    let mut outcomes: Vec<Outcome> =
+        rules.iter().zip(measured).map(|(rule, (row, new))| outcome(rule, old(row), &new, session)).collect();
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, session);
     }
-    let damage = damage(input, &loaded).map(|error| Damage { input, error });
-    let damage = damage.or_else(|| older.as_ref()?.damage());
-    let broken = print_outcomes(&outcomes, input, damage, session)?;
-    let status = report_loaded(session, input, &loaded).max(older.map_or(Status::Done, |older| older.status));
-    Ok(status.max(broken))
+    let of_newer = damage(input, &loaded).map(|error| Damage::of(input, error));
+    let status = report_loaded(session, input, &loaded);
+    let (of_older, old_status) = older.map_or((None, Status::Done), |older| (older.damage, older.status));
+    Ok(Report::of_rules(input, outcomes, of_newer.or(of_older), status.max(old_status), args, session))
 }
 
 /// What is kept of the heap that a growth is measured against.
-struct Older<'i> {
-    input: &'i Input,
-    histogram: Histogram,
+struct Older {
+    measures: Vec<Measure>,
     status: Status,
-    damage: Option<Error>,
+    damage: Option<Damage>,
 }
 
-impl Older<'_> {
-    fn damage(&self) -> Option<Damage<'_>> {
-        let error = self.input.source.damage().or(self.damage.as_ref())?;
-        Some(Damage { input: self.input, error })
+/// The number that a rule is about.
+struct Measure {
+    /// `Err` says why it is not known.
+    value: Result<u64, &'static str>,
+    /// How many types of the file match, with live objects or not.
+    matching: usize,
+    /// The parts of the types with live objects, largest first.
+    parts: Vec<(String, u64)>,
+}
+
+fn measured(args: &CheckArgs, rules: &[Rule], path: &Path, session: &Session) -> anyhow::Result<Older> {
+    let older = session.open(path)?;
+    if older.kind != Kind::Heap {
+        return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
     }
+    let loaded = load(session, "check", &older, None, &args.heap.roots)?;
+    let analysed = analysed(&loaded, rules, &older)?;
+    let measures = rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).collect();
+    let damage = damage(&older, &loaded).map(|error| Damage::of(&older, error));
+    Ok(Older { measures, damage, status: report_loaded(session, &older, &loaded) })
 }
 
-/// What the graph says of a heap. None if it has no roots: then nothing can be called alive or dead.
-fn analysed<'h, 'a>(heap: &'h Heap<'a>) -> Option<Analysed<'h, 'a>> {
-    (!heap.roots.is_empty()).then(|| Analysed::of(heap))
-}
-
-/// Counts live objects by type.
-fn histogram(heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Histogram {
-    Histogram::of(heap, analysed.map(|analysed| &analysed.tree), GroupBy::Type, Scope::Live)
-}
-
+/// What the graph says of a heap. `None` if it has no roots: then nothing can be called alive or dead.
+///
 /// # Errors
-/// When a rule is about retained bytes, and there are no roots.
-fn refuse_without_roots(heap: &Heap<'_>, rules: &[Rule], input: &Input) -> Result<(), UsageError> {
+/// A [`UsageError`] if a rule is about retained bytes, and an undamaged heap has no roots.
+fn analysed<'l, 'a>(loaded: &'l Loaded<'a>, rules: &[Rule], input: &Input) -> Result<Option<Analysed<'l, 'a>>, UsageError> {
+    let heap = &loaded.heap;
+    if !heap.roots.is_empty() {
+        return Ok(Some(Analysed::of(heap)));
+    }
     match rules.iter().find(|rule| rule.column == "retained") {
-        Some(rule) if heap.roots.is_empty() => {
+        Some(rule) if damage(input, loaded).is_none() => {
             let file = show_path(&input.path);
-            Err(UsageError::new(format!("{file} has no roots, so there are no retained sizes to check for {:?}", rule.text)))
+            let message = format!("{file} has no roots, so there are no retained sizes to check for {:?}", rule.text);
+            Err(UsageError::new(message))
         }
-        _ => Ok(()),
+        _ => Ok(None),
     }
 }
 
-/// The number that a rule is about, and how many types there are that it is about.
-fn measure(rule: &Rule, histogram: &Histogram) -> (u64, usize) {
-    let of = |sum: &Sum, retained: u64| match rule.column {
+fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) -> Measure {
+    let types = match rule.subject.as_str() {
+        "total" => vec![true; heap.types().len()],
+        subject => matching_types(heap, &Glob::new(subject)),
+    };
+    let held = analysed.map(|analysed| (&analysed.graph, &analysed.tree));
+    let together = Together::of(heap, held, &types);
+    let of = |sum: &Sum| match rule.column {
         "count" => sum.count,
         "shallow" => sum.shallow_bytes,
-        "external" => sum.external_bytes,
-        _ => retained,
+        _ => sum.external_bytes,
     };
-    if rule.subject == "total" {
-        return (of(&histogram.total, histogram.total.bytes()), 1);
-    }
-    let glob = Glob::new(&rule.subject);
-    let rows = histogram.rows.iter().filter(|row| glob.matches_type(&row.name, &row.namespace));
-    let each = rows.map(|row| of(&row.sum, row.retained_bytes.unwrap_or(0)));
-    each.fold((0, 0), |(sum, types), value| (sum.saturating_add(value), types + 1))
+    let is_retained = rule.column == "retained";
+    let value = match (rule.subject.as_str(), together.retained_bytes) {
+        _ if !is_retained => Ok(of(&together.sum)),
+        (_, None) => Err("no roots were read before the damage"),
+        ("total", _) => Ok(together.sum.bytes()),
+        (_, Some(bytes)) => Ok(bytes),
+    };
+    let parts = together.largest(|Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { of(sum) });
+    let parts = parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    Measure { value, matching: types.iter().filter(|matches| **matches).count(), parts }
 }
 
-fn outcome(rule: &Rule, old: Option<&Histogram>, new: &Histogram, session: &Session) -> Outcome {
-    let (actual, types) = measure(rule, new);
+fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session) -> Outcome {
     let show = |value: u64| if rule.column == "count" { count(value) } else { session.size(value) };
-    let (limit, mut message) = match (rule.kind, rule.limit, old) {
-        (RuleKind::MaxGrowth, limit, Some(old)) => {
-            let (before, _) = measure(rule, old);
-            let (limit, growth) = growth(limit, before, actual, show);
-            (limit, format!("{}.{} {growth}", rule.subject, rule.column))
-        }
-        (RuleKind::None, ..) => (0, format!("{}: {} live objects, expected none", rule.subject, count(actual))),
-        (_, Limit::Number(limit) | Limit::Time(limit), _) => {
-            (limit, format!("{}.{} = {}, limit {}", rule.subject, rule.column, show(actual), show(limit)))
-        }
-        // The grammar gives shares to growth alone, which needs an older heap.
-        (_, Limit::Share(_), _) => (0, "a share of nothing".to_owned()),
+    let what = format!("{}.{}", rule.subject, rule.column);
+    let before = old.map_or(Ok(0), |old| old.value);
+    let (Ok(actual), Ok(before)) = (new.value, before) else {
+        let why = new.value.err().or(before.err()).unwrap_or_default();
+        let limit = if let Limit::Number(limit) = rule.limit { limit } else { 0 };
+        let message = format!("{what} is not known: {why}");
+        let finding = Finding { rule: rule.text.clone(), ok: false, limit, actual: 0, message };
+        return Outcome { finding, kind: rule.kind.name(), note: None, is_void: false };
     };
-    if types > 1 {
-        message.push_str(&format!(" (sum of {types} types)"));
+    let (limit, mut message) = match (rule.kind, rule.limit) {
+        (RuleKind::None, _) => (0, format!("{}: {} live objects, expected none", rule.subject, count(actual))),
+        // The grammar gives shares to growth alone.
+        (RuleKind::MaxGrowth, limit) | (_, limit @ Limit::Share(_)) => {
+            let (limit, growth) = growth(limit, before, actual, show);
+            (limit, format!("{what} {growth}"))
+        }
+        (_, Limit::Number(limit) | Limit::Time(limit)) => (limit, format!("{what} = {}, limit {}", show(actual), show(limit))),
+    };
+    match (new.matching, new.parts.len()) {
+        _ if rule.subject == "total" => {}
+        (0, _) => message.push_str(" (no type matches)"),
+        (_, 0) if rule.kind != RuleKind::None => message.push_str(" (no live objects)"),
+        (_, 0 | 1) => {}
+        (_, types) => message.push_str(&contributors(&new.parts, types, show)),
     }
-    if types == 0 {
-        message.push_str(" (no type matches)");
-    }
-    let finding = Finding { rule: rule.text.clone(), ok: actual <= limit, limit, actual, message };
-    let is_void = types == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| measure(rule, old).1 == 0);
-    Outcome { finding, note: None, is_void }
+    let ok = actual <= limit;
+    let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
+    let is_void = new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
+    Outcome { finding, kind: rule.kind.name(), note: None, is_void }
+}
+
+/// The largest of several types: ` (3 types: byte[] 1.0 MiB, A 2 B, B 1 B)`.
+fn contributors(parts: &[(String, u64)], types: usize, show: impl Fn(u64) -> String) -> String {
+    const SHOWN: usize = 3;
+    let largest: Vec<_> = parts.iter().take(SHOWN).map(|(name, value)| format!("{} {}", shown(name), show(*value))).collect();
+    let more = if types > SHOWN { ", …" } else { "" };
+    format!(" ({}: {}{more})", plural(types as u64, "type", "types"), largest.join(", "))
 }
 
 /// Says of types that break a rule what holds the largest of their objects.
@@ -151,12 +163,9 @@ fn explain(rules: &[Rule], outcomes: &mut [Outcome], analysed: &Analysed<'_, '_>
     }
     let heap = analysed.heap;
     let shortest = Shortest::of(heap, &analysed.graph);
-    for (rule, outcome) in rules.iter().zip(outcomes) {
-        if !broken(rule, outcome) {
-            continue;
-        }
+    for (rule, outcome) in rules.iter().zip(outcomes).filter(|(rule, outcome)| broken(rule, outcome)) {
         let types = matching_types(heap, &Glob::new(&rule.subject));
-        let objects = heap.objects().filter(|object| types[heap.type_of[object.index()].0 as usize] && analysed.is_live(*object));
+        let objects = heap.objects().filter(|object| types[heap.type_id(*object).0 as usize] && analysed.is_live(*object));
         let largest = objects.max_by_key(|object| (analysed.retained(*object), std::cmp::Reverse(*object)));
         let path = largest.and_then(|object| Some((object, shortest.path(object)?)));
         outcome.note = path.map(|(object, path)| {

@@ -1,33 +1,33 @@
 //! Every invariant that the format promises.
 
-use super::report::{Damage, Verdict, print_verdict};
+use super::report::{Damage, Outcome, Report};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Table};
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{self, Status};
 use crate::cli::terminal::{escaped, show_path};
-use crate::input::check::{Finding, Findings};
+use crate::input::check::Findings;
 use crate::input::{self, ReadOptions};
 
-pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
     let progress = session.progress(input);
     let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let findings = input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
-    let damage = findings.damage.as_ref().map(|damage| &damage.error);
-    let damage = input.source.damage().or(damage);
+    let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();
-    let text = || text(input, &findings, ok, session);
-    let columns = super::report::columns(session, |finding: &Finding| finding);
-    let damage_of_input = damage.map(|error| Damage { input, error });
-    let verdict = Verdict { input, damage: damage_of_input, ok, warnings: &findings.warnings };
-    print_verdict(verdict, &findings.findings, &columns, |finding| finding, &text, session)?;
+    let text = text(input, &findings, ok, session);
     findings.warnings.iter().for_each(|warning| session.terminal.warn(&input.path, warning));
-    Ok(match status::report_if_damaged(session, input, damage) {
+    let status = match status::report_if_damaged(session, input, damage) {
         Status::Done if !ok => Status::Broken,
         status => status,
-    })
+    };
+    let damage = damage.map(|error| Damage::of(input, error));
+    let outcome = |finding| Outcome { finding, kind: "invariant", note: None, is_void: false };
+    let (path, format) = (input.path.clone(), input.format);
+    let outcomes = findings.findings.into_iter().map(outcome).collect();
+    Ok(Report { path, format, status, ok, damage, warnings: findings.warnings, outcomes, text })
 }
 
 /// Lists the failed rules (all rules with `--verbose`) and a summary.

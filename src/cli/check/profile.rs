@@ -1,6 +1,6 @@
 //! Rules about the functions of a profile.
 
-use super::report::{Damage, Outcome, print_outcomes};
+use super::report::{Damage, Outcome, Report};
 use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
 use crate::cli::args::{CheckArgs, ProfileOptions};
@@ -17,7 +17,7 @@ use crate::model::profile::{Metric, Unit as MetricUnit, Values};
 /// What rules may be about.
 const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
 
-pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
     let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
     let older_input = match &args.rules.against {
         Some(path) => {
@@ -35,11 +35,10 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     let new = Measured::of(&newer);
     let outcomes: Result<Vec<_>, UsageError> =
         rules.iter().map(|rule| outcome(rule, old.as_ref(), &new, &args.profile, session)).collect();
-    let of_older = || Some(Damage { input: older_input.as_ref()?, error: older.as_ref()?.damage()? });
-    let damage = newer.damage().map(|error| Damage { input, error }).or_else(of_older);
-    let broken = print_outcomes(&outcomes?, input, damage, session)?;
-    let damage = newer.report(session).max(older.map_or(Status::Done, |older| older.report(session)));
-    Ok(damage.max(broken))
+    let of_older = || Some(Damage::of(older_input.as_ref()?, older.as_ref()?.damage()?));
+    let damage = newer.damage().map(|error| Damage::of(input, error)).or_else(of_older);
+    let status = newer.report(session).max(older.as_ref().map_or(Status::Done, |older| older.report(session)));
+    Ok(Report::of_rules(input, outcomes?, damage, status, args, session))
 }
 
 /// A profile and what its stacks add up to.
@@ -123,7 +122,7 @@ fn outcome(
     let note = place.map(|place| format!("mostly in {}", stack_text(&new.loaded.profile, &place, session.common.verbose)));
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
     let is_void = functions == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| !old.cost(rule).0.contains(&true));
-    Ok(Outcome { finding, note, is_void })
+    Ok(Outcome { finding, kind: rule.kind.name(), note, is_void })
 }
 
 /// What a rule counts: its unit says it, or `--metric`, or the profile.

@@ -1,19 +1,38 @@
 //! Prints the results of rules.
 
-use crate::cli::args::OutputFormat;
+use crate::cli::args::{CheckArgs, OutputFormat};
 use crate::cli::open::Input;
-use crate::cli::print::{Columns, Document, Shown, Value, markdown, print, to_stdout};
+use crate::cli::print::{Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_stdout};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{OutputError, Status};
 use crate::cli::terminal::{escaped, show_path};
 use crate::error::Error;
+use crate::input::Format;
 use crate::input::check::Finding;
 use std::io::Write;
+use std::ops::Range;
+use std::path::PathBuf;
+
+/// What was found in one file.
+pub(super) struct Report {
+    pub(super) path: PathBuf,
+    pub(super) format: Format,
+    pub(super) status: Status,
+    pub(super) ok: bool,
+    pub(super) damage: Option<Damage>,
+    /// What is as the runtime writes it, but has to be known.
+    pub(super) warnings: Vec<String>,
+    pub(super) outcomes: Vec<Outcome>,
+    /// For people.
+    pub(super) text: String,
+}
 
 /// The result of a rule.
 pub(super) struct Outcome {
     pub(super) finding: Finding,
+    /// The kind of the rule, in JSON.
+    pub(super) kind: &'static str,
     /// Why, if it is broken: what holds the objects, who calls the function.
     pub(super) note: Option<String>,
     /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be broken.
@@ -21,106 +40,123 @@ pub(super) struct Outcome {
 }
 
 /// What ended the reading of a file early: of the one that is checked, or of the older one.
-#[derive(Clone, Copy)]
-pub(super) struct Damage<'a> {
-    pub(super) input: &'a Input,
-    pub(super) error: &'a Error,
+#[derive(Clone)]
+pub(super) struct Damage {
+    path: PathBuf,
+    offset: Option<u64>,
+    kind: &'static str,
+    message: String,
+    headline: String,
 }
 
-/// The results of all rules.
-#[derive(Clone, Copy)]
-pub(super) struct Verdict<'a> {
-    pub(super) input: &'a Input,
-    pub(super) damage: Option<Damage<'a>>,
-    pub(super) ok: bool,
-    /// What is as the runtime writes it, but has to be known.
-    pub(super) warnings: &'a [String],
-}
-
-/// Prints all findings; to people those of broken rules, unless they want more. Tells whether a rule is broken.
-pub(super) fn print_outcomes(
-    outcomes: &[Outcome],
-    input: &Input,
-    damage: Option<Damage<'_>>,
-    session: &Session,
-) -> anyhow::Result<Status> {
-    let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
-    // A misspelt gate would be open for ever. That there is none of something may well be what was asked for.
-    for outcome in outcomes.iter().filter(|outcome| outcome.is_void) {
-        session.terminal.warn(&input.path, &outcome.finding.message);
+impl Damage {
+    pub(super) fn of(input: &Input, error: &Error) -> Self {
+        let (offset, kind) = (error.offset(), error.kind().name());
+        Self { path: input.path.clone(), offset, kind, message: error.message(), headline: error.headline() }
     }
-    // What could not be read may break a rule.
-    let verdict = Verdict { input, damage, ok: kept && damage.is_none(), warnings: &[] };
-    let columns = columns(session, |outcome: &Outcome| &outcome.finding).text("note", "NOTE", |outcome| outcome.note.as_ref());
-    let text = || text(outcomes, verdict, session);
-    print_verdict(verdict, outcomes, &columns, |outcome| &outcome.finding, &text, session)?;
-    Ok(if kept { Status::Done } else { Status::Broken })
-}
 
-/// The columns of findings.
-pub(super) fn columns<'a, T>(session: &'a Session, of: fn(&T) -> &Finding) -> Columns<'a, T> {
-    Columns::new(session)
-        .text("rule", "RULE", move |row| &of(row).rule)
-        .text("ok", "OK", move |row| of(row).ok)
-        .shown_as(move |row| (if of(row).ok { "ok" } else { "FAIL" }).to_owned())
-        .value("limit", move |row| of(row).limit)
-        .value("actual", move |row| of(row).actual)
-        .text("message", "MESSAGE", move |row| &of(row).message)
-        .table(&["ok", "rule", "message", "note"])
-}
-
-/// Prints findings in the format that was asked for.
-pub(super) fn print_verdict<'a, T>(
-    verdict: Verdict<'_>,
-    rows: &'a [T],
-    columns: &Columns<'a, T>,
-    finding: fn(&T) -> &Finding,
-    text: &dyn Fn() -> String,
-    session: &Session,
-) -> anyhow::Result<()> {
-    let Verdict { input, damage, ok, warnings } = verdict;
-    if session.common.format == OutputFormat::Github {
-        return print_annotations(verdict, rows, columns, finding);
+    fn json(&self) -> Value<'_> {
+        Value::from([
+            ("offset", self.offset.into()),
+            ("kind", self.kind.into()),
+            ("message", (&self.message).into()),
+            ("file", self.path.to_string_lossy().into_owned().into()),
+        ])
     }
-    let document = || {
-        Document::new("dumptool/check/1", &input.path)
-            .with("format", input.format.name())
-            .with("ok", ok)
-            .with("damage", damage.map(|damage| damage_json(&damage)))
-            .rows("findings")
-            .with("warnings", warnings.iter().map(|warning| warning.clone().into()).collect::<Vec<Value<'_>>>())
+}
+
+impl Report {
+    /// The results of rules. `status` is that of the inputs.
+    pub(super) fn of_rules(
+        input: &Input,
+        mut outcomes: Vec<Outcome>,
+        damage: Option<Damage>,
+        status: Status,
+        args: &CheckArgs,
+        session: &Session,
+    ) -> Self {
+        // A misspelt gate would be open for ever. That there is none of something may well be what was asked for.
+        for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_void) {
+            match args.rules.strict {
+                true => outcome.finding.ok = false,
+                false => session.terminal.warn(&input.path, &outcome.finding.message),
+            }
+        }
+        let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
+        let status = status.max(if kept { Status::Done } else { Status::Broken });
+        let prefix = if args.files.len() > 1 { format!("{}: ", show_path(&input.path)) } else { String::new() };
+        let text = text(&outcomes, input, damage.as_ref(), &prefix, session);
+        let (path, format) = (input.path.clone(), input.format);
+        // What could not be read may break a rule.
+        Self { path, format, status, ok: kept && damage.is_none(), damage, warnings: Vec::new(), outcomes, text }
+    }
+
+    fn document(&self, rows: Range<usize>) -> Document<'_> {
+        Document::new("dumptool/check/1", &self.path)
+            .with("format", self.format.name())
+            .with("ok", self.ok)
+            .with("damage", self.damage.as_ref().map(Damage::json))
+            .some_rows("findings", rows)
+            .with("warnings", self.warnings.iter().map(|warning| warning.as_str().into()).collect::<Vec<Value<'_>>>())
+    }
+}
+
+/// Prints the reports in the format that was asked for. Several files are an array in JSON, and a column elsewhere.
+pub(super) fn print_all(mut reports: Vec<Report>, several: bool, session: &Session) -> anyhow::Result<()> {
+    match session.common.format {
+        OutputFormat::Table => return reports.iter().try_for_each(|report| print_text(session, &report.text)),
+        OutputFormat::Github => return reports.iter().try_for_each(|report| print_annotations(report, session)),
+        _ => {}
+    }
+    let mut rows = Vec::new();
+    let mut ranges = Vec::new();
+    for report in &mut reports {
+        let first = rows.len();
+        let path = report.path.clone();
+        rows.extend(report.outcomes.drain(..).map(|outcome| (path.clone(), outcome)));
+        ranges.push(first..rows.len());
+    }
+    let columns = match (several, session.common.format) {
+        (false, _) | (_, OutputFormat::Json) => Columns::new(session),
+        _ => Columns::new(session).text("file", "FILE", |(path, _): &(PathBuf, Outcome)| path.display().to_string()),
     };
-    print(session, document, rows, columns, &Shown::Text(text))
+    let columns = with_columns(columns, |(_, outcome)| outcome);
+    let mut documents = reports.iter().zip(ranges).map(|(report, range)| report.document(range));
+    match session.common.format {
+        OutputFormat::Json if several => print_documents(&documents.collect::<Vec<_>>(), &rows, &columns),
+        _ => print(session, || documents.next().unwrap_or_default(), &rows, &columns, &Shown::Text(&String::new)),
+    }
 }
 
-fn damage_json(Damage { input, error: damage }: &Damage<'_>) -> Value<'static> {
-    Value::from([
-        ("offset", damage.offset().into()),
-        ("kind", damage.kind().name().into()),
-        ("message", damage.message().to_string().into()),
-        ("file", input.path.to_string_lossy().into_owned().into()),
-    ])
+/// Adds the columns of findings.
+fn with_columns<'a, T>(columns: Columns<'a, T>, of: fn(&T) -> &Outcome) -> Columns<'a, T> {
+    columns
+        .text("rule", "RULE", move |row| &of(row).finding.rule)
+        .value("kind", move |row| of(row).kind)
+        .text("ok", "OK", move |row| of(row).finding.ok)
+        .shown_as(move |row| (if of(row).finding.ok { "ok" } else { "FAIL" }).to_owned())
+        .value("limit", move |row| of(row).finding.limit)
+        .value("actual", move |row| of(row).finding.actual)
+        .text("message", "MESSAGE", move |row| &of(row).finding.message)
+        .text("note", "NOTE", move |row| of(row).note.as_ref())
+        .table(&["file", "ok", "rule", "message", "note"])
 }
 
 /// Prints an annotation of GitHub Actions for each broken rule, and a table of all rules, which becomes part of the summary of the
 /// job if there is one.
-fn print_annotations<'a, T>(
-    verdict: Verdict<'_>,
-    rows: &'a [T],
-    columns: &Columns<'a, T>,
-    finding: fn(&T) -> &Finding,
-) -> anyhow::Result<()> {
-    let file = show_path(&verdict.input.path);
+fn print_annotations(report: &Report, session: &Session) -> anyhow::Result<()> {
+    let file = show_path(&report.path);
     let title = property(&format!("dumptool check {file}"));
+    let columns = with_columns(Columns::new(session), |outcome| outcome);
     let mut table = Vec::new();
-    writeln!(table, "\n{}: {}\n", markdown::text(&file), if verdict.ok { "ok" } else { "failed" })?;
-    markdown::table(columns, rows, &mut table)?;
+    writeln!(table, "\n{}: {}\n", markdown::text(&file), if report.ok { "ok" } else { "failed" })?;
+    markdown::table(&columns, &report.outcomes, &mut table)?;
     to_stdout(|out| {
-        for finding in rows.iter().map(finding).filter(|finding| !finding.ok) {
+        for finding in report.outcomes.iter().map(|outcome| &outcome.finding).filter(|finding| !finding.ok) {
             writeln!(out, "::error title={title}::{}", data(&escaped(&finding.message)))?;
         }
-        if let Some(Damage { input, error }) = verdict.damage {
-            writeln!(out, "::error title={title}::{}", data(&format!("{}: {}", show_path(&input.path), error.headline())))?;
+        if let Some(Damage { path, headline, .. }) = &report.damage {
+            writeln!(out, "::error title={title}::{}", data(&format!("{}: {headline}", show_path(path))))?;
         }
         out.write_all(&table)
     })?;
@@ -142,7 +178,7 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-fn text(outcomes: &[Outcome], Verdict { input, damage, .. }: Verdict<'_>, session: &Session) -> String {
+fn text(outcomes: &[Outcome], input: &Input, damage: Option<&Damage>, prefix: &str, session: &Session) -> String {
     let terminal = &session.terminal;
     let mut text = String::new();
     for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| session.common.verbose || !outcome.finding.ok) {
@@ -160,14 +196,13 @@ fn text(outcomes: &[Outcome], Verdict { input, damage, .. }: Verdict<'_>, sessio
     let rules = plural(outcomes.len() as u64, "rule", "rules");
     text.push_str(&match broken {
         0 => match damage {
-            None => format!("{}, {rules} passed\n", terminal.good("ok")),
+            None => format!("{prefix}{}, {rules} passed\n", terminal.good("ok")),
             Some(damage) => {
-                let of =
-                    if damage.input.path == input.path { String::new() } else { format!(" of {}", show_path(&damage.input.path)) };
-                format!("{}: {rules} checked up to the damage{of}, all passed\n", terminal.bad("damaged"))
+                let of = if damage.path == input.path { String::new() } else { format!(" of {}", show_path(&damage.path)) };
+                format!("{prefix}{}: {rules} checked up to the damage{of}, all passed\n", terminal.bad("damaged"))
             }
         },
-        broken => format!("{} of {} rules failed\n", terminal.bad(&count(broken)), count(outcomes.len() as u64)),
+        broken => format!("{prefix}{} of {} rules failed\n", terminal.bad(&count(broken)), count(outcomes.len() as u64)),
     });
     text
 }

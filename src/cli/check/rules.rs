@@ -28,6 +28,17 @@ pub(super) enum RuleKind {
     None,
 }
 
+impl RuleKind {
+    /// The name in JSON, as the option is called.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Max => "max",
+            Self::MaxGrowth => "max_growth",
+            Self::None => "none",
+        }
+    }
+}
+
 /// How much is allowed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {

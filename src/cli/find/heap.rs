@@ -1,13 +1,15 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
+use crate::analysis::glob::Glob;
 use crate::cli::args::{FindArgs, FindSortArg};
-use crate::cli::glob::Glob;
-use crate::cli::heap::{Analysed, load, matching_types, report_loaded, value, without_roots};
+use crate::cli::heap::{Analysed, known_types, load, report_loaded, value, without_roots};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value as Json, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
+use crate::cli::terminal::shown;
+use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeKind, Value};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
@@ -22,7 +24,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         return without_roots(session, input, &loaded, "live and unreachable objects cannot be distinguished", None);
     }
     let analysed = Analysed::of_loaded(&loaded);
-    let mut found = matching(&analysed, args, root);
+    let types = types(&loaded, input, args)?;
+    let mut found = matching(&analysed, &types, args, root);
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => {
@@ -44,7 +47,10 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
         let objects = plural(found.len() as u64, "object", "objects");
         format!("showing {} of {objects}; {} shallow in total\n", count(rows.len() as u64), session.size(shallow(heap, &found)))
     };
-    let none = || "no matching objects\n".to_owned();
+    let none = || match &args.type_glob {
+        Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => format!("{} has no objects\n", shown(glob)),
+        _ => "no matching objects\n".to_owned(),
+    };
     let text = if found.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns(&analysed, rows, args, session), &text)?;
     Ok(report_loaded(session, input, &loaded))
@@ -102,11 +108,14 @@ fn root_kind(name: &str) -> Result<RootKind, UsageError> {
     })
 }
 
-/// The objects that fit everything, in their order.
-fn matching(analysed: &Analysed<'_, '_>, args: &FindArgs, root: Option<RootKind>) -> Vec<ObjectId> {
-    let (heap, options) = (analysed.heap, &args.heap);
+/// The types that fit, by their row.
+///
+/// # Errors
+/// No type of the file has such a name.
+fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool>, UsageError> {
+    let heap = &loaded.heap;
     let mut types = match &args.type_glob {
-        Some(glob) => matching_types(heap, &Glob::new(glob)),
+        Some(glob) => known_types(loaded, input, glob)?,
         None => vec![true; heap.types.len()],
     };
     types.iter_mut().zip(&heap.types).for_each(|(wanted, of)| *wanted &= of.kind != TypeKind::Root);
@@ -115,6 +124,12 @@ fn matching(analysed: &Analysed<'_, '_>, args: &FindArgs, root: Option<RootKind>
         let fits = heap.types.iter().map(|of| glob.matches(heap.names.text(of.namespace)));
         types.iter_mut().zip(fits).for_each(|(wanted, fits)| *wanted &= fits);
     }
+    Ok(types)
+}
+
+/// The objects that fit everything, in their order.
+fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs, root: Option<RootKind>) -> Vec<ObjectId> {
+    let (heap, options) = (analysed.heap, &args.heap);
     let held = root.map(|kind| {
         let mut held: Vec<ObjectId> = heap.roots.iter().filter(|root| root.kind == kind).map(|root| root.object).collect();
         held.sort_unstable();

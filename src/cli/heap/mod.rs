@@ -7,4 +7,4 @@ pub(crate) mod path;
 pub(crate) mod value;
 
 pub(crate) use load::{damage, load, load_for, report_loaded, without_roots};
-pub(crate) use objects::{Analysed, matching_types, no_such_type, type_name};
+pub(crate) use objects::{Analysed, known_types, matching_types, type_name};

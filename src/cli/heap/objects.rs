@@ -1,8 +1,9 @@
 //! Single objects: the analysed heap, objects in JSON, and what to say when there is none.
 
+use super::load::damage;
 use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::glob::Glob;
 use crate::analysis::graph::Graph;
-use crate::cli::glob::Glob;
 use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
 use crate::cli::status::UsageError;
@@ -125,8 +126,20 @@ pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
     types.map(|of| glob.matches_type(heap.names.text(of.name), heap.names.text(of.namespace))).collect()
 }
 
+/// The types that a pattern of the user matches, by their row. They may have no objects.
+///
+/// # Errors
+/// No type of the file matches, and all of it could be read.
+pub(crate) fn known_types(loaded: &Loaded<'_>, input: &Input, text: &str) -> Result<Vec<bool>, UsageError> {
+    let types = matching_types(&loaded.heap, &Glob::new(text));
+    match types.contains(&true) || damage(input, loaded).is_some() {
+        true => Ok(types),
+        false => Err(no_such_type(&loaded.heap, text)),
+    }
+}
+
 /// Says that no type fits, and which names are near.
-pub(crate) fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
+fn no_such_type(heap: &Heap<'_>, text: &str) -> UsageError {
     let error = UsageError::new(format!("no type matches {text}"));
     let near = near(heap, text);
     match near.is_empty() {

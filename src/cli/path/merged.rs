@@ -5,10 +5,10 @@ use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged};
 use crate::analysis::paths::shortest::Shortest;
 use crate::cli::args::PathArgs;
-use crate::cli::glob::Glob;
 use crate::cli::heap::path::root_json;
-use crate::cli::heap::{matching_types, no_such_type, type_name};
+use crate::cli::heap::{known_types, type_name};
 use crate::cli::memory;
+use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
@@ -53,10 +53,10 @@ struct Paths {
 }
 
 /// Prints the result in the format that was asked for.
-pub(super) fn print_merged(loaded: &Loaded<'_>, args: &PathArgs, session: &Session) -> anyhow::Result<()> {
+pub(super) fn print_merged(loaded: &Loaded<'_>, input: &Input, args: &PathArgs, session: &Session) -> anyhow::Result<()> {
     let heap = &loaded.heap;
     let glob = args.type_glob.as_deref().unwrap_or("*");
-    let wanted = wanted(heap, glob)?;
+    let wanted = known_types(loaded, input, glob)?;
     let objects = || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
     let graph = Graph::of(heap);
     let shortest = Shortest::of(heap, &graph);
@@ -120,19 +120,6 @@ fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
     ])
 }
 
-/// Whether a glob matches, by type.
-///
-/// # Errors
-/// When no object has a type that matches.
-fn wanted(heap: &Heap<'_>, glob: &str) -> Result<Vec<bool>, UsageError> {
-    let mut types = matching_types(heap, &Glob::new(glob));
-    types.resize(heap.types.len(), false);
-    match heap.type_of.iter().any(|of| types[of.0 as usize]) {
-        true => Ok(types),
-        false => Err(no_such_type(heap, glob)),
-    }
-}
-
 fn total(heap: &Heap<'_>, objects: impl Iterator<Item = ObjectId>) -> Total {
     objects.fold(Total::default(), |total, object| {
         let bytes = heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object));
@@ -149,15 +136,21 @@ fn sum(merged: &[Merged]) -> Total {
 
 fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Session) -> String {
     let Paths { kinds, total, unreachable, incomplete } = paths;
-    let mut text = format!(
-        "{} {}, {}, held by {}:\n",
-        plural(total.count, "object", "objects"),
-        session.terminal.bold(&name(glob)),
-        session.size(total.bytes),
-        plural(*kinds as u64, "distinct shortest path", "distinct shortest paths"),
-    );
+    let mut text = match total.count {
+        0 if *incomplete => format!("no path is known to an object of {}\n", name(glob)),
+        0 => format!("{} has no live objects\n", name(glob)),
+        _ => format!(
+            "{} {}, {}, held by {}:\n",
+            plural(total.count, "object", "objects"),
+            session.terminal.bold(&name(glob)),
+            session.size(total.bytes),
+            plural(*kinds as u64, "distinct shortest path", "distinct shortest paths"),
+        ),
+    };
     rows.iter().for_each(|row| text.push_str(&lines(row, *total, session)));
-    text.push('\n');
+    if !rows.is_empty() {
+        text.push('\n');
+    }
     if rows.len() < *kinds {
         let omitted = format!("showing {} of {}", count(rows.len() as u64), plural(*kinds as u64, "path", "paths"));
         let share = total.bytes.saturating_sub(left.bytes) as f64 / total.bytes.max(1) as f64;

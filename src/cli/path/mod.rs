@@ -32,7 +32,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
         None if loaded.heap.roots.is_empty() => {
             return without_roots(session, &input, &loaded, "there are no paths", None);
         }
-        None => merged::print_merged(&loaded, args, session)?,
+        None => merged::print_merged(&loaded, &input, args, session)?,
     }
     Ok(report_loaded(session, &input, &loaded))
 }

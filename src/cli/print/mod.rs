@@ -80,7 +80,7 @@ pub(crate) fn print<'a, T>(
             Shown::Text(text) => print_text(session, &text()),
         },
         OutputFormat::Json => to_stdout(|out| {
-            json::pretty(&mut *out, &Whole { document: document(), rows, columns })?;
+            json::pretty(&mut *out, &Whole { document: &document(), rows, columns })?;
             writeln!(out)
         }),
         OutputFormat::Jsonl => to_stdout(|out| {
@@ -102,6 +102,11 @@ pub(crate) fn print<'a, T>(
         }),
         OutputFormat::Github => Err(UsageError::new("only check supports --format github").into()),
     }
+}
+
+/// Prints documents as a JSON array. Each has some of the rows.
+pub(crate) fn print_documents<'a, T>(documents: &[Document<'_>], rows: &'a [T], columns: &Columns<'a, T>) -> anyhow::Result<()> {
+    print_json(&documents.iter().map(|document| Whole { document, rows, columns }).collect::<Vec<_>>())
 }
 
 /// Prints text for people, wrapped to the width of the terminal. Tables fit already.
@@ -146,7 +151,7 @@ fn csv_error(error: csv::Error) -> io::Error {
 
 /// A document with its rows.
 struct Whole<'d, 'a, T> {
-    document: Document<'d>,
+    document: &'d Document<'d>,
     rows: &'a [T],
     columns: &'d Columns<'a, T>,
 }

@@ -1,7 +1,7 @@
 //! Which functions a pattern means.
 
+use crate::analysis::glob::Glob;
 use crate::analysis::profile::GroupLabel;
-use crate::cli::glob::Glob;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown;
 

@@ -1,13 +1,15 @@
 //! Patterns for names: `*` any characters, `?` one, `{a,b}` either. Brackets are part of names (`[]uint8`) and mean themselves.
 
-/// A pattern, as its alternatives.
-pub(super) struct Glob(Vec<Vec<char>>);
+/// A pattern for names. It matches whole names.
+#[derive(Clone, Debug)]
+pub struct Glob(Vec<Vec<char>>);
 
 /// Braces multiply; nobody needs more than this.
 const MOST_ALTERNATIVES: usize = 256;
 
 impl Glob {
-    pub(super) fn new(text: &str) -> Self {
+    /// Parses a pattern. Every text is one.
+    pub fn new(text: &str) -> Self {
         let mut open = vec![text.to_owned()];
         let mut alternatives = Vec::new();
         while let Some(text) = open.pop() {
@@ -22,14 +24,14 @@ impl Glob {
         Self(alternatives)
     }
 
-    /// Whether all of a name fits.
-    pub(super) fn matches(&self, name: &str) -> bool {
+    /// Returns `true` if the pattern matches the whole name.
+    pub fn matches(&self, name: &str) -> bool {
         let name: Vec<char> = name.chars().collect();
         self.0.iter().any(|pattern| fits(pattern, &name))
     }
 
-    /// Whether a type fits: by its name, or by its namespace and name with a colon or a dot between them.
-    pub(super) fn matches_type(&self, name: &str, namespace: &str) -> bool {
+    /// Returns `true` if the pattern matches a type: its name, or its namespace and name with a colon or a dot between them.
+    pub fn matches_type(&self, name: &str, namespace: &str) -> bool {
         let full = |between| !namespace.is_empty() && self.matches(&[namespace, between, name].concat());
         self.matches(name) || full(":") || full(".")
     }

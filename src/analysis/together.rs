@@ -1,0 +1,141 @@
+//! All objects of some types taken together: their sums, and the memory that only they keep alive.
+
+use super::dominator_tree::DominatorTree;
+use super::frontier::Frontier;
+use super::graph::Graph;
+use super::object_set::ObjectSet;
+use super::preorder::Preorder;
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
+use crate::model::sum::Sum;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// The live objects of some types, taken together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Together {
+    /// Object count and bytes.
+    pub sum: Sum,
+    /// Bytes that would be freed if all of the objects were gone: those of live objects that the roots reach only through one of
+    /// them, themselves included. What two of them share counts once, so that this is never more than the live heap. `None` if
+    /// the heap has no roots.
+    pub retained_bytes: Option<u64>,
+    /// The share of each type name, in no particular order.
+    pub parts: Vec<Part>,
+}
+
+/// The part of one type in a [`Together`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The name of the type.
+    pub name: String,
+    /// Object count and bytes.
+    pub sum: Sum,
+    /// Retained bytes of its objects that no other of the selected objects dominates. The parts add up to the retained bytes of
+    /// the whole less what only several of the objects together keep alive.
+    pub retained_bytes: u64,
+}
+
+impl Together {
+    /// Adds up the live objects of the types for which `wanted` is `true`, by [`TypeId`]. Without a graph, all objects count and
+    /// nothing is retained. Rows that only stand for roots do not count, and synthetic objects retain nothing.
+    pub fn of(heap: &Heap<'_>, held: Option<(&Graph<'_>, &DominatorTree)>, wanted: &[bool]) -> Self {
+        let is_wanted = |object: ObjectId| wanted.get(heap.type_id(object).0 as usize).copied().unwrap_or(false);
+        let mut parts = Parts::of(heap);
+        let counts = |object: ObjectId| is_wanted(object) && held.is_none_or(|(_, tree)| tree.is_live(object));
+        for object in heap.objects().filter(|object| counts(*object)) {
+            parts.at(heap.type_id(object)).sum.add(heap.shallow_bytes(object), 0);
+        }
+        for &(object, bytes) in heap.externals().iter().filter(|(object, _)| counts(*object)) {
+            let sum = &mut parts.at(heap.type_id(object)).sum;
+            sum.external_bytes = sum.external_bytes.saturating_add(bytes);
+        }
+        let retained_bytes = held.map(|(graph, tree)| {
+            let is_removed = |object: ObjectId| is_wanted(object) && !heap.is_made_up(object);
+            add_retained(heap, tree, &is_removed, &mut parts);
+            retained(heap, graph, tree, &is_removed)
+        });
+        let mut sum = Sum::default();
+        let parts = parts.finish();
+        parts.iter().for_each(|part| sum.add_sum(&part.sum));
+        Self { sum, retained_bytes, parts }
+    }
+
+    /// The parts with the largest values, largest first; those with a value of 0 are left out.
+    pub fn largest(&self, value: impl Fn(&Part) -> u64) -> Vec<(&str, u64)> {
+        let mut parts: Vec<_> = self.parts.iter().map(|part| (part.name.as_str(), value(part))).collect();
+        parts.retain(|(_, value)| *value > 0);
+        parts.sort_unstable_by_key(|(name, value)| (Reverse(*value), *name));
+        parts
+    }
+}
+
+/// Bytes of the live objects that the roots no longer reach if the removed objects are gone.
+fn retained(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree, is_removed: &impl Fn(ObjectId) -> bool) -> u64 {
+    let mut reached = ObjectSet::none(heap.len());
+    let mut next = Frontier::new(heap.len());
+    let mut enter = |object: ObjectId, next: &mut Frontier| {
+        if !is_removed(object) && reached.insert(object) {
+            next.push(object);
+        }
+    };
+    graph.starts().iter().for_each(|start| enter(*start, &mut next));
+    while !next.is_empty() {
+        let level = std::mem::replace(&mut next, Frontier::new(heap.len()));
+        level.for_each(|object| graph.targets(object).for_each(|target| enter(target, &mut next)));
+    }
+    let is_freed = |object: &ObjectId| tree.is_live(*object) && !reached.contains(*object);
+    let shallow = heap.objects().filter(is_freed).fold(0_u64, |sum, object| sum.saturating_add(heap.shallow_bytes(object)));
+    let external = heap.externals().iter().filter(|(object, _)| is_freed(object));
+    external.fold(shallow, |sum, (_, bytes)| sum.saturating_add(*bytes))
+}
+
+/// Adds to each part the retained bytes of its topmost objects. In preorder, what an object dominates follows it.
+fn add_retained(heap: &Heap<'_>, tree: &DominatorTree, is_removed: &impl Fn(ObjectId) -> bool, parts: &mut Parts) {
+    let preorder = Preorder::of(&tree.dominators);
+    let mut position = 1;
+    while position < preorder.len() as u32 {
+        let number = preorder.number(position);
+        position = match tree.dominators.object(number).filter(|object| is_removed(*object)) {
+            Some(object) => {
+                let part = parts.at(heap.type_id(object));
+                part.retained_bytes = part.retained_bytes.saturating_add(tree.retained.of_number(number));
+                preorder.end(position)
+            }
+            None => position + 1,
+        };
+    }
+}
+
+/// A part for each type name.
+struct Parts {
+    parts: Vec<Part>,
+    of_type: Vec<u32>,
+    /// Types that only stand for roots.
+    roots: Vec<bool>,
+}
+
+impl Parts {
+    fn of(heap: &Heap<'_>) -> Self {
+        let mut parts: Vec<Part> = Vec::new();
+        let mut known = FxHashMap::default();
+        let of_type = heap.types().iter().map(|of| {
+            *known.entry((of.name, of.kind == TypeKind::Root)).or_insert_with(|| {
+                parts.push(Part { name: heap.names().text(of.name).to_owned(), sum: Sum::default(), retained_bytes: 0 });
+                parts.len() as u32 - 1
+            })
+        });
+        let of_type = of_type.collect();
+        let mut roots = vec![false; parts.len()];
+        known.iter().for_each(|((_, is_root), part)| roots[*part as usize] = *is_root);
+        Self { parts, of_type, roots }
+    }
+
+    fn at(&mut self, of: TypeId) -> &mut Part {
+        &mut self.parts[self.of_type[of.0 as usize] as usize]
+    }
+
+    fn finish(self) -> Vec<Part> {
+        let counted = self.parts.into_iter().zip(self.roots).filter(|(part, is_root)| part.sum.count > 0 && !is_root);
+        counted.map(|(part, _)| part).collect()
+    }
+}
