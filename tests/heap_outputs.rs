@@ -99,7 +99,14 @@ fn odd() -> Heap<'static> {
     builder.add_object(a, 8);
     builder.add_external(ObjectId(1), 5);
     builder.add_ephemeron(Ephemeron { holder: ObjectId(2), key: ObjectId(1), value: ObjectId(3) });
-    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Global, group, label: Label::field(y), frame: None });
+    builder.add_root(Root {
+        object: ObjectId(0),
+        kind: RootKind::Global,
+        group,
+        label: Label::field(y),
+        frame: None,
+        thread: None,
+    });
     let heap = builder.finish(Ids::Rows(1), None);
     assert_eq!(heap.check(), Ok(()));
     heap
@@ -232,7 +239,7 @@ fn list(length: u32, alternate: bool) -> Heap<'static> {
             builder.add_reference(ObjectId(row + 1), Label::field(next), false);
         }
     }
-    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Global, group, label: Label::NONE, frame: None });
+    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
     builder.finish(Ids::Rows(0), None)
 }
 

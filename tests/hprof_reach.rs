@@ -99,7 +99,14 @@ fn as_in_mat(heap: &Heap<'_>, hold_locals: bool) -> Heap<'static> {
         let thread = root.frame.and_then(|frame| heap.threads().iter().find(|thread| thread.frames.contains(&frame)));
         match thread.and_then(|thread| thread.object) {
             Some(holder) if hold_locals => locals.entry(holder).or_default().push(root.object),
-            _ => builder.add_root(Root { object: root.object, kind: root.kind, group, label: Label::NONE, frame: None }),
+            _ => builder.add_root(Root {
+                object: root.object,
+                kind: root.kind,
+                group,
+                label: Label::NONE,
+                frame: None,
+                thread: None,
+            }),
         }
     }
     for object in heap.objects() {

@@ -59,7 +59,7 @@ fn finish(builder: HeapBuilder<'static>, values: impl IntoIterator<Item = (Objec
 
 fn root(builder: &mut HeapBuilder<'_>, object: ObjectId, group: &str, label: Label) {
     let group = builder.names().intern(group);
-    builder.add_root(Root { object, kind: RootKind::Global, group, label, frame: None });
+    builder.add_root(Root { object, kind: RootKind::Global, group, label, frame: None, thread: None });
 }
 
 #[test]
@@ -312,7 +312,14 @@ fn roots_have_names_and_threads_have_frames() {
     let (function, file) = (builder.names().intern("main.worker"), builder.names().intern("main.go"));
     let frame = builder.add_thread("goroutine 17 [select]", 17, Some(a), &[StackFrame { function, file, line: 42 }; 2]);
     let group = builder.names().intern("goroutine 17 [select] main.worker");
-    builder.add_root(Root { object: b, kind: RootKind::Frame, group, label: Label::offset(8), frame: Some(frame + 1) });
+    builder.add_root(Root {
+        object: b,
+        kind: RootKind::Frame,
+        group,
+        label: Label::offset(8),
+        frame: Some(frame + 1),
+        thread: None,
+    });
     let (dump, report) = written(&finish(builder, []));
     assert_eq!(dump.holder("data"), [("0x1c0".to_owned(), id(a)), ("0x1c0#2".to_owned(), id(b))]);
     assert_eq!(dump.locals, [(id(b), 1, 1)]);
@@ -338,7 +345,7 @@ fn more_roots_than_a_class_may_have_static_fields() {
     // And more groups than are worth classes of their own.
     (0..1000).for_each(|index| {
         let group = builder.names().intern(&format!("thread {index}"));
-        builder.add_root(Root { object: a, kind: RootKind::Thread, group, label: Label::offset(8), frame: None });
+        builder.add_root(Root { object: a, kind: RootKind::Thread, group, label: Label::offset(8), frame: None, thread: None });
     });
     let (dump, _) = written(&finish(builder, []));
     let counts = ["handles", "handles ... 2", "handles ... 3", "thread"].map(|group| dump.holder(group).len());

@@ -49,7 +49,7 @@ impl Sketch {
         }
         for (number, (object, kind)) in self.roots.iter().enumerate() {
             let group = builder.names().intern(&format!("root {number}"));
-            builder.add_root(Root { object: id(*object), kind: *kind, group, label: Label::NONE, frame: None });
+            builder.add_root(Root { object: id(*object), kind: *kind, group, label: Label::NONE, frame: None, thread: None });
         }
         let heap = builder.finish(Ids::Rows(0), None);
         assert_eq!(heap.check(), Ok(()));
@@ -241,7 +241,7 @@ fn a_list_of_a_million_is_one_merged_path() {
         }
     }
     let group = builder.names().intern("list");
-    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None });
+    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
     let shortest = Shortest::of(&heap, &graph);
@@ -266,7 +266,7 @@ fn elements_merge_whatever_their_index() {
     (0..5).for_each(|index| builder.add_reference(id(index + 1), Label::index(index as u64), false));
     (0..5).for_each(|size| _ = builder.add_object(item, 8 + size));
     let group = builder.names().intern("cache");
-    builder.add_root(Root { object: id(0), kind: RootKind::Static, group, label: Label::NONE, frame: None });
+    builder.add_root(Root { object: id(0), kind: RootKind::Static, group, label: Label::NONE, frame: None, thread: None });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
     let shortest = Shortest::of(&heap, &graph);
@@ -289,7 +289,7 @@ fn chain(types: impl Iterator<Item = usize> + Clone) -> Heap<'static> {
         }
     }
     let group = builder.names().intern("chain");
-    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None });
+    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
     builder.finish(Ids::Rows(0), None)
 }
 
@@ -467,7 +467,7 @@ fn the_search_takes_little_time_for_each_reference() {
         }
     }
     let group = builder.names().intern("root");
-    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None });
+    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
     let started = cpu_time::ProcessTime::now();

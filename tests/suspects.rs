@@ -73,7 +73,7 @@ impl Planted {
             if owner.is_none() {
                 let group = builder.names().intern("data");
                 let object = ObjectId(object as u32);
-                builder.add_root(Root { object, kind: RootKind::Global, group, label: Label::NONE, frame: None });
+                builder.add_root(Root { object, kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
             }
         }
         let heap = builder.finish(Ids::Rows(0), Some(Box::new(Contents(self.values.clone()))));

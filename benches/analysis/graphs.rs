@@ -181,7 +181,14 @@ impl Columns {
             }
         }
         for object in roots {
-            builder.add_root(Root { object: ObjectId(object), kind: RootKind::Other, group, label: Label::NONE, frame: None });
+            builder.add_root(Root {
+                object: ObjectId(object),
+                kind: RootKind::Other,
+                group,
+                label: Label::NONE,
+                frame: None,
+                thread: None,
+            });
         }
         builder.finish(Ids::Rows(0), None)
     }

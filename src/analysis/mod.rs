@@ -6,6 +6,7 @@
 //! * [`Histogram`]: objects and bytes by type, namespace, size or [group of roots](RootGroups);
 //! * [`shortest_path`] and [`paths`]: why an object is alive; [`Referrers`]: which objects refer to it;
 //! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as weighted stacks;
+//! * [`Threads`]: threads by equal stacks, and what they keep alive;
 //! * [`suspects`]: likely leaks and wasted memory;
 //! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
 //! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that select types;
@@ -26,6 +27,7 @@ pub mod dominator_tree;
 pub mod dominators;
 mod ephemerons;
 mod estimate;
+mod flood;
 mod frontier;
 pub mod glob;
 #[doc(hidden)]
@@ -50,6 +52,7 @@ pub mod retained;
 #[doc(hidden)]
 pub mod root_groups;
 pub mod suspects;
+pub mod threads;
 pub mod together;
 pub mod tree;
 pub mod unreachable;
@@ -63,3 +66,4 @@ pub use paths::shortest_path;
 pub use preorder::Preorder;
 pub use referrers::Referrers;
 pub use root_groups::{HeldBy, RootGroup, RootGroups};
+pub use threads::{ThreadGroup, Threads};

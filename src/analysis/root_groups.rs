@@ -1,9 +1,9 @@
 //! Groups of roots, and the objects that one group alone keeps alive.
 
-use super::frontier::Frontier;
+use super::flood::{ALL, Flood, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
-use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, Thread};
+use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, ThreadKind};
 use rustc_hash::FxHashMap;
 
 /// Roots that belong together: a thread with all its frames, a variable, a table of the runtime.
@@ -31,13 +31,11 @@ pub enum HeldBy {
 pub struct RootGroups {
     /// The groups, in the order of the roots.
     pub groups: Vec<RootGroup>,
-    /// By object: [`NOTHING`], [`SEVERAL`], or [`FIRST`] plus the group.
+    /// By object: [`NOTHING`], [`ALL`], or [`FIRST`] plus the group.
     holder: Vec<u32>,
 }
 
-const NOTHING: u32 = 0;
-const SEVERAL: u32 = 1;
-const FIRST: u32 = 2;
+const FIRST: u32 = 1;
 
 impl RootGroups {
     /// Follows the strong references from each group. The holder of an object changes at most twice, from none to one and
@@ -54,7 +52,7 @@ impl RootGroups {
                 groups.len() as u32 - 1
             })
         };
-        let mut flood = Flood { graph, made_up: &made_up, holder: vec![NOTHING; heap.len()], pending: Frontier::new(heap.len()) };
+        let mut flood = Flood::new(heap, graph, &made_up, |_| ALL);
         let holds = |root: &&Root| made_up.is_held(root.object) && !made_up.contains(root.object);
         for root in heap.roots.iter().filter(holds) {
             flood.reach(root.object, FIRST + number_of(group(heap, root)));
@@ -80,7 +78,7 @@ impl RootGroups {
     pub fn holder(&self, object: ObjectId) -> HeldBy {
         match self.holder[object.index()] {
             NOTHING => HeldBy::None,
-            SEVERAL => HeldBy::Several,
+            ALL => HeldBy::Several,
             group => HeldBy::Group(group - FIRST),
         }
     }
@@ -97,51 +95,14 @@ impl RootGroups {
 
 /// Roots of one thread belong together, and so do elements of one table. A variable is a group of its own.
 fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
-    let thread = root.frame.and_then(|frame| thread_of(&heap.threads, frame));
-    let name = match (thread, root.kind, root.label.kind()) {
-        (Some(thread), ..) => heap.names.text(thread.name).to_owned(),
-        (None, RootKind::Frame | RootKind::Thread, _) | (None, _, LabelKind::Index(_)) => heap.names.text(root.group).to_owned(),
-        (None, ..) => root.text(&heap.names),
+    let thread = root.thread.and_then(|row| heap.threads.get(row as usize));
+    // The roots of an isolate are its static fields: variables.
+    if let Some(thread) = thread.filter(|thread| thread.kind != ThreadKind::Isolate) {
+        return RootGroup { kind: RootKind::Thread, name: thread.text(&heap.names) };
+    }
+    let name = match (root.kind, root.label.kind()) {
+        (RootKind::Frame | RootKind::Thread, _) | (_, LabelKind::Index(_)) => heap.names.text(root.group).to_owned(),
+        _ => root.text(&heap.names),
     };
-    // What belongs to a thread is one group, whether its frames or its record hold it.
-    let kind = if thread.is_some() { RootKind::Thread } else { root.kind };
-    RootGroup { kind, name }
-}
-
-/// Frames of threads are ranges in ascending order, as loaders append them.
-fn thread_of(threads: &[Thread], frame: u32) -> Option<&Thread> {
-    let index = threads.partition_point(|thread| thread.frames.end <= frame);
-    threads.get(index).filter(|thread| thread.frames.contains(&frame))
-}
-
-struct Flood<'g, 'h> {
-    graph: &'g Graph<'h>,
-    made_up: &'g MadeUp,
-    holder: Vec<u32>,
-    /// Objects whose holder has changed since their references were followed.
-    pending: Frontier,
-}
-
-impl Flood<'_, '_> {
-    /// Hands holders on until nothing changes any more. The order does not matter: a holder only ever goes from none to one, and
-    /// from one to several.
-    fn follow(&mut self) {
-        let (graph, objects) = (self.graph, self.holder.len());
-        while !self.pending.is_empty() {
-            std::mem::replace(&mut self.pending, Frontier::new(objects)).for_each(|object| {
-                let holder = self.holder[object.index()];
-                graph.targets(object).for_each(|target| self.reach(target, holder));
-            });
-        }
-    }
-
-    #[inline]
-    fn reach(&mut self, object: ObjectId, holder: u32) {
-        let known = self.holder[object.index()];
-        if known == SEVERAL || known == holder || self.made_up.contains(object) {
-            return;
-        }
-        self.holder[object.index()] = if known == NOTHING { holder } else { SEVERAL };
-        self.pending.push(object);
-    }
+    RootGroup { kind: root.kind, name }
 }

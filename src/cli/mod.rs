@@ -16,6 +16,7 @@ mod interrupt;
 mod memory;
 mod open;
 mod path;
+mod pool;
 mod print;
 mod profile;
 mod progress;
@@ -46,7 +47,7 @@ pub fn main() -> ExitCode {
     interrupt::report_signals();
     let Cli { command, common } = cli;
     let session = Session::new(common);
-    threads::start(session.common.threads);
+    pool::start(session.common.threads);
     let started = std::time::Instant::now();
     let status = run(&command, &session).unwrap_or_else(|error| status::report(&error, &session.terminal));
     if session.common.verbose {
@@ -98,6 +99,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Find(args) => find::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Check(args) => check::run(args, session),
+        Command::Threads(args) => threads::run(args, session),
         Command::Convert(args) => convert::run(args, session),
         Command::Formats => formats::run(session),
         Command::Completions(args) => {

@@ -1,8 +1,8 @@
 //! Builds a heap object by object, in the order of the file.
 
 use super::heap::{
-    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root, Sizes, StackFrame, Thread, Type,
-    TypeId, TypeKind,
+    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root, Sizes, StackFrame, Thread,
+    ThreadKind, Type, TypeId, TypeKind,
 };
 use super::names::Names;
 use crate::model::heap::WarningKind;
@@ -129,7 +129,9 @@ impl<'a> HeapBuilder<'a> {
         let first = self.heap.frames.len() as u32;
         self.heap.frames.extend_from_slice(frames);
         let name = self.heap.names.intern(name);
-        self.heap.threads.push(Thread { name, id, object, frames: first..first + frames.len() as u32 });
+        let frames = first..first + frames.len() as u32;
+        let (kind, state) = (ThreadKind::Thread, Names::EMPTY);
+        self.heap.threads.push(Thread { kind, name, id, state, wait_us: None, object, frames });
         first
     }
 
@@ -238,7 +240,7 @@ mod tests {
         builder.add_external(b, 3);
         builder.add_external(b, 4);
         let group = builder.names().intern("data");
-        builder.add_root(Root { object: a, kind: RootKind::Global, group, label: Label::offset(0x1c0), frame: None });
+        builder.add_root(Root { object: a, kind: RootKind::Global, group, label: Label::offset(0x1c0), frame: None, thread: None });
         let heap = builder.finish(Ids::Rows(1), None);
         assert_eq!(heap.check(), Ok(()));
         assert_eq!((heap.shallow.get(0), heap.shallow.get(1), heap.external_bytes(b)), (16, u64::from(u32::MAX) + 5, 7));

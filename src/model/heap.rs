@@ -20,7 +20,7 @@ use std::ops::Range;
 
 pub use super::columns::{Offsets, Sizes};
 pub use super::label::{Label, LabelKind};
-pub use super::root::{Root, RootKind, StackFrame, Thread};
+pub use super::root::{Root, RootKind, StackFrame, Thread, ThreadKind};
 pub use super::values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Value};
 pub use super::warning::{LoadWarning, WarningKind};
 
@@ -493,6 +493,10 @@ impl<'a> Heap<'a> {
         holds(
             self.roots.iter().all(|root| root.frame.is_none_or(|frame| (frame as usize) < self.frames.len())),
             "frames of roots exist",
+        )?;
+        holds(
+            self.roots.iter().all(|root| root.thread.is_none_or(|thread| (thread as usize) < self.threads.len())),
+            "threads of roots exist",
         )?;
         holds(self.threads.iter().all(|thread| thread.frames.end as usize <= self.frames.len()), "frames of threads exist")?;
         holds(self.ephemerons.is_sorted_by_key(|pair| pair.holder), "ephemerons are sorted")?;

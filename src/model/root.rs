@@ -88,6 +88,8 @@ pub struct Root {
     pub label: Label,
     /// The call frame that it belongs to: a row of [`super::heap::Heap::frames`].
     pub frame: Option<u32>,
+    /// The thread that it belongs to, with or without a frame: a row of [`super::heap::Heap::threads`].
+    pub thread: Option<u32>,
 }
 
 impl Root {
@@ -103,21 +105,60 @@ impl Root {
     }
 }
 
-/// A thread or goroutine.
+/// The kind of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ThreadKind {
+    /// A thread.
+    Thread,
+    /// A goroutine, which has no name of its own.
+    Goroutine,
+    /// An isolate (Dart): a heap of its own, with static fields and no frames.
+    Isolate,
+}
+
+impl ThreadKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Thread => "thread",
+            Self::Goroutine => "goroutine",
+            Self::Isolate => "isolate",
+        }
+    }
+}
+
+/// A thread, goroutine or isolate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Thread {
-    /// `goroutine 17 [chan receive]`, or the thread's own name.
+    /// The kind.
+    pub kind: ThreadKind,
+    /// The thread's own name, or `goroutine 17 [chan receive]`.
     pub name: NameId,
     /// The number by which its runtime knows it.
     pub id: u64,
+    /// The state, or the reason why it waits: `RUNNABLE`, `chan receive`. Empty if that is not known.
+    pub state: NameId,
+    /// How long it has been waiting, in microseconds, at least. `None` if that is not known.
+    pub wait_us: Option<u64>,
     /// The object that stands for it, if there is one.
     pub object: Option<ObjectId>,
     /// Its call frames, innermost first: rows of [`super::heap::Heap::frames`].
     pub frames: Range<u32>,
 }
 
+impl Thread {
+    /// The display text: `goroutine 17 [chan receive]`, `thread main`, `isolate main`.
+    pub fn text(&self, names: &Names) -> String {
+        match self.kind {
+            ThreadKind::Goroutine => names.text(self.name).to_owned(),
+            kind => format!("{} {}", kind.name(), names.text(self.name)),
+        }
+    }
+}
+
 /// A call frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct StackFrame {
     /// The function.
     pub function: NameId,

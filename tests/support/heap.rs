@@ -48,7 +48,14 @@ impl Sketch {
         }
         let group = builder.names().intern("test");
         for &root in &self.roots {
-            builder.add_root(Root { object: ObjectId(root), kind: RootKind::Other, group, label: Label::NONE, frame: None });
+            builder.add_root(Root {
+                object: ObjectId(root),
+                kind: RootKind::Other,
+                group,
+                label: Label::NONE,
+                frame: None,
+                thread: None,
+            });
         }
         for &(holder, key, value) in &self.ephemerons {
             builder.add_ephemeron(Ephemeron { holder: ObjectId(holder), key: ObjectId(key), value: ObjectId(value) });

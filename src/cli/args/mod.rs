@@ -9,6 +9,7 @@ mod heap;
 mod info;
 mod object;
 mod profile;
+mod threads;
 mod top;
 mod tree;
 
@@ -23,6 +24,7 @@ pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshot
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::{MetricArg, ProfileOptions};
+pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
 
@@ -48,6 +50,7 @@ Examples:
   dumptool top app.heapdump                 what holds the memory, or where the time goes
   dumptool tree app.dartheap                who holds what
   dumptool path app.heapdump 0xc000514060   why an object is alive
+  dumptool threads app.heapdump             threads and goroutines by their stacks
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for tools that read Austin's text
@@ -66,6 +69,7 @@ pub(in crate::cli) enum Command {
     Path(PathArgs),
     Show(ShowArgs),
     Find(FindArgs),
+    Threads(ThreadsArgs),
     Diff(DiffArgs),
     Check(CheckArgs),
     Convert(ConvertArgs),

@@ -32,6 +32,14 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Self { incomplete: loaded.incomplete, ..Self::of(&loaded.heap) }
     }
 
+    /// The same, and another analysis of the graph at the same time.
+    pub(crate) fn and<T: Send>(loaded: &'h Loaded<'a>, other: impl FnOnce(&'h Heap<'a>, &Graph<'h>) -> T + Send) -> (Self, T) {
+        let heap = &loaded.heap;
+        let graph = Graph::of(heap);
+        let (tree, result) = rayon::join(|| DominatorTree::of_graph(heap, &graph), || other(heap, &graph));
+        (Self { heap, graph, tree, incomplete: loaded.incomplete }, result)
+    }
+
     /// The object that the user named.
     ///
     /// # Errors

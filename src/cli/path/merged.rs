@@ -185,7 +185,7 @@ fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     let root = merged.root;
     let text = match root.label {
         MergedLabel::One(label) => {
-            Root { object: merged.example, kind: root.kind, group: root.group, label, frame: None }.text(&heap.names)
+            Root { object: merged.example, kind: root.kind, group: root.group, label, frame: None, thread: None }.text(&heap.names)
         }
         MergedLabel::Element | MergedLabel::Ephemeron => format!("{} [*]", heap.names.text(root.group)),
     };

@@ -81,6 +81,7 @@ pub mod sizes;
 pub mod statistics;
 pub mod summary;
 pub mod symbols;
+mod thread_states;
 pub mod threads;
 pub mod values;
 mod virtual_threads;

@@ -4,6 +4,7 @@ use super::naming::{MAX_NAME, class_name};
 use super::scan::Scan;
 use super::sizes::Rule;
 use super::symbols::Trace;
+use super::thread_states::States;
 use super::values::Contents;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
@@ -16,6 +17,7 @@ use std::num::Saturating;
 
 /// A thread of the builder.
 struct Known {
+    row: u32,
     name: String,
     first: u32,
     count: u32,
@@ -57,13 +59,14 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
             }
             _ => Label::NONE,
         };
-        builder.add_root(Root { object, kind: tag.kind, group, label, frame });
+        let thread = thread.map(|(_, thread)| thread.row);
+        builder.add_root(Root { object, kind: tag.kind, group, label, frame, thread });
     }
     for class in scan.classes.iter().filter(|class| scan.is_boot_array(class)) {
         let Some(object) = addresses.at(class.dump.id) else { continue };
         let group = builder.names().intern("system class");
         let label = Label::field(builder.names().intern(&class_name(scan.strings.text(class.name), scan.ours)));
-        builder.add_root(Root { object, kind: RootKind::Class, group, label, frame: None });
+        builder.add_root(Root { object, kind: RootKind::Class, group, label, frame: None, thread: None });
     }
     if let Rule::HotSpot { .. } = scan.sizes.rule {
         builder.warn(WarningKind::OmittedClasses, undumped.0);
@@ -97,6 +100,7 @@ fn add_threads(
         .roots
         .iter()
         .filter_map(|root| Some(Said { serial: root.thread()?, object: root.object, trace: root.trace()?, name: 0 }));
+    let states = States::of(scan);
     let name_field = scan.inherited_field("java.lang.Thread", b"name").filter(|(_, kind)| *kind == FieldType::Object);
     let mut known = FxHashMap::default();
     let mut said: Vec<Said> = Vec::new();
@@ -129,6 +133,7 @@ fn add_threads(
             let id = scan.ids.at(values, values.len().checked_sub(from_end)?);
             contents.text(id, addresses)
         });
+        let (state, id) = object.map_or((None, None), |object| states.of_thread(object, scan, addresses, contents));
         let name = match (own, scan.strings.text(thread.name)) {
             (Some((name, _)), _) if !name.is_empty() => name.chars().take(MAX_NAME).collect(),
             (_, name) if !name.is_empty() => String::from_utf8_lossy(name).into_owned(),
@@ -137,8 +142,12 @@ fn add_threads(
         // A stack belongs to one thread. Others that name it again could ask for more frames than the file justifies.
         let trace = scan.traces.get(&thread.trace).filter(|trace| used.insert(trace.serial));
         let frames = trace.map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
-        let first = builder.add_thread(&name, thread.serial.into(), object, &frames);
-        known.insert(thread.serial, Known { name, first, count: frames.len() as u32 });
+        let first = builder.add_thread(&name, id.unwrap_or(thread.serial.into()), object, &frames);
+        let state = state.map_or(Names::EMPTY, |state| builder.names().intern(state));
+        let threads = &mut builder.heap().threads;
+        threads.iter_mut().next_back().into_iter().for_each(|thread| thread.state = state);
+        let row = (threads.len() as u32).saturating_sub(1);
+        known.insert(thread.serial, Known { row, name, first, count: frames.len() as u32 });
     }
     known
 }

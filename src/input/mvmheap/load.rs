@@ -13,6 +13,7 @@ mod order;
 mod references;
 mod roots;
 mod rows;
+mod threads;
 mod types;
 
 use super::dump::{COLLECTABLES, Data, Dump, REFERENCES, Snapshot};
@@ -24,6 +25,7 @@ use crate::model::heap::WarningKind;
 use crate::model::heap::{Heap, Ids};
 pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
+use threads::Threads;
 
 /// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When none is, the last one whose
 /// columns are all there will do.
@@ -107,10 +109,12 @@ fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progres
     let (rows, order) = rows::read(dump, snapshot, &progress)?;
     let (references, unnamed) = references::read(dump, snapshot, rows.first, &order, &labels, &progress)?;
     drop(order);
+    let threads = Threads::of(&rows.kinds, &rows.tofi, &references);
     let (type_of, untyped) = types::add(dump, snapshot, &rows.kinds, rows.tofi, &mut builder);
     let heap = builder.heap();
     (heap.type_of, heap.shallow, heap.external, heap.references) = (type_of, rows.shallow, rows.external, references);
-    roots::add(&mut builder, &rows.kinds);
+    threads.add(dump, &mut builder);
+    roots::add(&mut builder, &rows.kinds, &threads);
     builder.warn(WarningKind::UnknownLabels, unnamed);
     builder.warn(WarningKind::UnknownTypesOrFrames, untyped);
     Ok(builder)

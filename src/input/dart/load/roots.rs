@@ -1,7 +1,8 @@
 //! Roots: object 1, what it refers to, and what the isolates refer to.
 
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Label, LabelKind, ObjectId, Root, RootKind};
+use crate::model::heap::{Label, LabelKind, ObjectId, Root, RootKind, Thread, ThreadKind};
+use crate::model::names::Names;
 
 /// An object that stands for an isolate.
 pub(super) struct Isolate {
@@ -16,24 +17,35 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
         return;
     }
     let group = builder.names().intern("Root");
-    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Runtime, group, label: Label::NONE, frame: None });
-    add_references(builder, ObjectId(0), "Root");
+    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Runtime, group, label: Label::NONE, frame: None, thread: None });
+    add_references(builder, ObjectId(0), "Root", None);
     for isolate in isolates {
         // The name is that of the isolate for which the snapshot was asked; which one of several that is remains unsaid.
         let name = if isolates.len() == 1 && !name.is_empty() { name } else { &isolate.port };
-        add_references(builder, isolate.object, &format!("isolate {name}"));
+        let thread = builder.heap().threads.len() as u32;
+        let thread_name = builder.names().intern(name);
+        builder.heap().threads.push(Thread {
+            kind: ThreadKind::Isolate,
+            name: thread_name,
+            id: isolate.port.parse().unwrap_or(0),
+            state: Names::EMPTY,
+            wait_us: None,
+            object: Some(isolate.object),
+            frames: 0..0,
+        });
+        add_references(builder, isolate.object, &format!("isolate {name}"), Some(thread));
     }
 }
 
 /// Makes a root of each reference of an object. Those with a name are static fields.
-fn add_references(builder: &mut HeapBuilder<'_>, object: ObjectId, group: &str) {
+fn add_references(builder: &mut HeapBuilder<'_>, object: ObjectId, group: &str, thread: Option<u32>) {
     let group = builder.names().intern(group);
     let heap = builder.heap();
     let references = &heap.references;
     let roots = references.of(object).map(|reference| {
         let is_static = matches!(reference.label.kind(), LabelKind::Field(_));
         let kind = if is_static { RootKind::Static } else { RootKind::Runtime };
-        Root { object: reference.target, kind, group, label: reference.label, frame: None }
+        Root { object: reference.target, kind, group, label: reference.label, frame: None, thread }
     });
     heap.roots.extend(roots);
 }

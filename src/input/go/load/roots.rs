@@ -19,7 +19,7 @@ use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};
 use crate::input::go::records::Rec;
 use crate::input::go::roots::{Finalizer, Segment};
 use crate::input::load::RootScan;
-use crate::model::heap::{self, Label, ObjectId, References, Root, RootKind, Thread};
+use crate::model::heap::{self, Label, ObjectId, References, Root, RootKind, Thread, ThreadKind};
 use crate::model::names::{NameId, Names};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -48,6 +48,7 @@ impl Roots {
             names,
             found,
             goroutine: None,
+            waiting_since: Vec::new(),
             stack: Vec::new(),
             finalizable: FxHashSet::default(),
             draft: DraftStacks::default(),
@@ -58,6 +59,7 @@ impl Roots {
         }
         collector.end_stack();
         collector.draft_stacks();
+        collector.set_waits();
         collector.found
     }
 }
@@ -70,6 +72,8 @@ struct Collector<'c, 's, 'a> {
     found: Roots,
     /// The name of the last goroutine.
     goroutine: Option<String>,
+    /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not known.
+    waiting_since: Vec<u64>,
     /// The frames of the last goroutine so far.
     stack: Vec<StackFrame<'a>>,
     /// Objects with a finalizer so far.
@@ -103,7 +107,7 @@ impl<'a> Collector<'_, '_, 'a> {
             Rec::BssSegment(segment) => self.segment("bss", segment),
             Rec::OtherRoot(root) => {
                 let group = self.names.intern_bytes(root.description);
-                self.root(root.pointer, RootKind::Other, group, Label::NONE, None);
+                self.root(root.pointer, RootKind::Other, group, Label::NONE);
             }
             Rec::Finalizer(record) => self.finalizer(record),
             Rec::QueuedFinalizer(record) => self.queued_finalizer(record),
@@ -112,10 +116,24 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
-    fn root(&mut self, address: u64, kind: RootKind, group: NameId, label: Label, frame: Option<u32>) {
+    /// Adds a root, of the last goroutine if it is of a kind that belongs to one.
+    fn root(&mut self, address: u64, kind: RootKind, group: NameId, label: Label) {
+        let thread = match kind {
+            RootKind::Thread | RootKind::Defer | RootKind::Panic => self.thread(),
+            _ => None,
+        };
+        self.root_of(address, kind, group, label, (None, thread));
+    }
+
+    fn root_of(&mut self, address: u64, kind: RootKind, group: NameId, label: Label, of: (Option<u32>, Option<u32>)) {
         if let Some((object, _)) = self.reader.object_at(address) {
-            self.found.roots.push(Root { object, kind, group, label, frame });
+            self.found.roots.push(Root { object, kind, group, label, frame: of.0, thread: of.1 });
         }
+    }
+
+    /// The row of the last goroutine.
+    fn thread(&self) -> Option<u32> {
+        self.goroutine.as_ref().and((self.found.threads.len() as u32).checked_sub(1))
     }
 
     fn segment(&mut self, group: &str, segment: &Segment<'a>) {
@@ -125,7 +143,7 @@ impl<'a> Collector<'_, '_, 'a> {
             let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
             self.reader.hint(self.reader.word_before(segment.contents, pointer.offset), object, inside);
             let label = Label::offset(pointer.offset);
-            self.found.roots.push(Root { object, kind: RootKind::Global, group, label, frame: None });
+            self.found.roots.push(Root { object, kind: RootKind::Global, group, label, frame: None, thread: None });
         }
     }
 
@@ -138,19 +156,39 @@ impl<'a> Collector<'_, '_, 'a> {
             None => "unknown",
         };
         let name = format!("goroutine {} [{state}]", goroutine.goid);
-        let group = self.names.intern(&name);
+        let (group, state) = (self.names.intern(&name), self.names.intern(state));
         let first = self.found.frames.len() as u32;
         let object = self.reader.object_of(goroutine.addr);
-        self.found.threads.push(Thread { name: group, id: goroutine.goid, object, frames: first..first });
+        self.found.threads.push(Thread {
+            kind: ThreadKind::Goroutine,
+            name: group,
+            id: goroutine.goid,
+            state,
+            wait_us: None,
+            object,
+            frames: first..first,
+        });
+        let waits = goroutine.status_name() == Some("waiting");
+        self.waiting_since.push(if waits { goroutine.waitsince } else { 0 });
         self.goroutine = Some(name);
 
         self.reader.hint_at(goroutine.addr, G);
         self.reader.hint_at(goroutine.m, M);
         self.reader.hint_at(goroutine.ctxt, FUNCVAL);
-        self.root(goroutine.addr, RootKind::Thread, group, Label::NONE, None);
+        self.root(goroutine.addr, RootKind::Thread, group, Label::NONE);
         for (field, address) in [("m", goroutine.m), ("ctxt", goroutine.ctxt)] {
             let label = Label::field(self.names.intern(field));
-            self.root(address, RootKind::Thread, group, label, None);
+            self.root(address, RootKind::Thread, group, label);
+        }
+    }
+
+    /// Sets how long each goroutine has been waiting. The dump does not say what time it is on the clock of `waitsince`: the
+    /// collector sets that when it first sees a goroutine wait, so the last such collection is the latest known time, and waits
+    /// are at least as long.
+    fn set_waits(&mut self) {
+        let now = self.waiting_since.iter().copied().max().unwrap_or(0);
+        for (thread, &since) in self.found.threads.iter_mut().zip(&self.waiting_since) {
+            thread.wait_us = (since > 0 && since < now).then(|| now.saturating_sub(since) / 1000);
         }
     }
 
@@ -199,7 +237,11 @@ impl<'a> Collector<'_, '_, 'a> {
             Some(goroutine) => self.names.intern(&format!("{goroutine} {function}")),
             None => self.names.intern(&function),
         };
-        let root = |(offset, object)| Root { object, kind: RootKind::Frame, group, label: Label::offset(offset), frame: Some(row) };
+        let thread = self.thread();
+        let root = |(offset, object)| {
+            let label = Label::offset(offset);
+            Root { object, kind: RootKind::Frame, group, label, frame: Some(row), thread }
+        };
         self.found.roots.extend(pointers.into_iter().map(root));
     }
 
@@ -216,23 +258,23 @@ impl<'a> Collector<'_, '_, 'a> {
         let closure = Label::field(self.names.intern("fn"));
         self.reader.hint_at(record.addr, DEFER);
         self.reader.hint_at(record.funcval, FUNCVAL);
-        self.root(record.addr, RootKind::Defer, group, Label::NONE, None);
-        self.root(record.funcval, RootKind::Defer, group, closure, None);
+        self.root(record.addr, RootKind::Defer, group, Label::NONE);
+        self.root(record.funcval, RootKind::Defer, group, closure);
     }
 
     fn panic(&mut self, record: &Panic) {
         let group = self.group("panic");
         let argument = Label::field(self.names.intern("arg"));
         self.reader.hint_at(record.addr, PANIC);
-        self.root(record.addr, RootKind::Panic, group, Label::NONE, None);
-        self.root(record.arg_data, RootKind::Panic, group, argument, None);
+        self.root(record.addr, RootKind::Panic, group, Label::NONE);
+        self.root(record.arg_data, RootKind::Panic, group, argument);
     }
 
     fn finalizer(&mut self, record: &Finalizer) {
         let group = self.names.intern("finalizer");
         let closure = Label::field(self.names.intern("fn"));
         self.reader.hint_at(record.funcval, FUNCVAL);
-        self.root(record.funcval, RootKind::Finalizer, group, closure, None);
+        self.root(record.funcval, RootKind::Finalizer, group, closure);
         let Some((object, _)) = self.reader.object_at(record.object) else { return };
         // An object has one finalizer; with more its references would still be roots once.
         if !self.finalizable.insert(object) {
@@ -244,6 +286,7 @@ impl<'a> Collector<'_, '_, 'a> {
             group,
             label: reference.label,
             frame: None,
+            thread: None,
         };
         self.found.roots.extend(self.references.of(object).map(root));
     }
@@ -252,8 +295,8 @@ impl<'a> Collector<'_, '_, 'a> {
         let group = self.names.intern("queued finalizer");
         let closure = Label::field(self.names.intern("fn"));
         self.reader.hint_at(record.funcval, FUNCVAL);
-        self.root(record.object, RootKind::Finalizer, group, Label::NONE, None);
-        self.root(record.funcval, RootKind::Finalizer, group, closure, None);
+        self.root(record.object, RootKind::Finalizer, group, Label::NONE);
+        self.root(record.funcval, RootKind::Finalizer, group, closure);
     }
 
     fn draft_record(&mut self, record: Draft<'a>) {
@@ -261,11 +304,11 @@ impl<'a> Collector<'_, '_, 'a> {
             Draft::DataRoot { found_at, pointer } => {
                 let group = self.names.intern("data");
                 let place = self.names.intern(&format!("{found_at:#x}"));
-                self.root(pointer, RootKind::Global, group, Label::field(place), None);
+                self.root(pointer, RootKind::Global, group, Label::field(place));
             }
             Draft::OtherRoot { pointer } => {
                 let group = self.names.intern("other root");
-                self.root(pointer, RootKind::Other, group, Label::NONE, None);
+                self.root(pointer, RootKind::Other, group, Label::NONE);
             }
             Draft::StackRoot { pointer, sp } => self.draft.roots.push((pointer, sp)),
             Draft::Thread { addr, sp } => self.draft.threads.push((addr, sp)),
@@ -277,32 +320,34 @@ impl<'a> Collector<'_, '_, 'a> {
     /// Links the frames of the draft to their goroutines. A frame belongs to one, so that a cycle of callers ends.
     fn draft_stacks(&mut self) {
         let DraftStacks { threads, mut frames, roots } = std::mem::take(&mut self.draft);
-        let mut rows: FxHashMap<u64, (u32, NameId)> = FxHashMap::default();
+        let mut rows: FxHashMap<u64, (u32, NameId, u32)> = FxHashMap::default();
         for (number, (addr, mut sp)) in (1u64..).zip(threads) {
             let goroutine = format!("goroutine {addr:#x}");
             let group = self.names.intern(&goroutine);
             self.reader.hint_at(addr, G);
-            self.root(addr, RootKind::Thread, group, Label::NONE, None);
+            let thread = self.found.threads.len() as u32;
+            self.root_of(addr, RootKind::Thread, group, Label::NONE, (None, Some(thread)));
             let first = self.found.frames.len() as u32;
             while let Some((parent, function)) = frames.remove(&sp) {
                 let row = self.draft_frame(function);
                 let group = self.names.intern(&format!("{goroutine} {}", String::from_utf8_lossy(function)));
-                rows.insert(sp, (row, group));
+                rows.insert(sp, (row, group, thread));
                 sp = parent;
             }
             let frames = first..self.found.frames.len() as u32;
             let object = self.reader.object_of(addr);
-            self.found.threads.push(Thread { name: group, id: number, object, frames });
+            let (kind, state) = (ThreadKind::Goroutine, Names::EMPTY);
+            self.found.threads.push(Thread { kind, name: group, id: number, state, wait_us: None, object, frames });
         }
         self.found.faults.lost_frames += frames.len() as u64;
         let unknown = self.names.intern("stack");
         for (pointer, sp) in roots {
-            let (row, group) = match (rows.get(&sp), frames.get(&sp)) {
-                (Some(&(row, group)), _) => (Some(row), group),
-                (None, Some((_, function))) => (None, self.names.intern_bytes(function)),
-                (None, None) => (None, unknown),
+            let (of, group) = match (rows.get(&sp), frames.get(&sp)) {
+                (Some(&(row, group, thread)), _) => ((Some(row), Some(thread)), group),
+                (None, Some((_, function))) => ((None, None), self.names.intern_bytes(function)),
+                (None, None) => ((None, None), unknown),
             };
-            self.root(pointer, RootKind::Frame, group, Label::NONE, row);
+            self.root_of(pointer, RootKind::Frame, group, Label::NONE, of);
         }
     }
 

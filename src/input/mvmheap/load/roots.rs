@@ -1,5 +1,6 @@
 //! Roots: row 0, and what the rows that stand for parts of the root set refer to.
 
+use super::threads::Threads;
 use crate::input::mvmheap::tally::{PERMANENT_ROOTS, ROOT};
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, ObjectId, Root, RootKind};
@@ -21,22 +22,24 @@ pub(super) fn part(kind: u8) -> Option<(&'static str, RootKind)> {
 }
 
 /// Adds all roots.
-pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8]) {
+pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8], threads: &Threads) {
     let parts = PARTS.map(|(name, kind)| (builder.names().intern(name), kind));
     let part = |kind: u8| parts.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied();
-    let heap = builder.heap();
     let mut roots = Vec::new();
     if let Some((group, kind)) = kinds.first().and_then(|&kind| part(kind)) {
-        roots.push(Root { object: ObjectId(0), kind, group, label: Label::NONE, frame: None });
+        roots.push(Root { object: ObjectId(0), kind, group, label: Label::NONE, frame: None, thread: None });
     }
     for (row, &row_kind) in (0..).zip(kinds) {
         let Some((group, kind)) = part(row_kind) else { continue };
-        for reference in heap.references.of(ObjectId(row)) {
+        let (thread, calls) = threads.of_row(row, row_kind, builder).unzip();
+        let calls = calls.flatten();
+        for (depth, reference) in (0..).zip(builder.heap().references.of(ObjectId(row))) {
             let to_part = kinds.get(reference.target.index()).is_some_and(|&kind| part(kind).is_some());
             if !(to_part && u64::from(row_kind) == ROOT) {
-                roots.push(Root { object: reference.target, kind, group, label: reference.label, frame: None });
+                let frame = calls.and_then(|first: u32| first.checked_add(depth));
+                roots.push(Root { object: reference.target, kind, group, label: reference.label, frame, thread });
             }
         }
     }
-    heap.roots = roots;
+    builder.heap().roots = roots;
 }

@@ -1,0 +1,151 @@
+//! Threads, grouped by equal stacks, with what they alone keep alive.
+
+use super::flood::{ALL, Flood, NOTHING};
+use super::graph::Graph;
+use super::made_up::MadeUp;
+use crate::model::heap::{Heap, StackFrame, Thread, ThreadKind};
+use crate::model::names::NameId;
+use crate::model::sum::Sum;
+use rustc_hash::FxHashMap;
+
+/// Threads with equal stacks, in the same state.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ThreadGroup {
+    /// Rows of [`Heap::threads`], in their order.
+    pub threads: Vec<u32>,
+    /// The objects that only threads of the group keep alive: their frames, and what the runtime holds for them.
+    pub retained: Sum,
+}
+
+/// The threads of a heap.
+#[derive(Clone, Debug)]
+pub struct Threads {
+    /// The groups, those that retain most bytes first, then those with most threads.
+    pub groups: Vec<ThreadGroup>,
+    /// What each thread alone keeps alive, by row of [`Heap::threads`].
+    pub retained: Vec<Sum>,
+    /// Rows of [`Heap::roots`] that belong to frames, sorted by frame.
+    locals: Vec<(u32, u32)>,
+}
+
+impl Threads {
+    /// Groups the threads of a heap by their stacks, or makes a group of each.
+    ///
+    /// What only one thread reaches, only that thread retains; what several threads of one group reach, and nothing else does,
+    /// the group retains.
+    pub fn of(heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
+        let group_of = if each { (0..heap.threads.len() as u32).collect() } else { by_stack(heap) };
+        let count = group_of.iter().max().map_or(0, |last| *last as usize + 1);
+        let mut groups = vec![ThreadGroup::default(); count];
+        (0..).zip(&group_of).for_each(|(thread, group)| groups[*group as usize].threads.push(thread));
+        let mut retained = vec![Sum::default(); group_of.len()];
+        let mut add = |holder: u32, shallow: u64, external: u64| {
+            let threads = 1..=group_of.len() as u32;
+            let of_thread = threads.contains(&holder).then(|| holder as usize - 1);
+            if let Some(thread) = of_thread {
+                retained[thread].add(shallow, external);
+            }
+            let group = match of_thread {
+                Some(thread) => group_of[thread],
+                None if matches!(holder, NOTHING | ALL) => return,
+                None => ALL - 1 - holder,
+            };
+            groups[group as usize].retained.add(shallow, external);
+        };
+        let holders = holders(heap, graph, &group_of);
+        let mut external = heap.external.iter().peekable();
+        for (object, holder) in heap.objects().zip(holders) {
+            let outside = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
+            add(holder, heap.shallow.get(object.index()), outside);
+        }
+        groups.sort_by_key(|group| std::cmp::Reverse((group.retained.bytes(), group.threads.len())));
+        let rows = (0u32..).zip(&heap.roots);
+        let mut locals: Vec<_> = rows.filter_map(|(row, root)| Some((root.frame?, row))).collect();
+        locals.sort_unstable();
+        Self { groups, retained, locals }
+    }
+
+    /// The roots in a call frame: rows of [`Heap::roots`].
+    pub fn locals(&self, frame: u32) -> impl Iterator<Item = usize> + '_ {
+        let start = self.locals.partition_point(|(of, _)| *of < frame);
+        self.locals[start..].iter().take_while(move |(of, _)| *of == frame).map(|(_, row)| *row as usize)
+    }
+}
+
+/// The group of each thread: equal are those of one kind, in one state, with equal frames.
+fn by_stack(heap: &Heap<'_>) -> Vec<u32> {
+    let mut groups: FxHashMap<(ThreadKind, NameId, &[StackFrame]), u32> = FxHashMap::default();
+    let key = |thread: &Thread| (thread.kind, thread.state, frames(heap, thread));
+    heap.threads
+        .iter()
+        .zip(0u32..)
+        .map(|(thread, row)| match thread.frames.is_empty() {
+            // Nothing says that these do the same.
+            true => row,
+            false => *groups.entry(key(thread)).or_insert(row),
+        })
+        .scan((FxHashMap::default(), 0), |(numbers, next), first| {
+            Some(*numbers.entry(first).or_insert_with(|| {
+                *next += 1;
+                *next - 1
+            }))
+        })
+        .collect()
+}
+
+/// The frames of a thread, innermost first.
+pub fn frames<'h>(heap: &'h Heap<'_>, thread: &Thread) -> &'h [StackFrame] {
+    heap.frames.get(thread.frames.start as usize..thread.frames.end as usize).unwrap_or_default()
+}
+
+/// By object: [`NOTHING`], a thread plus 1, `ALL - 1` less a group of threads, or [`ALL`].
+fn holders(heap: &Heap<'_>, graph: &Graph<'_>, group_of: &[u32]) -> Vec<u32> {
+    let made_up = MadeUp::of(heap, graph);
+    let wider = |holder: u32| match group_of.get(holder as usize - 1) {
+        Some(group) => ALL - 1 - group,
+        None => ALL,
+    };
+    let mut flood = Flood::new(heap, graph, &made_up, wider);
+    // What other roots reach is passed over when the threads come to it.
+    for of_threads in [false, true] {
+        for root in heap.roots.iter().filter(|root| root.thread.is_some() == of_threads && made_up.is_held(root.object)) {
+            flood.reach(root.object, root.thread.map_or(ALL, |thread| thread + 1));
+        }
+        flood.follow();
+    }
+    // What synthetic objects refer to without a root that names it.
+    for &object in &made_up.list {
+        for target in graph.targets(object).filter(|target| !made_up.contains(*target)) {
+            if flood.holder[target.index()] == NOTHING {
+                flood.reach(target, ALL);
+                flood.follow();
+            }
+        }
+    }
+    flood.holder
+}
+
+/// The functions of the program in a stack, innermost first, each with the number of calls in a row. Frames of the library at
+/// both ends are left out, unless there are no others.
+pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h str, u32)> {
+    let functions: Vec<&str> = frames(heap, thread).iter().map(|frame| heap.names.text(frame.function)).collect();
+    let own = |function: &&str| !is_library(function);
+    let range = match (functions.iter().position(own), functions.iter().rposition(own)) {
+        (Some(first), Some(last)) => first..last + 1,
+        _ => 0..functions.len(),
+    };
+    let mut calls: Vec<(&str, u32)> = Vec::new();
+    for &function in &functions[range] {
+        match calls.last_mut() {
+            Some((last, times)) if *last == function => *times += 1,
+            _ => calls.push((function, 1)),
+        }
+    }
+    calls
+}
+
+/// Whether a function belongs to the runtime or its library: such frames say how a thread waits, not for what.
+fn is_library(function: &str) -> bool {
+    const PREFIXES: [&str; 8] = ["runtime.", "runtime/", "internal/", "sync.", "java.", "jdk.", "sun.", "com.sun."];
+    PREFIXES.iter().any(|prefix| function.starts_with(prefix))
+}

@@ -1,0 +1,174 @@
+//! Threads: their stacks and states, and what only they keep alive.
+
+mod support;
+
+use dumptool::analysis::{Graph, Threads};
+use dumptool::input::load::LoadOptions;
+use dumptool::input::{self, Format};
+use dumptool::model::builder::HeapBuilder;
+use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, StackFrame, TypeKind};
+use dumptool::model::names::Names;
+use proptest::prelude::*;
+use serde_json::Value;
+use std::process::Command;
+use support::mvmheap::{Writer, world};
+use support::{fixture, read};
+
+/// Objects with references, and roots: an object and the thread that holds it, if one does. Threads with equal numbers have
+/// equal stacks.
+#[derive(Clone, Debug)]
+struct Sketch {
+    sizes: Vec<u64>,
+    references: Vec<(u32, u32)>,
+    stacks: Vec<u8>,
+    roots: Vec<(u32, Option<u32>)>,
+}
+
+impl Sketch {
+    fn heap(&self) -> Heap<'static> {
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let node = builder.add_type("Node", "", TypeKind::Instance);
+        for (object, size) in (0..).zip(&self.sizes) {
+            builder.add_object(node, *size);
+            let of_object = self.references.iter().filter(|(from, _)| *from == object);
+            of_object.for_each(|(_, to)| builder.add_reference(ObjectId(*to), Label::NONE, false));
+        }
+        for (number, stack) in (1..).zip(&self.stacks) {
+            let function = builder.names().intern(&format!("main.f{stack}"));
+            builder.add_thread("", number, None, &[StackFrame { function, file: Names::EMPTY, line: 0 }]);
+        }
+        let group = builder.names().intern("test");
+        for &(object, thread) in &self.roots {
+            let kind = if thread.is_some() { RootKind::Frame } else { RootKind::Global };
+            // The row of the only frame of a thread is that of the thread.
+            builder.add_root(Root { object: ObjectId(object), kind, group, label: Label::NONE, frame: thread, thread });
+        }
+        let heap = builder.finish(Ids::Rows(0), None);
+        assert_eq!(heap.check(), Ok(()));
+        heap
+    }
+
+    /// Bytes that roots reach, those of some threads left out.
+    fn reached(&self, is_left_out: impl Fn(u32) -> bool) -> u64 {
+        let mut open: Vec<u32> = self.roots.iter().filter(|(_, of)| !of.is_some_and(&is_left_out)).map(|root| root.0).collect();
+        let mut seen = vec![false; self.sizes.len()];
+        while let Some(object) = open.pop() {
+            if !std::mem::replace(&mut seen[object as usize], true) {
+                open.extend(self.references.iter().filter(|(from, _)| *from == object).map(|(_, to)| *to));
+            }
+        }
+        seen.iter().zip(&self.sizes).filter(|(seen, _)| **seen).map(|(_, size)| size).sum()
+    }
+}
+
+fn sketches() -> impl Strategy<Value = Sketch> {
+    (1..12usize, 1..6usize).prop_flat_map(|(objects, threads)| {
+        let object = 0..objects as u32;
+        (
+            prop::collection::vec(1..100u64, objects),
+            prop::collection::vec((object.clone(), object.clone()), 0..20),
+            prop::collection::vec(0..3u8, threads),
+            prop::collection::vec((object, prop::option::weighted(0.8, 0..threads as u32)), 1..8),
+        )
+            .prop_map(|(sizes, references, stacks, roots)| Sketch { sizes, references, stacks, roots })
+    })
+}
+
+proptest! {
+    #[test]
+    fn threads_retain_what_no_other_root_reaches(sketch in sketches(), each in any::<bool>()) {
+        let heap = sketch.heap();
+        let threads = Threads::of(&heap, &Graph::of(&heap), each);
+        let all = sketch.reached(|_| false);
+        for (thread, retained) in (0..).zip(&threads.retained) {
+            prop_assert_eq!(retained.bytes(), all - sketch.reached(|of| of == thread), "thread {}", thread);
+        }
+        for group in &threads.groups {
+            prop_assert_eq!(group.retained.bytes(), all - sketch.reached(|of| group.threads.contains(&of)), "{:?}", group);
+            let stack = |thread: &u32| sketch.stacks[*thread as usize];
+            prop_assert!(group.threads.iter().all(|thread| stack(thread) == stack(&group.threads[0])));
+        }
+        let mut members: Vec<u32> = threads.groups.iter().flat_map(|group| group.threads.clone()).collect();
+        members.sort_unstable();
+        prop_assert_eq!(members, (0..sketch.stacks.len() as u32).collect::<Vec<_>>());
+        let mut different = sketch.stacks.clone();
+        different.sort_unstable();
+        different.dedup();
+        prop_assert_eq!(threads.groups.len(), if each { sketch.stacks.len() } else { different.len() });
+    }
+}
+
+fn run(args: &[&str], file: &str) -> Value {
+    let output = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .args(["threads", "--format", "json", "-n", "0"])
+        .args(args)
+        .arg(fixture(file))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// The program of this fixture parks, blocks and waits in threads that are named for it.
+#[test]
+fn java_threads_have_the_states_of_jstack() {
+    let document = run(&["--each"], "hprof/layout_java25_compact.hprof.zst");
+    let state = |name: &str| {
+        let thread = document["groups"].as_array().unwrap().iter().find(|group| group["name"] == name).unwrap();
+        thread["state"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(state("layouts-parker"), "WAITING (parking)");
+    assert_eq!(state("layouts-blocked"), "BLOCKED (on object monitor)");
+    assert_eq!(state("layouts-waiter"), "WAITING (on object monitor)");
+    assert_eq!(state("main"), "TIMED_WAITING (sleeping)");
+}
+
+#[test]
+fn goroutines_with_equal_stacks_are_one_group() {
+    let document = run(&[], "go/tiny_go127.heapdump.zst");
+    let groups = document["groups"].as_array().unwrap();
+    let of = |function: &str| {
+        let has = |group: &&Value| group["frames"].as_array().unwrap().iter().any(|frame| frame["function"] == function);
+        groups.iter().find(has).unwrap_or_else(|| panic!("{function}"))
+    };
+    let receivers = of("main.waitRecv");
+    assert_eq!((&receivers["count"], &receivers["state"]), (&Value::from(3), &Value::from("chan receive")));
+    assert_eq!(receivers["threads"].as_array().unwrap().len(), 3);
+    assert_eq!(receivers["frames"][0]["locals"], Value::Null, "threads of a group have different objects");
+    let total: u64 = groups.iter().map(|group| group["count"].as_u64().unwrap()).sum();
+    assert_eq!(document["threads"], total);
+    let each = run(&["--each"], "go/tiny_go127.heapdump.zst");
+    assert_eq!(each["groups"].as_array().unwrap().len() as u64, total);
+    let locals = |group: &Value| {
+        let frames = group["frames"].as_array().unwrap();
+        frames.iter().map(|frame| frame["locals"].as_array().unwrap().len()).sum::<usize>()
+    };
+    assert!(each["groups"].as_array().unwrap().iter().map(locals).sum::<usize>() > 0);
+}
+
+#[test]
+fn the_call_stack_of_a_moarvm_thread_names_its_functions() {
+    let bytes = Writer::new().snapshot(&world()).close();
+    let heap = input::load(Format::Mvmheap, &bytes, LoadOptions::default()).unwrap().heap;
+    let of_frames: Vec<&Root> = heap.roots().iter().filter(|root| root.frame.is_some()).collect();
+    assert_eq!(of_frames.len(), 1);
+    for root in of_frames {
+        let frame = heap.frames()[root.frame.unwrap() as usize];
+        let text = |name| heap.names().text(name);
+        let expected = format!("{} ({}:{})", text(frame.function), text(frame.file), frame.line);
+        assert_eq!(heap.type_name(root.object), expected);
+        assert!(heap.threads()[root.thread.unwrap() as usize].frames.contains(&root.frame.unwrap()));
+    }
+}
+
+#[test]
+fn damaged_dumps_list_the_threads_that_were_read() {
+    let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
+    let mut counts = Vec::new();
+    for length in [bytes.len(), bytes.len() - 2000, bytes.len() / 2] {
+        let loaded = input::load(Format::Go, &bytes[..length], LoadOptions::default()).unwrap();
+        let threads = Threads::of(&loaded.heap, &Graph::of(&loaded.heap), false);
+        counts.push(threads.retained.len());
+    }
+    assert!(counts.is_sorted_by(|a, b| a >= b) && counts[0] > 0, "{counts:?}");
+}
