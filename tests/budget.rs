@@ -92,6 +92,9 @@ fn commands(file: &Path) -> Vec<String> {
     const HEAP: &[&str] = &[
         "top FILE --suspects",
         "top FILE --by root",
+        "threads FILE",
+        "threads FILE --each -n 0",
+        "threads FILE --each -n 0 --format json",
         "path FILE --type *",
         "path FILE --type * -n 0 --format json",
         "path FILE OBJECT --format json",
