@@ -70,6 +70,15 @@ impl Terminal {
         paint(text, anstyle::Style::new().dimmed(), self.color)
     }
 
+    /// Text about a change: red if something grew, green if it shrank.
+    pub(super) fn change(&self, text: &str, change: i64) -> String {
+        match change {
+            ..0 => paint(text, anstyle::AnsiColor::Green.on_default(), self.color),
+            0 => text.to_owned(),
+            1.. => paint(text, anstyle::AnsiColor::Red.on_default(), self.color),
+        }
+    }
+
     pub(super) fn good(&self, text: &str) -> String {
         paint(text, anstyle::AnsiColor::Green.on_default().bold(), self.color)
     }
@@ -186,7 +195,7 @@ const RED: anstyle::Style = anstyle::AnsiColor::Red.on_default().bold();
 const YELLOW: anstyle::Style = anstyle::AnsiColor::Yellow.on_default().bold();
 
 fn paint(text: &str, style: anstyle::Style, color: bool) -> String {
-    match color {
+    match color && !text.is_empty() {
         true => format!("{style}{text}{style:#}"),
         false => text.to_owned(),
     }

@@ -140,9 +140,12 @@ fn columns<'a>(
         .value("delta.external_bytes", |row| row.delta.external_bytes)
         .value("delta.retained_bytes", |row| row.delta.retained_bytes)
         .value("status", |row| status(row.change))
-        .cell("bytes", "DELTA", Align::Right, move |row| signed(delta(&row.delta, column), |bytes| session.size(bytes)))
+        .cell("bytes", &format!("{heading} ±"), Align::Right, move |row| {
+            let bytes = delta(&row.delta, column);
+            session.terminal.change(&signed(bytes, |bytes| session.size(bytes)), bytes)
+        })
         .cell("now", &format!("{heading} NOW"), Align::Right, move |row| session.size(now(&row.new, column)))
-        .cell("objects", "DELTA", Align::Right, |row| signed(row.delta.count, count))
+        .cell("objects", "COUNT ±", Align::Right, |row| session.terminal.change(&signed(row.delta.count, count), row.delta.count))
         .cell("note", "", Align::Left, |row| row.note.clone())
         .table(&keys)
         .csv(&CSV)

@@ -156,6 +156,7 @@ fn columns<'c>(by: TopBy, amount: Amount, files: &'c ShortFiles<'_>, session: &'
         format!("{}{line}", files.show(&row.change.label.namespace))
     };
     let now = |row: &Row| row.new.unwrap_or(Cost::NONE);
+    let change = move |value: i64| session.terminal.change(&amount.change(value), value);
     let columns = Columns::new(session)
         .value("name", |row: &Row| &*row.change.label.name)
         .value("namespace", |row| Value::non_empty(&row.change.label.namespace))
@@ -163,17 +164,16 @@ fn columns<'c>(by: TopBy, amount: Amount, files: &'c ShortFiles<'_>, session: &'
     let columns = costs!(columns, "old", |row: &Row| row.old);
     let columns = costs!(columns, "new", |row: &Row| row.new);
     costs!(columns, "delta", |row: &Row| Some(row.delta))
-        .cell("own", "SELF", Align::Right, move |row| amount.change(row.delta.own))
-        .cell("own_now", "NOW", Align::Right, move |row| amount.show(now(row).own))
+        .cell("own", "SELF ±", Align::Right, move |row| change(row.delta.own))
+        .cell("own_now", "SELF NOW", Align::Right, move |row| amount.show(now(row).own))
         .cell("own_share", "SHARE", Align::Right, |row| row.shares(|cost| cost.share_self))
-        .cell("sum", "TOTAL", Align::Right, move |row| amount.change(row.delta.total))
-        .cell("sum_now", "NOW", Align::Right, move |row| amount.show(now(row).total))
+        .cell("sum", "TOTAL ±", Align::Right, move |row| change(row.delta.total))
+        .cell("sum_now", "TOTAL NOW", Align::Right, move |row| amount.show(now(row).total))
         .cell("sum_share", "SHARE", Align::Right, |row| row.shares(|cost| cost.share_total))
         .cell("what", heading, Align::Left, what)
         .cell("file", second, Align::Left, file)
         .csv(&CSV)
         .minor(&["own_share", "own_now", "sum_share", "sum_now"])
-        .dim_headings()
 }
 
 const CSV: [&str; 13] = [

@@ -16,7 +16,6 @@ pub(crate) struct Columns<'a, T> {
     table: Option<Vec<&'static str>>,
     csv: Option<Vec<&'static str>>,
     minor: Vec<&'static str>,
-    dim_headings: bool,
     session: &'a Session,
 }
 
@@ -48,7 +47,7 @@ enum Kind {
 impl<'a, T> Columns<'a, T> {
     /// A description without columns.
     pub(crate) fn new(session: &'a Session) -> Self {
-        Self { columns: Vec::new(), table: None, csv: None, minor: Vec::new(), dim_headings: false, session }
+        Self { columns: Vec::new(), table: None, csv: None, minor: Vec::new(), session }
     }
 
     /// Adds a name or another text, left-aligned.
@@ -134,12 +133,6 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Shows headings dimmed.
-    pub(crate) fn dim_headings(mut self) -> Self {
-        self.dim_headings = true;
-        self
-    }
-
     fn add(mut self, key: &'static str, heading: Option<&str>, align: Align, kind: Kind, value: Of<'a, T, Value<'a>>) -> Self {
         let heading = heading.map(str::to_owned);
         self.columns.push(Column { key, heading, align, value, cell: None, kind, is_bold: false, in_json: true, in_csv: true });
@@ -153,7 +146,7 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// The rows as an aligned table with headings.
+    /// The rows as an aligned table with headings, and a line that names the columns that a narrow terminal has no room for.
     pub(crate) fn render(&self, rows: &'a [T]) -> String {
         let columns = self.for_people();
         let at = |key: &&str| columns.iter().position(|column| column.key == *key);
@@ -162,15 +155,21 @@ impl<'a, T> Columns<'a, T> {
         let aligns: Vec<Align> = columns.iter().map(|column| column.align).collect();
         let mut table = Table::new(&aligns).minor(&minor).bar(bar);
         let terminal = &self.session.terminal;
-        let heading = |text: &String| if self.dim_headings { terminal.dim(text) } else { text.clone() };
-        table.row(columns.iter().filter_map(|column| column.heading.as_ref()).map(heading));
+        let headings = || columns.iter().filter_map(|column| column.heading.as_deref());
+        table.row(headings().map(|heading| terminal.dim(heading)));
         for row in rows {
             table.row(columns.iter().map(|column| {
                 let text = column.text(row, self.session.common.bytes);
                 if column.is_bold { terminal.bold(&text) } else { text }
             }));
         }
-        table.render()
+        let (mut text, hidden) = table.render_and_tell();
+        if !hidden.is_empty() {
+            let names: Vec<&str> = headings().enumerate().filter(|(row, _)| hidden.contains(row)).map(|(_, name)| name).collect();
+            text.push_str(&terminal.dim(&format!("  hidden on this narrow terminal: {}", names.join(", "))));
+            text.push('\n');
+        }
+        text
     }
 
     /// Headings, alignments and rows of cells for people, without colours and bars.

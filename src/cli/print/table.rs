@@ -72,14 +72,29 @@ impl Table {
         self.render_in(terminal::columns())
     }
 
+    /// As [`Table::render`], with the columns that there was no room for. Bars are not told: they repeat a number.
+    pub(super) fn render_and_tell(&self) -> (String, Vec<usize>) {
+        let widths = self.widths(terminal::columns());
+        let hidden = (0..widths.len()).filter(|column| widths[*column].is_none() && self.bar != Some(*column)).collect();
+        (self.rows_in(&widths), hidden)
+    }
+
     fn render_in(&self, columns: Option<u16>) -> String {
+        self.rows_in(&self.widths(columns))
+    }
+
+    /// The width of each column; `None` for those that there is no room for.
+    fn widths(&self, columns: Option<u16>) -> Vec<Option<usize>> {
         let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| display_width(cell)).max();
         let natural: Vec<usize> = (0..self.aligns.len()).map(|column| width(column).unwrap_or(0).max(1)).collect();
-        let widths = match columns.map(|columns| usize::from(columns).saturating_sub(GAP)) {
+        match columns.map(|columns| usize::from(columns).saturating_sub(GAP)) {
             Some(room) if total(&natural) > room => self.fitted(&natural, room),
             _ => natural.into_iter().map(Some).collect(),
-        };
-        self.rows.iter().map(|row| self.lines(row, &widths)).collect()
+        }
+    }
+
+    fn rows_in(&self, widths: &[Option<usize>]) -> String {
+        self.rows.iter().map(|row| self.lines(row, widths)).collect()
     }
 
     /// A row in columns of these widths; columns without one are hidden.
@@ -265,6 +280,8 @@ mod tests {
         let text = table.render_in(Some(70));
         assert_eq!(text.lines().next(), Some("       SELF       NOW  FUNCTION                 FILE"), "{text}");
         assert!(text.contains("  Thread._wait_for_tst"), "{text}");
+        let hidden = |columns| table.widths(Some(columns)).iter().filter(|width| width.is_none()).count();
+        assert_eq!([100, 70, 50].map(hidden), [0, 1, 2]);
         let text = table.render_in(Some(50));
         assert_eq!(text.lines().next(), Some("       SELF  FUNCTION              FILE"), "{text}");
         assert!(text.contains("Thread._wait_for_ts…") && widest(&text) <= 50, "{text}");

@@ -21,7 +21,6 @@ pub(crate) fn cost_columns<'a>(session: &'a Session, metric: Metric) -> Columns<
         .value("total", move |row| row.sums.total.get(metric))
         .value("samples_self", |row| row.sums.own.samples)
         .value("samples_total", |row| row.sums.total.samples)
-        .dim_headings()
 }
 
 /// Callers that are shown before the function.

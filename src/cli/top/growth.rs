@@ -118,7 +118,7 @@ fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {
         .value("namespace", |row| Value::non_empty(&row.series.namespace))
         .number("counts", &format!("COUNT IN {last}"), |row| row.series.counts.as_slice())
         .shown_as(|row| count(row.series.counts.last().copied().unwrap_or(0)))
-        .text("bytes", "BYTES", |row| row.series.bytes.as_slice())
+        .text("bytes", &format!("{first} … {last}"), |row| row.series.bytes.as_slice())
         .shown_as(|row| spark(&row.series.bytes))
         .drawn()
         .number("growth_bytes", "GROWTH", |row| saturated(row.series.growth()))
@@ -173,19 +173,19 @@ fn footer(session: &Session, series: &[Series], shown: usize, numbers: &[u64]) -
     format!("{types} in {snapshots}; all objects: {from} in {first}, {to} in {last}\n")
 }
 
-/// A bar for each snapshot, or for each run of them where there are too many: the largest of the run.
+/// A bar for each snapshot, or for each run of them where there are too many: the largest of the run. Bars go from the smallest
+/// value to the largest, so that a small change of a large number shows.
 fn spark(values: &[u64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const WIDEST: usize = 40;
-    let most = values.iter().max().copied().unwrap_or(0).max(1);
+    let least = values.iter().min().copied().unwrap_or(0);
+    let range = values.iter().max().copied().unwrap_or(0) - least;
     let run = values.len().div_ceil(WIDEST).max(1);
-    values
-        .chunks(run)
-        .map(|chunk| {
-            let value = chunk.iter().max().copied().unwrap_or(0);
-            BARS[(u128::from(value) * 7).div_ceil(u128::from(most)) as usize]
-        })
-        .collect()
+    let bar = |value: u64| match range {
+        0 => BARS[3],
+        _ => BARS[(u128::from(value - least) * 7).div_ceil(u128::from(range)) as usize],
+    };
+    values.chunks(run).map(|chunk| bar(chunk.iter().max().copied().unwrap_or(0))).collect()
 }
 
 fn saturated(value: i128) -> i64 {
@@ -199,8 +199,9 @@ mod tests {
     #[test]
     fn sparks_show_a_shape() {
         assert_eq!(spark(&[0, 1, 4, 8]), "▁▂▅█");
-        assert_eq!(spark(&[5, 5]), "██");
-        assert_eq!(spark(&[0, 0]), "▁▁");
+        assert_eq!(spark(&[1_000_000, 1_000_001, 1_000_004, 1_000_008]), "▁▂▅█");
+        assert_eq!(spark(&[5, 5]), "▄▄");
+        assert_eq!(spark(&[0, 0]), "▄▄");
         assert_eq!(spark(&vec![1; 100]).chars().count(), 34);
         assert_eq!(spark(&[u64::MAX, 0]), "█▁");
     }

@@ -213,7 +213,9 @@ impl<'a> Top<'a> {
         } else {
             let share = percent(sum(shown).bytes() as f64 / total.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));
-            format!("showing {shown} of {rows} {many}; {share} of {} {what}", bytes(total))
+            // What a root holds is all there is of its row; a type retains more than its own bytes.
+            let own = if self.by == ByArg::Root { String::new() } else { format!("own bytes of these {many}: ") };
+            format!("showing {shown} of {rows} {many}; {own}{share} of {} {what}", bytes(total))
         };
         match &self.histogram.unreachable {
             Some(sum) if self.objects != ObjectsArg::Unreachable && sum.count > 0 => {

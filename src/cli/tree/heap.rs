@@ -126,9 +126,9 @@ fn text(loaded: &Loaded<'_>, lines: &[TreeLine], options: TreeOptions, session: 
     }
     let objects = lines.first().map_or(0, |line| line.count);
     let shown = match (lines.len() < options.lines, options.min_share > 0.0) {
-        (false, _) => format!("showing the {} largest lines (-n for more)", count(lines.len() as u64)),
-        (true, true) => format!("all lines with a share of at least {}", percent(options.min_share)),
-        (true, false) => "all lines".to_owned(),
+        (false, _) => format!("showing the {} largest entries (-n for more)", count(lines.len() as u64)),
+        (true, true) => format!("all entries with a share of at least {}", percent(options.min_share)),
+        (true, false) => "all entries".to_owned(),
     };
     let live = match loaded.incomplete {
         true => {
