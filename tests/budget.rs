@@ -117,14 +117,12 @@ fn commands(file: &Path) -> Vec<String> {
         "convert FILE OUT.jsonl",
         "convert FILE OUT.mojo",
         "convert FILE OUT.hprof",
+        "convert FILE OUT.svg",
     ];
     let kind = |name: &str| name.contains(".mojo") || name.contains(".austin");
     let is_profile = kind(&file.file_name().unwrap().to_string_lossy());
     let mut commands: Vec<_> =
         BOTH.iter().chain(if is_profile { PROFILE } else { HEAP }).map(|&command| command.to_owned()).collect();
-    if cfg!(feature = "flamegraph") {
-        commands.push("convert FILE OUT.svg".to_owned());
-    }
     let last = last_object(file);
     commands.iter_mut().for_each(|command| *command = command.replace("OBJECT", &last));
     commands

@@ -696,12 +696,3 @@ fn objects_are_as_many_wherever_they_are_counted() {
         assert_eq!(tree["nodes"][0]["count"], top["total"]["count"], "{name}");
     }
 }
-
-#[test]
-#[cfg(not(feature = "flamegraph"))]
-fn flame_graphs_that_were_not_built_in_are_refused_with_a_hint() {
-    let output = dumptool().args(["convert", "fixtures/mojo/tiny-3.5.0-full-thr.mojo", "-", "--to", "svg"]).output().unwrap();
-    let message = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2));
-    assert!(message.contains("cannot draw flame graphs") && message.contains("--features flamegraph"), "{message}");
-}

@@ -92,8 +92,6 @@ fn dumps_convert_by_name() {
             let fits = if is_heap { format.takes_heaps() } else { format.takes_profiles() };
             if !fits {
                 assert_eq!(result.unwrap_err().kind(), ErrorKind::Unsupported, "{file} to {}", format.name());
-            } else if format == OutputFormat::Svg && !cfg!(feature = "flamegraph") {
-                assert!(result.unwrap_err().to_string().contains("flamegraph"));
             } else {
                 result.unwrap();
                 let start: &[u8] = match format {

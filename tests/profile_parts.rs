@@ -143,17 +143,20 @@ fn speedscope_at_once(bytes: &[u8], selection: &Selection) -> (Vec<u8>, Vec<i64>
     (out, sums)
 }
 
-#[cfg(feature = "flamegraph")]
 mod svg {
     use super::*;
     use dumptool::output::flamegraph;
     use dumptool::output::written::Written;
 
+    fn options() -> flamegraph::FlamegraphOptions {
+        flamegraph::FlamegraphOptions::default()
+    }
+
     pub(crate) fn in_parts(bytes: &[u8], size: usize, room: usize, selection: &Selection) -> (String, Written) {
         let (mut out, mut writer, mut written) = (Vec::new(), None, None);
         load(bytes, size, |part, is_last| {
             lend(part, "", selection, |stacks| {
-                writer.get_or_insert_with(|| flamegraph::FlamegraphWriter::with_room(stacks, 0, room)).part(stacks);
+                writer.get_or_insert_with(|| flamegraph::FlamegraphWriter::with_room(stacks, 0, options(), room)).part(stacks);
                 written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
             });
         });
@@ -163,7 +166,7 @@ mod svg {
     pub(crate) fn at_once(bytes: &[u8], selection: &Selection) -> (String, Written) {
         let (mut out, mut written) = (Vec::new(), Written::default());
         load(bytes, WHOLE, |part, _| {
-            lend(part, "", selection, |stacks| written = flamegraph::write(stacks, 0, &mut out).unwrap());
+            lend(part, "", selection, |stacks| written = flamegraph::write(stacks, 0, &options(), &mut out).unwrap());
         });
         (String::from_utf8(out).unwrap(), written)
     }
@@ -171,11 +174,10 @@ mod svg {
     /// The value of each frame of a picture: frames with the same name together.
     pub(crate) fn widths(picture: &str) -> BTreeMap<String, i64> {
         let mut widths = BTreeMap::new();
-        for title in picture.split("<title>").skip(1) {
-            let title = title.split("</title>").next().unwrap();
-            let (name, value) = title.rsplit_once(" (").unwrap();
-            let value = value.split(' ').next().unwrap().replace(',', "");
-            *widths.entry(name.to_owned()).or_default() += value.parse::<i64>().unwrap();
+        for text in picture.split("data-total=\"").skip(1) {
+            let (total, rest) = text.split_once('"').unwrap();
+            let name = rest.split_once("<title>").unwrap().1.split_once('\n').unwrap().0;
+            *widths.entry(name.to_owned()).or_default() += total.parse::<i64>().unwrap();
         }
         widths
     }
@@ -241,7 +243,6 @@ proptest! {
         let (in_parts, sums_in_parts) = speedscope(&bytes, size, &selection);
         prop_assert_eq!(speedscope_sums(&in_parts), speedscope_sums(&at_once));
         prop_assert_eq!(sums_in_parts, sums);
-        #[cfg(feature = "flamegraph")]
         {
             let (picture, written) = svg::at_once(&bytes, &selection);
             let (in_parts, written_in_parts) = svg::in_parts(&bytes, size, 1 << 20, &selection);
@@ -324,7 +325,6 @@ fn stacks_that_hardly_come_again_are_not_looked_for() {
             top(&bytes, 3200, &selection, TopBy::Frames(FrameBy::File)),
             top(&bytes, WHOLE, &selection, TopBy::Frames(FrameBy::File))
         );
-        #[cfg(feature = "flamegraph")]
         assert_eq!(svg::in_parts(&bytes, 3200, 1 << 20, &selection).0, svg::at_once(&bytes, &selection).0);
     }
 }
@@ -347,7 +347,6 @@ fn stacks_are_looked_for_when_they_come_again() {
     assert_eq!(pprof_sums(&file.0, 3200, &selection), pprof_sums(&file.0, WHOLE, &selection));
 }
 
-#[cfg(feature = "flamegraph")]
 #[test]
 fn what_is_put_into_callers_is_bounded_and_said() {
     let bytes = random(20_000, 3).0;
@@ -421,7 +420,6 @@ fn a_conversion_begins_again_when_a_value_appears_late() {
     let output = path("large.speedscope.json");
     assert!(dumptool(&["convert", &input, &output, "--aggregate"]).status.success());
     assert!(std::fs::read(&output).unwrap() == piped.stdout);
-    #[cfg(feature = "flamegraph")]
     {
         let piped = dumptool(&["convert", &input, "-", "--to", "svg"]);
         let report = String::from_utf8(piped.stderr).unwrap();

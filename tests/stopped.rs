@@ -268,10 +268,7 @@ fn a_closed_pipe_is_no_error_for_any_target() {
     let profile = large_profile(folder.path());
     let heap = fixture("go/tiny_go127.heapdump.zst");
     let heap_targets = ["hprof", "heapsnapshot", "csv", "jsonl"];
-    let mut profile_targets = vec!["csv", "jsonl", "speedscope", "firefox", "mojo", "austin", "folded"];
-    if cfg!(feature = "flamegraph") {
-        profile_targets.push("svg");
-    }
+    let profile_targets = ["csv", "jsonl", "speedscope", "firefox", "mojo", "austin", "folded", "svg"];
     let conversions =
         heap_targets.map(|target| (&heap, target)).into_iter().chain(profile_targets.iter().map(|target| (&profile, *target)));
     for (input, target) in conversions {

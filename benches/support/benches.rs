@@ -141,7 +141,6 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("convert-pprof", MOJO, |bytes| profile(bytes, to_pprof)).bars(PROFILE_BARS),
     Bench::new("convert-speedscope", MOJO, |bytes| profile(bytes, to_speedscope)).bars(PROFILE_BARS),
     Bench::new("convert-folded", MOJO, |bytes| profile(bytes, to_folded)).bars(PROFILE_BARS),
-    #[cfg(feature = "flamegraph")]
     Bench::new("convert-svg", MOJO, |bytes| profile(bytes, to_svg)).bars(PROFILE_BARS),
     Bench::new("profile-load-large", MOJO_LARGE, |bytes| profile(bytes, |_| ())).bars(PROFILE_BARS).on_request(),
     Bench::new("profile-load-random", MOJO_RANDOM, |bytes| profile(bytes, |_| ())).on_request(),
@@ -217,9 +216,8 @@ fn to_folded(profile: Profile) {
     black_box(folded::write(&stacks(profile), 0, &mut io::sink()).expect("a sink takes everything"));
 }
 
-#[cfg(feature = "flamegraph")]
 fn to_svg(profile: Profile) {
-    let written = dumptool::output::flamegraph::write(&stacks(profile), 0, &mut io::sink());
+    let written = dumptool::output::flamegraph::write(&stacks(profile), 0, &Default::default(), &mut io::sink());
     black_box(written.expect("a sink takes everything"));
 }
 

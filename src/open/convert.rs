@@ -13,6 +13,7 @@ use crate::model::heap::Heap;
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::{Selection, WeightedStacks, of_profile};
 use crate::output::austin::Dialect;
+use crate::output::flamegraph::FlamegraphOptions;
 use crate::output::heapsnapshot::HeapSnapshotOptions;
 use crate::output::hprof::HprofOptions;
 use crate::output::loss::Loss;
@@ -114,8 +115,7 @@ fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::
 fn stacks(stacks: &WeightedStacks, format: OutputFormat, out: &mut impl Write) -> io::Result<Vec<Loss>> {
     let written = match format {
         OutputFormat::Folded => output::folded::write(stacks, 0, out),
-        #[cfg(feature = "flamegraph")]
-        OutputFormat::Svg => output::flamegraph::write(stacks, 0, out),
+        OutputFormat::Svg => output::flamegraph::write(stacks, 0, &FlamegraphOptions::default(), out),
         OutputFormat::Speedscope => output::speedscope::write(stacks, out),
         OutputFormat::Firefox => output::firefox::write(stacks, out),
         OutputFormat::Jsonl => output::stack_rows::write(stacks, Syntax::Jsonl, out),
@@ -126,9 +126,7 @@ fn stacks(stacks: &WeightedStacks, format: OutputFormat, out: &mut impl Write) -
             gzip.finish()?;
             Ok(written)
         }
-        _ => {
-            Err(io::Error::new(io::ErrorKind::Unsupported, "this build does not write flame graphs: enable the feature flamegraph"))
-        }
+        other => Err(io::Error::new(io::ErrorKind::Unsupported, format!("{} holds no stacks", other.name()))),
     };
     Ok(written?.lost)
 }

@@ -8,7 +8,7 @@ pub enum OutputFormat {
     Austin,
     /// Folded stacks: one line per stack, with its sum.
     Folded,
-    /// A flame graph as SVG. Only with the feature `flamegraph`.
+    /// A flame graph as SVG.
     Svg,
     /// The JSON of speedscope.app.
     Speedscope,
@@ -80,8 +80,8 @@ impl OutputFormat {
             },
             Self::Svg => OutputSpec {
                 name: "svg",
-                title: "flame graph, for browsers (requires the build feature flamegraph)",
-                summary: "Flame graph for the browser (requires the build feature flamegraph)",
+                title: "flame graph, for browsers",
+                summary: "Flame graph for the browser",
                 extensions: &["svg"],
                 takes: Both,
             },

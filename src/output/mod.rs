@@ -2,16 +2,12 @@
 //!
 //! * of heaps: [`hprof`], [`heapsnapshot`], [`tables`], and of a few objects [`dot`];
 //! * of profiles: [`austin`], [`mojo`];
-//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], `flamegraph` (with the
-//!   feature of that name), [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
+//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
 //! * [`spool`] holds what has to wait for its place in an output; [`records`] shows records of any input.
 
 pub mod austin;
 pub mod dot;
 pub mod firefox;
-#[cfg(feature = "flamegraph")]
-mod flame_tree;
-#[cfg(feature = "flamegraph")]
 pub mod flamegraph;
 pub mod folded;
 mod format;

@@ -57,6 +57,15 @@ pub(in crate::cli) struct ConvertArgs {
     /// Write one sum per thread and stack instead of every sample in order (profiles to speedscope, firefox, jsonl, csv)
     #[arg(long)]
     pub(in crate::cli) aggregate: bool,
+    /// Title of the picture (svg; default: the name of IN)
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) title: Option<String>,
+    /// Begin with the innermost functions, each followed by its callers (svg)
+    #[arg(long)]
+    pub(in crate::cli) inverted: bool,
+    /// Draw a box for each line of a function (svg)
+    #[arg(long)]
+    pub(in crate::cli) lines: bool,
     /// Merge consecutive samples of a thread that have the same stack (mojo)
     #[arg(long)]
     pub(in crate::cli) merge: bool,

@@ -22,7 +22,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let tree = dominator_stacks::of(heap, &dominators, conversion.title(), args.min_share.unwrap_or(USUAL_SHARE), counted(target));
     let unreachable = heap.len() - dominators.len();
     drop(dominators);
-    let (written, bytes) = conversion.write(|out| stacks::write(target, &tree.stacks, out))?;
+    let (written, bytes) = conversion.write(|out| stacks::write(conversion, &tree.stacks, out))?;
     let pruned = LossKind::PrunedSubtrees;
     let left_out =
         [Loss::of(LossKind::Unreachable, unreachable as u64, None), Loss::of(pruned, tree.pruned_objects, Some(tree.pruned_bytes))];

@@ -22,6 +22,7 @@ use super::terminal::{show_path, tell};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
 use crate::open::output_formats;
+use crate::output::flamegraph::FlamegraphOptions;
 use crate::output::loss::Loss;
 use serde::Serialize;
 use std::ffi::OsStr;
@@ -78,10 +79,6 @@ fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageE
     let extension = format_extension(&args.output);
     let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::from_file_name);
     match (args.to.or(known), extension) {
-        (Some(Target::Svg), _) if !cfg!(feature = "flamegraph") => {
-            let error = UsageError::new("this build of dumptool cannot draw flame graphs");
-            Err(error.hint("build with --features flamegraph, or convert to .folded and use inferno-flamegraph"))
-        }
         (Some(target), _) if possible.contains(&target) => Ok(target),
         (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.name())).hint(hint)),
         (None, Some(extension)) => {
@@ -109,6 +106,12 @@ impl<'a> Conversion<'a> {
     /// What the output is called in its viewer.
     fn title(&self) -> &'a str {
         self.args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input")
+    }
+
+    /// How a flame graph is drawn.
+    fn picture(&self) -> FlamegraphOptions {
+        let ConvertArgs { title, inverted, lines, .. } = self.args;
+        FlamegraphOptions { title: title.clone(), inverted: *inverted, lines: *lines }
     }
 
     fn create(&self) -> anyhow::Result<Destination> {

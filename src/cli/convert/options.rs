@@ -18,6 +18,7 @@ pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) 
         ("--table", args.table.is_some(), &[Jsonl, Csv]),
         ("--min-share", args.min_share.is_some(), &[Folded, Svg, Speedscope, Pprof, Firefox]),
     ];
+    let of_pictures = [("--title", args.title.is_some()), ("--inverted", args.inverted), ("--lines", args.lines)];
     let of_profiles = [
         ("--dialect", args.dialect.is_some(), &[Austin][..]),
         ("--merge", args.merge, &[Mojo]),
@@ -32,7 +33,8 @@ pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) 
         Kind::Profile => (Kind::Heap, [names(&of_heaps), args.heap.given().to_vec()].concat(), &of_profiles[..]),
     };
     input.refuse(other, &foreign)?;
-    match own.iter().find(|(_, given, targets)| *given && !targets.contains(&target)) {
+    let of_pictures = of_pictures.map(|(name, given)| (name, given, &[Svg][..]));
+    match own.iter().chain(&of_pictures).find(|(_, given, targets)| *given && !targets.contains(&target)) {
         Some((name, _, targets)) => {
             let targets: Vec<_> = targets.iter().map(|target| target.name()).collect();
             Err(UsageError::new(format!("{name} applies to {}, not to {}", targets.join(", "), target.name())))

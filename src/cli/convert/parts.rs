@@ -11,11 +11,9 @@ use crate::input;
 use crate::input::load::{LoadedProfile, MemoryLimit, Parts, ProfileOptions};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::{WeightedStacks, lend};
-#[cfg(feature = "flamegraph")]
-use crate::output::flamegraph;
 use crate::output::spool::Spool;
 use crate::output::written::Written;
-use crate::output::{folded, pprof, speedscope};
+use crate::output::{flamegraph, folded, pprof, speedscope};
 use std::io;
 use std::ops::ControlFlow;
 
@@ -92,7 +90,7 @@ impl Output<'_> {
         let selection = selection(conversion, metrics, false);
         self.freed.add(conversion, part, &selection);
         lend(part, conversion.title(), &selection, |stacks| {
-            let writer = self.writer.get_or_insert_with(|| Writer::new(conversion.target, stacks, &self.out));
+            let writer = self.writer.get_or_insert_with(|| Writer::new(conversion, stacks, &self.out));
             writer.part(stacks, &mut self.out).map_err(|error| conversion.failed(error))
         })
     }
@@ -118,7 +116,7 @@ impl Output<'_> {
         lend(&mut profile, conversion.title(), &selection, |stacks| {
             let written = match self.writer.take() {
                 Some(writer) => writer.finish(stacks, &mut self.out),
-                None => stacks::write(conversion.target, stacks, &mut self.out),
+                None => stacks::write(conversion, stacks, &mut self.out),
             };
             let written = written.map_err(|error| conversion.failed(error))?;
             let bytes = self.out.commit()?;
@@ -132,17 +130,15 @@ enum Writer {
     Folded(folded::FoldedWriter),
     Pprof(pprof::PprofWriter),
     Speedscope(speedscope::SpeedscopeWriter),
-    #[cfg(feature = "flamegraph")]
     Svg(flamegraph::FlamegraphWriter),
 }
 
 impl Writer {
-    fn new(target: Target, stacks: &WeightedStacks, out: &Destination) -> Self {
-        match target {
+    fn new(conversion: &Conversion<'_>, stacks: &WeightedStacks, out: &Destination) -> Self {
+        match conversion.target {
             Target::Pprof => Self::Pprof(pprof::PprofWriter::new(stacks)),
             Target::Speedscope => Self::Speedscope(speedscope::SpeedscopeWriter::new(stacks, Spool::new(out.folder()))),
-            #[cfg(feature = "flamegraph")]
-            Target::Svg => Self::Svg(flamegraph::FlamegraphWriter::new(stacks, 0)),
+            Target::Svg => Self::Svg(flamegraph::FlamegraphWriter::new(stacks, 0, conversion.picture())),
             _ => Self::Folded(folded::FoldedWriter::new(stacks, 0)),
         }
     }
@@ -152,7 +148,6 @@ impl Writer {
             Self::Folded(writer) => writer.part(stacks, out),
             Self::Pprof(writer) => writer.part(stacks, out),
             Self::Speedscope(writer) => writer.part(stacks),
-            #[cfg(feature = "flamegraph")]
             Self::Svg(writer) => {
                 writer.part(stacks);
                 Ok(())
@@ -167,7 +162,6 @@ impl Writer {
             Self::Folded(writer) => Ok(writer.finish(stacks)),
             Self::Pprof(writer) => writer.finish(stacks, out),
             Self::Speedscope(writer) => writer.finish(stacks, out),
-            #[cfg(feature = "flamegraph")]
             Self::Svg(writer) => writer.finish(stacks, out),
         }
     }

@@ -146,7 +146,7 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
     let stacks = of_profile(profile, conversion.title(), selection);
     match target {
         Target::Csv if conversion.session.common.csv_safe => stack_rows::write(&stacks, Syntax::Csv, &mut CsvSafe::new(out)),
-        _ => stacks::write(target, &stacks, out),
+        _ => stacks::write(conversion, &stacks, out),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Weighted stacks, which profiles and dominator trees are, in every format for them.
 
+use super::Conversion;
 use crate::cli::args::Target;
 use crate::cli::destination::Destination;
 use crate::model::stacks::WeightedStacks;
@@ -12,18 +13,15 @@ use std::io;
 ///
 /// # Errors
 /// When the output cannot be written, or the target is not one of stacks.
-pub(super) fn write(target: Target, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
-    match target {
+pub(super) fn write(conversion: &Conversion<'_>, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
+    match conversion.target {
         Target::Folded => output::folded::write(stacks, 0, out),
-        #[cfg(feature = "flamegraph")]
-        Target::Svg => output::flamegraph::write(stacks, 0, out),
+        Target::Svg => output::flamegraph::write(stacks, 0, &conversion.picture(), out),
         Target::Speedscope => output::speedscope::write(stacks, out),
         Target::Firefox => output::firefox::write(stacks, out),
         Target::Jsonl => stack_rows::write(stacks, Syntax::Jsonl, out),
         Target::Csv => stack_rows::write(stacks, Syntax::Csv, out),
         Target::Pprof => output::pprof::write(stacks, out),
-        #[cfg(not(feature = "flamegraph"))]
-        Target::Svg => Err(io::ErrorKind::Unsupported.into()),
         Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => Err(io::ErrorKind::Unsupported.into()),
     }
 }

@@ -91,7 +91,7 @@ pub(super) const MOST: usize = 1 << 20;
 /// can be seen.
 const KEPT: usize = 16;
 
-/// inferno draws no frame with a smaller share than one in so many.
+/// No frame is drawn with a smaller share than one in so many.
 const VISIBLE: u64 = 10_000;
 
 impl FlameTree {

@@ -1,0 +1,116 @@
+//! The text and the colour of a function or a type in a picture.
+
+use crate::model::names::NameId;
+use crate::model::profile::{FrameKind, ProfileFrame};
+use crate::model::stacks::WeightedStacks;
+use crate::output::written::label;
+use rustc_hash::FxHashMap;
+
+/// A text with a colour.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Caption {
+    pub(super) text: String,
+    /// The hue in degrees; the same for all functions of a package, or types of a namespace.
+    pub(super) hue: u16,
+}
+
+/// The captions of frames. Frames with the same text share a caption.
+#[derive(Default)]
+pub(super) struct Captions {
+    pub(super) all: Vec<Caption>,
+    numbers: FxHashMap<String, u32>,
+    known: FxHashMap<(NameId, NameId, FrameKind, u32), u32>,
+    /// By frame: its caption.
+    pub(super) of_frame: Vec<u32>,
+}
+
+impl Captions {
+    /// Names the frames that are new in a part. With `lines`, each line of a function is a frame of its own.
+    pub(super) fn extend(&mut self, stacks: &WeightedStacks, lines: bool) {
+        for &frame in &stacks.frames[self.of_frame.len()..] {
+            let line = if lines { frame.line } else { 0 };
+            let key = (frame.function, frame.file, frame.kind, line);
+            let number = match self.known.get(&key) {
+                Some(&number) => number,
+                None => self.name(stacks, frame, line),
+            };
+            self.known.insert(key, number);
+            self.of_frame.push(number);
+        }
+    }
+
+    fn name(&mut self, stacks: &WeightedStacks, frame: ProfileFrame, line: u32) -> u32 {
+        let name = label(stacks, frame);
+        let text = match (line, name.strip_suffix(')')) {
+            (0, _) => name,
+            (line, Some(start)) if !stacks.text(frame.file).is_empty() => format!("{start}:{line})"),
+            (line, _) => format!("{name}:{line}"),
+        };
+        let hue = hue(frame.kind, stacks.text(frame.function), stacks.text(frame.file));
+        self.add(Caption { text, hue })
+    }
+
+    /// The number of a caption, which is added if there is none with its text.
+    pub(super) fn add(&mut self, caption: Caption) -> u32 {
+        match self.numbers.get(&caption.text) {
+            Some(&number) => number,
+            None => {
+                let number = self.all.len() as u32;
+                self.numbers.insert(caption.text.clone(), number);
+                self.all.push(caption);
+                number
+            }
+        }
+    }
+}
+
+/// Yellow to red for code; what is not the program's own code has colours that code never has.
+fn hue(kind: FrameKind, function: &str, file: &str) -> u16 {
+    match kind {
+        FrameKind::Kernel => 190,
+        FrameKind::Native => 130,
+        FrameKind::Gc => 280,
+        FrameKind::Invalid => 230,
+        FrameKind::Code => {
+            // FNV-1a: the same package has the same colour in every picture, on every machine.
+            let hash = package(function, file)
+                .bytes()
+                .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+            (hash >> 7) as u16 % 60
+        }
+    }
+}
+
+/// The package of a function, or the namespace of a type: the installed package or the folder of its file, or else the first
+/// part of its name.
+fn package<'a>(function: &'a str, file: &'a str) -> &'a str {
+    for installed in ["site-packages/", "dist-packages/", "node_modules/"] {
+        if let Some((_, inside)) = file.rsplit_once(installed) {
+            return inside.split('/').next().unwrap_or(inside);
+        }
+    }
+    match file.rsplit_once('/') {
+        Some((folder, _)) => folder,
+        None if !file.is_empty() => file,
+        None => function.rsplit_once(['.', ':']).map_or(function, |(package, _)| package),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package;
+
+    #[test]
+    fn packages_are_folders_namespaces_or_beginnings_of_names() {
+        let cases = [
+            ("loads", "/usr/lib/python3.11/json/decoder.py", "/usr/lib/python3.11/json"),
+            ("get", "/env/lib/python3.11/site-packages/requests/api.py", "requests"),
+            ("_List", "dart:core", "dart:core"),
+            ("java.util.HashMap.put", "", "java.util.HashMap"),
+            ("main", "", "main"),
+        ];
+        for (function, file, expected) in cases {
+            assert_eq!(package(function, file), expected, "{function} in {file}");
+        }
+    }
+}
