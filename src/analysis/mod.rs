@@ -7,6 +7,7 @@
 //! * [`shortest_path`] and [`paths`]: why an object is alive; [`Referrers`]: which objects refer to it;
 //! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as weighted stacks;
 //! * [`Threads`]: threads by equal stacks, and what they keep alive;
+//! * [`collections`]: lists, sets and maps of the runtimes' libraries with their entries;
 //! * [`suspects`]: likely leaks and wasted memory;
 //! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
 //! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that select types;
@@ -19,6 +20,7 @@
 //! number of threads.
 
 mod buckets;
+pub mod collections;
 pub mod diff;
 pub mod dominator_stacks;
 #[doc(hidden)]

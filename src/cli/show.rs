@@ -1,5 +1,7 @@
 //! `show`: everything about one object.
 
+mod contents;
+
 use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, root_json, root_text};
 use super::heap::{Analysed, load, report_loaded, value};
@@ -11,6 +13,7 @@ use super::terminal::shown;
 use crate::analysis::paths::Origin;
 use crate::input::Kind;
 use crate::model::heap::{ObjectId, Reference, Value};
+use contents::Contents;
 
 pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> {
     let input = session.open(&args.file)?;
@@ -21,6 +24,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     let analysed = Analysed::of_loaded(&loaded);
     let object = analysed.find(&args.object, &input)?;
     let neighbours = Neighbours::of(&analysed, object, session.rows(args.limit, SHOWN));
+    let contents = Contents::of(&analysed, object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
     let document = || {
         let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));
@@ -29,6 +33,8 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
         let omitted = [
             ("references", (neighbours.all_references - references as u64).into()),
             ("referrers", (neighbours.all_referrers - referrers as u64).into()),
+            ("elements", contents.omitted_elements().into()),
+            ("entries", contents.omitted_entries().into()),
         ];
         Document::new("dumptool/show/1", &args.file)
             .with("snapshot", loaded.snapshot)
@@ -37,12 +43,16 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
             .with("reachable", analysed.reachable(object))
             .with("dominator", analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)))
             .with("value", value::json(analysed.heap, object, args.limit))
+            .with("fields", contents.fields_json())
+            .with("elements", contents.elements_json())
+            .with("collection", contents.collection_json())
+            .with("entries", contents.entries_json())
             .with("roots", roots)
             .some_rows("references", 0..references)
             .some_rows("referrers", references..usize::MAX)
             .with("omitted", Json::from(omitted))
     };
-    let text = || text(&analysed, object, &neighbours, args, session);
+    let text = || text(&analysed, object, &neighbours, &contents, args, session);
     print(session, document, &rows, &columns(&analysed, session), &Shown::Text(&text))?;
     Ok(report_loaded(session, &input, &loaded))
 }
@@ -127,7 +137,14 @@ const SHOWN_LINES: usize = 16;
 /// Roots that are shown.
 const SHOWN_ROOTS: usize = 5;
 
-fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, args: &ShowArgs, session: &Session) -> String {
+fn text(
+    analysed: &Analysed<'_, '_>,
+    object: ObjectId,
+    neighbours: &Neighbours,
+    contents: &Contents<'_, '_, '_>,
+    args: &ShowArgs,
+    session: &Session,
+) -> String {
     let heap = analysed.heap;
     let mut text = headline(session, analysed, object);
     text.push_str("\n\n");
@@ -137,8 +154,11 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, 
     if !namespace.is_empty() {
         facts.row(["namespace", &shown(namespace)]);
     }
-    if let Some(line) = value::line(&value) {
+    if let Some(line) = value::line(&value).or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty())) {
         facts.row(["value", &line]);
+    }
+    if let Some(collection) = contents.collection() {
+        facts.row(["collection", &collection]);
     }
     facts.row(["reachable", &reachable(analysed, object)]);
     facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
@@ -150,15 +170,22 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, neighbours: &Neighbours, 
         facts.row(["".to_owned(), format!("showing {SHOWN_ROOTS} of {} roots", count(neighbours.roots.len() as u64))]);
     }
     text.push_str(&facts.render());
+    text.push_str(&contents.text(session));
     if let Value::Bytes(bytes) = value
         && !bytes.is_empty()
+        && !contents.has_numbers()
     {
         text.push_str(&format!("\n{}\n", session.terminal.bold("contents")));
         text.push_str(&value::hex(analysed, object, bytes, session.rows(args.limit, SHOWN_LINES)));
     }
-    let (references, referrers) = (&neighbours.references, &neighbours.referrers);
-    text.push_str(&list("references", analysed, references, neighbours.all_references, session));
-    text.push_str(&list("referrers", analysed, referrers, neighbours.all_referrers, session));
+    // Fields and elements have been shown as such.
+    let others = heap.references.of(object).filter(|reference| !contents.has(reference));
+    let all = others.clone().count() as u64;
+    if all > 0 || contents.is_empty() {
+        let most = session.rows(args.limit, SHOWN);
+        text.push_str(&list("references", analysed, &others.take(most).collect::<Vec<_>>(), all, session));
+    }
+    text.push_str(&list("referrers", analysed, &neighbours.referrers, neighbours.all_referrers, session));
     text
 }
 
@@ -181,23 +208,28 @@ fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -
     }
 }
 
+/// What an object retains, for a column of its own.
+fn retains(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -> String {
+    match analysed.is_live(object) {
+        true => format!("retains {}", session.size(analysed.retained(object))),
+        false => analysed.not_live(object).to_owned(),
+    }
+}
+
 fn list(title: &str, analysed: &Analysed<'_, '_>, references: &[Reference], all: u64, session: &Session) -> String {
     let heap = analysed.heap;
     if references.is_empty() {
         return format!("\n{}: none\n", session.terminal.bold(title));
     }
-    let mut table = Table::new(&[Align::Left, Align::Left, Align::Left, Align::Right, Align::Left, Align::Left]);
+    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Right, Align::Left]);
     for reference in references {
         let object = reference.target;
         table.row([
             format!("{}{}", shown(&reference.label.text(&heap.names)), if reference.weak { " (weak)" } else { "" }),
-            analysed.describe(object),
             heap.id(object),
+            analysed.describe(object),
             session.size(analysed.shallow(object)),
-            match analysed.is_live(object) {
-                true => format!("retains {}", session.size(analysed.retained(object))),
-                false => analysed.not_live(object).to_owned(),
-            },
+            retains(analysed, object, session),
             value::brief(heap, object),
         ]);
     }

@@ -210,12 +210,12 @@ impl References {
     }
 
     /// The references of an object.
-    pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + '_ {
+    pub fn of(&self, object: ObjectId) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
         self.at(self.range(object))
     }
 
     /// The references in these rows.
-    pub fn at(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = Reference> + '_ {
+    pub fn at(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
         rows.map(|row| Reference { target: self.target[row], label: self.label(row), weak: self.is_weak(row) })
     }
 }

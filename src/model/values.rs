@@ -169,8 +169,8 @@ impl FieldValue<'_> {
         }
     }
 
-    /// The value without borrowed text.
-    fn owned(self) -> Option<FieldValue<'static>> {
+    /// The value on its own. `None` if it borrows text.
+    pub fn owned(self) -> Option<FieldValue<'static>> {
         Some(match self {
             Self::Text(_) => return None,
             Self::Null => FieldValue::Null,

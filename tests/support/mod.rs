@@ -5,6 +5,7 @@ pub mod dart;
 pub mod heap;
 pub mod hostile;
 pub mod hprof;
+pub mod instances;
 pub mod jvm;
 pub mod mojo;
 pub mod mvmheap;

@@ -4,11 +4,12 @@ use super::heap::HeapOptions;
 use clap::Args;
 use std::path::PathBuf;
 
-/// Show one object: type, sizes, value, references, referrers and what holds it
+/// Show one object: type, sizes, fields with their values, entries of collections, references and referrers
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool show app.heapdump 0xc000514060
   dumptool show app.dartheap '#4711'
+  dumptool show --entries 100 app.hprof 0xfd5e23a0    keys and values of a map
   dumptool show -n 0 app.mvmheap '#12'           show all references and referrers")]
 pub(in crate::cli) struct ShowArgs {
     /// Heap dump to read; `-` is standard input
@@ -20,6 +21,9 @@ pub(in crate::cli) struct ShowArgs {
     /// Maximum number of references and of referrers (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
+    /// Maximum number of entries of a collection, and of elements of an array (0 = all; default: 20)
+    #[arg(long, value_name = "N")]
+    pub(in crate::cli) entries: Option<u64>,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
 }

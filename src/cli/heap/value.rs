@@ -35,8 +35,20 @@ pub(crate) fn json<'h>(heap: &'h Heap<'_>, object: ObjectId, limit: Option<u64>)
                 hex
             });
             let complete = (shown.len() == bytes.len()).into();
-            Json::from([kind("bytes"), ("length", bytes.len().into()), ("hex", hex.into()), ("complete", complete)])
+            let text = text_of(heap, object, bytes).into();
+            Json::from([kind("bytes"), ("length", bytes.len().into()), ("hex", hex.into()), ("complete", complete), ("text", text)])
         }
+    }
+}
+
+/// The value of an object that is a number, a boolean or complete text; null for all others.
+pub(crate) fn plain<'h>(heap: &'h Heap<'_>, object: ObjectId) -> Json<'h> {
+    match heap.value(object) {
+        Value::Boolean(value) => value.into(),
+        Value::Integer(value) => value.into(),
+        Value::Float(value) if value.is_finite() => value.into(),
+        Value::Text { text, length } if is_complete(&text, length) => text.into(),
+        _ => Json::Null,
     }
 }
 
@@ -46,11 +58,33 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     const WIDTH: usize = 60;
     let line = match heap.value(object) {
         Value::Name(_) => return String::new(),
+        Value::Bytes(bytes) => text_of(heap, object, bytes).map(|text| format!("{text:?}")).unwrap_or_default(),
         value => line(&value).unwrap_or_default(),
     };
     match line.char_indices().nth(WIDTH) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line,
+    }
+}
+
+/// The text of an array of chars, or of an array of bytes if all of them are printable.
+pub(crate) fn text_of(heap: &Heap<'_>, object: ObjectId, bytes: &[u8]) -> Option<String> {
+    let end = bytes.len().min(SHOWN_BYTES) & !1;
+    match heap.array(object)?.element {
+        "char" => {
+            let unit = |pair: &[u8]| {
+                let pair = [pair[0], pair[1]];
+                if heap.big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
+            };
+            Some(String::from_utf16_lossy(&bytes[..end].chunks_exact(2).map(unit).collect::<Vec<_>>()))
+        }
+        "byte" => {
+            let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            let text = std::str::from_utf8(bytes.get(..used.min(SHOWN_BYTES))?).ok()?;
+            let is_text = !text.is_empty() && !text.contains(|c: char| c.is_control() && !c.is_whitespace());
+            is_text.then(|| text.to_owned())
+        }
+        _ => None,
     }
 }
 

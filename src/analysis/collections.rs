@@ -1,0 +1,215 @@
+//! Collections as what they mean: lists, sets and maps with their entries, of the runtimes' libraries.
+//!
+//! [`shapes`] is a table of classes; nothing here knows one class from another. Chains and trees are followed without recursion and
+//! no further than there are objects in the heap, so that damaged and cyclic ones end.
+
+mod entries;
+mod shapes;
+
+pub use entries::Entry;
+pub use shapes::CollectionKind;
+
+use crate::model::heap::{FieldValue, Heap, ObjectId, Type, Value};
+use shapes::{Fill, SHAPES, Shape, Size};
+use std::ops::ControlFlow;
+
+/// Wrappers around wrappers that are followed.
+const MAX_WRAPPERS: usize = 8;
+
+/// Cells of a counter that are added up. The JDK makes no more than there are processors.
+const MAX_CELLS: u64 = 4096;
+
+/// The smallest table that a hash table has once it is in use: that of java.util.HashMap.
+const LEAST_TABLE: u64 = 16;
+
+/// The collections of a heap.
+pub struct Collections<'h, 'a> {
+    heap: &'h Heap<'a>,
+    /// The shape of each type.
+    shapes: Vec<Option<&'static Shape>>,
+}
+
+/// The array of a collection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Storage {
+    /// The array.
+    pub array: ObjectId,
+    /// Its length.
+    pub capacity: u64,
+    /// Elements that the entries take.
+    pub used: u64,
+    /// Elements that an array made for these entries would not have. A hash table needs the next power of two above 4/3 of its
+    /// entries.
+    pub spare: u64,
+}
+
+impl<'h, 'a> Collections<'h, 'a> {
+    /// Finds the types that are collections, by their names and by the classes that declare their fields.
+    pub fn of(heap: &'h Heap<'a>) -> Self {
+        let mut shapes: Vec<Option<&'static Shape>> = heap.types.iter().map(|of| shape(heap, of)).collect();
+        let declared = declared(heap, &shapes);
+        for (of, parent) in declared {
+            shapes[of] = parent;
+        }
+        Self { heap, shapes }
+    }
+
+    /// The kind of a collection. `None` if the object is not a known one.
+    pub fn kind(&self, object: ObjectId) -> Option<CollectionKind> {
+        Some(self.shape(object)?.kind)
+    }
+
+    /// Whether a collection only wraps another one.
+    pub fn is_wrapper(&self, object: ObjectId) -> bool {
+        self.shape(object).is_some_and(|shape| matches!(shape.size, Size::Of(_)))
+    }
+
+    /// The collection that a wrapper stands for, or the collection itself.
+    pub fn unwrapped(&self, object: ObjectId) -> ObjectId {
+        let mut inner = object;
+        for _ in 0..MAX_WRAPPERS {
+            let Some(Shape { size: Size::Of(field), .. }) = self.shape(inner) else { break };
+            let Some(next) = get(self.heap, inner, field).and_then(FieldValue::object) else { break };
+            inner = next;
+        }
+        inner
+    }
+
+    /// The number of entries that a collection states. `None` if it states none, or one that cannot be.
+    pub fn size(&self, object: ObjectId) -> Option<u64> {
+        let object = self.unwrapped(object);
+        let shape = self.shape(object)?;
+        let number = |path| number(self.heap, get(self.heap, object, path)?);
+        match shape.size {
+            Size::Field(path) => number(path),
+            Size::Length { each, deleted } => {
+                let Value::Length(length) = self.heap.value(object) else { return None };
+                Some((length / each).saturating_sub(number(deleted).unwrap_or(0)))
+            }
+            Size::Array => Some(self.heap.array(self.array(object)?)?.length),
+            Size::Ring { head, tail } => {
+                let capacity = self.heap.array(self.array(object)?)?.length;
+                let (head, tail) = (number(head)?, number(tail)?);
+                if head >= capacity.max(1) || tail >= capacity.max(1) {
+                    return None;
+                }
+                Some(if tail >= head { tail - head } else { capacity - head + tail })
+            }
+            Size::Cells { base, cells, cell } => {
+                // Cells may be negative; only their sum counts.
+                let signed = |object, path| match get(self.heap, object, path) {
+                    Some(FieldValue::Integer(value)) => value,
+                    _ => 0,
+                };
+                let mut sum = signed(object, base);
+                if let Some(cells) = get(self.heap, object, cells).and_then(FieldValue::object) {
+                    self.heap.elements(cells, 0, |index, each| {
+                        sum = sum.wrapping_add(each.object().map_or(0, |each| signed(each, cell)));
+                        if index < MAX_CELLS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                    });
+                }
+                u64::try_from(sum).ok()
+            }
+            Size::Of(_) | Size::Counted => None,
+        }
+    }
+
+    /// The array of a collection and how full it is. `None` if the collection has none, or a damaged one.
+    pub fn storage(&self, object: ObjectId) -> Option<Storage> {
+        let shape = self.shape(object)?;
+        if shape.storage.is_empty() {
+            return None;
+        }
+        let array = get(self.heap, object, shape.storage)?.object()?;
+        let capacity = self.heap.array(array)?.length;
+        let size = self.size(object)?;
+        let (each, needed) = match shape.fill {
+            Fill::Full(each) => (each, size.checked_mul(each)?),
+            Fill::Hashed(each) => {
+                let places = size.checked_mul(4)?.div_ceil(3).checked_next_power_of_two()?;
+                (each, places.max(LEAST_TABLE).checked_mul(each)?)
+            }
+        };
+        let used = size.checked_mul(each)?.min(capacity);
+        Some(Storage { array, capacity, used, spare: capacity.saturating_sub(needed) })
+    }
+
+    fn shape(&self, object: ObjectId) -> Option<&'static Shape> {
+        self.shapes[self.heap.type_id(object).0 as usize]
+    }
+
+    /// The array of a shape that is one array.
+    fn array(&self, object: ObjectId) -> Option<ObjectId> {
+        use shapes::Layout::{Array, Ring};
+        match self.shape(object)?.layout {
+            Array { array, .. } | Ring { array, .. } => get(self.heap, object, array)?.object(),
+            _ => None,
+        }
+    }
+}
+
+/// The shape of a class of this name.
+fn shape(heap: &Heap<'_>, of: &Type) -> Option<&'static Shape> {
+    let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
+    SHAPES.iter().find(|shape| shape.names.contains(&name) && namespace.starts_with(shape.namespace))
+}
+
+/// The shapes of types that inherit the fields of a known collection, by the row of the type.
+fn declared(heap: &Heap<'_>, shapes: &[Option<&'static Shape>]) -> Vec<(usize, Option<&'static Shape>)> {
+    let known = |class: &str| SHAPES.iter().find(|shape| shape.namespace.is_empty() && shape.names.contains(&class));
+    let mut seen: Vec<bool> = shapes.iter().map(Option::is_some).collect();
+    let mut found = Vec::new();
+    for object in heap.objects() {
+        let row = heap.type_id(object).0 as usize;
+        if std::mem::replace(&mut seen[row], true) || heap.array(object).is_some() {
+            continue;
+        }
+        let mut shape = None;
+        heap.fields(object, |field| {
+            shape = known(field.class);
+            if shape.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        if shape.is_some() {
+            found.push((row, shape));
+        }
+    }
+    found
+}
+
+/// The value at the end of a path of fields: `head.node`, `val|value`.
+fn get<'a>(heap: &Heap<'a>, object: ObjectId, path: &str) -> Option<FieldValue<'a>> {
+    let mut value = FieldValue::Object(object);
+    for names in path.split('.') {
+        let object = value.object()?;
+        value = names.split('|').find_map(|name| field(heap, object, name))?;
+    }
+    Some(value)
+}
+
+/// The value of a field whose name may be decorated.
+fn field<'a>(heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+    if let Some(value) = heap.field(object, name) {
+        return Some(value);
+    }
+    let mut found = None;
+    heap.fields(object, |field| {
+        let plain = field.name.rsplit("$$").next().unwrap_or_default();
+        if plain != name && plain.trim_matches('_') != name {
+            return ControlFlow::Continue(());
+        }
+        found = field.value.owned();
+        ControlFlow::Break(())
+    });
+    found
+}
+
+/// A size or an index, which in Dart may be an object of its own.
+fn number(heap: &Heap<'_>, value: FieldValue<'_>) -> Option<u64> {
+    match value {
+        FieldValue::Object(object) => match heap.value(object) {
+            Value::Integer(number) => u64::try_from(number).ok(),
+            _ => None,
+        },
+        value => value.count(),
+    }
+}

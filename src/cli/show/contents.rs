@@ -1,0 +1,328 @@
+//! The contents of an object: fields, elements, and the entries of a collection.
+
+use super::retains;
+use crate::analysis::collections::{CollectionKind, Collections, Entry};
+use crate::cli::heap::{Analysed, value};
+use crate::cli::print::{Align, Table, Value as Json};
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural};
+use crate::cli::terminal::shown;
+use crate::model::heap::{Array, FieldValue, LabelKind, ObjectId, Reference};
+use std::ops::ControlFlow;
+
+/// Entries and elements that are shown when nothing else is asked for.
+const SHOWN: u64 = 20;
+/// Numbers on a line.
+const NUMBERS: usize = 10;
+
+/// The contents of an object, as far as they are shown.
+pub(super) struct Contents<'c, 'h, 'a> {
+    analysed: &'c Analysed<'h, 'a>,
+    collections: Collections<'h, 'a>,
+    fields: Vec<Field>,
+    array: Option<Array>,
+    elements: Vec<(u64, Shown)>,
+    collection: Option<Collection>,
+}
+
+struct Field {
+    class: String,
+    name: String,
+    type_name: String,
+    value: Shown,
+}
+
+struct Collection {
+    kind: CollectionKind,
+    /// The number of entries. `None` if it was not counted to the end.
+    size: Option<u64>,
+    entries: Vec<(Option<Shown>, Shown)>,
+}
+
+/// A value that outlives what it was read from.
+enum Shown {
+    Value(FieldValue<'static>),
+    Text(String),
+}
+
+impl Shown {
+    fn of(value: FieldValue<'_>) -> Self {
+        match (value, value.owned()) {
+            (_, Some(value)) => Self::Value(value),
+            (FieldValue::Text(text), _) => Self::Text(text.to_owned()),
+            _ => Self::Value(FieldValue::Omitted),
+        }
+    }
+
+    fn object(&self) -> Option<ObjectId> {
+        match self {
+            Self::Value(value) => value.object(),
+            Self::Text(_) => None,
+        }
+    }
+}
+
+impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
+    /// Reads the contents of an object with so many entries and elements, 0 for all.
+    pub(super) fn of(analysed: &'c Analysed<'h, 'a>, object: ObjectId, entries: Option<u64>) -> Self {
+        let heap = analysed.heap;
+        let most = match entries {
+            Some(0) => u64::MAX,
+            entries => entries.unwrap_or(SHOWN),
+        };
+        let mut fields = Vec::new();
+        heap.fields(object, |field| {
+            let [class, name, type_name] = [field.class, field.name, field.type_name].map(str::to_owned);
+            fields.push(Field { class, name, type_name, value: Shown::of(field.value) });
+            ControlFlow::Continue(())
+        });
+        let array = heap.array(object);
+        let mut elements = Vec::new();
+        heap.elements(object, 0, |index, value| {
+            elements.push((index, Shown::of(value)));
+            if (elements.len() as u64) < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        });
+        let collections = Collections::of(heap);
+        let collection = Collection::of(&collections, object, most);
+        Self { analysed, collections, fields, array, elements, collection }
+    }
+
+    /// Whether there is nothing to show.
+    pub(super) fn is_empty(&self) -> bool {
+        self.fields.is_empty() && self.elements.is_empty()
+    }
+
+    /// Whether the elements are numbers that mean more than their bytes.
+    pub(super) fn has_numbers(&self) -> bool {
+        self.array.is_some_and(|array| !matches!(array.element, "" | "object" | "byte" | "char"))
+    }
+
+    /// Whether a reference is shown as a field or as an element.
+    pub(super) fn has(&self, reference: &Reference) -> bool {
+        match reference.label.kind() {
+            LabelKind::Field(name) => {
+                let name = self.analysed.heap.names.text(name);
+                self.fields.iter().any(|field| field.name == name && field.value.object() == Some(reference.target))
+            }
+            LabelKind::Index(_) => !self.elements.is_empty(),
+            LabelKind::None | LabelKind::Offset(_) => false,
+        }
+    }
+
+    /// Elements that are not among the contents.
+    pub(super) fn omitted_elements(&self) -> u64 {
+        self.array.map_or(0, |array| array.length.saturating_sub(self.elements.len() as u64))
+    }
+
+    /// Entries that are not among the contents. `None` if it is not known how many.
+    pub(super) fn omitted_entries(&self) -> Option<u64> {
+        self.collection.as_ref().map_or(Some(0), |all| Some(all.size?.saturating_sub(all.entries.len() as u64)))
+    }
+
+    /// `map with 12 entries`
+    pub(super) fn collection(&self) -> Option<String> {
+        let Collection { kind, size, entries } = self.collection.as_ref()?;
+        let (one, many) = if *kind == CollectionKind::Map { ("entry", "entries") } else { ("element", "elements") };
+        Some(match size {
+            Some(size) => format!("{} of {}", kind.name(), plural(*size, one, many)),
+            None => format!("{} of {} {many} or more", kind.name(), count(entries.len() as u64)),
+        })
+    }
+
+    pub(super) fn fields_json(&self) -> Json<'_> {
+        let fields = self.fields.iter().map(|field| {
+            let mut json = vec![
+                ("class", Json::non_empty(&field.class)),
+                ("name", field.name.as_str().into()),
+                ("type", Json::non_empty(&field.type_name)),
+            ];
+            json.extend(self.json(&field.value));
+            Json::Map(json)
+        });
+        fields.collect::<Vec<_>>().into()
+    }
+
+    pub(super) fn elements_json(&self) -> Json<'_> {
+        let elements = self.elements.iter().map(|(index, value)| {
+            let mut json = vec![("index", Json::from(*index))];
+            json.extend(self.json(value));
+            Json::Map(json)
+        });
+        elements.collect::<Vec<_>>().into()
+    }
+
+    pub(super) fn collection_json(&self) -> Json<'_> {
+        self.collection.as_ref().map(|all| Json::from([("kind", all.kind.name().into()), ("size", all.size.into())])).into()
+    }
+
+    pub(super) fn entries_json(&self) -> Json<'_> {
+        let entries = self.collection.iter().flat_map(|all| &all.entries).map(|(key, value)| {
+            let key = key.as_ref().map(|key| Json::from(self.json(key)));
+            Json::from([("key", key.into()), ("value", self.json(value).into())])
+        });
+        entries.collect::<Vec<_>>().into()
+    }
+
+    /// A value, and the object if it is a reference to one.
+    fn json<'j>(&'j self, value: &'j Shown) -> [(&'static str, Json<'j>); 2] {
+        let plain = match value {
+            Shown::Text(text) => text.as_str().into(),
+            Shown::Value(FieldValue::Boolean(value)) => (*value).into(),
+            Shown::Value(FieldValue::Integer(value)) => (*value).into(),
+            Shown::Value(FieldValue::Unsigned(value)) => (*value).into(),
+            // JSON has no infinities.
+            Shown::Value(FieldValue::Float(value)) if value.is_finite() => (*value).into(),
+            Shown::Value(FieldValue::Null | FieldValue::Omitted) => Json::Null,
+            Shown::Value(FieldValue::Object(object)) => value::plain(self.analysed.heap, *object),
+            value => self.plain(value).into(),
+        };
+        [("value", plain), ("object", value.object().map(|object| self.analysed.json(object)).into())]
+    }
+
+    /// A value without what a reference leads to: `20000`, `'x'`, `0xfd5e2430`, `null`.
+    fn plain(&self, value: &Shown) -> String {
+        match value {
+            Shown::Text(text) => format!("{text:?}"),
+            Shown::Value(FieldValue::Null) => "null".to_owned(),
+            Shown::Value(FieldValue::Object(object)) => self.analysed.heap.id(*object),
+            Shown::Value(FieldValue::Address(address)) => format!("{address:#x}"),
+            Shown::Value(FieldValue::Boolean(value)) => value.to_string(),
+            Shown::Value(FieldValue::Integer(value)) => value.to_string(),
+            Shown::Value(FieldValue::Unsigned(value)) => value.to_string(),
+            Shown::Value(FieldValue::Float(value)) => format!("{value:?}"),
+            Shown::Value(FieldValue::Character(unit)) => match char::from_u32((*unit).into()) {
+                Some(character) => format!("{character:?}"),
+                None => format!("'\\u{unit:04x}'"),
+            },
+            Shown::Value(_) => "(not in the dump)".to_owned(),
+        }
+    }
+
+    /// Tables of entries, fields and elements.
+    pub(super) fn text(&self, session: &Session) -> String {
+        [self.entries_text(session), self.fields_text(session), self.elements_text(session)].concat()
+    }
+
+    /// What stands beside a value: type, retained bytes, and text.
+    fn beside(&self, value: &Shown, type_name: &str, session: &Session) -> [String; 3] {
+        let analysed = self.analysed;
+        match value {
+            Shown::Value(FieldValue::Object(object)) => {
+                [analysed.describe(*object), retains(analysed, *object, session), self.brief(*object)]
+            }
+            Shown::Value(FieldValue::Address(_)) => [shown(type_name), String::new(), "not an object of the dump".to_owned()],
+            _ => [shown(type_name), String::new(), String::new()],
+        }
+    }
+
+    /// The value of an object, or the number of its entries.
+    fn brief(&self, object: ObjectId) -> String {
+        match (self.collections.kind(object), self.collections.size(object)) {
+            (Some(CollectionKind::Map), Some(size)) => plural(size, "entry", "entries"),
+            (Some(CollectionKind::List | CollectionKind::Set), Some(size)) => plural(size, "element", "elements"),
+            _ => value::brief(self.analysed.heap, object),
+        }
+    }
+
+    fn fields_text(&self, session: &Session) -> String {
+        if self.fields.is_empty() {
+            return String::new();
+        }
+        let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
+        let is_inherited = self.fields.iter().any(|field| field.class != self.fields[0].class);
+        let mut class = "";
+        for field in &self.fields {
+            if is_inherited && field.class != class {
+                class = &field.class;
+                table.row([shown(class)]);
+            }
+            let indent = if is_inherited { "  " } else { "" };
+            let [type_name, retained, text] = self.beside(&field.value, &field.type_name, session);
+            table.row([format!("{indent}{}", shown(&field.name)), self.plain(&field.value), type_name, retained, text]);
+        }
+        format!("\n{}\n{}", session.terminal.bold("fields"), table.render())
+    }
+
+    fn elements_text(&self, session: &Session) -> String {
+        if self.elements.is_empty() || self.array.is_some_and(|array| matches!(array.element, "byte" | "char")) {
+            return String::new();
+        }
+        let mut text = format!("\n{}\n", session.terminal.bold("elements"));
+        if self.has_numbers() {
+            let mut table = Table::new(&[Align::Right; NUMBERS + 1]);
+            for line in self.elements.chunks(NUMBERS) {
+                let first = line.first().map(|(index, _)| format!("[{index}]"));
+                table.row(first.into_iter().chain(line.iter().map(|(_, value)| self.plain(value))));
+            }
+            text.push_str(&table.render());
+        } else {
+            let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
+            for (index, value) in &self.elements {
+                let [type_name, retained, brief] = self.beside(value, "", session);
+                table.row([format!("[{index}]"), self.plain(value), type_name, retained, brief]);
+            }
+            text.push_str(&table.render());
+        }
+        if self.omitted_elements() > 0 {
+            let all = self.array.map_or(0, |array| array.length);
+            let all = plural(all, "element", "elements");
+            text.push_str(&format!("  showing {} of {all}\n", count(self.elements.len() as u64)));
+        }
+        text
+    }
+
+    fn entries_text(&self, session: &Session) -> String {
+        let Some(Collection { size, entries, .. }) = &self.collection else { return String::new() };
+        if entries.is_empty() {
+            return String::new();
+        }
+        let is_map = entries.iter().any(|(key, _)| key.is_some());
+        let of_map = [Align::Left, Align::Right, Align::Left, Align::Left, Align::Right, Align::Right];
+        let mut table = Table::new(if is_map { &of_map } else { &of_map[3..] });
+        for (key, value) in entries {
+            let key = key.as_ref().map(|key| self.entry(key)).map(|(text, id)| [text, id, "→".to_owned()]);
+            let (text, id) = self.entry(value);
+            let retained = value.object().map_or_else(String::new, |object| retains(self.analysed, object, session));
+            table.row(key.into_iter().flatten().chain([text, id, retained]));
+        }
+        let mut text = format!("\n{}\n{}", session.terminal.bold("entries"), table.render());
+        let shown = entries.len() as u64;
+        match size {
+            Some(size) if *size > shown => {
+                text.push_str(&format!("  showing {} of {}\n", count(shown), plural(*size, "entry", "entries")));
+            }
+            None => text.push_str(&format!("  showing the first {}\n", count(shown))),
+            Some(_) => {}
+        }
+        text
+    }
+
+    /// A key or a value: its text, or its type, and the object.
+    fn entry(&self, value: &Shown) -> (String, String) {
+        let Some(object) = value.object() else { return (self.plain(value), String::new()) };
+        let text = match (value::brief(self.analysed.heap, object), self.brief(object)) {
+            (value, _) if !value.is_empty() => value,
+            (_, size) if size.is_empty() => self.analysed.describe(object),
+            (_, size) => format!("{} of {size}", self.analysed.describe(object)),
+        };
+        (text, self.analysed.heap.id(object))
+    }
+}
+
+impl Collection {
+    fn of(collections: &Collections<'_, '_>, object: ObjectId, most: u64) -> Option<Self> {
+        let kind = collections.kind(object).filter(|kind| *kind != CollectionKind::Buffer)?;
+        let mut entries = Vec::new();
+        let mut is_complete = true;
+        collections.entries(object, |Entry { key, value }| {
+            if entries.len() as u64 == most {
+                is_complete = false;
+                return ControlFlow::Break(());
+            }
+            entries.push((key.map(Shown::of), Shown::of(value)));
+            ControlFlow::Continue(())
+        });
+        let counted = is_complete.then_some(entries.len() as u64);
+        Some(Self { kind, size: collections.size(object).or(counted), entries })
+    }
+}
