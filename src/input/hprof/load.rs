@@ -14,6 +14,7 @@
 //!   is short, and that of a java.lang.ref.Finalizer, which the JVM keeps until `finalize` has run. Eclipse MAT takes both for
 //!   strong as well.
 
+use super::class_cache::ClassCache;
 use super::members::Members;
 use super::naming::class_name;
 use super::objects::Object;
@@ -61,6 +62,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         types: &types,
         held_classes,
         builder: &mut builder,
+        classes: ClassCache::default(),
         faults: Faults::default(),
     }
     .add(bytes, &positions, options.progress);
@@ -83,7 +85,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
 /// object of an id counts. No record stands at offset 0, which is none.
 fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Progress<'_>) -> (Offsets, u64) {
     let mut positions = Offsets::zeros(addresses.len(), bytes.len() as u64);
-    let mut fields = 0u64;
+    let (mut fields, mut values) = (0u64, 0u64);
     let mut add = |id, offset| {
         if let Some(row) = addresses.at(id)
             && positions.get(row.index()) == 0
@@ -99,21 +101,22 @@ fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Pro
     let third = bytes.len() as u64 / 3;
     loop {
         while let Some(Ok((offset, object))) = records.next_object() {
-            let own = match &object {
-                Object::Instance(instance) => instance.values.len().checked_div(scan.ids.bytes()).unwrap_or(0) as u64,
-                _ => 0,
-            };
+            if let Object::Instance(instance) = &object {
+                values = values.saturating_add(instance.values.len() as u64);
+            }
             // One more for the class.
-            fields = fields.saturating_add(own).saturating_add(1);
+            fields = fields.saturating_add(1);
             add(object.id(), offset);
         }
         match records.next() {
             Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(object.id(), offset),
             Some(Ok((offset, Rec::Top { .. }))) => progress(third.saturating_add(offset / 3)),
             Some(Ok(_)) => {}
-            Some(Err(_)) | None => return (positions, fields),
+            Some(Err(_)) | None => break,
         }
     }
+    let width = scan.ids.bytes() as u64;
+    (positions, fields.saturating_add(values.checked_div(width).unwrap_or(0)))
 }
 
 /// The types of the heap.
@@ -189,6 +192,8 @@ struct Rows<'s, 'a> {
     held_classes: Vec<Option<ObjectId>>,
     class_label: Label,
     builder: &'s mut HeapBuilder<'a>,
+    /// Positions of classes; `u32::MAX` for those that are not in the file.
+    classes: ClassCache,
     faults: Faults,
 }
 
@@ -196,7 +201,6 @@ impl<'a> Rows<'_, 'a> {
     fn add(mut self, bytes: &'a [u8], positions: &Offsets, progress: Progress<'_>) {
         let end = bytes.len() as u64;
         let (third, steps) = (end / 3, (positions.len() as u64 / 65536).saturating_add(1));
-        let mut last = None;
         for row in 0..positions.len() {
             if row % 65536 == 0 {
                 let done = (third / 65536).saturating_mul((row as u64 / 65536).min(65536)).checked_div(steps).unwrap_or(0);
@@ -204,7 +208,7 @@ impl<'a> Rows<'_, 'a> {
             }
             let mut cursor = Cursor::at(bytes, positions.get(row));
             match read_heap_record(&mut cursor, self.scan.ids) {
-                Ok(HeapRec::Object(object)) => self.add_object(&object, &mut last),
+                Ok(HeapRec::Object(object)) => self.add_object(&object),
                 Ok(HeapRec::ClassDump(class)) => self.add_class(class.id),
                 // Every row has a record that was read before.
                 Ok(_) | Err(_) => {
@@ -220,24 +224,28 @@ impl<'a> Rows<'_, 'a> {
         self.builder.warn(WarningKind::UnknownSuperclasses, broken.0);
     }
 
-    fn add_object(&mut self, object: &Object<'_>, last: &mut Option<(u64, usize)>) {
+    /// The position of a class.
+    #[inline]
+    fn class(&mut self, id: u64) -> Option<usize> {
+        let table = &self.scan.classes;
+        let find = || table.index(id).and_then(|index| u32::try_from(index).ok()).unwrap_or(u32::MAX);
+        let index = self.classes.get_or_find(id, find);
+        (index != u32::MAX).then_some(index as usize)
+    }
+
+    fn add_object(&mut self, object: &Object<'_>) {
         let (ids, rule) = (self.scan.ids, self.scan.sizes.rule);
         match object {
             Object::Instance(instance) => {
-                let index = match *last {
-                    Some((class, index)) if class == instance.class => Some(index),
-                    _ => self.scan.classes.index(instance.class),
-                };
-                let Some(index) = index else {
+                let Some(index) = self.class(instance.class) else {
                     self.faults.classless += 1;
                     self.builder.add_object(self.types.unknown, rule.base().saturating_add(instance.values.len() as u64));
                     return;
                 };
-                *last = Some((instance.class, index));
                 self.add_instance(index, instance.values);
             }
             Object::ObjectArray(array) => {
-                let index = self.scan.classes.index(array.class);
+                let index = self.class(array.class);
                 let type_id = index.and_then(|index| self.types.of_class.get(index));
                 self.faults.classless += u64::from(type_id.is_none());
                 let type_id = type_id.copied().unwrap_or(self.types.unknown_array);

@@ -59,6 +59,7 @@
 //! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`], [`values`] and `members` (fields and elements);
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours` (distances) and `inference`.
 
+mod class_cache;
 pub mod classes;
 mod fields;
 pub mod header;

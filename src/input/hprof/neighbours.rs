@@ -9,12 +9,15 @@
 //!   graph (ZGC) and for classes. The sample is the whole heap until there are more than [`SAMPLE`] objects; then half
 //!   of the pages go, and again. Which ones depends on nothing but their addresses.
 
+use super::class_cache::ClassCache;
 use super::objects::Object;
 use super::primitives::IdSize;
 use rustc_hash::FxHashMap;
 
 /// Objects in the sample. Half a million takes 8 MiB.
 const SAMPLE: usize = 1 << 19;
+/// Objects in the sample if the file is in the order of addresses, so that nearly all neighbours are known without it.
+const SMALL_SAMPLE: usize = 1 << 16;
 /// Bytes of a page of the sample: log2.
 const PAGE: u32 = 14;
 /// Pages without objects that may stand between neighbours.
@@ -127,13 +130,14 @@ impl Distances {
 #[derive(Debug)]
 pub(super) struct Watch {
     rows: FxHashMap<u64, u32>,
-    /// The last class of instances and of arrays: objects of one class often follow each other.
-    last_class: [Option<(u64, u32)>; 2],
+    cache: ClassCache,
     last: Option<(u64, What)>,
     distances: Distances,
     /// All addresses, bit by bit.
     bits: u64,
     objects: u64,
+    /// Objects whose address is below that of the object before, or equal to it.
+    descents: u64,
     sample: Vec<(u64, What)>,
     /// The largest hash of a page in the sample.
     limit: u64,
@@ -143,11 +147,12 @@ impl Default for Watch {
     fn default() -> Self {
         Self {
             rows: FxHashMap::default(),
-            last_class: [None; 2],
+            cache: ClassCache::default(),
             last: None,
             distances: Distances::default(),
             bits: 0,
             objects: 0,
+            descents: 0,
             sample: Vec::new(),
             limit: u64::MAX,
         }
@@ -162,20 +167,21 @@ impl Watch {
         let id = object.id();
         let (what, row) = match object {
             Object::Instance(instance) => {
-                let row = self.row(instance.class, 0);
+                let row = self.row(instance.class);
                 (What::Instance(row), Some(row as usize))
             }
-            Object::ObjectArray(array) => (What::References(array.count), Some(self.row(array.class, 1) as usize)),
+            Object::ObjectArray(array) => (What::References(array.count), Some(self.row(array.class) as usize)),
             Object::PrimitiveArray(array) if array.element.size(ids) <= 4 => match u32::try_from(array.size(ids)) {
                 Ok(bytes) => (What::Numbers(bytes), None),
                 Err(_) => (What::Other, None),
             },
             Object::PrimitiveArray(_) => (What::Other, None),
         };
-        if let Some((before, last)) = self.last.replace((id, what))
-            && before < id
-        {
-            self.distances.see(last, id.saturating_sub(before));
+        if let Some((before, last)) = self.last.replace((id, what)) {
+            match before < id {
+                true => self.distances.see(last, id.saturating_sub(before)),
+                false => self.descents = self.descents.saturating_add(1),
+            }
         }
         self.add(id, what);
         row
@@ -197,7 +203,8 @@ impl Watch {
 
     fn keep(&mut self, id: u64, what: What) {
         self.sample.push((id, what));
-        while self.sample.len() >= SAMPLE && self.limit > 0 {
+        let room = if self.descents < self.objects / 64 { SMALL_SAMPLE } else { SAMPLE };
+        while self.sample.len() >= room && self.limit > 0 {
             self.limit /= 2;
             let limit = self.limit;
             self.sample.retain(|(id, _)| hash(id >> PAGE) <= limit);
@@ -205,19 +212,14 @@ impl Watch {
     }
 
     #[inline]
-    fn row(&mut self, class: u64, kind: usize) -> u32 {
-        match self.last_class.get(kind) {
-            Some(Some((last, row))) if *last == class => *row,
-            _ => {
-                let Self { rows, distances, .. } = self;
-                let row = *rows.entry(class).or_insert_with(|| {
-                    distances.classes.push(Distance::NONE);
-                    (distances.classes.len() as u32).saturating_sub(1)
-                });
-                self.last_class.get_mut(kind).into_iter().for_each(|last| *last = Some((class, row)));
-                row
-            }
-        }
+    fn row(&mut self, class: u64) -> u32 {
+        let Self { rows, distances, cache, .. } = self;
+        cache.get_or_find(class, || {
+            *rows.entry(class).or_insert_with(|| {
+                distances.classes.push(Distance::NONE);
+                (distances.classes.len() as u32).saturating_sub(1)
+            })
+        })
     }
 
     /// What was seen.
