@@ -13,6 +13,10 @@ use crate::input::{self, Format, ReadOptions};
 const BYTES_PER_OBJECT: u64 = 16;
 const BYTES_PER_REFERENCE: u64 = 8;
 
+/// What an executable takes: types of objects and marks of what was visited, and tables of a program in proportion to its file.
+const TYPED_BYTES_PER_OBJECT: u64 = 20;
+const BYTES_PER_PROGRAM_BYTE: u64 = 4;
+
 /// References of an object where the format does not tell how many there are before the graph is built.
 const USUAL_REFERENCES: u64 = 3;
 
@@ -31,7 +35,7 @@ pub(super) enum Work {
     Analysis,
 }
 
-/// Looks at how many objects there are, and whether they fit. No snapshot means the last one, of which it is not known yet whether
+/// Looks at how many objects there are, and whether they fit, with the types that `program` gives them. No snapshot means the last one, of which it is not known yet whether
 /// it is whole: then it is the largest that counts.
 ///
 /// # Errors
@@ -41,19 +45,21 @@ pub(super) fn refuse_too_large(
     work: Work,
     input: &Input,
     snapshot: Option<Snapshot>,
+    program: Option<&[u8]>,
     common: &Common,
 ) -> anyhow::Result<()> {
     let most = most_memory(input, common);
     let bytes = input.bytes().len() as u64;
+    let needs = |objects, references| needs(work, objects, references).saturating_add(needs_of_types(program, objects));
     // Most files are so small that nothing in them can be too much; counting takes a pass.
-    let bound = needs(work, bytes / SMALLEST_OBJECT, bytes);
+    let bound = needs(bytes / SMALLEST_OBJECT, bytes);
     if input.format != Format::Mvmheap && bound <= most {
         return Ok(());
     }
     // Summary blocks tell at once, in the formats that have them.
     let counts = [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
     let Some((objects, references)) = counts else { return Ok(()) };
-    let needed = needs(work, objects, references);
+    let needed = needs(objects, references);
     if needed <= most {
         return Ok(());
     }
@@ -80,6 +86,13 @@ fn needs(work: Work, objects: u64, references: u64) -> u64 {
         Work::Copy => loaded,
         Work::Analysis => loaded.saturating_add(memory_estimate(objects, references)),
     }
+}
+
+/// Bytes at the peak for naming objects by an executable (`--exe`).
+fn needs_of_types(program: Option<&[u8]>, objects: u64) -> u64 {
+    let Some(program) = program else { return 0 };
+    let tables = (program.len() as u64).saturating_mul(BYTES_PER_PROGRAM_BYTE);
+    objects.saturating_mul(TYPED_BYTES_PER_OBJECT).saturating_add(tables)
 }
 
 fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool) -> Option<(u64, u64)> {

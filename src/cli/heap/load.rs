@@ -39,13 +39,14 @@ pub(crate) fn load_for<'a>(
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<Loaded<'a>> {
-    refuse_too_large(command, work, input, snapshot, &session.common)?;
+    let program = roots.exe.as_deref().map(|path| open_program(path, input)).transpose()?;
+    let program = program.as_ref().map(Source::bytes);
+    refuse_too_large(command, work, input, snapshot, program, &session.common)?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
     let mut options = load_options(snapshot, roots, &reached);
-    let program = roots.exe.as_deref().map(|path| open_program(path, input)).transpose()?;
-    if let Some(program) = &program {
-        options = options.executable(Executable { bytes: program.bytes(), guesses: !roots.no_guess });
+    if let Some(bytes) = program {
+        options = options.executable(Executable { bytes, guesses: !roots.no_guess });
     }
     input::load(input.format, input.bytes(), options).map_err(|error| match (error.kind(), &roots.exe) {
         (ErrorKind::Executable, Some(path)) => InputError::new(path, error).into(),

@@ -1,20 +1,23 @@
-//! What DWARF says of a program: types that have no descriptor, globals, and the variables of functions.
+//! What DWARF says of a program: types that have no descriptor, globals (here), and the variables of functions (`variables`).
 //!
 //! Facts about Go's DWARF are from `cmd/link/internal/ld/dwarf.go` and `cmd/internal/dwarf`, verified on executables of
 //! Go 1.19 to 1.27: version 4 up to 1.24 and in Mach-O, 5 since 1.25.
 
+mod sections;
+mod variables;
+
 use super::image::Image;
 use super::types::{Field, Kind, Type, TypeRef, Types};
 use crate::error::{Error, Result};
-use flate2::bufread::ZlibDecoder;
 use gimli::{
     AttributeValue, DebugInfoOffset, DebuggingInformationEntry, DwAt, Dwarf, EndianSlice, Expression, Operation, RunTimeEndian,
-    SectionId, Unit, UnitOffset, constants as dw,
+    Unit, UnitOffset, constants as dw,
 };
-use object::{CompressionFormat, Object, ObjectSection};
 use rustc_hash::FxHashMap;
-use std::borrow::Cow;
-use std::io::Read;
+pub(super) use sections::Sections;
+use std::cell::Cell;
+use variables::Known;
+pub(super) use variables::{Capture, Variable};
 
 type Slice<'d> = EndianSlice<'d, RunTimeEndian>;
 type Entry<'d> = DebuggingInformationEntry<Slice<'d>>;
@@ -31,115 +34,12 @@ mod go {
     pub(super) const CLOSURE_OFFSET: DwAt = DwAt(0x2907);
 }
 
-/// The sections of DWARF, decompressed.
-#[derive(Debug, Default)]
-pub(super) struct Sections<'a> {
-    list: Vec<(&'static str, Cow<'a, [u8]>)>,
-    big_endian: bool,
-}
-
-/// What a compressed section may grow to for each of its bytes; zlib reaches 1032.
-const MAX_RATIO: u64 = 64;
-
-impl<'a> Sections<'a> {
-    /// Decompresses the sections of DWARF. `None` if there is no `.debug_info`.
-    ///
-    /// # Errors
-    /// `Corrupt` if a section cannot be decompressed.
-    pub(super) fn load(image: &Image<'a>) -> Result<Option<Self>> {
-        let mut sections = Self { list: Vec::new(), big_endian: image.big_endian };
-        for name in IDS.iter().map(|id| id.name()) {
-            if let Some(bytes) = section(image, name)? {
-                sections.list.push((name, bytes));
-            }
-        }
-        let has_info = sections.list.iter().any(|(name, bytes)| *name == SectionId::DebugInfo.name() && !bytes.is_empty());
-        Ok(has_info.then_some(sections))
-    }
-
-    fn get(&self, id: SectionId) -> Slice<'_> {
-        let bytes = self.list.iter().find(|(name, _)| *name == id.name()).map_or(&[][..], |(_, bytes)| bytes);
-        EndianSlice::new(bytes, if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little })
-    }
-}
-
-const IDS: [SectionId; 10] = [
-    SectionId::DebugAbbrev,
-    SectionId::DebugAddr,
-    SectionId::DebugInfo,
-    SectionId::DebugLine,
-    SectionId::DebugLineStr,
-    SectionId::DebugLoc,
-    SectionId::DebugLocLists,
-    SectionId::DebugRngLists,
-    SectionId::DebugStr,
-    SectionId::DebugStrOffsets,
-];
-
-/// A section by its ELF name, also as `.zdebug_…` and as Mach-O spells it in 16 bytes.
-fn section<'a>(image: &Image<'a>, name: &str) -> Result<Option<Cow<'a, [u8]>>> {
-    let old = name.replacen(".debug_", ".zdebug_", 1);
-    let mach = name.replacen(".debug_", "__debug_", 1);
-    let old_mach = name.replacen(".debug_", "__zdebug_", 1);
-    let cut = |name: &str| name.get(..16).unwrap_or(name).to_owned();
-    let names = [name.to_owned(), old, cut(&mach), cut(&old_mach)];
-    let found = image.file.sections().find(|section| section.name().is_ok_and(|found| names.iter().any(|name| name == found)));
-    let Some(section) = found else { return Ok(None) };
-    let damaged = |why: String| Error::executable(format!("damaged section {name} of the executable: {why}"));
-    let stored = section.compressed_data().map_err(|error| damaged(error.to_string()))?;
-    let (data, size) = match (stored.format, stored.data.strip_prefix(b"ZLIB")) {
-        (CompressionFormat::None, Some(rest)) => {
-            let Some((size, data)) = rest.split_first_chunk() else { return Err(damaged("its header is cut short".to_owned())) };
-            (data, u64::from_be_bytes(*size))
-        }
-        (CompressionFormat::None, None) => return Ok(Some(Cow::Borrowed(stored.data))),
-        (CompressionFormat::Zlib, _) => (stored.data, stored.uncompressed_size),
-        (format, _) => return Err(damaged(format!("its compression ({format:?}) is not supported"))),
-    };
-    if size > (data.len() as u64).saturating_mul(MAX_RATIO) {
-        return Err(damaged(format!("{} bytes claim to be {size}", data.len())));
-    }
-    let mut bytes = Vec::new();
-    ZlibDecoder::new(data).take(size).read_to_end(&mut bytes).map_err(|error| damaged(error.to_string()))?;
-    Ok(Some(Cow::Owned(bytes)))
-}
-
 /// A global variable. The address is a link address.
 #[derive(Clone, Debug)]
 pub(super) struct Global {
     pub(super) name: String,
     pub(super) address: u64,
     pub(super) of: TypeRef,
-}
-
-/// A variable of a function at a place in its code.
-#[derive(Clone, Debug)]
-pub(super) struct Variable {
-    pub(super) name: String,
-    pub(super) of: TypeRef,
-    /// Where its parts are in memory. Parts in registers are left out: a dump has no registers.
-    pub(super) pieces: Vec<Piece>,
-    /// Its address is taken, so that the frame does not list its words as pointers although they are alive.
-    pub(super) is_stack_object: bool,
-}
-
-/// A part of a variable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Piece {
-    /// Offset of the part in the value.
-    pub(super) offset: u64,
-    /// Its bytes; `None` for the whole value.
-    pub(super) size: Option<u64>,
-    /// Its address less the canonical frame address, which is the end of the frame's contents.
-    pub(super) from_cfa: i64,
-}
-
-/// A variable that a closure captured.
-#[derive(Clone, Debug)]
-pub(super) struct Capture {
-    pub(super) name: String,
-    pub(super) of: TypeRef,
-    pub(super) offset: u64,
 }
 
 /// The debugging information of a program.
@@ -159,12 +59,18 @@ pub(super) struct Debug<'d> {
     known: FxHashMap<usize, TypeRef>,
     /// Types whose parts have not been read yet.
     open: Vec<(usize, TypeRef)>,
+    /// Variables of functions that have been read.
+    variables: Known,
+    /// Entries and locations that may still be read. In a hostile file all of them could be parts of each other.
+    budget: Cell<u64>,
 }
 
 /// Typedefs that may follow each other.
 const MAX_TYPEDEFS: usize = 16;
 /// Entries of one function that are read at most.
 const MAX_ENTRIES: usize = 1 << 16;
+/// Entries and locations that are read again beyond one for each byte of `.debug_info`, which stacks of many functions need.
+const MAX_READ_AGAIN: u64 = 1 << 24;
 
 impl<'d> Debug<'d> {
     /// Finds all units, functions and globals.
@@ -183,6 +89,8 @@ impl<'d> Debug<'d> {
             pointer_size: image.pointer_size,
             known: FxHashMap::default(),
             open: Vec::new(),
+            variables: Known::default(),
+            budget: Cell::new(MAX_READ_AGAIN.saturating_add(sections.length())),
         };
         let mut headers = debug.dwarf.units();
         while let Some(header) = headers.next().map_err(damaged)? {
@@ -235,6 +143,12 @@ impl<'d> Debug<'d> {
             }
         }
         Ok(())
+    }
+
+    /// Takes from what may still be read. `None` if nothing is left.
+    fn spend(&self, count: u64) -> Option<()> {
+        self.budget.set(self.budget.get().checked_sub(count)?);
+        Some(())
     }
 
     fn name(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>) -> Option<String> {
@@ -374,6 +288,7 @@ impl<'d> Debug<'d> {
         }
         let level = entries.next_depth();
         while !entries.is_empty() && entries.next_depth() >= level && children.len() < MAX_ENTRIES {
+            self.spend(1)?;
             let depth = entries.next_depth();
             if entries.read_entry(&mut child).ok()? && depth == level {
                 children.push(child.clone());
@@ -445,120 +360,6 @@ impl<'d> Debug<'d> {
         names.sort_unstable();
         names
     }
-
-    /// The variables of the function with this entry that are in memory at `pc`, inlined calls included.
-    pub(super) fn variables(&mut self, entry: u64, pc: u64, types: &mut Types) -> Vec<Variable> {
-        let mut variables = Vec::new();
-        self.each_variable(entry, |debug, unit, child, declared| {
-            let (is_stack_object, pieces) = debug.pieces(unit, child, pc)?;
-            let target = debug.target(unit, declared, dw::DW_AT_type)?;
-            variables.push((debug.name(unit, declared)?, target, is_stack_object, pieces));
-            Some(())
-        });
-        let typed = variables.into_iter().map(|(name, target, is_stack_object, pieces)| Variable {
-            name,
-            of: self.of(target, types),
-            pieces,
-            is_stack_object,
-        });
-        let variables = typed.collect();
-        self.finish(types);
-        variables
-    }
-
-    /// The types of all variables of a function, whether they are in memory or not.
-    pub(super) fn variable_types(&mut self, entry: u64, types: &mut Types) -> Vec<TypeRef> {
-        let mut targets = Vec::new();
-        self.each_variable(entry, |debug, unit, _, declared| {
-            targets.push(debug.target(unit, declared, dw::DW_AT_type)?);
-            Some(())
-        });
-        let list = targets.into_iter().map(|target| self.of(target, types)).collect();
-        self.finish(types);
-        list
-    }
-
-    /// The variables that closures of a function capture, by offset; since Go 1.23.
-    pub(super) fn captures(&mut self, entry: u64, types: &mut Types) -> Vec<Capture> {
-        let mut captures = Vec::new();
-        self.each_variable(entry, |debug, unit, child, declared| {
-            let offset = debug.number(child, go::CLOSURE_OFFSET)?;
-            captures.push((debug.name(unit, declared)?, debug.target(unit, declared, dw::DW_AT_type)?, offset));
-            Some(())
-        });
-        let mut captures: Vec<Capture> =
-            captures.into_iter().map(|(name, target, offset)| Capture { name, of: self.of(target, types), offset }).collect();
-        self.finish(types);
-        captures.sort_by_key(|capture| capture.offset);
-        captures
-    }
-
-    /// Visits every variable and parameter below a function: the entry itself, and the one that declares its name and type,
-    /// which is another one where a call was inlined.
-    fn each_variable(&self, entry: u64, mut visit: impl FnMut(&Self, &Unit<Slice<'d>>, &Entry<'d>, &Entry<'d>) -> Option<()>) {
-        let mut walk = || -> Option<()> {
-            let (number, offset) = self.functions.get(&entry).copied()?;
-            let unit = self.units.get(number as usize)?;
-            let mut entries = unit.entries_raw(Some(offset)).ok()?;
-            let mut child = DebuggingInformationEntry::null();
-            let level = entries.next_depth();
-            entries.read_entry(&mut child).ok()?;
-            for _ in 0..MAX_ENTRIES {
-                if entries.is_empty() || entries.next_depth() <= level {
-                    return Some(());
-                }
-                if !entries.read_entry(&mut child).ok()? {
-                    continue;
-                }
-                if !matches!(child.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter) {
-                    continue;
-                }
-                match self.target(unit, &child, dw::DW_AT_abstract_origin).and_then(|origin| self.entry(origin)) {
-                    Some((number, origin)) => visit(self, self.units.get(number as usize)?, &child, &origin),
-                    None => visit(self, unit, &child, &child),
-                };
-            }
-            Some(())
-        };
-        walk();
-    }
-
-    /// Where a variable is in memory at `pc`, and whether it is there in the whole function.
-    fn pieces(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>, pc: u64) -> Option<(bool, Vec<Piece>)> {
-        let value = entry.attr_value(dw::DW_AT_location)?;
-        if let Some(location) = value.exprloc_value() {
-            return Some((true, pieces(unit, location)));
-        }
-        let mut list = self.dwarf.attr_locations(unit, value).ok()??;
-        while let Some(range) = list.next().ok()? {
-            if (range.range.begin..range.range.end).contains(&pc) {
-                return Some((false, pieces(unit, range.data)));
-            }
-        }
-        None
-    }
-}
-
-/// The parts of a location that are in memory.
-fn pieces(unit: &Unit<Slice<'_>>, location: Expression<Slice<'_>>) -> Vec<Piece> {
-    let mut pieces = Vec::new();
-    let mut operations = location.operations(unit.encoding());
-    let (mut offset, mut place) = (0u64, None);
-    while let Ok(Some(operation)) = operations.next() {
-        match operation {
-            Operation::CallFrameCFA => place = Some(0i64),
-            Operation::FrameOffset { offset } => place = Some(offset),
-            Operation::PlusConstant { value } => place = place.map(|place: i64| place.wrapping_add(value as i64)),
-            Operation::Piece { size_in_bits, .. } => {
-                let size = size_in_bits / 8;
-                pieces.extend(place.take().map(|from_cfa| Piece { offset, size: Some(size), from_cfa }));
-                offset = offset.wrapping_add(size);
-            }
-            _ => place = None,
-        }
-    }
-    pieces.extend(place.map(|from_cfa| Piece { offset, size: None, from_cfa }));
-    pieces
 }
 
 /// The package of a qualified name: all before the first dot after the last slash that is outside of type arguments.

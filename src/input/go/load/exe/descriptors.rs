@@ -13,7 +13,6 @@ pub(super) struct Descriptor {
     pub(super) size: u64,
     /// Bytes of the prefix that holds pointers.
     pub(super) pointer_bytes: u64,
-    pub(super) hash: u64,
     pub(super) kind: Kind,
     /// The bitmap of pointer words, if the descriptor has one rather than a program that makes it.
     pub(super) bitmap: Option<u64>,
@@ -215,7 +214,6 @@ impl<'p, 'a> Reader<'p, 'a> {
             address,
             size,
             pointer_bytes: part(Part::PointerBytes)?,
-            hash: part(Part::Hash)?,
             bitmap: (bitmap != 0 && !is_program && !is_made_later).then_some(bitmap),
             direct: if self.program.at_least(26) { flags & DIRECT != 0 } else { kind_byte & 32 != 0 },
             short_name: String::from_utf8_lossy(name).into_owned(),

@@ -166,7 +166,7 @@ impl Propagation<'_, '_, '_, '_> {
     fn places(&mut self, frame: &StackFrame<'_>) -> Vec<Place> {
         let end = frame.sp.wrapping_add(frame.contents.len() as u64);
         let mut places = Vec::new();
-        for variable in self.variables(frame) {
+        for variable in self.variables(frame).iter() {
             let Some(size) = self.types.get(variable.of).map(|of| of.size) else { continue };
             for piece in &variable.pieces {
                 let size = piece.size.unwrap_or(size);

@@ -18,19 +18,11 @@ pub(super) struct Program<'a> {
 /// The addresses that the runtime knows of its program (`runtime.moduledata`). Link addresses; ends are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Module {
-    /// The structure itself.
-    pub(super) address: u64,
     pub(super) text: (u64, u64),
     pub(super) data: (u64, u64),
     pub(super) bss: (u64, u64),
     /// The descriptors of types.
     pub(super) types: (u64, u64),
-    /// Tables of offsets of types and of addresses of itabs, up to 1.26: address and length.
-    pub(super) typelinks: (u64, u64),
-    pub(super) itablinks: (u64, u64),
-    /// Where descriptors follow each other without gaps, and the itabs, from 1.27 on.
-    pub(super) described: Option<(u64, u64)>,
-    pub(super) itabs: Option<(u64, u64)>,
 }
 
 /// The table of functions (pclntab).
@@ -214,45 +206,14 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
     }
     take(3); // end, gcdata, gcbss
     let start = word(take(1))?;
-    let length = if minor >= 27 { Some(word(take(1))?) } else { None };
-    let end = word(take(1))?;
-    let itabs = if minor >= 27 { Some((word(take(1))?, word(take(1))?)) } else { None };
-    take(2); // rodata, gofunc
-    if minor >= 26 {
-        take(1); // epclntab
+    if minor >= 27 {
+        take(1); // typedesclen
     }
-    take(3); // textsectmap
-    let (typelinks, itablinks) = if minor < 27 {
-        let (types, itabs) = (take(3), take(3));
-        ((word(types)?, word(types.wrapping_add(1))?), (word(itabs)?, word(itabs.wrapping_add(1))?))
-    } else {
-        Default::default()
-    };
+    let end = word(take(1))?;
     if start >= end || !image.contains(start) || !image.contains(end.wrapping_sub(1)) {
         return None;
     }
-    let within = |offset: u64, length: u64| {
-        let from = start.checked_add(offset)?;
-        let to = from.checked_add(length)?;
-        (to <= end).then_some((from, to))
-    };
-    Some(Module {
-        address,
-        text: pair(word::TEXT)?,
-        data: pair(word::DATA)?,
-        bss: pair(word::BSS)?,
-        types: (start, end),
-        typelinks,
-        itablinks,
-        described: match length {
-            Some(length) => Some(within(0, length)?),
-            None => None,
-        },
-        itabs: match itabs {
-            Some((offset, length)) => Some(within(offset, length)?),
-            None => None,
-        },
-    })
+    Some(Module { text: pair(word::TEXT)?, data: pair(word::DATA)?, bss: pair(word::BSS)?, types: (start, end) })
 }
 
 impl Functions {

@@ -1,0 +1,204 @@
+//! The evidence that propagation begins with: records of the dump, globals, and words that are interfaces, channels or
+//! closures by their looks.
+
+use super::super::debug::Global;
+use super::super::objects::{self, Fit, Level, Typed};
+use super::super::types::{Kind, TypeRef};
+use super::{HEADER, Item, Propagation};
+use crate::input::go::roots::Segment;
+use crate::model::heap::ObjectId;
+use rustc_hash::FxHashMap;
+
+impl<'a> Propagation<'_, '_, '_, 'a> {
+    /// Begins with what the dump itself says: headers, finalizers, closures of the runtime.
+    pub(in super::super) fn add_records(&mut self) {
+        for row in 0..self.placed.sizes.len() {
+            let object = ObjectId(row as u32);
+            if !self.reader.may_have_header(self.placed.sizes.get(row)) {
+                continue;
+            }
+            let (contents, fields) = self.memory(object);
+            let (header, Some(address)) = self.header(contents, fields) else { continue };
+            let start = self.reader.addresses.address(object).unwrap_or(0);
+            if let Some(of) = self.type_at(address) {
+                let size = self.types.get(of).map_or(0, |of| of.size);
+                let count = (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
+                let exact = objects::size_class(size.saturating_add(header)) == contents.len() as u64;
+                let count = if exact { 1 } else { count };
+                self.queue.push(Item { address: start.wrapping_add(header), of, count, level: Level::Header, from_slice: true });
+            }
+        }
+        let facts = self.facts;
+        for finalizer in &facts.finalizers {
+            if let Some(Kind::Pointer { element }) =
+                self.type_at(finalizer.object_type).and_then(|of| self.types.get(of)).map(|of| &of.kind)
+            {
+                let element = *element;
+                self.add(finalizer.object, element, 1, Level::Dynamic);
+            }
+            self.function(finalizer.funcval, Level::Dynamic);
+        }
+        let [g, m, defer, panic] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic"].map(|name| self.named(name));
+        for stack in &facts.stacks {
+            self.function(stack.goroutine.ctxt, Level::Dynamic);
+            self.add_known(stack.goroutine.addr, g);
+            self.add_known(stack.goroutine.m, m);
+        }
+        facts.threads.iter().for_each(|address| self.add_known(*address, m));
+        for record in &facts.defers {
+            self.add_known(record.addr, defer);
+        }
+        for record in &facts.panics {
+            self.add_known(record.addr, panic);
+            let argument = self.type_at(record.arg_type);
+            if let Some(argument) = argument {
+                self.value(argument, record.arg_data);
+            }
+        }
+        for defer in &facts.defers {
+            self.function(defer.funcval, Level::Dynamic);
+        }
+        self.drain();
+    }
+
+    pub(super) fn add_known(&mut self, address: u64, of: Option<TypeRef>) {
+        if let Some(of) = of {
+            self.add(address, of, 1, Level::Dynamic);
+        }
+    }
+
+    /// The value of a dynamic type that the data word of an interface leads to, or is.
+    pub(super) fn value(&mut self, of: TypeRef, data: u64) {
+        let Some(described) = self.types.get(of) else { return };
+        match (described.direct, &described.kind) {
+            (false, _) => self.add(data, of, 1, Level::Dynamic),
+            (true, Kind::Pointer { element }) => {
+                let element = *element;
+                self.add(data, element, 1, Level::Dynamic);
+            }
+            (true, Kind::Map { .. }) => self.map(data, of, Level::Dynamic),
+            (true, Kind::Function) => self.function(data, Level::Dynamic),
+            (true, Kind::Channel { .. }) => {
+                let of = self.hidden.channel(of, &mut self.types, &mut self.layouts, self.word);
+                self.put(data, of, Level::Dynamic);
+            }
+            (true, _) => {}
+        }
+    }
+
+    /// Follows all globals that are in the dump.
+    pub(in super::super) fn add_globals(&mut self, globals: &[Global]) {
+        for global in globals {
+            let address = global.address.wrapping_add(self.slide);
+            let size = self.types.get(global.of).map_or(0, |of| of.size);
+            let inside = |segment: &Segment<'_>| {
+                let start = address.wrapping_sub(segment.addr);
+                start < segment.contents.len() as u64 && size > 0
+            };
+            if self.facts.segments().any(inside) {
+                self.place_outside(&Item { address, of: global.of, count: 1, level: Level::Static, from_slice: false });
+            }
+        }
+        self.drain();
+    }
+
+    /// Looks for interface values where no type says what there is: in objects without a type, in segments and in frames.
+    pub(in super::super) fn add_interfaces(&mut self) {
+        for row in 0..self.placed.sizes.len() {
+            let object = ObjectId(row as u32);
+            if self.objects.get(object).is_none() {
+                let (contents, fields) = self.memory(object);
+                let (header, _) = self.header(contents, fields.clone());
+                fields.filter(|field| field.offset > header).for_each(|field| self.interface(contents, field.offset));
+            }
+        }
+        let facts = self.facts;
+        for segment in facts.segments() {
+            segment.fields.iter().for_each(|field| self.interface(segment.contents, field.offset));
+        }
+        for frame in facts.frames() {
+            frame.fields.iter().for_each(|field| self.interface(frame.contents, field.offset));
+        }
+        self.drain();
+    }
+
+    /// Takes a word and the one before it for an interface value, if that one is an itab or a type.
+    pub(super) fn interface(&mut self, contents: &[u8], offset: u64) {
+        let before = self.reader.word_before(contents, offset);
+        let Some(data) = self.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0) else { return };
+        let of = match self.itabs.get(&before) {
+            Some(of) => self.type_at(*of),
+            None => self.type_at(before),
+        };
+        // Only where nothing better is known.
+        let untyped = || match self.reader.object_at(data) {
+            Some((object, inside)) => match self.objects.get(object) {
+                Some(typed) => typed.of == self.tiny,
+                None => inside <= HEADER,
+            },
+            None => false,
+        };
+        if let Some(of) = of.filter(|_| untyped()) {
+            self.value(of, data);
+        }
+    }
+
+    /// Types objects that are channels: they hold the type of their elements and its size.
+    pub(in super::super) fn add_channels(&mut self) {
+        let mut channels: FxHashMap<TypeRef, TypeRef> = FxHashMap::default();
+        for (number, of) in self.types.iter() {
+            if let Kind::Channel { element } = of.kind {
+                // The one without a direction is what `make` returns.
+                let known = channels.entry(element).or_insert(number);
+                if of.name.starts_with("chan ")
+                    && !of.name.starts_with("chan (")
+                    && self.types.get(*known).is_none_or(|known| !known.name.starts_with("chan "))
+                {
+                    *known = number;
+                }
+            }
+        }
+        // word count, word capacity, buffer, u16 element size, u32 closed, since 1.23 a timer, element type.
+        let size_at = self.word.wrapping_mul(3);
+        let timer = if self.program.at_least(23) { self.word } else { 0 };
+        let type_at = size_at.wrapping_add(8).wrapping_add(timer);
+        for row in 0..self.placed.sizes.len() {
+            let object = ObjectId(row as u32);
+            if self.objects.get(object).is_some() {
+                continue;
+            }
+            let (contents, fields) = self.memory(object);
+            let (header, _) = self.header(contents, fields);
+            let element = || {
+                let of = self.type_at(self.word_at(contents, header.wrapping_add(type_at))?)?;
+                let place = usize::try_from(header.wrapping_add(size_at)).ok()?;
+                let bytes: &[u8; 2] = contents.get(place..)?.first_chunk()?;
+                let size = if self.program.image.big_endian { u16::from_be_bytes(*bytes) } else { u16::from_le_bytes(*bytes) };
+                (self.types.get(of)?.size == u64::from(size)).then_some(of)
+            };
+            if let Some(channel) = element().and_then(|element| channels.get(&element)).copied() {
+                let of = self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
+                self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level: Level::Dynamic });
+            }
+        }
+        self.drain();
+    }
+
+    /// Types objects that begin with the entry of a function as closures of it.
+    pub(in super::super) fn add_closures(&mut self) {
+        for row in 0..self.placed.sizes.len() {
+            let object = ObjectId(row as u32);
+            if self.objects.get(object).is_some() {
+                continue;
+            }
+            let (contents, mut fields) = self.memory(object);
+            let is_pointer = fields.next().is_some_and(|field| field.offset == 0);
+            let entry = self.reader.words.at(contents, 0).map(|pc| pc.wrapping_sub(self.slide)).filter(|_| !is_pointer);
+            if entry.is_some_and(|entry| self.program.is_entry(entry)) {
+                let address = self.reader.addresses.address(object).unwrap_or(0);
+                self.function(address, Level::Dynamic);
+            }
+        }
+        self.drain();
+    }
+}

@@ -1,0 +1,46 @@
+//! Types that the runtime and the standard library hide behind unsafe pointers.
+
+use super::super::layout::{Holds, Layout, Slot as Part};
+use super::super::types::{Kind, TypeRef};
+use super::Propagation;
+
+impl<'a> Propagation<'_, '_, '_, 'a> {
+    /// Prepares what the library hides behind unsafe pointers.
+    pub(in super::super) fn add_library(&mut self) {
+        if self.program.at_least(23)
+            && let Some(timer) = self.named("runtime.timeTimer")
+        {
+            for name in ["time.Timer", "time.Ticker"] {
+                let of = self.named(name);
+                self.allocated_as.extend(of.map(|of| (of, timer)));
+            }
+        }
+        let prefix = "internal/sync.node[";
+        let names: Vec<String> = match &self.debug {
+            Some(debug) => debug.struct_names(prefix),
+            None => self.types.iter().map(|(_, of)| &of.name).filter(|name| name.starts_with(prefix)).cloned().collect(),
+        };
+        for name in names {
+            let other = |kind: &str| name.replacen(prefix, &format!("internal/sync.{kind}["), 1);
+            if let (Some(node), Some(entry), Some(indirect)) =
+                (self.named(&name), self.named(&other("entry")), self.named(&other("indirect")))
+            {
+                self.nodes.insert(node, (entry, indirect));
+            }
+        }
+        if let (Some(pool), Some(local)) = (self.named("sync.Pool"), self.named("sync.poolLocal"))
+            && let Some(Kind::Struct { fields }) = self.types.get(pool).map(|of| of.kind.clone())
+        {
+            let layout = self.layouts.of(pool, &self.types, self.word);
+            let hidden = fields.iter().filter(|field| matches!(&*field.name, "local" | "victim"));
+            let hidden = hidden.map(|field| Part { offset: field.offset, holds: Holds::Counted(local) });
+            let slots = layout.slots.iter().copied().chain(hidden).collect();
+            self.layouts.set(pool, Layout { slots, ..(*layout).clone() });
+        }
+    }
+
+    /// A type of the runtime or the library by its name.
+    pub(super) fn named(&mut self, name: &str) -> Option<TypeRef> {
+        self.types.named(name).or_else(|| self.debug.as_mut()?.named(name, &mut self.types))
+    }
+}
