@@ -10,9 +10,9 @@ pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let profile = dump.profile()?;
     let metric = profile.default_metric();
     let mut functions = top(&Selected::of(&profile, &Default::default()), TopBy::Frames(FrameBy::Function));
-    functions.sort(metric, false);
+    functions.sort(&metric, false);
     for row in functions.rows.iter().take(5) {
-        writeln!(out, "{:>9} {:>9}  {}", row.sums.own.get(metric), row.sums.total.get(metric), row.label.name)?;
+        writeln!(out, "{:>9} {:>9}  {}", row.sums.own.get(&metric), row.sums.total.get(&metric), row.label.name)?;
     }
     Ok(())
 }

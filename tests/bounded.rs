@@ -88,9 +88,9 @@ fn stacks_beyond_the_deepest_are_cut_and_counted() {
         let profile = load(format, bytes);
         assert_eq!(profile.notes.deep, 1, "{format:?}");
         assert_eq!(profile.stacks.depths().into_iter().max(), Some(StackTree::DEEPEST), "{format:?}");
-        assert_eq!(profile.total.samples, samples, "{format:?}");
+        assert_eq!(profile.total.samples(), samples, "{format:?}");
         // Java's profiles say no time.
-        assert_eq!(profile.total.time, if format == Format::Hprof { 0 } else { 7 * samples as i64 }, "{format:?}");
+        assert_eq!(profile.total.time(), if format == Format::Hprof { 0 } else { 7 * samples as i64 }, "{format:?}");
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep.mojo");

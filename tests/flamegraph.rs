@@ -11,7 +11,7 @@ use support::mojo::Mojo;
 
 fn svg(bytes: &[u8], options: &FlamegraphOptions) -> String {
     let profile = input::load_profile(Format::Mojo, bytes, ProfileOptions::default()).unwrap().profile;
-    let stacks = of_profile(profile, "a & b", &Selection { metrics: vec![Metric::Time], ..Selection::default() });
+    let stacks = of_profile(profile, "a & b", &Selection { metrics: vec![Metric::TIME], ..Selection::default() });
     let mut out = Vec::new();
     flamegraph::write(&stacks, 0, options, &mut out).unwrap();
     String::from_utf8(out).unwrap()

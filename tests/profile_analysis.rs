@@ -89,7 +89,7 @@ proptest! {
     fn functions_cost_what_their_samples_do_however_often_they_recur(lines in lines(), thread in prop::option::of(0u8..3)) {
         let profile = build(&lines);
         let top = top(&selected(&profile, thread), TopBy::Frames(FrameBy::Function));
-        let rows: BTreeMap<u8, Sums> = top.rows.iter().map(|row| (function(&row.label), row.sums)).collect();
+        let rows: BTreeMap<u8, Sums> = top.rows.iter().map(|row| (function(&row.label), row.sums.clone())).collect();
         prop_assert_eq!(rows, naive(&lines, thread));
     }
 
@@ -98,9 +98,9 @@ proptest! {
         let profile = build(&lines);
         let selected = selected(&profile, None);
         for by in [TopBy::Thread, TopBy::Process, TopBy::Frames(FrameBy::File), TopBy::Frames(FrameBy::Line)] {
-            let mut sum = if matches!(by, TopBy::Frames(_)) { selected.without_frames } else { Values::default() };
+            let mut sum = if matches!(by, TopBy::Frames(_)) { selected.without_frames.clone() } else { Values::default() };
             top(&selected, by).rows.iter().for_each(|row| sum.add(&row.sums.own));
-            prop_assert_eq!(sum, selected.total);
+            prop_assert_eq!(&sum, &selected.total);
         }
         for row in top(&selected, TopBy::Frames(FrameBy::File)).rows {
             let parity: u8 = row.label.name[..1].parse().unwrap();
@@ -127,10 +127,10 @@ proptest! {
                 expected.own.add(&values(number, line));
             }
         }
-        prop_assert_eq!(sums, expected);
+        prop_assert_eq!(&sums, &expected);
         let focus = Focus::of(&selected, &groups, &wanted);
-        prop_assert_eq!(focus.callees.node(0).sums.total, expected.total);
-        prop_assert_eq!(focus.callers.node(0).sums.total, expected.total);
+        prop_assert_eq!(&focus.callees.node(0).sums.total, &expected.total);
+        prop_assert_eq!(&focus.callers.node(0).sums.total, &expected.total);
     }
 
     #[test]
@@ -145,7 +145,7 @@ proptest! {
             expected.entry(line.1.clone()).or_default().own.add(&values);
         }
         expected.entry(Vec::new()).or_default();
-        let pruned = prune(&tree, Metric::Samples, &all_limits());
+        let pruned = prune(&tree, &Metric::SAMPLES, &all_limits());
         let mut path = Vec::new();
         let mut found = BTreeMap::new();
         for pruned in &pruned {
@@ -187,9 +187,9 @@ proptest! {
         let profile = build(&lines);
         let groups = Groups::of(&profile, FrameBy::Function);
         let tree = CallTree::of(&selected(&profile, None), &groups);
-        let base = tree.node(0).sums.total.get(Metric::Time);
+        let base = tree.node(0).sums.total.get(&Metric::TIME);
         let limits = PruneLimits { min_share: f64::from(percent) / 100.0, base, depth, nodes };
-        let pruned = prune(&tree, Metric::Time, &limits);
+        let pruned = prune(&tree, &Metric::TIME, &limits);
         prop_assert!(pruned.len() <= nodes && pruned.iter().all(|node| node.depth <= depth));
         let kept: BTreeSet<u32> = pruned.iter().map(|pruned| pruned.node).collect();
         prop_assert_eq!(kept.len(), pruned.len());
@@ -197,7 +197,7 @@ proptest! {
             let children = (1..tree.len() as u32).filter(|child| tree.node(*child).parent == pruned.node);
             let gone: Vec<_> = children.filter(|child| !kept.contains(child)).map(|child| tree.node(child)).collect();
             prop_assert_eq!(pruned.omitted, gone.len() as u64);
-            prop_assert_eq!(pruned.omitted_value, gone.iter().map(|node| node.sums.total.time).sum::<i64>());
+            prop_assert_eq!(pruned.omitted_value, gone.iter().map(|node| node.sums.total.time()).sum::<i64>());
         }
     }
 
@@ -206,14 +206,14 @@ proptest! {
         let profile = build(&lines);
         let selected = selected(&profile, None);
         let groups = Groups::of(&profile, FrameBy::Function);
-        for (group, place) in (0u32..).zip(places(&selected, &groups, Metric::Time)) {
+        for (group, place) in (0u32..).zip(places(&selected, &groups, &Metric::TIME)) {
             let has = |stack| profile.stacks.frames(stack).any(|frame| groups.of_frame(frame) == group);
-            let heaviest = profile.aggregate.iter().filter(|row| has(row.stack)).map(|row| row.values.time).max();
+            let heaviest = profile.aggregate.iter().filter(|row| has(row.stack)).map(|row| row.values.time()).max();
             let place = place.map(|place| {
                 let frames: Vec<_> = profile.stacks.frames(place.until).collect();
                 assert_eq!((groups.of_frame(frames[0]), frames.len()), (group, place.depth as usize));
                 let row = profile.aggregate.iter().find(|row| row.thread == place.thread && row.stack == place.stack);
-                row.unwrap().values.time
+                row.unwrap().values.time()
             });
             prop_assert_eq!(place, heaviest);
         }
@@ -223,13 +223,13 @@ proptest! {
     fn changes_are_of_both_profiles(old in lines(), new in lines()) {
         let (old_profile, new_profile) = (build(&old), build(&new));
         let by = TopBy::Frames(FrameBy::Function);
-        let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), Metric::Memory);
+        let changes = changes(top(&selected(&old_profile, None), by), top(&selected(&new_profile, None), by), (&Metric::MEMORY, &Metric::MEMORY));
         let side = |read: fn(&dumptool::analysis::profile::ProfileChange) -> Option<Sums>| {
             changes.iter().filter_map(|change| Some((function(&change.label), read(change)?))).collect::<BTreeMap<u8, Sums>>()
         };
-        prop_assert_eq!(side(|change| change.old), naive(&old, None));
-        prop_assert_eq!(side(|change| change.new), naive(&new, None));
-        prop_assert!(changes.is_sorted_by_key(|change| std::cmp::Reverse(change.own(Metric::Memory).unsigned_abs())));
+        prop_assert_eq!(side(|change| change.old.clone()), naive(&old, None));
+        prop_assert_eq!(side(|change| change.new.clone()), naive(&new, None));
+        prop_assert!(changes.is_sorted_by_key(|change| std::cmp::Reverse(change.own((&Metric::MEMORY, &Metric::MEMORY)).unsigned_abs())));
     }
 }
 
@@ -251,10 +251,10 @@ fn very_deep_stacks_take_linear_time() {
     }
     let groups = Groups::of(&profile, FrameBy::Function);
     let tree = CallTree::of(&selected, &groups);
-    assert_eq!(prune(&tree, Metric::Time, &all_limits()).len(), 60_001);
+    assert_eq!(prune(&tree, &Metric::TIME, &all_limits()).len(), 60_001);
     let wanted = vec![true; groups.labels().len()];
     assert_eq!(Focus::of(&selected, &groups, &wanted).callees.len(), 60_001);
-    assert_eq!(places(&selected, &groups, Metric::Time).len(), 200);
+    assert_eq!(places(&selected, &groups, &Metric::TIME).len(), 200);
 }
 
 type Read = fn(&Sums) -> Values;
@@ -262,16 +262,16 @@ type Read = fn(&Sums) -> Values;
 /// Values by the names of the independent decoder.
 fn assert_values(truth: &Value, values: &Values, what: &str) {
     for (name, actual) in [
-        ("samples", values.get(Metric::Samples)),
-        ("time", values.time),
-        ("cpu_time", values.get(Metric::Cpu)),
-        ("mem", values.get(Metric::Memory)),
-        ("mem_pos", values.get(Metric::MemoryGained)),
-        ("mem_neg", values.get(Metric::MemoryFreed)),
-        ("idle_samples", values.idle_samples as i64),
-        ("idle_time", values.idle_time),
-        ("gc_samples", values.gc_samples as i64),
-        ("gc_time", values.gc_time),
+        ("samples", values.get(&Metric::SAMPLES)),
+        ("time", values.time()),
+        ("cpu_time", values.get(&Metric::CPU)),
+        ("mem", values.get(&Metric::MEMORY)),
+        ("mem_pos", values.get(&Metric::MEMORY_GAINED)),
+        ("mem_neg", values.get(&Metric::MEMORY_FREED)),
+        ("idle_samples", values.idle_samples() as i64),
+        ("idle_time", values.idle_time()),
+        ("gc_samples", values.gc_samples() as i64),
+        ("gc_time", values.gc_time()),
     ] {
         assert!(truth[name].is_null() || truth[name] == actual, "{name} of {what}: {actual}, not {}", truth[name]);
     }
@@ -294,10 +294,10 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
             let GroupLabel { name, namespace, .. } = &row.label;
             // People see something where the file has nothing.
             let name = if &**name == "<unnamed>" { "" } else { &**name };
-            (if namespace.is_empty() { name.to_string() } else { format!("{name} ({namespace})") }, row.sums)
+            (if namespace.is_empty() { name.to_string() } else { format!("{name} ({namespace})") }, row.sums.clone())
         })
         .collect();
-    let read: [(&str, Read); 2] = [("top_self", |sums| sums.own), ("top_total", |sums| sums.total)];
+    let read: [(&str, Read); 2] = [("top_self", |sums| sums.own.clone()), ("top_total", |sums| sums.total.clone())];
     for (key, read) in read {
         let rows = truth[key].as_array().unwrap();
         for row in rows {
@@ -342,23 +342,23 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
     let memory = load(&fixture("mojo/tiny-3.6.0-memory-mem.mojo"));
     let threads = load(&fixture("mojo/tiny-3.5.0-full-thr.mojo"));
     let collected = load(&fixture("mojo/tiny-4.0.0-full-gc-mem.mojo"));
-    let (own, total): (Read, Read) = (|sums| sums.own, |sums| sums.total);
+    let (own, total): (Read, Read) = (|sums| sums.own.clone(), |sums| sums.total.clone());
     for (profile, name, file, read, metric, expected) in [
-        (&memory, "main", "mem.py", own, Metric::Memory, -173_604_864),
-        (&memory, "main", "mem.py", total, Metric::Memory, 4_636_672),
-        (&memory, "grow", "mem.py", total, Metric::MemoryGained, 212_496_384),
-        (&memory, "grow", "mem.py", total, Metric::MemoryFreed, 28_667_904),
-        (&memory, "grow", "mem.py", total, Metric::Samples, 201),
-        (&threads, "spin.<locals>.<genexpr>", "thr.py", own, Metric::Time, 743_483),
-        (&threads, "spin.<locals>.<genexpr>", "thr.py", own, Metric::Cpu, 473_812),
-        (&threads, "sleeper", "thr.py", own, Metric::Cpu, 0),
-        (&threads, "Thread._bootstrap", "threading.py", total, Metric::Cpu, 725_571),
-        (&collected, "cyc", "gcw.py", own, Metric::Gc, 67_291),
-        (&collected, "<module>", "gcw.py", total, Metric::Gc, 572_102),
+        (&memory, "main", "mem.py", own, Metric::MEMORY, -173_604_864),
+        (&memory, "main", "mem.py", total, Metric::MEMORY, 4_636_672),
+        (&memory, "grow", "mem.py", total, Metric::MEMORY_GAINED, 212_496_384),
+        (&memory, "grow", "mem.py", total, Metric::MEMORY_FREED, 28_667_904),
+        (&memory, "grow", "mem.py", total, Metric::SAMPLES, 201),
+        (&threads, "spin.<locals>.<genexpr>", "thr.py", own, Metric::TIME, 743_483),
+        (&threads, "spin.<locals>.<genexpr>", "thr.py", own, Metric::CPU, 473_812),
+        (&threads, "sleeper", "thr.py", own, Metric::CPU, 0),
+        (&threads, "Thread._bootstrap", "threading.py", total, Metric::CPU, 725_571),
+        (&collected, "cyc", "gcw.py", own, Metric::GC, 67_291),
+        (&collected, "<module>", "gcw.py", total, Metric::GC, 572_102),
     ] {
         let rows = top(&selected(profile, None), TopBy::Frames(FrameBy::Function)).rows;
         let row = rows.iter().find(|row| *row.label.name == *name && row.label.namespace.ends_with(file)).unwrap();
-        assert_eq!(read(&row.sums).get(metric), expected, "{name} {metric:?}");
+        assert_eq!(read(&row.sums).get(&metric), expected, "{name} {metric:?}");
     }
 }
 
@@ -371,20 +371,20 @@ fn bytes_without_samples_are_somebodys() {
     let [caller, allocates] = [0, 1].map(|function| frame(&mut builder, function, 1));
     let caller = builder.push(StackId::EMPTY, caller);
     let stack = builder.push(caller, allocates);
-    let bytes = Values { memory_gained: 4096, ..Values::default() };
+    let bytes = Values::of_counts(0, 4096, 0);
     builder.add(thread, stack, &bytes);
     let profile = builder.finish();
 
     let selected = selected(&profile, None);
     let rows = top(&selected, TopBy::Frames(FrameBy::Function)).rows;
-    let own: Vec<_> = rows.iter().map(|row| (&*row.label.name, row.sums.own)).collect();
-    assert_eq!(own, [("f0", Values::default()), ("f1", bytes)]);
+    let own: Vec<_> = rows.iter().map(|row| (&*row.label.name, row.sums.own.clone())).collect();
+    assert_eq!(own, [("f0", Values::default()), ("f1", bytes.clone())]);
 
     let groups = Groups::of(&profile, FrameBy::Function);
     let limits = PruneLimits { min_share: 0.01, base: 4096, depth: u32::MAX, nodes: usize::MAX };
     let wanted: Vec<bool> = groups.labels().iter().map(|label| &*label.name == "f1").collect();
     for tree in [CallTree::of(&selected, &groups), Focus::of(&selected, &groups, &wanted).callers] {
-        assert_eq!(prune(&tree, Metric::MemoryGained, &limits).len(), tree.len());
+        assert_eq!(prune(&tree, &Metric::MEMORY_GAINED, &limits).len(), tree.len());
         assert_eq!(tree.nodes().last().unwrap().sums.total, bytes);
     }
 }

@@ -49,7 +49,7 @@ fn facts(bytes: &[u8], size: usize) -> Facts {
     let mut facts = None;
     load(bytes, size, |part, _| {
         facts = Some(Facts {
-            total: part.total,
+            total: part.total.clone(),
             notes: part.notes,
             threads: part.threads.iter().map(|thread| thread.label(&part.names)).collect(),
             metadata: part.metadata.iter().map(|metadatum| (metadatum.key.clone(), metadatum.before)).collect(),
@@ -186,7 +186,7 @@ mod svg {
 fn top(bytes: &[u8], size: usize, selection: &Selection, by: TopBy) -> (Top, Values, Values) {
     let mut sums = TopSums::new(by);
     load(bytes, size, |part, _| sums.add(&Selected::of(part, selection)));
-    let (total, without_frames) = (sums.total, sums.without_frames);
+    let (total, without_frames) = (sums.total.clone(), sums.without_frames.clone());
     (sums.finish(), total, without_frames)
 }
 
@@ -232,7 +232,7 @@ proptest! {
         bytes.truncate(((bytes.len() as f64 * kept) as usize).max(4));
         let (whole, parts) = (facts(&bytes, WHOLE), facts(&bytes, size));
         prop_assert_eq!(&parts, &whole);
-        for metric in [Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed, Metric::Samples, Metric::Gc] {
+        for metric in [Metric::TIME, Metric::CPU, Metric::MEMORY_GAINED, Metric::MEMORY_FREED, Metric::SAMPLES, Metric::GC] {
             let selection = Selection { metrics: vec![metric], pid, ..Selection::default() };
             prop_assert_eq!(folded_sums(&bytes, size, &selection), folded_sums(&bytes, WHOLE, &selection));
         }
@@ -260,7 +260,7 @@ fn a_stack_is_repeated_across_parts() {
     let mut file = Mojo::new(4);
     file.stack(1, 0, "a").string(5, "a.py").string(6, "f").frame(1, 5, 6, 1).frame_ref(1).frame_ref(1).time(1);
     file.stack(1, 0, "b").time(2).stack(1, 0, "a").id(13).frame_ref(1).time(4);
-    let (sums, ..) = folded_sums(&file.0, 0, &Selection { metrics: vec![Metric::Time], ..Selection::default() });
+    let (sums, ..) = folded_sums(&file.0, 0, &Selection { metrics: vec![Metric::TIME], ..Selection::default() });
     let expected = [("P1;T0:10;f (a.py);f (a.py)", 1), ("P1;T0:11", 2), ("P1;T0:10;f (a.py);f (a.py);f (a.py)", 4)];
     assert_eq!(sums, expected.map(|(stack, sum)| (stack.to_owned(), sum)).into());
     assert!(load(&file.0, 0, |_, _| {}) > 2);

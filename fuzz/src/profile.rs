@@ -17,7 +17,7 @@ use dumptool::output::{hprof, mojo};
 pub(crate) fn all(format: Format, bytes: &[u8]) {
     let load = |keep_samples| input::load_profile(format, bytes, ProfileOptions::default().keep_samples(keep_samples));
     let (Ok(sums), Ok(LoadedProfile { profile, damage, .. })) = (load(false), load(true)) else { return };
-    assert_eq!((sums.profile.total, sums.profile.aggregate), (profile.total, profile.aggregate.clone()));
+    assert_eq!((&sums.profile.total, &sums.profile.aggregate), (&profile.total, &profile.aggregate));
     // Only recordings have samples; Java's profiles are sums.
     let has_samples = profile.samples.is_some();
     if has_samples && is_too_deep(&profile) {
@@ -57,7 +57,8 @@ fn is_exact(profile: &Profile) -> bool {
     let Some(samples) = &profile.samples else {
         let sums = profile.aggregate.iter().map(|row| row.values);
         let largest = |values: Values| {
-            u128::from(values.samples.max(values.memory_gained).max(values.memory_freed)) + values.time.unsigned_abs() as u128
+            u128::from(values.samples().max(values.memory_gained()).max(values.memory_freed()))
+                + values.time().unsigned_abs() as u128
         };
         return sums.map(largest).sum::<u128>() < 1 << 62;
     };
@@ -88,23 +89,23 @@ fn model(profile: &Profile) {
 fn stream(format: Format, bytes: &[u8], profile: &Profile) {
     if format == Format::Austin {
         let lines = Lines::new(bytes).filter(|line| matches!(line, Ok((_, AustinLine::Sample(_)))));
-        assert_eq!(lines.count() as u64, profile.total.samples);
+        assert_eq!(lines.count() as u64, profile.total.samples());
         return;
     }
     let mut sink = Sums::default();
     let (streamed, stop) = for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut sink);
     assert!(stop.is_none(), "what loads streams");
-    assert_eq!(streamed.samples, profile.total.samples);
+    assert_eq!(streamed.samples, profile.total.samples());
     if is_exact(profile) {
-        assert_eq!(sink.time, profile.total.time.into());
-        assert_eq!(sink.memory, i128::from(profile.total.memory_gained) - i128::from(profile.total.memory_freed));
+        assert_eq!(sink.time, profile.total.time().into());
+        assert_eq!(sink.memory, i128::from(profile.total.memory_gained()) - i128::from(profile.total.memory_freed()));
     }
     for dialect in [Dialect::Full, Dialect::Peer] {
         let mut writer = AustinWriter::new(Vec::new(), dialect);
         for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut writer);
         let (text, written) = writer.finish().expect("memory takes everything");
         assert!(std::str::from_utf8(&text).is_ok());
-        assert_eq!(written.samples, profile.total.samples);
+        assert_eq!(written.samples, profile.total.samples());
     }
 }
 
@@ -128,8 +129,6 @@ impl<'a> SampleSink<'a> for Sums {
     }
 }
 
-const METRICS: [Metric; 4] = [Metric::Time, Metric::Cpu, Metric::Memory, Metric::Samples];
-
 fn analyses(profile: &Profile) {
     let selected = Selected::of(profile, &Selection::default());
     let exact = is_exact(profile);
@@ -137,13 +136,14 @@ fn analyses(profile: &Profile) {
     let frames = [FrameBy::Function, FrameBy::File, FrameBy::Line].map(TopBy::Frames);
     for by in frames.into_iter().chain([TopBy::Thread, TopBy::Process]) {
         let mut rows = top(&selected, by);
-        let mut own = if matches!(by, TopBy::Frames(_)) { selected.without_frames } else { Values::default() };
+        let mut own = if matches!(by, TopBy::Frames(_)) { selected.without_frames.clone() } else { Values::default() };
         rows.rows.iter().for_each(|row| own.add(&row.sums.own));
         assert!(!exact || own == profile.total, "every sample is somebody's own");
-        for metric in METRICS {
+        for metric in &profile.metrics_to_choose() {
             rows.sort(metric, false);
-            let unchanged = changes(rows.clone(), rows.clone(), metric);
-            assert!(unchanged.iter().all(|change| change.own(metric) == 0 && change.total(metric) == 0));
+            let both = (metric, metric);
+            let unchanged = changes(rows.clone(), rows.clone(), both);
+            assert!(unchanged.iter().all(|change| change.own(both) == 0 && change.total(both) == 0));
         }
     }
     let groups = Groups::of(profile, FrameBy::Function);
@@ -151,7 +151,7 @@ fn analyses(profile: &Profile) {
     assert!(!exact || tree.node(0).sums.total == profile.total);
     let wanted: Vec<bool> = (0..groups.labels().len()).map(|group| group % 2 == 0).collect();
     let focus = Focus::of(&selected, &groups, &wanted);
-    for metric in METRICS {
+    for metric in &profile.metrics_to_choose() {
         for (min_share, depth, nodes) in [(0.0, u32::MAX, usize::MAX), (0.01, 3, 20)] {
             let limits = PruneLimits { min_share, base: selected.total.get(metric), depth, nodes };
             for tree in [&tree, &focus.callers, &focus.callees] {
@@ -165,7 +165,7 @@ fn analyses(profile: &Profile) {
 
 /// Sums of any size take rows in proportion to the input.
 fn as_hprof(profile: &Profile, bytes: &[u8]) {
-    for metric in [None, Some(Metric::Memory)] {
+    for metric in [None, Some(Metric::MEMORY)] {
         let mut out = Vec::new();
         hprof::write_profile(profile, &|_| true, metric, &mut out).expect("memory takes everything");
         in_proportion(&out, bytes);
@@ -196,8 +196,8 @@ fn again_as_mojo(profile: &Profile, bytes: &[u8]) {
 /// What merging leaves as it is: all but the numbers of samples.
 fn measured(values: &Values) -> [i64; 6] {
     let bytes = |sum| i64::try_from(sum).unwrap_or(i64::MAX);
-    let idle = values.idle_time;
-    [values.time, idle, values.gc_time, bytes(values.memory_gained), bytes(values.memory_freed), values.get(Metric::Cpu)]
+    let idle = values.idle_time();
+    [values.time(), idle, values.gc_time(), bytes(values.memory_gained()), bytes(values.memory_freed()), values.get(&Metric::CPU)]
 }
 
 /// Written as text and read again it has the same sums of what its mode measures, unless names look like text around them.
@@ -205,7 +205,7 @@ fn again_as_text(profile: &Profile) {
     for dialect in [Dialect::Full, Dialect::Peer] {
         let mut out = Vec::new();
         let written = write_profile(profile, &|_| true, dialect, &mut out).expect("memory takes everything");
-        assert_eq!(written.stacks, profile.total.samples);
+        assert_eq!(written.stacks, profile.total.samples());
         let again = input::load_profile(Format::Austin, &out, ProfileOptions::default()).expect("our own output is loaded");
         let again = again.profile.total;
         let modes = profile.metadata.iter().filter(|metadatum| metadatum.key == "mode");
@@ -213,13 +213,16 @@ fn again_as_text(profile: &Profile) {
         if dialect == Dialect::Peer || !one_mode || !is_exact(profile) || !has_plain_names(profile) {
             continue;
         }
-        assert_eq!(again.samples, profile.total.samples);
+        assert_eq!(again.samples(), profile.total.samples());
         let metric = profile.default_metric();
-        if metric.unit() == Unit::Bytes || profile.mode == Mode::Full {
-            assert_eq!((again.memory_gained, again.memory_freed), (profile.total.memory_gained, profile.total.memory_freed));
+        if *metric.unit() == Unit::Bytes || profile.mode == Mode::Full {
+            assert_eq!(
+                (again.memory_gained(), again.memory_freed()),
+                (profile.total.memory_gained(), profile.total.memory_freed())
+            );
         }
-        if metric.unit() == Unit::Microseconds {
-            assert_eq!(again.time, profile.total.time);
+        if *metric.unit() == Unit::Microseconds {
+            assert_eq!(again.time(), profile.total.time());
         }
     }
 }

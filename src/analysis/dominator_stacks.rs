@@ -145,8 +145,8 @@ fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_shar
     let total = sums(nodes);
     let least = (total[0].bytes as f64 * min_share).ceil() as u64;
     let types = [
-        ValueType { name: "inuse_objects".to_owned(), unit: Unit::Count },
-        ValueType { name: "inuse_space".to_owned(), unit: Unit::Bytes },
+        ValueType { name: "inuse_objects".into(), unit: Unit::Count },
+        ValueType { name: "inuse_space".into(), unit: Unit::Bytes },
     ];
     let skipped = usize::from(counted == Counted::Bytes);
     let mut builder = WeightedStacksBuilder::new(title, types[skipped..].to_vec());

@@ -1,6 +1,6 @@
 //! Numbers as people read and write them.
 
-pub(super) use crate::output::quantity::{count, duration, interval, percent, plural, signed_size, size};
+pub(super) use crate::output::quantity::{count, duration, interval, percent, plural, quantity, signed_size, size};
 
 /// Reads a size: `10MiB`, `1.5 GiB`, `10kB`, `4096`. K, M, G … alone and with iB are powers of 1024, with B of 1000.
 pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {

@@ -227,8 +227,23 @@ pub struct ProfileInfo {
     pub interval_us: Option<u64>,
     /// How long the recording took.
     pub duration_us: Option<u64>,
+    /// The metrics in the order of the file.
+    pub metrics: Vec<MetricInfo>,
     /// The function with the largest share of its own.
     pub hottest: Option<Hottest>,
+}
+
+/// A metric of a profile.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct MetricInfo {
+    /// The name, as in the file.
+    pub name: String,
+    /// The unit, as in the file.
+    pub unit: String,
+    /// The sum over all samples.
+    pub total: i64,
+    /// Whether the metric is used where none is named.
+    pub default: bool,
 }
 
 /// The function that most of the time, or of the memory, went to by itself.

@@ -1,33 +1,48 @@
 //! What `info` says of a profile that was loaded.
 
-use super::info::{Hottest, ProfileInfo};
+use super::info::{Hottest, MetricInfo, ProfileInfo};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameKind, Metric, Mode, Profile, display_name};
+use crate::model::profile::{FrameKind, Metric, Mode, Profile, Values, display_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// The sums of a profile. The mode is shown if the file says it.
 pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo {
     let total = &profile.total;
+    let is_standard = profile.value_types.is_empty();
     let narrow = |time: i64| u64::try_from(time).unwrap_or(0);
     ProfileInfo {
         mode: mode.map(|mode| mode.name().to_owned()),
-        samples: total.samples,
+        samples: total.samples(),
         empty_samples: profile.notes.empty_samples,
         invalid_samples: profile.notes.invalid_samples,
         processes: profile.threads.iter().map(|thread| thread.pid).collect::<FxHashSet<_>>().len() as u64,
         threads: profile.threads.len() as u64,
         frames: profile.frames.len() as u64,
         strings: (profile.names.len() as u64).saturating_sub(1),
-        time_us: narrow(total.time),
-        cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full).then(|| narrow(total.get(Metric::Cpu))),
-        memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full).then(|| total.get(Metric::Memory)),
-        gc_samples: total.gc_samples,
-        gc_time_us: narrow(total.gc_time),
+        time_us: if is_standard { narrow(total.time()) } else { 0 },
+        cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full).then(|| narrow(total.get(&Metric::CPU))),
+        memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full).then(|| total.get(&Metric::MEMORY)),
+        gc_samples: if is_standard { total.gc_samples() } else { 0 },
+        gc_time_us: if is_standard { narrow(total.gc_time()) } else { 0 },
         interval_us: profile.interval_us(),
         duration_us: profile.duration_us(),
+        metrics: metrics(&profile.metrics(), total),
         hottest: hottest(profile),
     }
+}
+
+/// The metrics of a profile, the main one first, with their sums. Value types of a file are in its order.
+pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
+    let info = |metric: &Metric| MetricInfo {
+        name: metric.name().to_owned(),
+        unit: metric.unit().name().to_owned(),
+        total: total.get(metric),
+        default: metrics.first() == Some(metric),
+    };
+    let mut of: Vec<&Metric> = metrics.iter().collect();
+    of.sort_by_key(|metric| metric.number_in_file());
+    of.into_iter().map(info).collect()
 }
 
 /// The function with the largest value of its own; the name decides between equals.
@@ -38,13 +53,13 @@ fn hottest(profile: &Profile) -> Option<Hottest> {
         let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame)) else { continue };
         if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
             let sum = own.entry((frame.function, frame.file)).or_default();
-            *sum = sum.saturating_add(row.values.get(metric));
+            *sum = sum.saturating_add(row.values.get(&metric));
         }
     }
     let text = |name| profile.names.text(name);
     let ((function, file), value) =
         own.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
-    let total = profile.total.get(metric);
+    let total = profile.total.get(&metric);
     (*value > 0 && total > 0).then(|| Hottest {
         name: display_name(FrameKind::Code, text(*function)).to_owned(),
         namespace: Some(text(*file).to_owned()).filter(|file| !file.is_empty()),

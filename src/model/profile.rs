@@ -6,19 +6,22 @@
 
 mod aggregates;
 mod builder;
+mod column;
 mod samples;
 mod stack_tree;
 pub(crate) mod thread;
+mod unit;
 mod values;
 
-pub(crate) use aggregates::ValueColumns;
 pub use aggregates::{Aggregate, Aggregates};
 pub use builder::{EqualStacks, ProfileBuilder};
+pub(crate) use column::ValueColumns;
 pub use samples::{ProfileSample, Samples};
 pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
 pub use thread::{ProfileThread, ThreadId};
-pub use values::{Metric, Unit, Values};
+pub use unit::Unit;
+pub use values::{Metric, StandardSums, ValueType, Values};
 
 use super::names::{NameId, Names};
 
@@ -102,6 +105,22 @@ impl Mode {
             "full" => Self::Full,
             _ => Self::Wall,
         }
+    }
+
+    /// What the mode measured, the main metric first, in a profile with these sums.
+    pub fn metrics(self, total: &Values) -> Vec<Metric> {
+        let mut metrics = match self {
+            Self::Wall => vec![Metric::TIME],
+            Self::Cpu => vec![Metric::CPU],
+            Self::Memory => vec![Metric::MEMORY_GAINED, Metric::MEMORY_FREED],
+            Self::Full => vec![Metric::TIME, Metric::CPU, Metric::MEMORY_GAINED, Metric::MEMORY_FREED],
+            Self::Samples => Vec::new(),
+        };
+        metrics.push(Metric::SAMPLES);
+        if total.gc_samples() > 0 {
+            metrics.push(Metric::GC);
+        }
+        metrics
     }
 
     /// The name in files and in JSON.
@@ -198,6 +217,10 @@ pub struct Profile {
     pub aggregate: Aggregates,
     /// The sums of all samples.
     pub total: Values,
+    /// What the numbers are, by the file's own words. Empty: the standard ones that belong to the mode.
+    pub value_types: Vec<ValueType>,
+    /// Which of the value types people mean if they do not name one.
+    pub default_value: usize,
     /// In the order of the file.
     pub metadata: Vec<ProfileMetadatum>,
     /// What was measured.
@@ -240,25 +263,48 @@ impl Profile {
         self.metadatum("duration")?.trim().parse().ok()
     }
 
-    /// What the mode measured, the main one first.
+    /// The metrics, the main one first: the value types of the file, or what the mode measured.
     pub fn metrics(&self) -> Vec<Metric> {
-        let mut metrics = match self.mode {
-            Mode::Wall => vec![Metric::Time],
-            Mode::Cpu => vec![Metric::Cpu],
-            Mode::Memory => vec![Metric::MemoryGained, Metric::MemoryFreed],
-            Mode::Full => vec![Metric::Time, Metric::Cpu, Metric::MemoryGained, Metric::MemoryFreed],
-            Mode::Samples => Vec::new(),
-        };
-        metrics.push(Metric::Samples);
-        if self.total.gc_samples > 0 {
-            metrics.push(Metric::Gc);
+        if !self.value_types.is_empty() {
+            let mut metrics = self.metrics_of_file();
+            let main = self.default_value.min(metrics.len() - 1);
+            metrics[..=main].rotate_right(1);
+            return metrics;
         }
-        metrics
+        self.mode.metrics(&self.total)
+    }
+
+    /// The metrics of the file's own value types, in its order.
+    fn metrics_of_file(&self) -> Vec<Metric> {
+        self.value_types.iter().enumerate().map(|(number, of)| Metric::of_type(of, number)).collect()
     }
 
     /// What people mean if they do not name a metric.
     pub fn default_metric(&self) -> Metric {
-        self.metrics()[0]
+        self.metrics().swap_remove(0)
+    }
+
+    /// The metric with this name: one of the file's, or a standard one, of which the profile may have no numbers. In names of
+    /// standard metrics, `-` is as good as `_`.
+    pub fn metric(&self, name: &str) -> Option<Metric> {
+        match self.value_types.is_empty() {
+            true => Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_")),
+            false => self.metrics_of_file().into_iter().find(|metric| metric.name() == name),
+        }
+    }
+
+    /// All metrics that can be asked for: those of which the profile has numbers.
+    pub fn metrics_to_choose(&self) -> Vec<Metric> {
+        if !self.value_types.is_empty() {
+            return self.metrics_of_file();
+        }
+        let (total, mode) = (&self.total, self.mode);
+        let has_time = !matches!(mode, Mode::Memory | Mode::Samples) || total.time() != 0;
+        let has_cpu = matches!(mode, Mode::Cpu | Mode::Full) || total.idle_samples() > 0;
+        let measured = matches!(mode, Mode::Memory | Mode::Full);
+        let has_memory = measured || total.memory_gained() > 0 || total.memory_freed() > 0;
+        let has = [has_time, has_cpu, has_memory, has_memory, has_memory, true, total.gc_samples() > 0];
+        Metric::STANDARD.into_iter().zip(has).filter(|(_, has)| *has).map(|(metric, _)| metric).collect()
     }
 }
 

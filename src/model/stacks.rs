@@ -13,19 +13,11 @@ pub use builder::WeightedStacksBuilder;
 pub use of_profile::{Selection, lend, of_profile};
 
 use super::names::{NameId, Names};
-use super::profile::{FrameId, ProfileFrame, StackId, StackTree, Unit, display_name};
+pub use super::profile::ValueType;
+use super::profile::{FrameId, ProfileFrame, StackId, StackTree, display_name};
 
 /// Frames that a stack may have. What is deeper is in one frame that says how much was cut.
 pub const MAX_DEPTH: usize = 500;
-
-/// A kind of numbers that entries have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ValueType {
-    /// `time`, `samples`, `inuse_space`.
-    pub name: String,
-    /// The unit.
-    pub unit: Unit,
-}
 
 /// A thread of a profile, or a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::input::load::ProfileOptions;
 use crate::input::{Format, Kind};
 use crate::model::heap::Heap;
-use crate::model::profile::{Metric, Profile};
+use crate::model::profile::Profile;
 use crate::model::stacks::{Selection, WeightedStacks, of_profile};
 use crate::output::austin::Dialect;
 use crate::output::flamegraph::FlamegraphOptions;
@@ -100,9 +100,8 @@ fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::
         OutputFormat::Austin => output::austin::write_profile(&profile, &|_| true, Dialect::Full, out)?,
         OutputFormat::Hprof => output::hprof::write_profile(&profile, &|_| true, None, out)?,
         _ => {
-            let metrics = match (format, profile.default_metric()) {
-                (OutputFormat::Folded | OutputFormat::Svg, Metric::Memory) => vec![Metric::MemoryGained],
-                (OutputFormat::Folded | OutputFormat::Svg, metric) => vec![metric],
+            let metrics = match format {
+                OutputFormat::Folded | OutputFormat::Svg => vec![profile.default_metric()],
                 _ => profile.metrics(),
             };
             let selection = Selection { metrics, in_order: profile.samples.is_some(), ..Selection::default() };

@@ -253,11 +253,12 @@ fn samples(
     thread: &mut Object<'_, impl Write>,
     written: &mut Written,
 ) -> io::Result<()> {
-    let unit = stacks.values.first().map_or(Unit::Count, |value| value.unit);
-    let weight_type = match unit {
-        Unit::Microseconds => "tracing-ms",
-        Unit::Bytes => "bytes",
-        Unit::Count => "samples",
+    let unit = stacks.values.first().map_or(&Unit::Count, |value| &value.unit);
+    let nanoseconds = unit.nanoseconds();
+    let weight_type = match (nanoseconds, unit) {
+        (Some(_), _) => "tracing-ms",
+        (None, Unit::Bytes) => "bytes",
+        _ => "samples",
     };
     let entries = || rows.iter().map(|&row| stacks.entry(row as usize));
     let weight = |entry: &Entry<'_>| entry.values.first().copied().unwrap_or(0);
@@ -267,7 +268,7 @@ fn samples(
     samples.array("stack", entries(), |out, entry| json::value(out, "", &used.stack_numbers.get(&entry.stack)))?;
     let mut clock = 0i64;
     samples.array("time", entries(), |out, entry| {
-        let step = if unit == Unit::Microseconds { weight(&entry).max(0) } else { 1000 };
+        let step = nanoseconds.map_or(1000, |each| to_microseconds(weight(&entry).max(0), each));
         let start = entry.moment.map_or(clock, |moment| moment.start);
         clock = clock.saturating_add(step);
         milliseconds(out, start)
@@ -275,9 +276,9 @@ fn samples(
     samples.array("weight", entries(), |out, entry| {
         written.stacks += 1;
         written.add_one(0, weight(&entry));
-        match unit {
-            Unit::Microseconds => milliseconds(out, weight(&entry)),
-            Unit::Bytes | Unit::Count => json::integer(out, weight(&entry)),
+        match nanoseconds {
+            Some(each) => milliseconds_of(out, weight(&entry), each),
+            None => json::integer(out, weight(&entry)),
         }
     })?;
     if stacks.in_order {
@@ -319,6 +320,23 @@ fn markers<'a>(
     table.array("category", &markers, |out, (.., name)| write!(out, "{}", category(name)))?;
     table.array("data", &markers, |out, _| out.write_all(b"null"))?;
     table.close()
+}
+
+/// A time as microseconds, from a unit of so many nanoseconds.
+fn to_microseconds(time: i64, each: u64) -> i64 {
+    i64::try_from(i128::from(time) * i128::from(each) / 1000).unwrap_or(i64::MAX)
+}
+
+/// A time as milliseconds, from a unit of so many nanoseconds.
+fn milliseconds_of(out: &mut impl Write, time: i64, each: u64) -> io::Result<()> {
+    let sign = if time < 0 { "-" } else { "" };
+    let nanoseconds = u128::from(time.unsigned_abs()) * u128::from(each);
+    let (whole, rest) = (nanoseconds / 1_000_000, nanoseconds % 1_000_000);
+    match (rest, rest % 1000) {
+        (0, _) => write!(out, "{sign}{whole}"),
+        (_, 0) => write!(out, "{sign}{whole}.{:03}", rest / 1000),
+        _ => write!(out, "{sign}{whole}.{rest:06}"),
+    }
 }
 
 /// Microseconds as milliseconds.

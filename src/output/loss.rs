@@ -87,6 +87,7 @@ kinds! {
     NarrowMicroseconds = "microseconds of separate stacks (added to their callers)",
     NarrowBytes = "bytes of separate stacks (added to their callers)",
     NarrowSamples = "samples of separate stacks (added to their callers)",
+    NarrowOther = "units of separate stacks (added to their callers)",
     SampledTimes = "time metrics (hprof counts samples; --metric time writes microseconds instead)",
     Metadata = "metadata entries",
     CutFrames = "outermost frames of deep stacks (limit: 4 194 304 frames plus 256 per stack)",

@@ -188,9 +188,9 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn written(self, whole: bool, samples: usize) -> Written {
-        let metrics = self.profile.metrics().into_iter().filter(|metric| *metric != Metric::Samples);
+        let metrics = self.profile.metrics().into_iter().filter(|metric| *metric != Metric::SAMPLES);
         let sum =
-            |metric: Metric| ValueSum { value: metric.name().to_owned(), unit: metric.unit().name(), sum: self.sums.get(metric) };
+            |metric: Metric| ValueSum { value: metric.name().to_owned(), unit: metric.unit().clone(), sum: self.sums.get(&metric) };
         let notes = &self.profile.notes;
         let left_out = self.profile.metadata.iter().filter(|metadatum| !is_kept(metadatum, whole, samples)).count();
         let without_interpreter = self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();
@@ -201,7 +201,7 @@ impl<W: Write> Writer<'_, W> {
             (LossKind::UnknownInterpreters, without_interpreter as u64),
             (LossKind::ReplacedNuls, self.cleaned),
         ];
-        let mut written = Written { stacks: self.sums.samples, sums: metrics.map(sum).collect(), lost: Vec::new() };
+        let mut written = Written { stacks: self.sums.samples(), sums: metrics.map(sum).collect(), lost: Vec::new() };
         losses.into_iter().for_each(|(what, count)| written.lose(what, count));
         written
     }

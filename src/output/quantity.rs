@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use crate::model::profile::Unit;
+
 /// Groups digits by threes: `159 992`.
 pub(crate) fn count(value: u64) -> String {
     let digits = value.to_string();
@@ -52,6 +54,27 @@ pub(crate) fn duration(microseconds: u64) -> String {
     }
 }
 
+/// As [`duration`], of nanoseconds, with `850 ns` below a microsecond.
+pub(crate) fn nanoseconds(nanoseconds: u128) -> String {
+    match nanoseconds {
+        1..1_000 => format!("{nanoseconds} ns"),
+        _ => duration(u64::try_from(nanoseconds / 1000).unwrap_or(u64::MAX)),
+    }
+}
+
+/// A number in its unit: `33.4 s`, `-1.0 KiB`, `12 345`, `17 cycles`.
+pub(crate) fn quantity(value: i64, unit: &Unit, exact: bool) -> String {
+    let (minus, magnitude) = (if value < 0 { "-" } else { "" }, value.unsigned_abs());
+    if let Some(each) = unit.nanoseconds() {
+        return format!("{minus}{}", nanoseconds(u128::from(magnitude) * u128::from(each)));
+    }
+    match (unit.bytes(), unit) {
+        (Some(each), _) => signed_size(value.saturating_mul(i64::try_from(each).unwrap_or(i64::MAX)), exact),
+        (None, Unit::Other(unit)) if !unit.is_empty() => format!("{minus}{} {unit}", count(magnitude)),
+        _ => format!("{minus}{}", count(magnitude)),
+    }
+}
+
 /// The length of an interval, which mostly is a whole number of its unit: `100 µs`, `10 ms`.
 pub(crate) fn interval(microseconds: u64) -> String {
     duration(microseconds).replace(".0 ", " ")
@@ -95,6 +118,10 @@ mod tests {
         assert_eq!(duration(5_000), "5.0 ms");
         assert_eq!(interval(5_000), "5 ms");
         assert_eq!(duration(33_400_000), "33.4 s");
+        assert_eq!(nanoseconds(999), "999 ns");
+        assert_eq!(quantity(-33_400_000_000, &Unit::Nanoseconds, false), "-33.4 s");
+        assert_eq!(quantity(3, &Unit::named("kilobytes"), false), "3.0 KiB");
+        assert_eq!(quantity(1700, &Unit::named("cycles"), false), "1 700 cycles");
         assert_eq!(duration(725_000_000), "12 min 5 s");
         assert_eq!(duration(7_200_000_000), "2 h 0 min");
     }

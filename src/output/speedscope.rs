@@ -113,10 +113,9 @@ fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -
 /// Writes a profile up to its samples.
 fn profile_head(stacks: &WeightedStacks, track: usize, value: usize, total: i64, out: &mut impl Write) -> io::Result<()> {
     let kind = &stacks.values[value];
-    let unit = match kind.unit {
-        Unit::Microseconds => "microseconds",
-        Unit::Bytes => "bytes",
-        Unit::Count => "none",
+    let unit = match &kind.unit {
+        Unit::Count | Unit::Other(_) => "none",
+        known => known.name(),
     };
     json::value(out, "{\"type\":\"sampled\",\"name\":", &format!("{} ({})", stacks.tracks[track].name, kind.name))?;
     json::value(out, ",\"unit\":", &unit)?;

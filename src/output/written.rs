@@ -1,10 +1,10 @@
 //! Reports and helpers shared by the writers of weighted stacks.
 
 use super::loss::Loss;
-use crate::model::profile::{FrameKind, ProfileFrame, StackId};
+use crate::model::profile::{FrameKind, ProfileFrame, StackId, Unit};
 use crate::model::stacks::{MAX_DEPTH, WeightedStacks};
 use crate::output::loss::LossKind;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// The report of a writer: counts, sums and losses.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -25,9 +25,14 @@ pub struct ValueSum {
     /// The name of the value.
     pub value: String,
     /// The unit.
-    pub unit: &'static str,
+    #[serde(serialize_with = "unit_name")]
+    pub unit: Unit,
     /// The sum.
     pub sum: i64,
+}
+
+fn unit_name<S: Serializer>(unit: &Unit, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(unit.name())
 }
 
 impl Written {
@@ -39,7 +44,7 @@ impl Written {
 
     /// Nothing yet, of stacks that will come in parts.
     pub(super) fn of_values(stacks: &WeightedStacks) -> Self {
-        let sums = stacks.values.iter().map(|value| ValueSum { value: value.name.clone(), unit: value.unit.name(), sum: 0 });
+        let sums = stacks.values.iter().map(|value| ValueSum { value: value.name.to_string(), unit: value.unit.clone(), sum: 0 });
         Self { sums: sums.collect(), ..Self::default() }
     }
 

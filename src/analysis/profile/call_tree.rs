@@ -4,7 +4,7 @@ use super::{Groups, Selected, Sums};
 use crate::model::profile::{FrameId, StackId, StackIndex, StackTree, ValueColumns, Values};
 
 /// A function below those that called it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallNode {
     /// The node of the caller. The root is its own.
     pub parent: u32,

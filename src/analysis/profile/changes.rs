@@ -17,23 +17,24 @@ pub struct ProfileChange {
 }
 
 impl ProfileChange {
-    /// Returns the change of the own cost.
-    pub fn own(&self, metric: Metric) -> i64 {
-        self.delta(|sums| sums.own.get(metric))
+    /// Returns the change of the own cost. The metric of each profile is its own.
+    pub fn own(&self, metrics: (&Metric, &Metric)) -> i64 {
+        self.delta(metrics, |sums, metric| sums.own.get(metric))
     }
 
     /// Returns the change of the total cost.
-    pub fn total(&self, metric: Metric) -> i64 {
-        self.delta(|sums| sums.total.get(metric))
+    pub fn total(&self, metrics: (&Metric, &Metric)) -> i64 {
+        self.delta(metrics, |sums, metric| sums.total.get(metric))
     }
 
-    fn delta(&self, read: impl Fn(Sums) -> i64) -> i64 {
-        self.new.map_or(0, &read).saturating_sub(self.old.map_or(0, &read))
+    fn delta(&self, (old, new): (&Metric, &Metric), read: impl Fn(&Sums, &Metric) -> i64) -> i64 {
+        let before = self.old.as_ref().map_or(0, |sums| read(sums, old));
+        self.new.as_ref().map_or(0, |sums| read(sums, new)).saturating_sub(before)
     }
 }
 
 /// Compares two profiles. Returns every row of either, sorted by the change of its own cost, then of its total cost.
-pub fn changes(old: Top, new: Top, metric: Metric) -> Vec<ProfileChange> {
+pub fn changes(old: Top, new: Top, metrics: (&Metric, &Metric)) -> Vec<ProfileChange> {
     let mut changes: Vec<_> =
         old.rows.into_iter().map(|row| ProfileChange { label: row.label, old: Some(row.sums), new: None }).collect();
     let known: HashMap<GroupLabel, usize> = changes.iter().enumerate().map(|(i, change)| (change.label.clone(), i)).collect();
@@ -44,7 +45,7 @@ pub fn changes(old: Top, new: Top, metric: Metric) -> Vec<ProfileChange> {
         }
     }
     changes.sort_by_cached_key(|change| {
-        let (own, total) = (change.own(metric).unsigned_abs(), change.total(metric).unsigned_abs());
+        let (own, total) = (change.own(metrics).unsigned_abs(), change.total(metrics).unsigned_abs());
         (Reverse((own, total)), change.label.clone())
     });
     changes

@@ -18,7 +18,7 @@ pub struct Place {
 }
 
 /// By group: where most of it was measured. None for those without samples.
-pub fn places(selected: &Selected<'_>, groups: &Groups, metric: Metric) -> Vec<Option<Place>> {
+pub fn places(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Vec<Option<Place>> {
     let stacks = &selected.profile.stacks;
     let depths = stacks.depths();
     // By stack: the heaviest row of all stacks that begin with it.
@@ -41,7 +41,7 @@ pub fn places(selected: &Selected<'_>, groups: &Groups, metric: Metric) -> Vec<O
         if now != before {
             best[group as usize] = now;
             places[group as usize] = now.map(|(_, row)| {
-                let row = rows[row as usize];
+                let row = &rows[row as usize];
                 Place { thread: row.thread, stack: row.stack, until: stack, depth: depths[stack.index()] }
             });
         }

@@ -36,15 +36,15 @@ pub struct PrunedNode {
 
 /// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
 /// anything and are large enough; otherwise the largest of those, each with its callers.
-pub fn prune(tree: &CallTree, metric: Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
+pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
     let value = |node: u32| tree.total(node).get(metric);
     let children = Buckets::of(tree.len(), tree.len() - 1, || (1..tree.len() as u32).map(|node| (tree.parent(node), node)));
     // Changes of memory cancel each other out: a caller that kept little may have called what kept and freed much.
     let weight = |node: u32| {
         let total = tree.total(node);
-        match metric {
-            Metric::Memory => total.memory_gained.max(total.memory_freed),
-            metric => total.get(metric).unsigned_abs(),
+        match *metric == Metric::MEMORY {
+            true => total.memory_gained().max(total.memory_freed()),
+            false => total.get(metric).unsigned_abs(),
         }
     };
     let least = limits.min_share * limits.base.unsigned_abs() as f64;

@@ -4,7 +4,7 @@ use crate::model::profile::{Aggregate, Metric, Profile, ThreadId, Values};
 use crate::model::stacks::Selection;
 
 /// Own and total cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sums {
     /// Samples in which it is the innermost frame.
     pub own: Values,
@@ -57,8 +57,11 @@ impl<'a> Selected<'a> {
         self.rows().for_each(|row| under[row.stack.index()].add(&row.values));
         // Callers have smaller numbers than what they call.
         for stack in (1..stacks.len() as u32).rev().map(crate::model::profile::StackId) {
-            let sums = under[stack.index()];
-            under[stacks.parent(stack).index()].add(&sums);
+            // The parent is another stack, before this one.
+            let (before, rest) = under.split_at_mut(stack.index());
+            if let (Some(parent), Some(sums)) = (before.get_mut(stacks.parent(stack).index()), rest.first()) {
+                parent.add(sums);
+            }
         }
         under
     }
@@ -83,10 +86,10 @@ impl<'a> Selected<'a> {
 
 /// What the shares of a metric are shares of: the sum of all samples, or for changes of memory, whose sum says little, the
 /// memory that came into use, or went if none came.
-pub fn share_base(total: &Values, metric: Metric) -> i64 {
-    match metric {
-        Metric::Memory if total.memory_gained > 0 => total.get(Metric::MemoryGained),
-        Metric::Memory => total.get(Metric::MemoryFreed),
-        _ => total.get(metric),
+pub fn share_base(total: &Values, metric: &Metric) -> i64 {
+    match *metric == Metric::MEMORY {
+        true if total.memory_gained() > 0 => total.get(&Metric::MEMORY_GAINED),
+        true => total.get(&Metric::MEMORY_FREED),
+        false => total.get(metric),
     }
 }

@@ -35,7 +35,7 @@ pub struct Top {
 
 impl Top {
     /// Sorts rows by what they cost by themselves, or in all: the largest first, be it positive or negative.
-    pub fn sort(&mut self, metric: Metric, by_total: bool) {
+    pub fn sort(&mut self, metric: &Metric, by_total: bool) {
         self.rows.sort_by_cached_key(|row| {
             let (own, total) = (row.sums.own.get(metric).unsigned_abs(), row.sums.total.get(metric).unsigned_abs());
             let (first, second) = if by_total { (total, own) } else { (own, total) };

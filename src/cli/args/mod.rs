@@ -23,7 +23,7 @@ pub(in crate::cli) use find::{FindArgs, FindSortArg};
 pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
-pub(in crate::cli) use profile::{MetricArg, ProfileOptions};
+pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};

@@ -12,7 +12,7 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::input::Kind;
 use crate::input::check::Finding;
-use crate::model::profile::{Metric, Unit as MetricUnit, Values};
+use crate::model::profile::{Metric, Values};
 
 /// What rules may be about.
 const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
@@ -60,7 +60,7 @@ impl<'a> Measured<'a> {
     fn cost(&self, rule: &Rule) -> (Vec<bool>, Sums) {
         if rule.subject == "total" {
             let all = vec![true; self.groups.labels().len()];
-            return (all, Sums { own: self.selected.total, total: self.selected.total });
+            return (all, Sums { own: self.selected.total.clone(), total: self.selected.total.clone() });
         }
         let pattern = Pattern::new(&rule.subject);
         let wanted: Vec<bool> = self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
@@ -69,7 +69,7 @@ impl<'a> Measured<'a> {
     }
 
     /// Where the functions cost most.
-    fn heaviest(&self, wanted: &[bool], metric: Metric) -> Option<Place> {
+    fn heaviest(&self, wanted: &[bool], metric: &Metric) -> Option<Place> {
         let places = places(&self.selected, &self.groups, metric).into_iter().zip(wanted);
         let places = places.filter(|(_, wanted)| **wanted).filter_map(|(place, _)| place);
         places.max_by_key(|place| (self.under[place.until.index()].get(metric).unsigned_abs(), std::cmp::Reverse(place.until)))
@@ -83,7 +83,7 @@ fn outcome(
     options: &ProfileOptions,
     session: &Session,
 ) -> Result<Outcome, UsageError> {
-    let metric = metric(rule, new.loaded, options)?;
+    let metric = &metric(rule, new.loaded, options)?;
     let amount = Amount::new(metric, share_base(&new.selected.total, metric), session.common.bytes);
     let show = |value: u64| amount.show(i64::try_from(value).unwrap_or(i64::MAX));
     let read = |sums: &Sums| {
@@ -128,22 +128,23 @@ fn outcome(
 /// What a rule counts: its unit says it, or `--metric`, or the profile.
 fn metric(rule: &Rule, loaded: &ProfileInput<'_>, options: &ProfileOptions) -> Result<Metric, UsageError> {
     if rule.column == "samples" {
-        return Ok(Metric::Samples);
+        return Ok(Metric::SAMPLES);
     }
     let usual = loaded.metric(options)?;
     let plain = rule.text.ends_with(|c: char| c.is_ascii_digit());
     let metric = match rule.limit {
-        Limit::Share(_) => usual,
-        Limit::Time(_) if usual.unit() == MetricUnit::Microseconds => usual,
-        Limit::Time(_) => Metric::Time,
-        Limit::Number(_) if usual.unit() == MetricUnit::Bytes => usual,
-        Limit::Number(_) if plain => Metric::Samples,
-        Limit::Number(_) => Metric::Memory,
+        Limit::Share(_) => usual.clone(),
+        Limit::Time(_) if usual.unit().nanoseconds().is_some() => usual.clone(),
+        Limit::Time(_) => Metric::TIME,
+        Limit::Number(_) if usual.unit().bytes().is_some() => usual.clone(),
+        Limit::Number(_) if plain && !loaded.profile.value_types.is_empty() => usual.clone(),
+        Limit::Number(_) if plain => Metric::SAMPLES,
+        Limit::Number(_) => Metric::MEMORY,
     };
     if options.metric.is_some() && metric != usual {
-        let (limited, counted) = (unit_name(metric), unit_name(usual));
+        let (limited, counted) = (unit_name(&metric), unit_name(&usual));
         return Err(UsageError::new(format!("the rule {:?} limits {limited}, but --metric counts {counted}", rule.text)));
     }
-    loaded.require(metric)?;
+    loaded.require(&metric)?;
     Ok(metric)
 }

@@ -86,7 +86,11 @@ impl Output<'_> {
     fn write(&mut self, part: &mut Profile) -> anyhow::Result<()> {
         self.parts += 1;
         let conversion = self.conversion;
-        let metrics = self.metrics.get_or_insert_with(|| metrics(conversion, part)).clone();
+        let metrics = match self.metrics.take() {
+            Some(known) => known,
+            None => metrics(conversion, part)?,
+        };
+        self.metrics = Some(metrics.clone());
         let selection = selection(conversion, metrics, false);
         self.freed.add(conversion, part, &selection);
         lend(part, conversion.title(), &selection, |stacks| {
@@ -103,14 +107,14 @@ impl Output<'_> {
         }
         let LoadedProfile { mut profile, damage } = loaded;
         let conversion = self.conversion;
-        let metrics = metrics(conversion, &profile);
+        let metrics = metrics(conversion, &profile)?;
         let selection = selection(conversion, metrics.clone(), false);
         require_thread(&profile, &selection, conversion.input)?;
         if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
             let out = if is_written_at_the_end(conversion.target) { Some(self.out) } else { self.out.unwritten() };
             return Ok(Finished::Otherwise { metrics, out });
         }
-        let (notes, samples, parts) = (profile.notes, profile.total.samples, self.parts + 1);
+        let (notes, samples, parts) = (profile.notes, profile.total.samples(), self.parts + 1);
         self.freed.add(conversion, &profile, &selection);
         let freed = self.freed;
         lend(&mut profile, conversion.title(), &selection, |stacks| {

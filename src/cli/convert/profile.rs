@@ -1,13 +1,13 @@
 //! A profile as anything but what streams.
 
 use super::{Conversion, Converted, Report, parts, stacks};
-use crate::cli::args::{ConvertArgs, DialectArg, MetricArg, Target};
+use crate::cli::args::{ConvertArgs, DialectArg, Target};
 use crate::cli::destination::Destination;
 use crate::cli::memory::profile_limit;
 use crate::cli::print::CsvSafe;
-use crate::cli::profile::{self, refused, require_thread};
+use crate::cli::profile::{self, named, refused, require_thread};
 use crate::cli::size::{count, plural};
-use crate::cli::status::{self, Status};
+use crate::cli::status::{self, Status, UsageError};
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -77,14 +77,14 @@ impl Freed {
     /// Adds what is not written of a profile, or of a part of it.
     pub(super) fn add(&mut self, conversion: &Conversion<'_>, profile: &Profile, selection: &Selection) {
         let says_itself = matches!(conversion.target, Target::Mojo | Target::Austin | Target::Hprof);
-        let asked = conversion.args.profile.metric == Some(MetricArg::MemoryGained);
-        if says_itself || asked || selection.metrics != [Metric::MemoryGained] {
+        let asked = conversion.args.profile.metric.as_ref().is_some_and(|name| name.replace('-', "_") == "memory_gained");
+        if says_itself || asked || selection.metrics != [Metric::MEMORY_GAINED] {
             return;
         }
         let wanted: Vec<bool> = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
-        for sum in profile.aggregate.iter().filter(|sum| wanted[sum.thread.index()] && sum.values.memory_freed > 0) {
+        for sum in profile.aggregate.iter().filter(|sum| wanted[sum.thread.index()] && sum.values.memory_freed() > 0) {
             self.sums += 1;
-            self.bytes = self.bytes.saturating_add(sum.values.memory_freed);
+            self.bytes = self.bytes.saturating_add(sum.values.memory_freed());
         }
     }
 }
@@ -93,9 +93,9 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
     let Conversion { input, .. } = *conversion;
     let LoadedProfile { profile, damage, .. } = input::load_profile(input.format, input.bytes(), options)
         .map_err(|error| refused(error, input, &conversion.session.common))?;
-    let selection = selection(conversion, metrics(conversion, &profile), options.keep_samples);
+    let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);
     require_thread(&profile, &selection, input)?;
-    let (notes, samples) = (profile.notes, profile.total.samples);
+    let (notes, samples) = (profile.notes, profile.total.samples());
     let mut freed = Freed::default();
     freed.add(conversion, &profile, &selection);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
@@ -117,16 +117,18 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
 
 /// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of frames cannot be negative, so
 /// that the net change of memory is written as what came into use.
-pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Vec<Metric> {
-    match conversion.args.profile.metric.map(Metric::from) {
-        Some(Metric::Memory) => return vec![Metric::MemoryGained],
-        Some(metric) => return vec![metric],
-        None => {}
+///
+/// # Errors
+/// A [`UsageError`] if the profile has no metric of that name.
+pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Result<Vec<Metric>, UsageError> {
+    if let Some(name) = &conversion.args.profile.metric {
+        let metric = named(profile, name, &conversion.input.path)?;
+        return Ok(vec![if metric == Metric::MEMORY { Metric::MEMORY_GAINED } else { metric }]);
     }
-    match conversion.target {
+    Ok(match conversion.target {
         Target::Folded | Target::Svg => vec![profile.default_metric()],
         _ => profile.metrics(),
-    }
+    })
 }
 
 fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, out: &mut Destination) -> io::Result<Written> {
@@ -139,7 +141,8 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
             return output::austin::write_profile(&profile, &wanted, dialect, out);
         }
         Target::Hprof => {
-            return output::hprof::write_profile(&profile, &wanted, args.profile.metric.map(Metric::from), out);
+            let metric = args.profile.metric.as_ref().and_then(|name| profile.metric(name));
+            return output::hprof::write_profile(&profile, &wanted, metric, out);
         }
         _ => {}
     }

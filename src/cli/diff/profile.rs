@@ -34,27 +34,34 @@ struct Cost {
 pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
     let old = load_profile(old, &args.profile, session)?;
     let new = load_profile(new, &args.profile, session)?;
-    let metric = new.metric(&args.profile)?;
-    if old.metric(&args.profile)? != metric {
-        let (old_mode, new_mode) = (old.profile.mode.name(), new.profile.mode.name());
-        let error = UsageError::new(format!("the old profile was recorded in {old_mode} mode, the new one in {new_mode} mode"));
+    let metrics = &(old.metric(&args.profile)?, new.metric(&args.profile)?);
+    // The same value may be in different places of the two files.
+    if metrics.0.of != metrics.1.of {
+        let names = [&metrics.0, &metrics.1].map(|metric| name(metric.name()));
+        let error = UsageError::new(match (&old.profile, &new.profile) {
+            (old, new) if old.value_types.is_empty() && new.value_types.is_empty() => {
+                format!("the old profile was recorded in {} mode, the new one in {} mode", old.mode.name(), new.mode.name())
+            }
+            _ => format!("the old profile measures {}, the new one {}", names[0], names[1]),
+        });
         return Err(error.hint("select a metric that both have, such as --metric samples").into());
     }
+    let (metric, metrics) = (&metrics.1, (&metrics.0, &metrics.1));
     let (by, by_name) = by_of(args.by);
     let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
-    let amounts = (amount(&selected.0.total, metric, session), amount(&selected.1.total, metric, session));
-    let mut all = changes(top(&selected.0, by), top(&selected.1, by), metric);
+    let amounts = (amount(&selected.0.total, metrics.0, session), amount(&selected.1.total, metric, session));
+    let mut all = changes(top(&selected.0, by), top(&selected.1, by), metrics);
     let known = all.len();
     all.retain(|change| change.old != change.new);
     let unchanged = (known - all.len()) as u64;
     let (shown, rest) = all.split_at(session.rows(args.limit, super::ROWS).min(all.len()));
-    let rows: Vec<Row> = shown.iter().map(|change| Row::of(change, metric, amounts)).collect();
+    let rows: Vec<Row> = shown.iter().map(|change| Row::of(change, metrics, (&amounts.0, &amounts.1))).collect();
     let document = || {
         let document = document(old.input, new.input)
             .with("by", by_name)
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
-            .with("old_total", total_json(&selected.0.total, metric))
+            .with("old_total", total_json(&selected.0.total, metrics.0))
             .with("new_total", total_json(&selected.1.total, metric));
         with_rows(document, rest.len(), unchanged)
     };
@@ -63,10 +70,10 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
         let changed = plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
         let showing = if rest.is_empty() { String::new() } else { format!("showing {} of ", count(shown.len() as u64)) };
         let mut text = format!("{showing}{changed}, {} unchanged", count(unchanged));
-        for (name, input, selected, amount) in
-            [("old", old.input, &selected.0, amounts.0), ("new", new.input, &selected.1, amounts.1)]
+        for (name, input, selected, metric, amount) in
+            [("old", old.input, &selected.0, metrics.0, &amounts.0), ("new", new.input, &selected.1, metrics.1, &amounts.1)]
         {
-            let samples = plural(selected.total.samples, "sample", "samples");
+            let samples = plural(selected.total.samples(), "sample", "samples");
             let value = amount.show(selected.total.get(metric));
             text.push_str(&format!(" · {name} {}: {value} in {samples}", show_path(&input.path)));
         }
@@ -74,18 +81,18 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     };
     let files = new.files(&old, session);
     let text = if shown.is_empty() { Shown::Text(&footer) } else { Shown::Table(&footer) };
-    print(session, document, &rows, &columns(by, amounts.1, &files, session), &text)?;
+    print(session, document, &rows, &columns(by, &amounts.1, &files, session), &text)?;
     Ok(old.report(session).max(new.report(session)))
 }
 
-fn amount(total: &Values, metric: Metric, session: &Session) -> Amount {
+fn amount(total: &Values, metric: &Metric, session: &Session) -> Amount {
     Amount::new(metric, share_base(total, metric), session.common.bytes)
 }
 
 impl<'a> Row<'a> {
-    fn of(change: &'a ProfileChange, metric: Metric, amounts: (Amount, Amount)) -> Self {
-        let old = change.old.map(|sums| Cost::of(&sums, metric, amounts.0));
-        let new = change.new.map(|sums| Cost::of(&sums, metric, amounts.1));
+    fn of(change: &'a ProfileChange, metrics: (&Metric, &Metric), amounts: (&Amount, &Amount)) -> Self {
+        let old = change.old.as_ref().map(|sums| Cost::of(sums, metrics.0, amounts.0));
+        let new = change.new.as_ref().map(|sums| Cost::of(sums, metrics.1, amounts.1));
         let (before, after) = (old.unwrap_or(Cost::NONE), new.unwrap_or(Cost::NONE));
         let delta = Cost {
             own: after.own.saturating_sub(before.own),
@@ -108,13 +115,13 @@ impl<'a> Row<'a> {
 impl Cost {
     const NONE: Self = Self { own: 0, total: 0, samples_self: 0, samples_total: 0, share_self: 0.0, share_total: 0.0 };
 
-    fn of(sums: &Sums, metric: Metric, amount: Amount) -> Self {
+    fn of(sums: &Sums, metric: &Metric, amount: &Amount) -> Self {
         let (own, total) = (sums.own.get(metric), sums.total.get(metric));
         Self {
             own,
             total,
-            samples_self: sums.own.get(Metric::Samples),
-            samples_total: sums.total.get(Metric::Samples),
+            samples_self: sums.own.get(&Metric::SAMPLES),
+            samples_total: sums.total.get(&Metric::SAMPLES),
             share_self: amount.share(own),
             share_total: amount.share(total),
         }
@@ -134,7 +141,7 @@ macro_rules! costs {
     };
 }
 
-fn columns<'c>(by: TopBy, amount: Amount, files: &'c ShortFiles<'_>, session: &'c Session) -> Columns<'c, Row<'c>> {
+fn columns<'c>(by: TopBy, amount: &'c Amount, files: &'c ShortFiles<'_>, session: &'c Session) -> Columns<'c, Row<'c>> {
     let (heading, second) = match by {
         TopBy::Frames(FrameBy::File) => ("FILE", ""),
         TopBy::Frames(_) => ("FUNCTION", "FILE"),
@@ -143,7 +150,7 @@ fn columns<'c>(by: TopBy, amount: Amount, files: &'c ShortFiles<'_>, session: &'
     };
     let what = move |row: &Row| {
         let what = &row.change.label.name;
-        let mark = match (row.change.old, row.change.new) {
+        let mark = match (&row.change.old, &row.change.new) {
             (None, _) => session.terminal.caution(" new"),
             (_, None) => session.terminal.dim(" gone"),
             _ => String::new(),

@@ -19,7 +19,7 @@ const EXAMPLE: usize = 64;
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let loaded = load_profile(input, &args.profile, session)?;
     let profile = &loaded.profile;
-    let metric = loaded.metric(&args.profile)?;
+    let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(profile, &loaded.selection);
     let by = if args.line.is_some() { FrameBy::Line } else { FrameBy::Function };
     let mut found = top(&selected, TopBy::Frames(by));
@@ -39,7 +39,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
             .rows("rows")
             .with("omitted", Value::from([("rows", rest.len().into())]))
     };
-    let amount = Amount::new(metric, share_base(&selected.total, metric), session.common.bytes);
+    let amount = &Amount::new(metric, share_base(&selected.total, metric), session.common.bytes);
     let files = ShortFiles::of_profile(profile, session.common.verbose);
     let thread = |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
     let columns = cost_columns(session, metric)
@@ -64,7 +64,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
             true => format!("all {found} found"),
             false => format!("showing {} of {found} found", count(rows.len() as u64)),
         };
-        let samples = plural(selected.total.samples, "sample", "samples");
+        let samples = plural(selected.total.samples(), "sample", "samples");
         format!("{which}; shares of {} · {samples}\n", whole(&selected.total, metric, amount))
     };
     let text = if rows.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };

@@ -2,29 +2,34 @@
 
 use crate::analysis::profile::{FrameBy, TopBy, share_base};
 use crate::cli::args::ByArg;
-use crate::cli::size::{count, duration, percent, signed_size};
+use crate::cli::size::{percent, quantity};
+use crate::cli::terminal::shown;
 use crate::model::profile::{Metric, Unit, Values};
 
 /// The name of a metric's unit in JSON.
-pub(crate) fn unit_name(metric: Metric) -> &'static str {
-    match metric.unit() {
-        Unit::Count => "samples",
-        unit => unit.name(),
+pub(crate) fn unit_name(metric: &Metric) -> &str {
+    match *metric == Metric::SAMPLES {
+        true => "samples",
+        false => metric.unit().name(),
     }
 }
 
 /// What shares are shares of, in words.
-pub(crate) fn whole(total: &Values, metric: Metric, amount: Amount) -> String {
+pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String {
     let base = amount.show(share_base(total, metric));
-    match metric {
-        Metric::Time => base,
-        Metric::Cpu => format!("{base} on a CPU"),
-        Metric::Gc => format!("{base} in the garbage collector"),
-        Metric::Samples => format!("{base} samples"),
-        Metric::MemoryGained => format!("{base} gained"),
-        Metric::MemoryFreed => format!("{base} freed"),
-        Metric::Memory => format!("net {}, shares of {base} gained", amount.change(total.get(metric))),
+    if *metric == Metric::MEMORY {
+        return format!("net {}, shares of {base} gained", amount.change(total.get(metric)));
     }
+    let words = [
+        (Metric::TIME, String::new()),
+        (Metric::CPU, " on a CPU".to_owned()),
+        (Metric::GC, " in the garbage collector".to_owned()),
+        (Metric::SAMPLES, " samples".to_owned()),
+        (Metric::MEMORY_GAINED, " gained".to_owned()),
+        (Metric::MEMORY_FREED, " freed".to_owned()),
+    ];
+    let words = words.into_iter().find(|(known, _)| known == metric).map(|(_, words)| words);
+    base + &words.unwrap_or_else(|| format!(" {}", shown(metric.name())))
 }
 
 /// What rows are by, from an option that has been checked to be for profiles, and its name.
@@ -50,7 +55,7 @@ pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
 }
 
 /// How a person sees the numbers of a metric.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Amount {
     unit: Unit,
     exact: bool,
@@ -59,18 +64,13 @@ pub(crate) struct Amount {
 }
 
 impl Amount {
-    pub(crate) fn new(metric: Metric, base: i64, exact: bool) -> Self {
-        Self { unit: metric.unit(), exact, base }
+    pub(crate) fn new(metric: &Metric, base: i64, exact: bool) -> Self {
+        Self { unit: metric.unit().clone(), exact, base }
     }
 
     /// `33.4 s`, `-1.0 KiB`, `12 345`.
     pub(crate) fn show(&self, value: i64) -> String {
-        let minus = if value < 0 { "-" } else { "" };
-        match self.unit {
-            Unit::Microseconds => format!("{minus}{}", duration(value.unsigned_abs())),
-            Unit::Bytes => signed_size(value, self.exact),
-            Unit::Count => format!("{minus}{}", count(value.unsigned_abs())),
-        }
+        shown(&quantity(value, &self.unit, self.exact))
     }
 
     /// As [`Self::show`], with a sign always.

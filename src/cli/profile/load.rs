@@ -12,10 +12,11 @@ use crate::cli::terminal::{show_path, shown};
 use crate::error::{Error, ErrorKind};
 use crate::input;
 use crate::input::load::{LoadedProfile, MemoryLimit, Parts};
-use crate::model::profile::{Metric, Mode, Profile};
+use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
+use std::path::Path;
 
 /// A profile, and which of its samples are looked at.
 pub(crate) struct ProfileInput<'a> {
@@ -97,48 +98,52 @@ pub(crate) fn require_thread(profile: &Profile, selection: &Selection, input: &I
     Ok(())
 }
 
+/// The metric of a profile with this name.
+///
+/// # Errors
+/// A [`UsageError`] that names what there is.
+pub(crate) fn named(profile: &Profile, name: &str, path: &Path) -> Result<Metric, UsageError> {
+    profile.metric(name).ok_or_else(|| no_metric(profile, name, path))
+}
+
+fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
+    let (path, name) = (show_path(path), shown(name));
+    let mode = profile.mode.name();
+    let error = match profile.value_types.is_empty() {
+        true => UsageError::new(format!("{path} has no {name}: it was recorded in {mode} mode")),
+        false => UsageError::new(format!("{path} has no metric {name}")),
+    };
+    // What came into use and what went out of use are parts of memory.
+    let parts = [Metric::MEMORY_GAINED, Metric::MEMORY_FREED];
+    let has = profile.metrics_to_choose().into_iter().filter(|metric| !parts.contains(metric));
+    error.hint(format!("available: {}", has.map(|metric| shown(metric.name())).collect::<Vec<_>>().join(", ")))
+}
+
 impl ProfileInput<'_> {
     /// The metric that was asked for, or what the profiler measured.
     ///
     /// # Errors
     /// A [`UsageError`] when the profile does not have it.
     pub(crate) fn metric(&self, options: &ProfileOptions) -> Result<Metric, UsageError> {
-        let metric = match options.metric {
-            Some(metric) => metric.into(),
-            None => match self.profile.default_metric() {
-                Metric::MemoryGained => Metric::Memory,
-                metric => metric,
-            },
-        };
-        self.require(metric)?;
-        Ok(metric)
+        match &options.metric {
+            Some(name) => {
+                let metric = named(&self.profile, name, &self.input.path)?;
+                self.require(&metric)?;
+                Ok(metric)
+            }
+            None if self.profile.default_metric() == Metric::MEMORY_GAINED => Ok(Metric::MEMORY),
+            None => Ok(self.profile.default_metric()),
+        }
     }
 
     /// Refuses a metric that was not measured: its numbers would be all zero, or those of another one.
     ///
     /// # Errors
     /// As [`Self::metric`].
-    pub(crate) fn require(&self, metric: Metric) -> Result<(), UsageError> {
-        if self.has(metric) {
-            return Ok(());
-        }
-        let (path, mode) = (show_path(&self.input.path), self.profile.mode.name());
-        let error = UsageError::new(format!("{path} has no {}: it was recorded in {mode} mode", metric.name()));
-        let all = [Metric::Time, Metric::Cpu, Metric::Memory, Metric::Samples, Metric::Gc];
-        let has: Vec<_> = all.into_iter().filter(|metric| self.has(*metric)).map(Metric::name).collect();
-        Err(error.hint(format!("available: {}", has.join(", "))))
-    }
-
-    fn has(&self, metric: Metric) -> bool {
-        let (total, mode) = (&self.profile.total, self.profile.mode);
-        match metric {
-            Metric::Samples => true,
-            Metric::Time => !matches!(mode, Mode::Memory | Mode::Samples) || total.time != 0,
-            Metric::Cpu => matches!(mode, Mode::Cpu | Mode::Full) || total.idle_samples > 0,
-            Metric::Gc => total.gc_samples > 0,
-            Metric::MemoryGained | Metric::MemoryFreed | Metric::Memory => {
-                matches!(mode, Mode::Memory | Mode::Full) || total.memory_gained > 0 || total.memory_freed > 0
-            }
+    pub(crate) fn require(&self, metric: &Metric) -> Result<(), UsageError> {
+        match self.profile.metrics_to_choose().contains(metric) {
+            true => Ok(()),
+            false => Err(no_metric(&self.profile, metric.name(), &self.input.path)),
         }
     }
 

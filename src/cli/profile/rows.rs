@@ -7,20 +7,20 @@ use crate::cli::terminal::shown;
 use crate::model::profile::{FrameId, Metric, Profile, Values};
 
 /// The sum of a metric over all samples that are looked at, in JSON.
-pub(crate) fn total_json(values: &Values, metric: Metric) -> Value<'static> {
-    Value::from([("value", values.get(metric).into()), ("samples", values.samples.into())])
+pub(crate) fn total_json(values: &Values, metric: &Metric) -> Value<'static> {
+    Value::from([("value", values.get(metric).into()), ("samples", values.samples().into())])
 }
 
 /// The columns of functions, files, lines, threads and processes that all commands have.
-pub(crate) fn cost_columns<'a>(session: &'a Session, metric: Metric) -> Columns<'a, TopRow> {
+pub(crate) fn cost_columns<'a>(session: &'a Session, metric: &'a Metric) -> Columns<'a, TopRow> {
     Columns::new(session)
         .value("name", |row: &TopRow| &*row.label.name)
         .value("namespace", |row| Value::non_empty(&row.label.namespace))
         .value("line", |row| row.label.line)
         .value("self", move |row| row.sums.own.get(metric))
         .value("total", move |row| row.sums.total.get(metric))
-        .value("samples_self", |row| row.sums.own.samples)
-        .value("samples_total", |row| row.sums.total.samples)
+        .value("samples_self", |row| row.sums.own.samples())
+        .value("samples_total", |row| row.sums.total.samples())
 }
 
 /// Callers that are shown before the function.

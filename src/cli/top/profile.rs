@@ -15,16 +15,16 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let (by, by_name) = by_of(args.by);
     let mut sums = TopSums::new(by);
     let loaded = load_profile_in_parts(input, &args.profile, session, |part| sums.add(part))?;
-    let metric = loaded.metric(&args.profile)?;
+    let metric = &loaded.metric(&args.profile)?;
     let mut selected = Selected::of(&loaded.profile, &loaded.selection);
     sums.add(&selected);
-    (selected.total, selected.without_frames) = (sums.total, sums.without_frames);
+    (selected.total, selected.without_frames) = (sums.total.clone(), sums.without_frames.clone());
     let mut all = sums.finish();
     all.sort(metric, args.cum);
     let (shown, rest) = all.rows.split_at(session.rows(args.limit, super::ROWS).min(all.rows.len()));
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
-        let samples: u64 = rest.iter().map(|row| row.sums.own.samples).sum();
+        let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();
         Document::new("dumptool/top/1", &input.path)
             .with("by", by_name)
             .with("metric", metric.name())
@@ -45,14 +45,14 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
 struct View<'a> {
     selected: &'a Selected<'a>,
     by: TopBy,
-    metric: Metric,
+    metric: &'a Metric,
     amount: Amount,
     files: ShortFiles<'a>,
 }
 
 impl View<'_> {
     fn columns<'c>(&'c self, session: &'c Session) -> Columns<'c, TopRow> {
-        let &Self { by, metric, amount, ref files, .. } = self;
+        let &Self { by, metric, ref amount, ref files, .. } = self;
         let own = move |row: &TopRow| row.sums.own.get(metric);
         let total = move |row: &TopRow| row.sums.total.get(metric);
         let (name, file) = match by {
@@ -78,7 +78,7 @@ impl View<'_> {
             .cell("own_share", "SHARE", Align::Right, move |row| amount.percent(own(row)))
             .cell("sum", "TOTAL", Align::Right, move |row| amount.show(total(row)))
             .cell("sum_share", "SHARE", Align::Right, move |row| amount.percent(total(row)))
-            .cell("samples", "SAMPLES", Align::Right, |row| count(row.sums.total.samples))
+            .cell("samples", "SAMPLES", Align::Right, |row| count(row.sums.total.samples()))
             .cell("what", name, Align::Left, what)
             .bold()
             .cell("file", file, Align::Left, position)
@@ -99,19 +99,21 @@ impl View<'_> {
             [] => format!("all {kind}"),
             _ => format!("showing {} of {kind}", count(shown.len() as u64)),
         };
-        let mut text = match self.metric {
+        let is_samples = *self.metric == Metric::SAMPLES;
+        let whole = whole(&self.selected.total, self.metric, &self.amount);
+        let mut text = match *self.metric == Metric::MEMORY {
             // Changes cancel each other out, so that the sum of some says nothing of the others.
-            Metric::Samples => format!("{which}; {}", self.amount.percent(sum)),
-            Metric::Memory => format!("{which}; {}", whole(&self.selected.total, self.metric, self.amount)),
-            _ => format!("{which}; {} of {}", self.amount.percent(sum), whole(&self.selected.total, self.metric, self.amount)),
+            true => format!("{which}; {whole}"),
+            false if is_samples => format!("{which}; {}", self.amount.percent(sum)),
+            false => format!("{which}; {} of {whole}", self.amount.percent(sum)),
         };
         let threads = plural(selected.threads().count() as u64, "thread", "threads");
-        let before = if self.metric == Metric::Samples { " of" } else { " ·" };
-        text.push_str(&format!("{before} {} in {threads}", plural(total.samples, "sample", "samples")));
+        let before = if is_samples { " of" } else { " ·" };
+        text.push_str(&format!("{before} {} in {threads}", plural(total.samples(), "sample", "samples")));
         let empty = &selected.without_frames;
         if !empty.is_zero() {
-            text.push_str(&format!(", {} without frames", count(empty.samples)));
-            if self.metric != Metric::Samples {
+            text.push_str(&format!(", {} without frames", count(empty.samples())));
+            if !is_samples {
                 text.push_str(&format!(" ({})", self.amount.show(empty.get(self.metric))));
             }
         }

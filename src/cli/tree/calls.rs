@@ -21,7 +21,7 @@ pub(super) struct CallLine {
 const CHAIN: usize = 6;
 
 /// Each call with what it costs below the one that it comes from. Calls that lead on to a single other one are one line.
-pub(super) fn calls(lines: &[CallLine], amount: Amount, terminal: &Terminal) -> String {
+pub(super) fn calls(lines: &[CallLine], amount: &Amount, terminal: &Terminal) -> String {
     let mut drawing = Drawing::default();
     for (i, line) in lines.iter().enumerate() {
         match i.checked_sub(1).is_some_and(|before| leads_on(&lines[before], line)) {
@@ -113,7 +113,7 @@ impl Drawing {
         }
     }
 
-    fn render(self, amount: Amount, terminal: &Terminal) -> String {
+    fn render(self, amount: &Amount, terminal: &Terminal) -> String {
         let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left]);
         table.row(["TOTAL", "SHARE", "SELF", "CALLS"].map(|heading| terminal.dim(heading)));
         let branches = branches(&self.rows.iter().map(|row| row.level).collect::<Vec<_>>());

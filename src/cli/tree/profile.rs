@@ -28,7 +28,7 @@ struct Node<'a> {
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let loaded = load_profile(input, &args.profile, session)?;
-    let metric = loaded.metric(&args.profile)?;
+    let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let groups = Groups::of(&loaded.profile, FrameBy::Function);
     let base = share_base(&selected.total, metric);
@@ -47,7 +47,7 @@ struct View<'a> {
     loaded: &'a ProfileInput<'a>,
     selected: &'a Selected<'a>,
     groups: &'a Groups,
-    metric: Metric,
+    metric: &'a Metric,
     amount: Amount,
     limits: PruneLimits,
     session: &'a Session,
@@ -107,9 +107,9 @@ impl<'a> View<'a> {
             let footer = format!(
                 "{}: {share} of {} · {} of {}\n",
                 shown(&root.name),
-                whole(all, self.metric, self.amount),
-                count(cost.samples),
-                plural(all.samples, "sample", "samples")
+                whole(all, self.metric, &self.amount),
+                count(cost.samples()),
+                plural(all.samples(), "sample", "samples")
             );
             [heading("called by"), callers, heading("calls"), self.lines(called), footer].concat()
         };
@@ -133,7 +133,7 @@ impl<'a> View<'a> {
                 direction,
                 depth: pruned.depth,
                 label: node.group.map_or(root, |group| self.groups.label(group)),
-                samples: node.sums.total.samples,
+                samples: node.sums.total.samples(),
                 own: node.sums.own.get(self.metric),
                 total: node.sums.total.get(self.metric),
                 node: pruned,
@@ -142,11 +142,11 @@ impl<'a> View<'a> {
         nodes.collect()
     }
 
-    fn columns<'n>(&self) -> Columns<'n, Node<'n>>
+    fn columns<'n>(&'n self) -> Columns<'n, Node<'n>>
     where
         'a: 'n,
     {
-        let amount = self.amount;
+        let amount = &self.amount;
         Columns::new(self.session)
             .text("direction", "DIRECTION", |node: &Node| node.direction)
             .number("depth", "DEPTH", |node| node.depth)
@@ -163,7 +163,7 @@ impl<'a> View<'a> {
             .table(&["total", "percent", "self", "direction", "depth", "name", "namespace"])
     }
 
-    fn document<'d>(&self, focus: Option<&'d str>) -> Document<'d> {
+    fn document<'d>(&'d self, focus: Option<&'d str>) -> Document<'d> {
         Document::new("dumptool/tree/1", &self.loaded.input.path)
             .with("metric", self.metric.name())
             .with("unit", unit_name(self.metric))
@@ -181,15 +181,15 @@ impl<'a> View<'a> {
             total: node.total,
             node: node.node,
         });
-        calls(&lines.collect::<Vec<_>>(), self.amount, &self.session.terminal)
+        calls(&lines.collect::<Vec<_>>(), &self.amount, &self.session.terminal)
     }
 
     /// `showing 12 of 812 calls, those of at least 1 % of 180.6 s`.
     fn footer(&self, tree: &CallTree, shown: &[Node<'_>]) -> String {
         let all = tree.nodes().skip(1).filter(|node| !node.sums.total.is_zero()).count();
         let shown = shown.iter().filter(|node| node.node.node > 0).count();
-        let of = whole(&self.selected.total, self.metric, self.amount);
-        let samples = plural(self.selected.total.samples, "sample", "samples");
+        let of = whole(&self.selected.total, self.metric, &self.amount);
+        let samples = plural(self.selected.total.samples(), "sample", "samples");
         let least = format!("{} %", (self.limits.min_share * 1e4).round() / 100.0);
         match shown < all {
             true => format!(

@@ -20,7 +20,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for datum in &profile.metadata {
         info.add_metadata(&datum.key, &datum.value);
     }
-    for (name, count) in [("metadata", profile.metadata.len() as u64), ("sample", profile.total.samples)] {
+    for (name, count) in [("metadata", profile.metadata.len() as u64), ("sample", profile.total.samples())] {
         if count > 0 {
             info.records.add(name, count);
         }
@@ -38,7 +38,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 pub(super) fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
     let loaded = load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
     match loaded.damage {
-        Some(error) if loaded.profile.total.samples == 0 && loaded.profile.metadata.is_empty() => Err(error),
+        Some(error) if loaded.profile.total.samples() == 0 && loaded.profile.metadata.is_empty() => Err(error),
         damage => Ok((loaded.profile, damage)),
     }
 }

@@ -106,18 +106,14 @@ impl Loader<'_, '_> {
             loader.builder.add(thread, stack, &values);
         };
         for sample in parts.samples.iter().flat_map(|samples| samples.traces.iter()) {
-            add(self, sample.trace, Values { samples: sample.samples.into(), ..Values::default() });
+            add(self, sample.trace, Values::of_counts(sample.samples.into(), 0, 0));
             memory.check(0, &self.builder, 0)?;
         }
         for site in parts.sites.iter().flat_map(|sites| sites.sites.iter()) {
-            let values = Values {
-                // Samples are counted once where both are in a file.
-                samples: if parts.samples.is_empty() { site.instances.into() } else { 0 },
-                memory_gained: site.bytes.into(),
-                memory_freed: site.bytes.saturating_sub(site.live_bytes).into(),
-                ..Values::default()
-            };
-            add(self, site.trace, values);
+            // Samples are counted once where both are in a file.
+            let samples = if parts.samples.is_empty() { site.instances.into() } else { 0 };
+            let freed = site.bytes.saturating_sub(site.live_bytes);
+            add(self, site.trace, Values::of_counts(samples, site.bytes.into(), freed.into()));
             memory.check(0, &self.builder, 0)?;
         }
         Ok(())

@@ -162,7 +162,7 @@ impl<'a, 'p> Loader<'a, 'p> {
             self.runs = Runs::new();
             self.parts.size
         };
-        self.samples_before = self.builder.profile().total.samples;
+        self.samples_before = self.builder.profile().total.samples();
         self.previous.restore(&previous, &mut self.builder);
         // What is done for each part anew must not be more than what is new in it: the time would grow with the square of the
         // file.
@@ -175,7 +175,7 @@ impl<'a, 'p> Loader<'a, 'p> {
     /// Whether hardly a sample of the part had a stack that was there before in it.
     fn are_stacks_new(&mut self) -> bool {
         let profile = self.builder.profile();
-        let samples = profile.total.samples.wrapping_sub(self.samples_before);
+        let samples = profile.total.samples().wrapping_sub(self.samples_before);
         profile.aggregate.len() as u64 > samples.saturating_sub(samples / 4)
     }
 

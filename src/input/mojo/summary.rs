@@ -5,9 +5,10 @@ use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
 use crate::input::info::{Hottest, Info, ProfileInfo};
+use crate::input::profile_info::metrics;
 use crate::input::read::ReadOptions;
 use crate::model::names::Names;
-use crate::model::profile::{FrameKind, display_name};
+use crate::model::profile::{FrameKind, Mode, StandardSums, Values, display_name};
 use crate::model::sample::SampleFrame;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -49,6 +50,7 @@ pub(super) struct Tally<'a> {
     pub(super) time: Saturating<i128>,
     pub(super) busy_time: Saturating<i128>,
     pub(super) memory: Saturating<i128>,
+    memory_gained: Saturating<i128>,
     pub(super) gc_time: Saturating<i128>,
     pub(super) threads: FxHashSet<(i128, Option<i128>, &'a [u8])>,
     /// Time, or memory gained in files without times, by (function, file) of the innermost frame.
@@ -110,6 +112,7 @@ impl<'a> Tally<'a> {
             time: Saturating(0),
             busy_time: Saturating(0),
             memory: Saturating(0),
+            memory_gained: Saturating(0),
             gc_time: Saturating(0),
             threads: FxHashSet::default(),
             self_values: FxHashMap::default(),
@@ -189,6 +192,7 @@ impl<'a> Tally<'a> {
         self.invalid_samples += u64::from(open.invalid);
         self.time += time;
         self.memory += memory;
+        self.memory_gained += memory.max(0);
         if !idle {
             self.busy_time += time;
         }
@@ -223,6 +227,7 @@ impl<'a> Tally<'a> {
 
     fn profile(&self) -> ProfileInfo {
         let mode = self.metadatum("mode");
+        let total = self.total();
         ProfileInfo {
             mode: mode.map(str::to_owned),
             samples: self.samples.0,
@@ -239,8 +244,22 @@ impl<'a> Tally<'a> {
             gc_time_us: clamp(self.gc_time.0),
             interval_us: self.number("interval"),
             duration_us: self.number("duration"),
+            metrics: metrics(&Mode::of(mode.unwrap_or_default()).metrics(&total), &total),
             hottest: self.hottest(),
         }
+    }
+
+    /// The sums that metrics read.
+    fn total(&self) -> Values {
+        let narrow = |sum: i128| i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX });
+        let sums = StandardSums {
+            time: narrow(self.time.0),
+            idle_time: narrow(self.time.0.saturating_sub(self.busy_time.0)),
+            gc_time: narrow(self.gc_time.0),
+            memory_gained: narrow(self.memory_gained.0),
+            memory_freed: narrow(self.memory_gained.0.saturating_sub(self.memory.0)),
+        };
+        Values::of_sums(self.samples.0, self.gc_samples.0, sums)
     }
 
     /// The function with the largest value of its own; the name decides between equals. Not told for files that repeat

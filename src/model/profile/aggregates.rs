@@ -1,11 +1,11 @@
 //! What the samples of each thread in each of its stacks add up to, in columns.
 
+use super::column::ValueColumns;
 use super::{StackId, ThreadId, Values};
-use crate::model::columns::Sizes;
 use crate::model::index::{Index, MAX_ROWS, hash};
 
 /// What the samples of one thread in one stack add up to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
     /// The thread.
     pub thread: ThreadId,
@@ -22,64 +22,6 @@ pub struct Aggregates {
     thread: Vec<ThreadId>,
     stack: Vec<StackId>,
     sums: ValueColumns,
-}
-
-/// Sums by row, in columns: what is nowhere anything takes nothing, and most of the rest 4 bytes.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct ValueColumns([Sums; 8]);
-
-impl ValueColumns {
-    /// The sums of a row. One that nothing was added to is zero.
-    #[inline]
-    pub(crate) fn get(&self, row: usize) -> Values {
-        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] =
-            self.0.each_ref().map(|sums| sums.0.get(row));
-        Values {
-            samples,
-            time: time as i64,
-            idle_time: idle_time as i64,
-            idle_samples,
-            gc_time: gc_time as i64,
-            gc_samples,
-            memory_gained,
-            memory_freed,
-        }
-    }
-
-    /// Adds to the sums of a row.
-    #[inline]
-    pub(crate) fn add(&mut self, row: usize, values: &Values) {
-        let signed = |sum: u64, change: u64| (sum as i64).saturating_add(change as i64) as u64;
-        let [samples, time, idle_time, idle_samples, gc_time, gc_samples, memory_gained, memory_freed] = &mut self.0;
-        samples.add(row, values.samples, u64::saturating_add);
-        time.add(row, values.time as u64, signed);
-        idle_time.add(row, values.idle_time as u64, signed);
-        idle_samples.add(row, values.idle_samples, u64::saturating_add);
-        gc_time.add(row, values.gc_time as u64, signed);
-        gc_samples.add(row, values.gc_samples, u64::saturating_add);
-        memory_gained.add(row, values.memory_gained, u64::saturating_add);
-        memory_freed.add(row, values.memory_freed, u64::saturating_add);
-    }
-
-    fn clear(&mut self) {
-        self.0.iter_mut().for_each(|sums| sums.0.clear());
-    }
-}
-
-/// One kind of sums. Rows at the end that are zero may not be there, and a sum that is nowhere anything takes nothing.
-/// Negative times are here as the numbers with the same bits, which are large.
-#[derive(Clone, Debug, Default, PartialEq)]
-struct Sums(Sizes);
-
-impl Sums {
-    #[inline]
-    fn add(&mut self, row: usize, change: u64, add: impl Fn(u64, u64) -> u64) {
-        if change == 0 {
-            return;
-        }
-        self.0.grow(row + 1);
-        self.0.set(row, add(self.0.get(row), change));
-    }
 }
 
 /// Finds the rows of [`Aggregates`].
@@ -160,7 +102,7 @@ mod tests {
             }
             prop_assert_eq!(rows.len(), expected.len());
             for row in rows.iter() {
-                prop_assert_eq!(row.values, expected[&(row.thread, row.stack)]);
+                prop_assert_eq!(&row.values, &expected[&(row.thread, row.stack)]);
             }
         }
     }

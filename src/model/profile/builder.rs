@@ -4,7 +4,7 @@ use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
     FrameId, FrameKind, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes, ProfileSample, ProfileThread, StackId,
-    StackIndex, StackTree, TaskChange, TaskEvent, ThreadId, Values,
+    StackIndex, StackTree, TaskChange, TaskEvent, ThreadId, ValueType, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -262,7 +262,7 @@ impl ProfileBuilder {
         if key == "mode" {
             self.profile.mode = Mode::of(&value);
         }
-        let before = self.profile.total.samples;
+        let before = self.profile.total.samples();
         self.profile.metadata.push(ProfileMetadatum { key, value, before });
     }
 
@@ -286,8 +286,8 @@ impl ProfileBuilder {
     pub fn add(&mut self, thread: ThreadId, stack: StackId, values: &Values) {
         let profile = &mut self.profile;
         let kinds = self.shapes[stack.index()].kinds();
-        profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples } else { 0 };
-        profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples } else { 0 };
+        profile.notes.empty_samples += if kinds & !INVALID == 0 { values.samples() } else { 0 };
+        profile.notes.invalid_samples += if kinds & INVALID != 0 { values.samples() } else { 0 };
         profile.total.add(values);
         profile.aggregate.add(&mut self.rows, thread, stack, values);
     }
@@ -297,11 +297,18 @@ impl ProfileBuilder {
         self.profile.mode = mode;
     }
 
+    /// Names the numbers of the profile, and which of them is the main one. The values of [`ProfileBuilder::add`] are then
+    /// [`Values::of_types`].
+    pub fn set_value_types(&mut self, types: Vec<ValueType>, main: usize) {
+        self.profile.mode = Mode::Samples;
+        (self.profile.value_types, self.profile.default_value) = (types, main);
+    }
+
     /// Appends what happened to an asyncio task.
     pub fn task(&mut self, task: u64, change: TaskChange) {
         self.profile.notes.task_events += 1;
         if self.keep_samples {
-            self.profile.tasks.push(TaskEvent { before: self.profile.total.samples, task, change });
+            self.profile.tasks.push(TaskEvent { before: self.profile.total.samples(), task, change });
         }
     }
 

@@ -1,140 +1,249 @@
 //! Sums of samples, and the metrics that read them.
 
-/// Sums of samples. Times are in microseconds, memory is in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+use super::Unit;
+use std::borrow::Cow;
+
+/// Sums of samples: one number for each value type of the profile, after the number of samples.
+///
+/// Profiles that name no value types of their own were measured by a sampler and have the [standard](Metric) ones: times in
+/// microseconds, memory in bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
-    /// Number of samples.
-    pub samples: u64,
-    /// Wall time.
-    pub time: i64,
-    /// Wall time of the samples whose thread was idle.
-    pub idle_time: i64,
-    /// Samples whose thread was idle.
-    pub idle_samples: u64,
-    /// Wall time of the samples during which the garbage collector ran.
-    pub gc_time: i64,
-    /// Samples during which the garbage collector ran.
-    pub gc_samples: u64,
-    /// Bytes allocated.
-    pub memory_gained: u64,
-    /// Bytes freed.
-    pub memory_freed: u64,
+    first: [i64; Self::INLINE],
+    /// The numbers after the first ones, in profiles with many value types.
+    more: Option<Box<[i64]>>,
+}
+
+/// The places of the standard numbers. The number of samples is first in every profile.
+pub(super) mod place {
+    pub(in crate::model::profile) const SAMPLES: usize = 0;
+    pub(in crate::model::profile) const TIME: usize = 1;
+    pub(in crate::model::profile) const IDLE_TIME: usize = 2;
+    pub(in crate::model::profile) const IDLE_SAMPLES: usize = 3;
+    pub(in crate::model::profile) const GC_TIME: usize = 4;
+    pub(in crate::model::profile) const GC_SAMPLES: usize = 5;
+    pub(in crate::model::profile) const MEMORY_GAINED: usize = 6;
+    pub(in crate::model::profile) const MEMORY_FREED: usize = 7;
 }
 
 impl Values {
-    /// The sums of one sample.
+    /// Numbers that need no memory of their own.
+    pub(crate) const INLINE: usize = 8;
+
+    /// The standard sums of one sample.
+    #[inline]
     pub fn of_sample(sample: &super::ProfileSample) -> Self {
         let time = sample.time.unwrap_or(0);
         let memory = sample.memory.unwrap_or(0);
-        Self {
-            samples: 1,
-            time,
-            idle_time: if sample.idle { time } else { 0 },
-            idle_samples: u64::from(sample.idle),
-            gc_time: if sample.gc { time } else { 0 },
-            gc_samples: u64::from(sample.gc),
-            memory_gained: memory.max(0).unsigned_abs(),
-            memory_freed: memory.min(0).unsigned_abs(),
-        }
+        let mut first = [0; Self::INLINE];
+        first[place::SAMPLES] = 1;
+        first[place::TIME] = time;
+        first[place::IDLE_TIME] = if sample.idle { time } else { 0 };
+        first[place::IDLE_SAMPLES] = i64::from(sample.idle);
+        first[place::GC_TIME] = if sample.gc { time } else { 0 };
+        first[place::GC_SAMPLES] = i64::from(sample.gc);
+        first[place::MEMORY_GAINED] = memory.max(0);
+        first[place::MEMORY_FREED] = memory.min(0).saturating_neg();
+        Self { first, more: None }
+    }
+
+    /// Standard sums of samples, of which nothing is known of how many were idle.
+    pub fn of_sums(samples: u64, gc_samples: u64, sums: StandardSums) -> Self {
+        let StandardSums { time, idle_time, gc_time, memory_gained, memory_freed } = sums;
+        let first = [narrow(samples), time, idle_time, 0, gc_time, narrow(gc_samples), memory_gained, memory_freed];
+        Self { first, more: None }
+    }
+
+    /// Standard sums of samples without times.
+    pub fn of_counts(samples: u64, memory_gained: u64, memory_freed: u64) -> Self {
+        let mut values = Self::default();
+        values.first[place::SAMPLES] = narrow(samples);
+        values.first[place::MEMORY_GAINED] = narrow(memory_gained);
+        values.first[place::MEMORY_FREED] = narrow(memory_freed);
+        values
+    }
+
+    /// The sums of `samples` samples in a profile with its own value types: one number for each.
+    #[inline]
+    pub fn of_types(samples: u64, numbers: &[i64]) -> Self {
+        let mut values = Self::default();
+        values.first[0] = narrow(samples);
+        let inline = numbers.len().min(Self::INLINE - 1);
+        values.first[1..=inline].copy_from_slice(&numbers[..inline]);
+        values.more = (numbers.len() > inline).then(|| numbers[inline..].into());
+        values
     }
 
     /// Adds other sums. Sums that do not fit stay at the largest number.
     #[inline]
     pub fn add(&mut self, other: &Self) {
-        self.samples = self.samples.saturating_add(other.samples);
-        self.time = self.time.saturating_add(other.time);
-        self.idle_time = self.idle_time.saturating_add(other.idle_time);
-        self.idle_samples = self.idle_samples.saturating_add(other.idle_samples);
-        self.gc_time = self.gc_time.saturating_add(other.gc_time);
-        self.gc_samples = self.gc_samples.saturating_add(other.gc_samples);
-        self.memory_gained = self.memory_gained.saturating_add(other.memory_gained);
-        self.memory_freed = self.memory_freed.saturating_add(other.memory_freed);
+        self.first.iter_mut().zip(&other.first).for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+        if let Some(numbers) = &other.more {
+            let sums = self.more.get_or_insert_with(|| vec![0; numbers.len()].into());
+            sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+        }
     }
 
     /// Whether there is nothing to say. Java's sums may have bytes and no samples.
     #[inline]
     pub fn is_zero(&self) -> bool {
-        *self == Self::default()
+        self.first == [0; Self::INLINE] && self.more.iter().flatten().all(|number| *number == 0)
     }
 
     /// The sum that a metric reads.
     #[inline]
-    pub fn get(&self, metric: Metric) -> i64 {
-        let narrow = |sum: u64| i64::try_from(sum).unwrap_or(i64::MAX);
-        match metric {
-            Metric::Time => self.time,
-            Metric::Cpu => self.time.saturating_sub(self.idle_time),
-            Metric::MemoryGained => narrow(self.memory_gained),
-            Metric::MemoryFreed => narrow(self.memory_freed),
-            Metric::Memory => narrow(self.memory_gained).saturating_sub(narrow(self.memory_freed)),
-            Metric::Samples => narrow(self.samples),
-            Metric::Gc => self.gc_time,
+    pub fn get(&self, metric: &Metric) -> i64 {
+        let number = self.number(metric.plus.into());
+        metric.minus.map_or(number, |minus| number.saturating_sub(self.number(minus.into())))
+    }
+
+    #[inline]
+    fn number(&self, place: usize) -> i64 {
+        match self.first.get(place) {
+            Some(number) => *number,
+            None => self.more.as_ref().and_then(|more| more.get(place - Self::INLINE)).copied().unwrap_or(0),
         }
     }
-}
 
-/// A metric of a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[non_exhaustive]
-pub enum Metric {
-    /// Wall time.
-    Time,
-    /// Wall time of the samples whose thread was not idle.
-    Cpu,
-    /// Memory that came into use: the positive changes.
-    MemoryGained,
-    /// Memory that went out of use: the negative changes, as a positive number.
-    MemoryFreed,
-    /// The change of memory in use, which may be negative.
-    Memory,
+    /// All numbers with their places.
+    #[inline]
+    pub(super) fn parts(&self) -> (&[i64; Self::INLINE], &[i64]) {
+        (&self.first, self.more.as_deref().unwrap_or_default())
+    }
+
+    #[inline]
+    pub(super) fn of_parts(first: [i64; Self::INLINE], more: Option<Box<[i64]>>) -> Self {
+        Self { first, more }
+    }
+
+    fn count(&self, place: usize) -> u64 {
+        u64::try_from(self.first[place]).unwrap_or(0)
+    }
+
     /// The number of samples.
-    Samples,
-    /// Wall time of the samples during which the garbage collector ran.
-    Gc,
-}
-
-/// The unit of a number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Time.
-    Microseconds,
-    /// Memory.
-    Bytes,
-    /// Samples, objects.
-    Count,
-}
-
-impl Unit {
-    /// The name in JSON, and in pprof.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Microseconds => "microseconds",
-            Self::Bytes => "bytes",
-            Self::Count => "count",
-        }
+    pub fn samples(&self) -> u64 {
+        self.count(place::SAMPLES)
     }
+
+    /// Wall time.
+    pub fn time(&self) -> i64 {
+        self.first[place::TIME]
+    }
+
+    /// Wall time of the samples whose thread was idle.
+    pub fn idle_time(&self) -> i64 {
+        self.first[place::IDLE_TIME]
+    }
+
+    /// Samples whose thread was idle.
+    pub fn idle_samples(&self) -> u64 {
+        self.count(place::IDLE_SAMPLES)
+    }
+
+    /// Wall time of the samples during which the garbage collector ran.
+    pub fn gc_time(&self) -> i64 {
+        self.first[place::GC_TIME]
+    }
+
+    /// Samples during which the garbage collector ran.
+    pub fn gc_samples(&self) -> u64 {
+        self.count(place::GC_SAMPLES)
+    }
+
+    /// Bytes allocated.
+    pub fn memory_gained(&self) -> u64 {
+        self.count(place::MEMORY_GAINED)
+    }
+
+    /// Bytes freed.
+    pub fn memory_freed(&self) -> u64 {
+        self.count(place::MEMORY_FREED)
+    }
+}
+
+fn narrow(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Sums of times in microseconds and of memory in bytes, for [`Values::of_sums`].
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StandardSums {
+    /// Wall time.
+    pub time: i64,
+    /// The part of it during which threads were idle.
+    pub idle_time: i64,
+    /// The part of it during which the garbage collector ran.
+    pub gc_time: i64,
+    /// Bytes allocated.
+    pub memory_gained: i64,
+    /// Bytes freed.
+    pub memory_freed: i64,
+}
+
+/// A value type that a file names.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ValueType {
+    /// The name, such as `time`, `samples` or `inuse_space`.
+    pub name: Cow<'static, str>,
+    /// The unit.
+    pub unit: Unit,
+}
+
+/// A metric of a profile: what is added up, by its name. The constants are those of profiles without value types of their own.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Metric {
+    /// The name and the unit, as in the file.
+    pub of: ValueType,
+    /// The place of the number in [`Values`].
+    plus: u16,
+    /// The place of the number that is subtracted from it.
+    minus: Option<u16>,
+    /// The number of the file's value type.
+    number: Option<u16>,
 }
 
 impl Metric {
+    /// Wall time.
+    pub const TIME: Self = Self::standard("time", Unit::Microseconds, place::TIME, None);
+    /// Wall time of the samples whose thread was not idle.
+    pub const CPU: Self = Self::standard("cpu", Unit::Microseconds, place::TIME, Some(place::IDLE_TIME as u16));
+    /// Memory that came into use: the positive changes.
+    pub const MEMORY_GAINED: Self = Self::standard("memory_gained", Unit::Bytes, place::MEMORY_GAINED, None);
+    /// Memory that went out of use: the negative changes, as a positive number.
+    pub const MEMORY_FREED: Self = Self::standard("memory_freed", Unit::Bytes, place::MEMORY_FREED, None);
+    /// The change of memory in use, which may be negative.
+    pub const MEMORY: Self = Self::standard("memory", Unit::Bytes, place::MEMORY_GAINED, Some(place::MEMORY_FREED as u16));
+    /// The number of samples.
+    pub const SAMPLES: Self = Self::standard("samples", Unit::Count, place::SAMPLES, None);
+    /// Wall time of the samples during which the garbage collector ran.
+    pub const GC: Self = Self::standard("gc", Unit::Microseconds, place::GC_TIME, None);
+
+    /// The metrics of profiles without value types of their own.
+    pub const STANDARD: [Self; 7] =
+        [Self::TIME, Self::CPU, Self::MEMORY, Self::MEMORY_GAINED, Self::MEMORY_FREED, Self::SAMPLES, Self::GC];
+
+    const fn standard(name: &'static str, unit: Unit, plus: usize, minus: Option<u16>) -> Self {
+        Self { of: ValueType { name: Cow::Borrowed(name), unit }, plus: plus as u16, minus, number: None }
+    }
+
+    /// The metric of a value type of the file, by its number.
+    pub(super) fn of_type(of: &ValueType, number: usize) -> Self {
+        let number = u16::try_from(number).unwrap_or(u16::MAX - 1);
+        Self { of: of.clone(), plus: number + 1, minus: None, number: Some(number) }
+    }
+
+    /// The number of the file's value type; `None` for standard metrics.
+    pub(crate) fn number_in_file(&self) -> Option<u16> {
+        self.number
+    }
+
     /// The name on the command line, in JSON and in outputs.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Time => "time",
-            Self::Cpu => "cpu",
-            Self::MemoryGained => "memory_gained",
-            Self::MemoryFreed => "memory_freed",
-            Self::Memory => "memory",
-            Self::Samples => "samples",
-            Self::Gc => "gc",
-        }
+    pub fn name(&self) -> &str {
+        &self.of.name
     }
 
     /// The unit of the metric.
-    pub fn unit(self) -> Unit {
-        match self {
-            Self::Time | Self::Cpu | Self::Gc => Unit::Microseconds,
-            Self::MemoryGained | Self::MemoryFreed | Self::Memory => Unit::Bytes,
-            Self::Samples => Unit::Count,
-        }
+    pub fn unit(&self) -> &Unit {
+        &self.of.unit
     }
 }

@@ -1,6 +1,6 @@
 //! A profile as weighted stacks.
 
-use super::{Moment, Track, ValueType, WeightedStacks, WeightedStacksBuilder};
+use super::{Moment, Track, WeightedStacks, WeightedStacksBuilder};
 use crate::model::profile::{Metric, Profile, ProfileThread, ThreadId, Values};
 
 /// Selects metrics and threads of a profile.
@@ -54,7 +54,7 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
     }
     let stacks = WeightedStacks {
         title: title.to_owned(),
-        values: metrics.iter().map(|metric| ValueType { name: metric.name().to_owned(), unit: metric.unit() }).collect(),
+        values: metrics.iter().map(|metric| metric.of.clone()).collect(),
         tracks,
         interval_us: profile.interval_us(),
         duration_us: profile.duration_us(),
@@ -67,7 +67,7 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
     let track = |thread: ThreadId| numbers[thread.index()];
     let mut values = vec![0; metrics.len()];
     let read =
-        |sums: &Values, values: &mut [i64]| values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(*metric));
+        |sums: &Values, values: &mut [i64]| values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(metric));
     match &profile.samples {
         Some(samples) if selection.in_order => {
             let mut clocks = vec![0i64; numbers.len()];

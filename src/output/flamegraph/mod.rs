@@ -102,7 +102,7 @@ impl FlamegraphWriter {
         let kind = &stacks.values[self.value];
         self.tree.for_each(|_, _, sum| count(&mut self.written, sum));
         self.written.lose(LossKind::NarrowStacks, folded.stacks);
-        self.written.lose(in_callers(kind.unit), folded.value);
+        self.written.lose(in_callers(&kind.unit), folded.value);
         if !self.options.lines {
             let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
             self.written.lose(LossKind::LineNumbers, lines as u64);
@@ -120,8 +120,8 @@ impl FlamegraphWriter {
         let is_heap = stacks.tracks.iter().all(|track| track.thread.is_none());
         Picture {
             title: self.options.title.unwrap_or_else(|| stacks.title.clone()),
-            value: if is_heap && kind.unit == Unit::Bytes { "retained size".to_owned() } else { kind.name.clone() },
-            unit: kind.unit,
+            value: if is_heap && kind.unit == Unit::Bytes { "retained size".to_owned() } else { kind.name.to_string() },
+            unit: kind.unit.clone(),
             inverted: self.options.inverted,
             compares: false,
             boxes,
@@ -168,7 +168,7 @@ impl Picture {
     /// When the output cannot be written.
     pub fn draw(self, out: &mut impl Write) -> io::Result<Written> {
         let Self { title, value, unit, inverted, compares, .. } = &self;
-        let words = svg::Words { title, value, unit: *unit, inverted: *inverted, compares: *compares };
+        let words = svg::Words { title, value, unit, inverted: *inverted, compares: *compares };
         svg::draw(&self.boxes, &words, out)?;
         Ok(self.written)
     }
@@ -182,10 +182,11 @@ fn bases(track: &Track) -> Vec<Caption> {
 }
 
 /// The loss to report for sums that went into callers, in a unit.
-fn in_callers(unit: Unit) -> LossKind {
+fn in_callers(unit: &Unit) -> LossKind {
     match unit {
         Unit::Microseconds => LossKind::NarrowMicroseconds,
         Unit::Bytes => LossKind::NarrowBytes,
         Unit::Count => LossKind::NarrowSamples,
+        _ => LossKind::NarrowOther,
     }
 }

@@ -11,7 +11,7 @@ pub(super) struct Words<'a> {
     pub(super) title: &'a str,
     /// The value, in words: `retained size`, `time`.
     pub(super) value: &'a str,
-    pub(super) unit: Unit,
+    pub(super) unit: &'a Unit,
     /// The picture shows the difference from an older profile.
     pub(super) compares: bool,
     /// Innermost functions come first, then their callers.
@@ -153,12 +153,8 @@ fn fitting(name: &str, pixels: f64) -> Option<String> {
 }
 
 /// A number with its unit, for people.
-fn amount(unit: Unit, value: u64) -> String {
-    match unit {
-        Unit::Microseconds => quantity::duration(value),
-        Unit::Bytes => quantity::size(value, false),
-        Unit::Count => quantity::count(value),
-    }
+fn amount(unit: &Unit, value: u64) -> String {
+    quantity::quantity(i64::try_from(value).unwrap_or(i64::MAX), unit, false)
 }
 
 /// Text in XML. Characters that XML 1.0 has no place for, not even as references, become U+FFFD; so do line ends.

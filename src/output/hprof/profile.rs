@@ -31,20 +31,26 @@ pub fn write_profile(
     metric: Option<Metric>,
     out: &mut impl Write,
 ) -> io::Result<Written> {
-    let memory = |metric| matches!(metric, Metric::Memory | Metric::MemoryGained | Metric::MemoryFreed);
-    let counted = metric.unwrap_or(Metric::Samples);
+    let of_file = !profile.value_types.is_empty();
+    // A memory metric of the file has one number, which is allocated memory; standard ones tell what was freed, too.
+    let metric = metric.or_else(|| of_file.then(|| profile.default_metric()));
+    let is_memory = |metric: &Metric| metric.unit().bytes().is_some();
+    let counted = metric.clone().unwrap_or(Metric::SAMPLES);
     let mut writer = Writer { profile, wanted, out: Out::new(out, false), written: Written::default() };
     header(&mut writer.out)?;
     let texts = writer.names()?;
     writer.frames(texts)?;
     writer.traces()?;
-    if !memory(counted) {
-        writer.cpu_samples(counted)?;
+    if !is_memory(&counted) {
+        writer.cpu_samples(&counted)?;
     }
-    if metric.map_or(matches!(profile.mode, Mode::Memory | Mode::Full), memory) {
-        writer.alloc_sites()?;
+    if metric.as_ref().map_or(matches!(profile.mode, Mode::Memory | Mode::Full), is_memory) {
+        match of_file {
+            true => writer.alloc_sites(&counted, None)?,
+            false => writer.alloc_sites(&Metric::MEMORY_GAINED, Some(&Metric::MEMORY_FREED))?,
+        }
     }
-    let lose_times = counted == Metric::Samples && metric.is_none() && profile.total.time != 0;
+    let lose_times = !of_file && counted == Metric::SAMPLES && metric.is_none() && profile.total.time() != 0;
     writer.written.lose(LossKind::SampledTimes, u64::from(lose_times));
     writer.written.lose(LossKind::Metadata, profile.metadata.len() as u64);
     writer.out.flush()?;
@@ -173,7 +179,7 @@ impl<'a, W: Write> Writer<'a, W> {
         most
     }
 
-    fn cpu_samples(&mut self, metric: Metric) -> io::Result<()> {
+    fn cpu_samples(&mut self, metric: &Metric) -> io::Result<()> {
         let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
         self.written.lose(LossKind::NegativeNumbers, negative as u64);
         let number = move |row: &Aggregate| row.values.get(metric).max(0) as u64;
@@ -193,22 +199,27 @@ impl<'a, W: Write> Writer<'a, W> {
             }
             self.out.record(tag::CPU_SAMPLES)?;
         }
-        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
+        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().clone(), sum });
         Ok(())
     }
 
-    fn alloc_sites(&mut self) -> io::Result<()> {
-        let live = |row: &Aggregate| row.values.memory_gained.saturating_sub(row.values.memory_freed);
-        let freed = self.rows().filter(|(_, row)| row.values.memory_freed > row.values.memory_gained).count();
-        self.written.lose(LossKind::FreedSurplus, freed as u64);
-        let sites = self.rows().filter(|(_, row)| row.values.memory_gained > 0 || row.values.samples > 0);
+    fn alloc_sites(&mut self, metric: &Metric, freed: Option<&Metric>) -> io::Result<()> {
+        let number = |row: &Aggregate, metric: &Metric| u64::try_from(row.values.get(metric)).unwrap_or(0);
+        let gained = move |row: &Aggregate| number(row, metric);
+        let freed = move |row: &Aggregate| freed.map_or(0, |freed| number(row, freed));
+        let live = move |row: &Aggregate| gained(row).saturating_sub(freed(row));
+        let surplus = self.rows().filter(|(_, row)| freed(row) > gained(row)).count();
+        self.written.lose(LossKind::FreedSurplus, surplus as u64);
+        let negative = self.rows().filter(|(_, row)| row.values.get(metric) < 0).count();
+        self.written.lose(LossKind::NegativeNumbers, negative as u64);
+        let sites = self.rows().filter(|(_, row)| gained(row) > 0 || row.values.samples() > 0);
         // What is live is a part of what was gained.
-        let largest = |row: &Aggregate| row.values.memory_gained.max(row.values.samples);
+        let largest = move |row: &Aggregate| gained(row).max(row.values.samples());
         let most = self.most_parts(largest);
         let sites = sites.flat_map(move |(serial, row)| {
             // As many parts as the largest of the numbers needs.
             let count = count_parts(largest(&row)).min(most) as usize;
-            let numbers = [row.values.memory_gained, live(&row), row.values.samples];
+            let numbers = [gained(&row), live(&row), row.values.samples()];
             let [bytes, live, samples] = numbers.map(|number| parts(number, most).chain(std::iter::repeat(0)));
             bytes.zip(live).zip(samples).take(count).map(move |((bytes, live), samples)| (serial, bytes, live, samples))
         });
@@ -233,8 +244,7 @@ impl<'a, W: Write> Writer<'a, W> {
             }
             self.out.record(tag::ALLOC_SITES)?;
         }
-        let metric = Metric::MemoryGained;
-        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().name(), sum });
+        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().clone(), sum });
         Ok(())
     }
 }

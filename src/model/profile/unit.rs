@@ -1,0 +1,68 @@
+//! Units of value types.
+
+use std::sync::Arc;
+
+/// The unit of a number, by the file's own word.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Unit {
+    /// Time.
+    Nanoseconds,
+    /// Time.
+    Microseconds,
+    /// Time.
+    Milliseconds,
+    /// Time.
+    Seconds,
+    /// Memory.
+    Bytes,
+    /// Samples, objects, contentions.
+    Count,
+    /// Any other word.
+    Other(Arc<str>),
+}
+
+impl Unit {
+    /// The unit that a file calls so.
+    pub fn named(name: &str) -> Self {
+        let known = [Self::Nanoseconds, Self::Microseconds, Self::Milliseconds, Self::Seconds, Self::Bytes, Self::Count];
+        known.into_iter().find(|unit| unit.name() == name).unwrap_or_else(|| Self::Other(name.into()))
+    }
+
+    /// The name in files and in JSON.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Nanoseconds => "nanoseconds",
+            Self::Microseconds => "microseconds",
+            Self::Milliseconds => "milliseconds",
+            Self::Seconds => "seconds",
+            Self::Bytes => "bytes",
+            Self::Count => "count",
+            Self::Other(name) => name,
+        }
+    }
+
+    /// Nanoseconds in one of the unit, if it is a time. Knows the abbreviations that `go tool pprof` knows.
+    pub fn nanoseconds(&self) -> Option<u64> {
+        match self.name() {
+            "nanoseconds" | "nanosecond" | "ns" => Some(1),
+            "microseconds" | "microsecond" | "us" | "µs" => Some(1_000),
+            "milliseconds" | "millisecond" | "ms" => Some(1_000_000),
+            "seconds" | "second" | "sec" | "s" => Some(1_000_000_000),
+            "minutes" | "minute" | "min" | "mins" => Some(60_000_000_000),
+            "hours" | "hour" | "hr" | "hrs" => Some(3_600_000_000_000),
+            _ => None,
+        }
+    }
+
+    /// Bytes in one of the unit, if it is an amount of memory.
+    pub fn bytes(&self) -> Option<u64> {
+        match self.name() {
+            "bytes" | "byte" | "b" | "B" => Some(1),
+            "kilobytes" | "kilobyte" | "kb" | "kB" | "KiB" => Some(1 << 10),
+            "megabytes" | "megabyte" | "mb" | "MB" | "MiB" => Some(1 << 20),
+            "gigabytes" | "gigabyte" | "gb" | "GB" | "GiB" => Some(1 << 30),
+            _ => None,
+        }
+    }
+}
