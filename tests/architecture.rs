@@ -94,7 +94,8 @@ fn formats_do_not_import_the_room_that_imports_them() {
 #[test]
 fn commands_do_not_import_each_other() {
     let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
-    let commands = ["cat", "check", "convert", "diff", "find", "formats", "info", "path", "show", "threads", "top", "tree"];
+    let commands =
+        ["cat", "check", "convert", "diff", "find", "formats", "info", "path", "show", "threads", "top", "tree", "waste"];
     for command in commands {
         let (file, folder) = (rooms.join(format!("{command}.rs")), rooms.join(command));
         let files = [file]

@@ -93,6 +93,8 @@ fn commands(file: &Path) -> Vec<String> {
         "top FILE --suspects",
         "top FILE --by root",
         "threads FILE",
+        "waste FILE",
+        "waste FILE -n 0 --format json",
         "threads FILE --each -n 0",
         "threads FILE --each -n 0 --format json",
         "path FILE --type *",

@@ -27,7 +27,7 @@ struct Contents(HashMap<ObjectId, Held>);
 
 impl ObjectValues<'static> for Contents {
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true }
+        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
     }
 
     fn value(&self, _: &Heap<'static>, object: ObjectId) -> Value<'static> {

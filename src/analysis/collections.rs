@@ -84,7 +84,8 @@ impl<'h, 'a> Collections<'h, 'a> {
             Size::Field(path) => number(path),
             Size::Length { each, deleted } => {
                 let Value::Length(length) = self.heap.value(object) else { return None };
-                Some((length / each).saturating_sub(number(deleted).unwrap_or(0)))
+                let deleted = if deleted.is_empty() { 0 } else { number(deleted).unwrap_or(0) };
+                Some((length / each).saturating_sub(deleted))
             }
             Size::Array => Some(self.heap.array(self.array(object)?)?.length),
             Size::Ring { head, tail } => {
@@ -124,6 +125,8 @@ impl<'h, 'a> Collections<'h, 'a> {
         let capacity = self.heap.array(array)?.length;
         let size = self.size(object)?;
         let (each, needed) = match shape.fill {
+            // A text under construction takes two bytes for each char if not all are Latin-1.
+            Fill::Full(_) if get(self.heap, object, "coder") == Some(FieldValue::Integer(1)) => (2, size.checked_mul(2)?),
             Fill::Full(each) => (each, size.checked_mul(each)?),
             Fill::Hashed(each) => {
                 let places = size.checked_mul(4)?.div_ceil(3).checked_next_power_of_two()?;

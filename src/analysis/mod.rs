@@ -8,7 +8,7 @@
 //! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as weighted stacks;
 //! * [`Threads`]: threads by equal stacks, and what they keep alive;
 //! * [`collections`]: lists, sets and maps of the runtimes' libraries with their entries;
-//! * [`suspects`]: likely leaks and wasted memory;
+//! * [`suspects`]: likely leaks; [`waste`]: memory that could be saved;
 //! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
 //! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that select types;
 //! * [`diff`], [`growth`] and [`identity`]: comparisons of two or more heaps.
@@ -58,6 +58,7 @@ pub mod threads;
 pub mod together;
 pub mod tree;
 pub mod unreachable;
+pub mod waste;
 
 pub use dominator_tree::DominatorTree;
 pub use estimate::memory_estimate;

@@ -2,26 +2,23 @@
 //!
 //! * [`holders`]: single objects that hold a large part of the heap in many small pieces;
 //! * [`siblings`]: many objects of one type below one owner;
-//! * [`duplicates`]: texts and blocks of bytes with equal contents;
-//! * [`collections`]: collections with far more room than elements.
+//! * what [`super::waste`] finds of equal texts and blocks, and of collections with far more room than entries ([`wasted`]).
 //!
 //! Only live objects count. Thresholds are constants with their reasons beside them.
 
-pub mod collections;
-pub mod duplicates;
 pub mod holders;
 pub mod siblings;
+pub mod wasted;
 
 use super::buckets::Buckets;
 use super::dominator_tree::DominatorTree;
 use super::dominators::Dominators;
 use super::retained::Retained;
 use crate::model::heap::{Heap, ObjectId, TypeId};
-use collections::Sparse;
-use duplicates::Duplicates;
 use holders::Holder;
 use rustc_hash::FxHashMap;
 use siblings::Siblings;
+use wasted::{Duplicates, Sparse};
 
 /// Less is not worth a word, whatever its share.
 pub const LEAST_BYTES: u64 = 4096;
@@ -69,8 +66,7 @@ pub fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
     drop(downwards);
     let mut all: Vec<Suspect> = holders.into_iter().map(Suspect::Holder).collect();
     all.extend(siblings.into_iter().map(Suspect::Siblings));
-    all.extend(duplicates::find(heap, tree).into_iter().map(Suspect::Duplicates));
-    all.extend(collections::find(heap, tree).into_iter().map(Suspect::Sparse));
+    all.extend(wasted::find(heap, tree));
     all.sort_by_key(|suspect| (std::cmp::Reverse(suspect.bytes()), suspect.object()));
     all
 }

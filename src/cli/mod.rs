@@ -28,6 +28,7 @@ mod terminal;
 mod threads;
 mod top;
 mod tree;
+mod waste;
 
 use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
@@ -100,6 +101,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Diff(args) => diff::run(args, session),
         Command::Check(args) => check::run(args, session),
         Command::Threads(args) => threads::run(args, session),
+        Command::Waste(args) => waste::run(args, session),
         Command::Convert(args) => convert::run(args, session),
         Command::Formats => formats::run(session),
         Command::Completions(args) => {

@@ -21,7 +21,7 @@ use std::ops::Range;
 pub use super::columns::{Offsets, Sizes};
 pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread, ThreadKind};
-pub use super::values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Value};
+pub use super::values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value};
 pub use super::warning::{LoadWarning, WarningKind};
 
 /// An object of a [`Heap`]: its row number.

@@ -44,5 +44,5 @@ pub use names::{NameId, Names};
 pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};
 pub use sum::Sum;
-pub use values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Value};
+pub use values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value};
 pub use warning::{LoadWarning, WarningKind};

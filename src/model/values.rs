@@ -101,6 +101,21 @@ pub struct Known {
     pub lengths: bool,
     /// Numbers that are objects of their own.
     pub numbers: bool,
+    /// How full some objects are, which [`ObjectValues::room`] says.
+    pub rooms: bool,
+}
+
+/// How full a collection or an array is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Room {
+    /// Whether the object is a collection, of which an empty one could be left out, or only an array of one.
+    pub is_collection: bool,
+    /// Places.
+    pub capacity: u64,
+    /// Places that are taken.
+    pub used: u64,
+    /// Bytes of the places that are not.
+    pub spare_bytes: u64,
 }
 
 /// Decodes the contents of objects on demand, from the mapped file.
@@ -143,6 +158,13 @@ pub trait ObjectValues<'a>: Send + Sync {
             Value::Length(length) => Some(Array { length, element: "" }),
             _ => None,
         }
+    }
+
+    /// How full an object is, where the reader knows it better than the names of types and fields do.
+    ///
+    /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for collections by their names.
+    fn room(&self, _heap: &Heap<'a>, _object: ObjectId) -> Option<Room> {
+        None
     }
 
     /// Passes the elements of an array from number `start` on. Elements that the file does not have are skipped.
@@ -213,6 +235,11 @@ impl<'a> Heap<'a> {
     /// The elements that an object has. `None` if it is not an array.
     pub fn array(&self, object: ObjectId) -> Option<Array> {
         self.values.as_ref()?.array(self, object)
+    }
+
+    /// How full an object is, where the reader says it.
+    pub fn room(&self, object: ObjectId) -> Option<Room> {
+        self.values.as_ref()?.room(self, object)
     }
 
     /// Passes the elements of an array from number `start` on, until `each` breaks. Elements that the file does not have are

@@ -80,9 +80,14 @@ impl Instances {
     }
 
     /// The file. Roots hold all objects.
-    pub fn finish(mut self) -> Vec<u8> {
-        let roots: Vec<Vec<u8>> = (24..self.next).step_by(8).map(|id| self.file.root(0xff, id, &[])).collect();
-        self.records.extend(roots);
+    pub fn finish(self) -> Vec<u8> {
+        let all: Vec<u64> = (24..self.next).step_by(8).collect();
+        self.finish_with_roots(&all)
+    }
+
+    /// The file, with roots that hold these objects.
+    pub fn finish_with_roots(mut self, roots: &[u64]) -> Vec<u8> {
+        self.records.extend(roots.iter().map(|id| self.file.root(0xff, *id, &[])));
         self.file.segment(&self.records).end()
     }
 }

@@ -240,11 +240,7 @@ pub(super) static SHAPES: &[Shape] = &[
     of(&["java.util.Collections$UnmodifiableSet", "java.util.Collections$SynchronizedSet"], Set, "c"),
     of(&["java.util.Collections$UnmodifiableCollection", "java.util.Collections$SynchronizedCollection"], List, "c"),
     // Buffers.
-    Shape {
-        // A char of a StringBuilder is one byte if all are Latin-1.
-        fill: Fill::Full(1),
-        ..buffer(&["java.lang.AbstractStringBuilder", "java.lang.StringBuilder", "java.lang.StringBuffer"], "value", "count")
-    },
+    buffer(&["java.lang.AbstractStringBuilder", "java.lang.StringBuilder", "java.lang.StringBuffer"], "value", "count"),
     buffer(&["java.io.ByteArrayOutputStream", "java.io.CharArrayWriter"], "buf", "count"),
     // Android.
     open(

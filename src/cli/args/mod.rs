@@ -12,6 +12,7 @@ mod profile;
 mod threads;
 mod top;
 mod tree;
+mod waste;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
@@ -27,6 +28,7 @@ pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
+pub(in crate::cli) use waste::WasteArgs;
 
 /// Returns the name of a value on the command line and in JSON.
 pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
@@ -52,6 +54,7 @@ Examples:
   dumptool path app.heapdump 0xc000514060   why an object is alive
   dumptool threads app.heapdump             threads and goroutines by their stacks
   dumptool diff old.heapdump new.heapdump   what grew
+  dumptool waste app.hprof                  what could be saved
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for tools that read Austin's text
   dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
@@ -70,6 +73,7 @@ pub(in crate::cli) enum Command {
     Show(ShowArgs),
     Find(FindArgs),
     Threads(ThreadsArgs),
+    Waste(WasteArgs),
     Diff(DiffArgs),
     Check(CheckArgs),
     Convert(ConvertArgs),

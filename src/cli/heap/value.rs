@@ -67,6 +67,15 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     }
 }
 
+/// The text of an object, as far as the file has it: of a string, or of an array as [`text_of`] decodes it.
+pub(crate) fn whole_text(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
+    match heap.value(object) {
+        Value::Text { text, .. } => Some(text.into_owned()),
+        Value::Bytes(bytes) => text_of(heap, object, bytes),
+        _ => None,
+    }
+}
+
 /// The text of an array of chars, or of an array of bytes if all of them are printable.
 pub(crate) fn text_of(heap: &Heap<'_>, object: ObjectId, bytes: &[u8]) -> Option<String> {
     let end = bytes.len().min(SHOWN_BYTES) & !1;

@@ -3,10 +3,9 @@
 use super::heap::warnings;
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::paths::shortest::Shortest;
-use crate::analysis::suspects::collections::Sparse;
-use crate::analysis::suspects::duplicates::Duplicates;
 use crate::analysis::suspects::holders::Holder;
 use crate::analysis::suspects::siblings::Siblings;
+use crate::analysis::suspects::wasted::{Duplicates, Sparse};
 use crate::analysis::suspects::{self, Suspect};
 use crate::cli::args::{Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;

@@ -83,7 +83,7 @@ impl<'a> ObjectValues<'a> for Members<'a> {
     }
 
     fn known(&self) -> Known {
-        Known { texts: true, bytes: true, lengths: true, numbers: true }
+        Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
     }
 
     fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {

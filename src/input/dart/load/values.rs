@@ -57,6 +57,6 @@ impl<'a> ObjectValues<'a> for DartValues<'a> {
     }
 
     fn known(&self) -> Known {
-        Known { texts: true, lengths: true, numbers: true, bytes: false }
+        Known { texts: true, lengths: true, numbers: true, ..Known::default() }
     }
 }

@@ -1,0 +1,99 @@
+//! Waste that stands out: equal values, and collections that are mostly empty.
+
+use super::{LEAST_BYTES, Suspect, part};
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::waste::contents::{Contents, Copies};
+use crate::analysis::waste::rooms::{Measured, Rooms};
+use crate::model::heap::{Heap, ObjectId, TypeId};
+use rustc_hash::FxHashMap;
+
+/// All copies together, or all collections of one type, waste at least this share of the live heap, in percent.
+pub const LEAST_SHARE: u64 = 1;
+
+/// A collection is mostly empty when at most one place in this many is taken. Hash tables keep half of theirs empty.
+pub const EMPTY: u64 = 4;
+
+/// How many values are named.
+const WORST: usize = 3;
+
+/// Values that several objects have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Duplicates {
+    /// They are texts, not blocks of bytes.
+    pub texts: bool,
+    /// Values that are there more than once.
+    pub values: u64,
+    /// Objects that have one of these.
+    pub objects: u64,
+    /// What would go if there were one object of each.
+    pub wasted: u64,
+    /// The values that waste most.
+    pub worst: Vec<Copies>,
+}
+
+/// Mostly empty collections of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sparse {
+    /// Their type.
+    pub of: TypeId,
+    /// How many are mostly empty.
+    pub count: u64,
+    /// How many there are of the type.
+    pub all: u64,
+    /// Places that they have.
+    pub capacity: u64,
+    /// Places that are taken.
+    pub used: u64,
+    /// Bytes of the others.
+    pub wasted: u64,
+    /// The one that wastes most.
+    pub example: ObjectId,
+}
+
+/// Texts, blocks of bytes and types of collections, as far as they waste enough.
+pub(super) fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
+    let least = part(tree.live_bytes(), LEAST_SHARE).max(LEAST_BYTES);
+    let rooms = Rooms::of(heap, tree);
+    let contents = Contents::of(heap, tree, &rooms.claimed);
+    let equal = [Duplicates::of(&contents.texts, true), Duplicates::of(&contents.blocks, false)];
+    let equal = equal.into_iter().filter(|duplicates| duplicates.wasted >= least).map(Suspect::Duplicates);
+    let sparse = sparse(heap, &rooms.all).into_iter().filter(|sparse| sparse.wasted >= least).map(Suspect::Sparse);
+    equal.chain(sparse).collect()
+}
+
+impl Duplicates {
+    fn of(values: &[Copies], texts: bool) -> Self {
+        Self {
+            texts,
+            values: values.len() as u64,
+            objects: values.iter().map(|copies| copies.count).sum(),
+            wasted: values.iter().fold(0, |sum: u64, copies| sum.saturating_add(copies.wasted)),
+            worst: values.iter().take(WORST).copied().collect(),
+        }
+    }
+}
+
+/// The mostly empty collections of each type.
+fn sparse(heap: &Heap<'_>, all: &[Measured]) -> Vec<Sparse> {
+    let mut found: FxHashMap<TypeId, (Sparse, u64)> = FxHashMap::default();
+    for room in all.iter().filter(|room| room.is_collection) {
+        let of = heap.type_id(room.object);
+        let empty = Sparse { of, count: 0, all: 0, capacity: 0, used: 0, wasted: 0, example: room.object };
+        let (sparse, worst) = found.entry(of).or_insert((empty, 0));
+        sparse.all += 1;
+        if room.used.saturating_mul(EMPTY) > room.capacity || room.free_bytes == 0 {
+            continue;
+        }
+        sparse.count += 1;
+        sparse.capacity = sparse.capacity.saturating_add(room.capacity);
+        sparse.used = sparse.used.saturating_add(room.used);
+        sparse.wasted = sparse.wasted.saturating_add(room.free_bytes);
+        if room.free_bytes > *worst {
+            *worst = room.free_bytes;
+            sparse.example = room.object;
+        }
+    }
+    let mut found: Vec<Sparse> = found.into_values().map(|(sparse, _)| sparse).collect();
+    found.sort_unstable_by_key(|sparse| sparse.of);
+    found
+}

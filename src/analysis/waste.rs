@@ -1,0 +1,238 @@
+//! Memory that a program could save: equal texts and arrays, empty and roomy collections, zeros, boxed numbers.
+//!
+//! * [`contents`]: texts and blocks of bytes that are equal, all zero, or zero from some place on;
+//! * [`rooms`]: collections and arrays with more room than entries;
+//! * [`owners`]: the fields that hold what is wasted.
+//!
+//! Only live objects count, and each in one kind only: arrays of collections are not blocks, arrays of texts belong to their texts,
+//! and blocks of zeros are not duplicates.
+
+pub mod contents;
+pub mod owners;
+pub mod rooms;
+
+use super::dominator_tree::DominatorTree;
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
+use contents::Contents;
+use owners::{Owner, Owners};
+use rooms::{Measured, Rooms};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// A kind of waste.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum WasteKind {
+    /// Texts with equal contents.
+    DuplicateText,
+    /// Arrays and blocks with equal contents.
+    DuplicateArray,
+    /// Collections without entries.
+    EmptyCollection,
+    /// Collections, buffers and arrays with unused places.
+    SpareCapacity,
+    /// Arrays and blocks of zeros.
+    Zeros,
+    /// Numbers that are objects.
+    Boxed,
+}
+
+impl WasteKind {
+    /// All kinds, in the order in which they are shown.
+    pub const ALL: [Self; 6] =
+        [Self::DuplicateText, Self::DuplicateArray, Self::EmptyCollection, Self::SpareCapacity, Self::Zeros, Self::Boxed];
+
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DuplicateText => "duplicate_text",
+            Self::DuplicateArray => "duplicate_array",
+            Self::EmptyCollection => "empty_collection",
+            Self::SpareCapacity => "spare_capacity",
+            Self::Zeros => "zeros",
+            Self::Boxed => "boxed",
+        }
+    }
+
+    /// How the bytes are computed.
+    pub fn method(self) -> &'static str {
+        match self {
+            Self::DuplicateText => "retained bytes of texts with equal contents, without the largest of each",
+            Self::DuplicateArray => {
+                "retained bytes of arrays and blocks of at least 16 bytes with equal contents, without the largest of each"
+            }
+            Self::EmptyCollection => "retained bytes of collections without entries",
+            Self::SpareCapacity => {
+                "share of the array that the entries do not need (a hash table needs the power of two above 4/3 of its entries); \
+                 arrays whose second half is zero or null"
+            }
+            Self::Zeros => "shallow bytes of arrays and blocks of at least 16 bytes that are all zero",
+            Self::Boxed => "shallow bytes of numbers that are objects of their own",
+        }
+    }
+}
+
+/// What a heap wastes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Waste {
+    /// One for each kind, in the order of [`WasteKind::ALL`].
+    pub parts: Vec<WastePart>,
+}
+
+/// The waste of one kind.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WastePart {
+    /// The kind.
+    pub kind: WasteKind,
+    /// Whether the dump has what the kind is computed from. Otherwise nothing was found, whatever there is.
+    pub known: bool,
+    /// Objects that waste memory, with those of which one would be kept.
+    pub count: u64,
+    /// Bytes that could be saved.
+    pub bytes: u64,
+    /// By value for duplicates, by type for the others; those with most bytes first.
+    pub rows: Vec<WasteRow>,
+    /// By the fields that hold the objects; those with most bytes first. An object counts for the first field that refers to it.
+    pub owners: Vec<WasteOwner>,
+}
+
+/// Objects with one value, or of one type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WasteRow {
+    /// The type of the example, and of all if they are grouped by it.
+    pub of: TypeId,
+    /// The number of objects.
+    pub count: u64,
+    /// Bytes that could be saved.
+    pub bytes: u64,
+    /// The first object with the value, or the one that wastes most.
+    pub example: ObjectId,
+    /// How full all collections of the type are, where their room is known.
+    pub fill: Option<Fill>,
+}
+
+/// How full the collections of a type are.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fill {
+    /// Collections of the type, with those that waste nothing.
+    pub all: u64,
+    /// Places in their arrays.
+    pub capacity: u64,
+    /// Places that are taken.
+    pub used: u64,
+}
+
+/// A field that holds objects.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WasteOwner {
+    /// The field.
+    pub owner: Owner,
+    /// The number of objects that it holds.
+    pub count: u64,
+    /// Bytes that could be saved.
+    pub bytes: u64,
+    /// The first of the objects.
+    pub example: ObjectId,
+}
+
+impl Waste {
+    /// Finds the waste of a heap.
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
+        let known = heap.known();
+        let rooms = Rooms::of(heap, tree);
+        let contents = Contents::of(heap, tree, &rooms.claimed);
+        let mut owners = Owners::new(heap);
+        let mut parts: Vec<WastePart> = WasteKind::ALL.into_iter().map(WastePart::new).collect();
+        for part in &mut parts {
+            let kind = part.kind;
+            part.known = match kind {
+                WasteKind::DuplicateText => known.texts,
+                WasteKind::DuplicateArray | WasteKind::Zeros => known.bytes,
+                WasteKind::EmptyCollection | WasteKind::SpareCapacity => known.lengths,
+                WasteKind::Boxed => known.numbers,
+            };
+            part.rows = match kind {
+                WasteKind::DuplicateText => values(&contents.texts),
+                WasteKind::DuplicateArray => values(&contents.blocks),
+                WasteKind::EmptyCollection => by_type(heap, rooms.empty(tree), &rooms.all),
+                WasteKind::SpareCapacity => by_type(heap, spare(&rooms, &contents), &rooms.all),
+                WasteKind::Zeros => by_type(heap, zeros(heap, &contents), &[]),
+                WasteKind::Boxed => by_type(heap, boxed(heap, tree), &[]),
+            };
+            match kind {
+                WasteKind::DuplicateText | WasteKind::DuplicateArray => {
+                    let texts = kind == WasteKind::DuplicateText;
+                    let copies = contents.copies.iter().filter(|copy| copy.is_text == texts && !copy.is_zero);
+                    owners.add(kind, copies.map(|copy| (copy.object, copy.bytes)));
+                }
+                WasteKind::EmptyCollection => owners.add(kind, rooms.empty(tree)),
+                WasteKind::SpareCapacity => owners.add(kind, spare(&rooms, &contents)),
+                WasteKind::Zeros => owners.add(kind, zeros(heap, &contents)),
+                WasteKind::Boxed => owners.add(kind, boxed(heap, tree)),
+            }
+            part.count = part.rows.iter().map(|row| row.count).sum();
+            part.known |= part.count > 0;
+            part.bytes = part.rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
+        }
+        let mut found = owners.find(tree);
+        for part in &mut parts {
+            part.owners = found.remove(&part.kind).unwrap_or_default();
+        }
+        Self { parts }
+    }
+
+    /// Bytes that could be saved.
+    pub fn bytes(&self) -> u64 {
+        self.parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.bytes))
+    }
+}
+
+impl WastePart {
+    fn new(kind: WasteKind) -> Self {
+        Self { kind, known: false, count: 0, bytes: 0, rows: Vec::new(), owners: Vec::new() }
+    }
+}
+
+fn values(copies: &[contents::Copies]) -> Vec<WasteRow> {
+    let rows = copies.iter().filter(|copies| !copies.is_zero);
+    rows.map(|copies| WasteRow { of: copies.of, count: copies.count, bytes: copies.wasted, example: copies.example, fill: None })
+        .collect()
+}
+
+fn spare<'w>(rooms: &'w Rooms, contents: &'w Contents) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+    rooms.spare().chain(contents.tails.iter().copied())
+}
+
+fn zeros<'w>(heap: &'w Heap<'_>, contents: &'w Contents) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+    contents.zeros.iter().map(|object| (*object, heap.shallow_bytes(*object)))
+}
+
+fn boxed<'w>(heap: &'w Heap<'_>, tree: &'w DominatorTree) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+    let is_number: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Number).collect();
+    let numbers = heap.objects().filter(move |object| is_number[heap.type_id(*object).0 as usize]);
+    let numbers = numbers.map(|object| (object, heap.shallow_bytes(object)));
+    numbers.filter(|(object, bytes)| *bytes > 0 && tree.is_live(*object))
+}
+
+/// Objects by type, with how full those of the type are.
+fn by_type(heap: &Heap<'_>, objects: impl Iterator<Item = (ObjectId, u64)>, all: &[Measured]) -> Vec<WasteRow> {
+    let mut rows: FxHashMap<TypeId, (WasteRow, u64)> = FxHashMap::default();
+    for (object, bytes) in objects {
+        let of = heap.type_id(object);
+        let (row, most) = rows.entry(of).or_insert_with(|| (WasteRow { of, count: 0, bytes: 0, example: object, fill: None }, 0));
+        row.count += 1;
+        row.bytes = row.bytes.saturating_add(bytes);
+        if bytes > *most {
+            (row.example, *most) = (object, bytes);
+        }
+    }
+    for measured in all {
+        let Some((row, _)) = rows.get_mut(&heap.type_id(measured.object)) else { continue };
+        let fill = row.fill.get_or_insert_default();
+        fill.all += 1;
+        fill.capacity = fill.capacity.saturating_add(measured.capacity);
+        fill.used = fill.used.saturating_add(measured.used);
+    }
+    let mut rows: Vec<WasteRow> = rows.into_values().map(|(row, _)| row).collect();
+    rows.sort_unstable_by_key(|row| (Reverse(row.bytes), row.of));
+    rows
+}

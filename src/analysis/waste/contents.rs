@@ -1,0 +1,196 @@
+//! Texts and blocks of bytes that are there more than once, and zeros.
+
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::object_set::ObjectSet;
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
+use rayon::prelude::*;
+use rustc_hash::FxHasher;
+use std::cmp::Reverse;
+use std::hash::Hasher;
+
+/// Smaller blocks are equal by chance: counters, flags.
+const LEAST_BLOCK: usize = 16;
+/// A block whose second half is zero counts from this many zeros on.
+const LEAST_TAIL: usize = 64;
+/// Objects that one task looks at.
+const BATCH: usize = 4096;
+
+/// What texts and blocks waste.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Texts that are there more than once; those that waste most first.
+    pub texts: Vec<Copies>,
+    /// The same of blocks of bytes.
+    pub blocks: Vec<Copies>,
+    /// The objects with these values, by value. The largest of each is not among them.
+    pub copies: Vec<Copy>,
+    /// Blocks that are all zero, in the order of objects.
+    pub zeros: Vec<ObjectId>,
+    /// Blocks of which the second half at least is zero, with the bytes of that part.
+    pub tails: Vec<(ObjectId, u64)>,
+}
+
+/// Objects with one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copies {
+    /// The first of them.
+    pub example: ObjectId,
+    /// Its type.
+    pub of: TypeId,
+    /// The number of objects.
+    pub count: u64,
+    /// Retained bytes of all but the largest.
+    pub wasted: u64,
+    /// Whether the value is zeros.
+    pub is_zero: bool,
+}
+
+/// An object with a value that others have as well.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Copy {
+    /// The object.
+    pub object: ObjectId,
+    /// Its retained bytes.
+    pub bytes: u64,
+    /// Whether it is a text.
+    pub is_text: bool,
+    /// Whether its value is zeros.
+    pub is_zero: bool,
+}
+
+/// What one pass over the objects finds. Hashes come with their objects.
+#[derive(Default)]
+struct Scan {
+    texts: Vec<(u64, ObjectId)>,
+    blocks: Vec<(u64, ObjectId)>,
+    zeros: Vec<ObjectId>,
+    tails: Vec<(ObjectId, u64)>,
+}
+
+impl Contents {
+    /// Looks at all live texts and blocks but those of `claimed`.
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree, claimed: &ObjectSet) -> Self {
+        if heap.values.is_none() {
+            return Self::default();
+        }
+        let objects = (0..heap.len() as u32).into_par_iter().with_min_len(BATCH).map(ObjectId);
+        let live = objects.filter(|object| tree.is_live(*object) && !claimed.contains(*object));
+        let scan = |mut scan: Scan, object| {
+            scan.add(heap, tree, object);
+            scan
+        };
+        let Scan { mut texts, mut blocks, zeros, tails } = live.fold(Scan::default, scan).reduce(Scan::default, Scan::and);
+        let mut found = Self { zeros, tails, ..Self::default() };
+        rayon::join(|| texts.par_sort_unstable(), || blocks.par_sort_unstable());
+        found.texts = found.group(heap, tree, &texts, true);
+        found.blocks = found.group(heap, tree, &blocks, false);
+        found
+    }
+
+    /// The values among objects sorted by hash.
+    fn group(&mut self, heap: &Heap<'_>, tree: &DominatorTree, hashes: &[(u64, ObjectId)], is_text: bool) -> Vec<Copies> {
+        let mut groups = Vec::new();
+        for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
+            for objects in equal(heap, run).into_iter().filter(|objects| objects.len() > 1) {
+                let Some(&example) = objects.first() else { continue };
+                let is_zero = !is_text && self.zeros.binary_search(&example).is_ok();
+                let kept = objects.iter().copied().max_by_key(|object| (tree.retained(*object), Reverse(*object)));
+                let others = objects.iter().filter(|object| Some(**object) != kept);
+                let others = others.map(|&object| Copy { object, bytes: tree.retained(object), is_text, is_zero });
+                let before = self.copies.len();
+                self.copies.extend(others);
+                let wasted = self.copies[before..].iter().fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
+                groups.push(Copies { example, of: heap.type_id(example), count: objects.len() as u64, wasted, is_zero });
+            }
+        }
+        groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
+        groups
+    }
+}
+
+impl Scan {
+    #[inline]
+    fn add(&mut self, heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId) {
+        let kind = heap.type_of(object).kind;
+        match kind {
+            TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
+            TypeKind::Text => {}
+            // Bytes with references in them are not plain contents.
+            _ if !heap.references.range(object).is_empty() => return,
+            _ => {}
+        }
+        match heap.value(object) {
+            // What of a text was cut off is not known to be equal.
+            Value::Text { text, length } if kind == TypeKind::Text && text.encode_utf16().count() as u64 >= length => {
+                self.texts.push((hash(text.as_bytes()), object));
+            }
+            Value::Bytes(bytes) if kind != TypeKind::Text && is_block(heap, tree, object, bytes) => {
+                let tail = zeros(bytes);
+                self.blocks.push((hash(bytes), object));
+                if tail == bytes.len() {
+                    self.zeros.push(object);
+                } else if tail >= LEAST_TAIL && tail >= bytes.len() / 2 {
+                    let bytes = u128::from(heap.shallow_bytes(object)) * tail as u128 / bytes.len() as u128;
+                    self.tails.push((object, bytes as u64));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Both, this one first.
+    fn and(mut self, mut other: Self) -> Self {
+        self.texts.append(&mut other.texts);
+        self.blocks.append(&mut other.blocks);
+        self.zeros.append(&mut other.zeros);
+        self.tails.append(&mut other.tails);
+        self
+    }
+}
+
+fn hash(bytes: &[u8]) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(bytes);
+    hasher.finish()
+}
+
+/// Whether bytes are the object's own: not the memory of a text, which is counted as that.
+fn is_block(heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId, bytes: &[u8]) -> bool {
+    bytes.len() >= LEAST_BLOCK && tree.dominator(object).is_none_or(|owner| heap.type_of(owner).kind != TypeKind::Text)
+}
+
+/// How many bytes at the end are zero.
+fn zeros(bytes: &[u8]) -> usize {
+    let words = bytes.rchunks_exact(8).take_while(|word| **word == [0; 8]).count() * 8;
+    let rest = &bytes[..bytes.len() - words];
+    words + rest.iter().rev().take_while(|byte| **byte == 0).count()
+}
+
+/// The really equal values among objects with one hash.
+fn equal(heap: &Heap<'_>, run: &[(u64, ObjectId)]) -> Vec<Vec<ObjectId>> {
+    let mut found: Vec<(Value<'_>, Vec<ObjectId>)> = Vec::new();
+    for &(_, object) in run {
+        let value = heap.value(object);
+        match found.iter_mut().find(|(known, _)| *known == value) {
+            Some((_, objects)) => objects.push(object),
+            None => found.push((value, vec![object])),
+        }
+    }
+    found.into_iter().map(|(_, objects)| objects).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_are_counted_from_the_end() {
+        for length in 0..40 {
+            for last in 0..=length {
+                let mut bytes = vec![0; length];
+                bytes[..last].fill(1);
+                assert_eq!(zeros(&bytes), length - last, "{length} {last}");
+            }
+        }
+    }
+}

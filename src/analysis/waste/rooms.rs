@@ -1,0 +1,141 @@
+//! Collections and arrays with more room than entries.
+
+use crate::analysis::collections::{CollectionKind, Collections, Storage};
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::object_set::ObjectSet;
+use crate::model::heap::{Heap, LabelKind, ObjectId, TypeKind};
+use rayon::prelude::*;
+
+/// An array of objects whose second half is null counts from this many nulls on.
+const LEAST_NULLS: u64 = 8;
+
+/// All collections, and arrays of references that end in nulls.
+pub struct Rooms {
+    /// In the order of objects.
+    pub all: Vec<Measured>,
+    /// The arrays of collections.
+    pub claimed: ObjectSet,
+}
+
+/// How full a collection or an array is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measured {
+    /// The collection, or the array.
+    pub object: ObjectId,
+    /// Whether it has no entries and is more than an array.
+    pub is_empty: bool,
+    /// Whether it is a collection.
+    pub is_collection: bool,
+    /// Places in its array.
+    pub capacity: u64,
+    /// Places that are taken.
+    pub used: u64,
+    /// Bytes of all places that are not taken.
+    pub free_bytes: u64,
+    /// Bytes of the places that an array made for the entries would not have.
+    pub spare_bytes: u64,
+    /// The array, unless others hold it as well.
+    array: Option<ObjectId>,
+}
+
+impl Rooms {
+    /// Measures all live collections.
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
+        let mut claimed = ObjectSet::none(heap.len());
+        if heap.values.is_none() {
+            return Self { all: Vec::new(), claimed };
+        }
+        let collections = Collections::of(heap);
+        let reader = heap.known().rooms;
+        let of_live = |object: &ObjectId| tree.is_live(*object);
+        let objects = || (0..heap.len() as u32).into_par_iter().map(ObjectId);
+        let measured = objects().filter(|object| reader || collections.kind(*object).is_some()).filter(of_live);
+        let mut all: Vec<Measured> = measured
+            .filter_map(|object| match heap.room(object).filter(|_| reader) {
+                Some(room) => Some(Measured {
+                    is_empty: room.used == 0 && room.is_collection,
+                    is_collection: room.is_collection,
+                    capacity: room.capacity,
+                    used: room.used,
+                    free_bytes: room.spare_bytes,
+                    spare_bytes: room.spare_bytes,
+                    ..Measured::array(object, 0, 0, 0)
+                }),
+                None => measure(heap, tree, &collections, object),
+            })
+            .collect();
+        all.iter().filter_map(|measured| measured.array).for_each(|array| _ = claimed.insert(array));
+        let is_array: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Array).collect();
+        let arrays = objects().filter(|object| is_array[heap.type_id(*object).0 as usize] && !claimed.contains(*object));
+        let arrays: Vec<Measured> = arrays.filter(of_live).filter_map(|array| nulls(heap, array)).collect();
+        all.extend(arrays);
+        all.sort_unstable_by_key(|measured| measured.object);
+        Self { all, claimed }
+    }
+
+    /// Collections without entries, with their retained bytes.
+    pub fn empty<'r>(&'r self, tree: &'r DominatorTree) -> impl Iterator<Item = (ObjectId, u64)> + 'r {
+        self.all.iter().filter(|measured| measured.is_empty).map(|measured| (measured.object, tree.retained(measured.object)))
+    }
+
+    /// Collections with entries and arrays, with the bytes that these do not need.
+    pub fn spare(&self) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
+        let spare = self.all.iter().filter(|measured| !measured.is_empty && measured.spare_bytes > 0);
+        spare.map(|measured| (measured.object, measured.spare_bytes))
+    }
+}
+
+impl Measured {
+    fn array(object: ObjectId, capacity: u64, used: u64, spare_bytes: u64) -> Self {
+        Self { object, is_empty: false, is_collection: false, capacity, used, free_bytes: spare_bytes, spare_bytes, array: None }
+    }
+}
+
+fn measure(heap: &Heap<'_>, tree: &DominatorTree, collections: &Collections<'_, '_>, object: ObjectId) -> Option<Measured> {
+    let kind = collections.kind(object)?;
+    let inner = collections.unwrapped(object);
+    if inner != object && tree.dominator(inner) != Some(object) {
+        // A view of a collection that others hold.
+        return None;
+    }
+    let holder = tree.dominator(object);
+    if holder.is_some_and(|holder| collections.is_wrapper(holder) && collections.unwrapped(holder) == object) {
+        // The table of a set, for instance, which is measured with the set.
+        return None;
+    }
+    let size = collections.size(inner)?;
+    let is_empty = size == 0 && kind != CollectionKind::Buffer;
+    let storage = collections.storage(inner).filter(|storage| tree.dominator(storage.array) == Some(inner));
+    let Some(Storage { array, capacity, used, spare }) = storage else {
+        return Some(Measured { is_empty, is_collection: true, ..Measured::array(object, 0, 0, 0) });
+    };
+    let bytes = |places: u64| part(heap.shallow_bytes(array), places, capacity);
+    Some(Measured {
+        object,
+        is_empty,
+        is_collection: true,
+        capacity,
+        used,
+        free_bytes: bytes(capacity - used),
+        spare_bytes: bytes(spare),
+        array: Some(array),
+    })
+}
+
+/// An array of references of which the second half at least is null.
+fn nulls(heap: &Heap<'_>, array: ObjectId) -> Option<Measured> {
+    let length = heap.array(array)?.length;
+    let rows = heap.fields_of(array);
+    let used = match rows.clone().next_back().map(|last| heap.references.label(last).kind()) {
+        None => 0,
+        Some(LabelKind::Index(last)) => u64::from(last) + 1,
+        Some(_) => return None,
+    };
+    let free = length.checked_sub(used).filter(|free| *free >= LEAST_NULLS && *free >= used)?;
+    Some(Measured::array(array, length, used, part(heap.shallow_bytes(array), free, length)))
+}
+
+/// The bytes of some of the places.
+fn part(bytes: u64, places: u64, capacity: u64) -> u64 {
+    (u128::from(bytes) * u128::from(places) / u128::from(capacity.max(1))) as u64
+}
