@@ -4,10 +4,11 @@ use dumptool::analysis::paths::several::several;
 use dumptool::analysis::{DominatorTree, Graph};
 use dumptool::input::load::{Executable, LoadOptions, Loaded};
 use dumptool::input::{self, Format};
-use dumptool::model::heap::{Heap, TypeSource};
+use dumptool::model::heap::{FieldValue, Heap, ObjectId, TypeSource};
 use dumptool::source::Source;
 use serde_json::Value;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 
 fn fixtures() -> PathBuf {
@@ -159,5 +160,77 @@ fn damaged_executables_do_no_harm() {
         bytes[place] ^= 0xff;
         let _ = load(&dump, &bytes, true);
         bytes[place] = whole[place];
+    }
+}
+
+/// The fields of an object as text: name, type, value.
+fn fields(heap: &Heap<'_>, object: ObjectId) -> Vec<(String, String, String)> {
+    let mut fields = Vec::new();
+    heap.fields(object, |field| {
+        let value = match field.value {
+            FieldValue::Text(text) => format!("{text:?}"),
+            FieldValue::Object(object) => heap.type_name(object).to_owned(),
+            FieldValue::Unsigned(value) => value.to_string(),
+            FieldValue::Integer(value) => value.to_string(),
+            value => format!("{value:?}"),
+        };
+        fields.push((field.name.to_owned(), field.type_name.to_owned(), value));
+        ControlFlow::Continue(())
+    });
+    fields
+}
+
+/// Compares what maps hold with what the program says.
+fn compare_values(name: &str, folder: &Path, heap: &Heap<'_>) {
+    let truth = json(&folder.join(format!("{name}.truth.json")));
+    let mut compared = 0;
+    for row in truth["rows"].as_array().unwrap() {
+        let Some(entries) = row["entries"].as_u64() else { continue };
+        let of = row["type"].as_str().unwrap();
+        let maps = heap.objects().filter(|object| heap.type_name(*object) == of);
+        let (mut lengths, mut shown, mut wanted) = (0, 0, 0);
+        for map in maps {
+            let fields = fields(heap, map);
+            let length: u64 = fields[0].2.parse().unwrap();
+            let keys: BTreeSet<&str> = fields[1..].iter().filter_map(|(name, ..)| Some(name.split_once(']')?.0)).collect();
+            lengths += length;
+            shown += keys.len() as u64;
+            wanted += length.min(64);
+        }
+        assert_eq!((lengths, shown), (entries, wanted), "{name}: {of}");
+        compared += 1;
+    }
+    assert!(compared >= 5, "{name}: {compared} kinds of maps compared");
+    let session = heap
+        .objects()
+        .find(|object| heap.type_name(*object) == "main.Session" && fields(heap, *object)[0].2.starts_with("\"session-"));
+    let session = fields(heap, session.unwrap_or_else(|| panic!("{name}: no session with its name")));
+    let of =
+        |field: &str| session.iter().find(|(name, ..)| name == field).unwrap_or_else(|| panic!("{name}: {field}: {session:?}"));
+    assert_eq!(of("User").2, "main.User", "{name}");
+    assert_eq!(of("Data").1, "map[string]int", "{name}");
+    assert_eq!((of("Tags.len").2.as_str(), of("Tags.cap").2.as_str()), ("2", "2"), "{name}");
+    assert!(of("created").1 == "time.Time" && of("created").2.starts_with("\"2026-"), "{name}: {session:?}");
+    let jobs = heap.objects().find(|object| heap.type_name(*object) == "chan *main.Job").unwrap();
+    let jobs: Vec<_> = fields(heap, jobs).into_iter().map(|(name, _, value)| (name, value)).collect();
+    assert_eq!(jobs, [("len", "17"), ("cap", "64")].map(|(name, value)| (name.to_owned(), value.to_owned())), "{name}");
+}
+
+#[test]
+fn values_are_those_that_the_program_put_there() {
+    let name = "shop_go121_386";
+    let (dump, exe) = (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+    compare_values(name, &fixtures(), &load(&dump, exe.bytes(), true).unwrap().heap);
+}
+
+#[test]
+fn values_of_the_corpus_are_those_that_the_program_put_there() {
+    let Some(folder) = std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types")) else {
+        eprintln!("DUMPTOOL_CORPUS is not set: only the fixtures are compared");
+        return;
+    };
+    for name in ["shop_go127", "shop_go124_pie", "shop_go122"] {
+        let (dump, exe) = (open(&folder.join(format!("{name}.heapdump.zst"))), open(&folder.join(format!("{name}.exe.zst"))));
+        compare_values(name, &folder, &load(&dump, exe.bytes(), true).unwrap().heap);
     }
 }

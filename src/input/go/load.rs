@@ -81,7 +81,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     warnings.add(WarningKind::MissingParams, u64::from(survey.params.is_none()));
     let (mut types, mut type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     let mut type_sources = Vec::new();
-    let executable = match options.executable {
+    let named = match options.executable {
         Some(executable) => {
             let mut columns = exe::Columns {
                 names: &mut names,
@@ -95,6 +95,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         }
         None => None,
     };
+    let (executable, typed) = named.unzip();
     progress(1, 1);
     let (words, damage) = (survey.words, survey.damage.take());
     let incomplete = damage.is_some() && !survey.roots_read;
@@ -114,7 +115,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         frames: roots.frames,
         pointer_size: words.size as u8,
         big_endian: words.big_endian,
-        values: Some(Box::new(Contents::new(bytes, placed.positions))),
+        values: Some(Box::new(Contents::new(bytes, placed.positions, typed))),
         warnings: warnings.0,
     };
     debug_assert_eq!(heap.check(), Ok(()));

@@ -13,7 +13,7 @@ use std::num::Saturating;
 /// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object point behind it.
 pub(super) const HEADER: u64 = 8;
 /// Largest slot of an object that may have a malloc header.
-const LARGEST_WITH_HEADER: u64 = 32768;
+pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
 
 /// Words of the process that was dumped.
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +101,7 @@ pub(super) struct Reader<'s, 'a> {
     sizes: &'s Sizes,
     interfaces: Interfaces,
     /// Slots of this size and more, up to [`LARGEST_WITH_HEADER`], may have a header.
-    smallest_with_header: u64,
+    pub(super) smallest_with_header: u64,
     /// First address of the first object, and bytes from there to the end of the last.
     low: u64,
     span: u64,

@@ -1,17 +1,27 @@
 //! The memory of objects, as it stands in the file.
 
-use crate::model::heap::{Heap, Known, ObjectId, ObjectValues, Offsets, Value};
+use super::exe::{Memory, TypedValues};
+use crate::model::heap::{Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Value};
 
 /// Where the contents of each object are.
 pub(super) struct Contents<'a> {
     bytes: &'a [u8],
     positions: Offsets,
+    /// The types of the objects, if an executable named them.
+    typed: Option<TypedValues<'a>>,
 }
 
 impl<'a> Contents<'a> {
     /// By the offset of the first byte of each object.
-    pub(super) fn new(bytes: &'a [u8], positions: Offsets) -> Self {
-        Self { bytes, positions }
+    pub(super) fn new(bytes: &'a [u8], positions: Offsets, typed: Option<TypedValues<'a>>) -> Self {
+        Self { bytes, positions, typed }
+    }
+
+    /// What decoding the value of an object takes. `None` without types.
+    fn typed<'v>(&'v self, heap: &'v Heap<'a>) -> Option<(&'v TypedValues<'a>, Memory<'v, 'a>)> {
+        let Ids::Addresses(addresses) = &heap.ids else { return None };
+        let memory = Memory { bytes: self.bytes, positions: &self.positions, sizes: &heap.shallow, addresses };
+        Some((self.typed.as_ref()?, memory))
     }
 }
 
@@ -26,6 +36,22 @@ impl<'a> ObjectValues<'a> for Contents<'a> {
     }
 
     fn known(&self) -> Known {
-        Known { bytes: true, ..Known::default() }
+        Known { bytes: true, lengths: self.typed.is_some(), ..Known::default() }
+    }
+
+    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+        if let Some((typed, memory)) = self.typed(heap) {
+            typed.fields(memory, object, heap.type_id(object), each);
+        }
+    }
+
+    fn array(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Array> {
+        self.typed.as_ref()?.array(object, heap.type_id(object))
+    }
+
+    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+        if let Some((typed, memory)) = self.typed(heap) {
+            typed.elements(memory, object, heap.type_id(object), start, each);
+        }
     }
 }

@@ -26,6 +26,11 @@ pub(super) fn is_swiss(group: &Type) -> bool {
 }
 
 impl Hidden {
+    /// The maps and channels by the types of their headers.
+    pub(super) fn wholes(&self) -> FxHashMap<TypeRef, TypeRef> {
+        self.headers.iter().chain(&self.channels).map(|(whole, header)| (*header, *whole)).collect()
+    }
+
     /// The type of a map's header.
     pub(super) fn header(&mut self, map: TypeRef, swiss: bool, types: &mut Types, layouts: &mut Layouts, word: u64) -> TypeRef {
         *self.headers.entry(map).or_insert_with(|| {

@@ -136,6 +136,16 @@ impl<'a> Image<'a> {
         })
     }
 
+    /// The section of constants, where the text of strings is: its address in the process and a copy.
+    pub(super) fn constants(&self, slide: u64) -> (u64, Box<[u8]>) {
+        let found = self.section(&[".rodata", "__rodata", ".rdata"]);
+        let bytes = found.and_then(|(address, size)| {
+            let stored = self.tail(address)?;
+            stored.get(..usize::try_from(size).ok()?.min(stored.len()))
+        });
+        (found.map_or(0, |(address, _)| address.wrapping_add(slide)), bytes.unwrap_or_default().into())
+    }
+
     /// The address of a symbol, with or without the underscore of Mach-O.
     pub(super) fn symbol(&self, name: &str) -> Option<u64> {
         let is = |found: &str| found == name || found.strip_prefix('_') == Some(name);

@@ -9,7 +9,8 @@
 //! * `facts`, `proof`: what the dump says besides its objects, and whether the executable is the one that wrote it;
 //! * `layout`, `hidden`: where pointers are in a value, in maps, channels and closures, too;
 //! * `objects`, `propagate`, `guess`: which type each object has;
-//! * `naming`: types, labels and roots of the heap.
+//! * `naming`: types, labels and roots of the heap;
+//! * `values`: fields, elements and entries of objects, decoded when they are asked for.
 //!
 //! An executable is an untrusted input as a dump is: addresses are looked up and sizes compared before anything is read.
 
@@ -26,6 +27,7 @@ mod program;
 mod proof;
 mod propagate;
 mod types;
+mod values;
 
 use super::place::Placed;
 use super::pointers::Reader;
@@ -37,18 +39,19 @@ pub(super) use naming::Columns;
 use program::Program;
 use propagate::{Parts, Propagation};
 use types::Types;
+pub(super) use values::{Memory, TypedValues};
 
 /// Names the objects, references and roots of a heap by the executable that wrote its dump.
 ///
 /// # Errors
 /// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version that is not read; `Corrupt` if it
 /// is damaged.
-pub(super) fn name(
+pub(super) fn name<'a>(
     executable: Executable<'_>,
-    reader: &Reader<'_, '_>,
+    reader: &Reader<'_, 'a>,
     placed: &Placed,
     columns: &mut Columns<'_>,
-) -> Result<ExecutableReport> {
+) -> Result<(ExecutableReport, TypedValues<'a>)> {
     let program = Program::parse(executable.bytes)?;
     let mut types = Types::of_program(&program);
     let facts = Facts::read(reader.survey);
@@ -73,13 +76,14 @@ pub(super) fn name(
         propagation.add_frame_guesses();
         propagation.add_guesses();
     }
-    propagation.name(&globals, columns);
-    Ok(ExecutableReport {
+    let of_type = propagation.name(&globals, columns);
+    let report = ExecutableReport {
         go_version: program.version.clone(),
         checks: proof.checks,
         has_debug,
         conflicts: propagation.objects.conflicts,
         rejected: propagation.objects.rejected,
         tiny_values: propagation.tiny_values(),
-    })
+    };
+    Ok((report, propagation.into_values(of_type)))
 }

@@ -34,14 +34,17 @@ struct Place {
 }
 
 impl Propagation<'_, '_, '_, '_> {
-    /// Names all objects with a type, their references, and the roots.
-    pub(super) fn name(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
-        self.name_objects(columns);
+    /// Names all objects with a type, their references, and the roots. Returns the type of a value by type of the model, and
+    /// whether objects hold several.
+    pub(super) fn name(&mut self, globals: &[Global], columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
+        let of_type = self.name_objects(columns);
         self.name_references(columns);
         self.name_roots(globals, columns);
+        of_type
     }
 
-    fn name_objects(&self, columns: &mut Columns<'_>) {
+    fn name_objects(&self, columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
+        let mut of_type = vec![None; columns.types.len()];
         columns.sources.resize(columns.types.len(), TypeSource::None);
         let mut known: FxHashMap<(TypeRef, bool, TypeSource), TypeId> = FxHashMap::default();
         for (row, place) in columns.type_of.iter_mut().enumerate() {
@@ -51,15 +54,16 @@ impl Propagation<'_, '_, '_, '_> {
                 let number = TypeId(columns.types.len() as u32);
                 columns.types.push(self.described(&typed, is_array, source, columns.names));
                 columns.sources.push(source);
+                of_type.push(Some((typed.of, is_array)));
                 number
             });
         }
+        of_type
     }
 
     fn is_array(&self, typed: &Typed) -> bool {
         // Bytes of strings are counted one by one, but a string is one value.
-        let single = self.types.get(typed.of).is_some_and(|of| of.name == "string");
-        !single && (typed.count > 1 || typed.fit == Fit::Array)
+        typed.of != self.string && (typed.count > 1 || typed.fit == Fit::Array)
     }
 
     fn described(&self, typed: &Typed, is_array: bool, source: TypeSource, names: &mut Names) -> Type {

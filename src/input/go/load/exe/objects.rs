@@ -71,6 +71,11 @@ impl Objects {
         Some(Typed { of: TypeRef(*self.of.get(index)?), count: u64::from(*self.count.get(index)?), fit, level })
     }
 
+    /// How many values each object holds.
+    pub(super) fn into_counts(self) -> Vec<u32> {
+        self.count
+    }
+
     /// Takes back the type of an object.
     pub(super) fn forget(&mut self, object: ObjectId) {
         if let Some(rank) = self.rank.get_mut(object.index()) {

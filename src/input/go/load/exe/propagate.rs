@@ -25,6 +25,7 @@ use super::layout::{Layout, Layouts};
 use super::objects::{self, Fit, Level, Objects, Typed};
 use super::program::Program;
 use super::types::{TypeRef, Types};
+use super::values::TypedValues;
 use crate::model::heap::ObjectId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -72,7 +73,7 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     /// Nodes of a `sync.Map` since 1.24: what they are if their first byte is set, and if it is not.
     nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
     /// Values without pointers, such as the bytes of strings.
-    string: TypeRef,
+    pub(super) string: TypeRef,
     tiny: TypeRef,
     /// Pointers of the object at hand.
     listed: Vec<u64>,
@@ -124,6 +125,24 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             string,
             tiny,
             listed: Vec::new(),
+        }
+    }
+
+    /// What decoding values takes, once all objects have their types.
+    pub(super) fn into_values(self, of_type: Vec<Option<(TypeRef, bool)>>) -> TypedValues<'a> {
+        TypedValues {
+            types: self.types,
+            of_type,
+            string: self.string,
+            counts: self.objects.into_counts(),
+            parts: self.hidden.wholes(),
+            itabs: self.itabs,
+            slide: self.slide,
+            words: self.reader.words,
+            version: self.reader.survey.version,
+            smallest_with_header: self.reader.smallest_with_header,
+            outside: self.outside,
+            constants: self.program.image.constants(self.slide),
         }
     }
 

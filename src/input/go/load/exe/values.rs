@@ -1,0 +1,167 @@
+//! The values of objects with a type: fields, elements, entries of maps. Decoded from the dump on demand.
+//!
+//! Structs inside of others are flattened (`a.b`), of arrays only the first elements are given. A string is text, a slice its array
+//! with `len` and `cap`, an interface what it holds with the dynamic type; of channels and maps the length is given, too. Text that
+//! is part of the program, not of the heap, comes from the executable.
+//!
+//! Nothing here trusts the types: what they say is looked up in the dump's bytes, with limits on depth and numbers.
+
+mod fields;
+mod maps;
+mod text;
+mod view;
+
+use super::super::pointers::Words;
+use super::types::{Kind, TypeRef, Types};
+use crate::input::go::version::Version;
+use crate::model::addresses::Addresses;
+use crate::model::heap::{Array, EachElement, EachField, ObjectId, Offsets, Sizes, TypeId};
+use rustc_hash::FxHashMap;
+use std::ops::ControlFlow;
+
+/// The types of a heap's objects, with all that decoding their values needs.
+pub(in super::super) struct TypedValues<'a> {
+    pub(super) types: Types,
+    /// By type of the model: the type of a value, and whether objects hold several.
+    pub(super) of_type: Vec<Option<(TypeRef, bool)>>,
+    /// The type of objects that are the bytes of strings.
+    pub(super) string: TypeRef,
+    /// How many values each object holds.
+    pub(super) counts: Vec<u32>,
+    /// The maps and channels that headers in the heap belong to.
+    pub(super) parts: FxHashMap<TypeRef, TypeRef>,
+    /// Dynamic types by the address of their itab.
+    pub(super) itabs: FxHashMap<u64, u64>,
+    /// Address in the process less the link address.
+    pub(super) slide: u64,
+    pub(super) words: Words,
+    pub(super) version: Version,
+    /// Objects of this size and more may have a malloc header.
+    pub(super) smallest_with_header: u64,
+    /// Segments and frames, sorted by address.
+    pub(super) outside: Vec<(u64, &'a [u8])>,
+    /// The constants of the program: their address in the process, and a copy.
+    pub(super) constants: (u64, Box<[u8]>),
+}
+
+/// Where the objects of a heap are.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Memory<'m, 'a> {
+    pub(in super::super) bytes: &'a [u8],
+    pub(in super::super) positions: &'m Offsets,
+    pub(in super::super) sizes: &'m Sizes,
+    pub(in super::super) addresses: &'m Addresses,
+}
+
+/// A value in memory: its bytes begin at the offset.
+#[derive(Clone, Copy)]
+struct Place<'m> {
+    bytes: &'m [u8],
+    offset: u64,
+    of: TypeRef,
+}
+
+impl Place<'_> {
+    /// A part of the value.
+    fn at(self, offset: u64, of: TypeRef) -> Self {
+        Self { offset: self.offset.saturating_add(offset), of, ..self }
+    }
+}
+
+/// The decoder of one heap.
+#[derive(Clone, Copy)]
+struct View<'v, 'a> {
+    typed: &'v TypedValues<'a>,
+    memory: Memory<'v, 'a>,
+}
+
+impl<'a> TypedValues<'a> {
+    /// Passes the fields of an object.
+    pub(in super::super) fn fields(&self, memory: Memory<'_, 'a>, object: ObjectId, of: TypeId, each: &mut EachField<'_>) {
+        let view = View { typed: self, memory };
+        let Some((of, is_array)) = self.of(of) else { return };
+        let place = Place { bytes: view.object(object), offset: 0, of };
+        let all = match self.parts.get(&of) {
+            Some(whole) => view.header(place, *whole, each),
+            None if is_array && self.is_simple(of) => ControlFlow::Continue(()),
+            None if is_array => view.flatten_array(place, self.count(object), each),
+            None if self.types.get(of).is_none_or(|of| of.kind == Kind::Unknown) => ControlFlow::Continue(()),
+            None => view.flatten("", place, each),
+        };
+        // Nothing follows, whether all were wanted or not.
+        let (ControlFlow::Continue(()) | ControlFlow::Break(())) = all;
+    }
+
+    /// The elements of an object that is an array.
+    pub(in super::super) fn array(&self, object: ObjectId, of: TypeId) -> Option<Array> {
+        let (of, is_array) = self.of(of)?;
+        if of == self.string {
+            return Some(Array { length: self.count(object), element: "byte" });
+        }
+        is_array.then(|| Array { length: self.count(object), element: self.element_name(of) })
+    }
+
+    /// Passes the elements of an array, as far as they are no structs or arrays themselves.
+    pub(in super::super) fn elements(
+        &self,
+        memory: Memory<'_, 'a>,
+        object: ObjectId,
+        of: TypeId,
+        start: u64,
+        each: &mut EachElement<'_>,
+    ) {
+        let view = View { typed: self, memory };
+        let Some((of, true)) = self.of(of) else { return };
+        let Some(size) = self.types.get(of).map(|of| of.size).filter(|size| *size > 0 && self.is_simple(of)) else { return };
+        let bytes = view.object(object);
+        for index in start..self.count(object) {
+            let place = Place { bytes, offset: index.saturating_mul(size), of };
+            if view.scalar(place, &mut |value| each(index, value)).is_none_or(|all| all.is_break()) {
+                return;
+            }
+        }
+    }
+
+    fn of(&self, of: TypeId) -> Option<(TypeRef, bool)> {
+        self.of_type.get(of.0 as usize).copied().flatten()
+    }
+
+    fn count(&self, object: ObjectId) -> u64 {
+        self.counts.get(object.index()).copied().unwrap_or(0).into()
+    }
+
+    /// Whether a value of a type is one value, not made of parts.
+    fn is_simple(&self, of: TypeRef) -> bool {
+        match self.types.get(of) {
+            Some(described) => {
+                !matches!(described.kind, Kind::Struct { .. } | Kind::Array { .. }) || text::is_text(&described.name)
+            }
+            None => true,
+        }
+    }
+
+    /// The name of elements in [`Array`]; those of a `[]uint8` are bytes, which may be text.
+    fn element_name(&self, of: TypeRef) -> &'static str {
+        match self.types.get(of).map(|of| (&of.kind, of.size)) {
+            Some((Kind::Number(1), _)) => "bool",
+            Some((Kind::Number(8), _)) => "byte",
+            Some((Kind::Number(2..=6), 1)) => "int8",
+            Some((Kind::Number(2..=6), 2)) => "int16",
+            Some((Kind::Number(2..=6), 4)) => "int32",
+            Some((Kind::Number(2..=6), _)) => "int64",
+            Some((Kind::Number(7..=12), 2)) => "uint16",
+            Some((Kind::Number(7..=12), 4)) => "uint32",
+            Some((Kind::Number(7..=12), _)) => "uint64",
+            Some((Kind::Number(13), _)) => "float32",
+            Some((Kind::Number(14), _)) => "float64",
+            Some((Kind::String, _)) => "string",
+            _ => "",
+        }
+    }
+
+    /// The dynamic type of an interface value, by its first word.
+    fn dynamic(&self, word: u64) -> Option<TypeRef> {
+        let of = self.itabs.get(&word).copied().unwrap_or(word);
+        self.types.at(of.wrapping_sub(self.slide))
+    }
+}

@@ -1,0 +1,158 @@
+//! The entries of maps: groups of Swiss tables (Go 1.24 and later), and buckets of classic maps.
+//!
+//! Sources: `internal/runtime/maps/{map,table,group}.go` of 1.24 to 1.27, `runtime/map.go` up to 1.23.
+
+use super::super::hidden::is_swiss;
+use super::super::types::{Kind, Type, TypeRef};
+use super::{Place, View};
+use std::ops::ControlFlow;
+
+/// Receives keys and elements.
+type EachEntry<'e> = dyn FnMut(Place<'_>, Place<'_>) -> ControlFlow<()> + 'e;
+
+/// Entries of a group or bucket.
+const SLOTS: u64 = 8;
+/// Groups or buckets that are looked at, as many of a large map may be empty.
+const MAX_GROUPS: u64 = 1 << 12;
+/// Smallest hash of a full slot of a classic bucket (`minTopHash`).
+const FULL: u8 = 5;
+
+/// Where the entries are in a group.
+struct Slots {
+    key: (u64, TypeRef),
+    element: (u64, TypeRef),
+    /// Bytes from one key to the next, and from one element to the next.
+    steps: (u64, u64),
+}
+
+impl View<'_, '_> {
+    /// Passes the entries of a map, whose header is at a place, until `each` breaks.
+    pub(super) fn entries(&self, header: Place<'_>, group: TypeRef, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+        let Some(described) = self.typed.types.get(group) else { return ControlFlow::Continue(()) };
+        let Some(slots) = self.slots(described) else { return ControlFlow::Continue(()) };
+        match is_swiss(described) {
+            true => self.groups(header, group, described.size, &slots, each),
+            false => self.buckets(header, group, described, &slots, each),
+        }
+    }
+
+    /// A directory of tables of groups; in small maps one group instead.
+    fn groups(&self, header: Place<'_>, group: TypeRef, size: u64, slots: &Slots, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+        let word = self.typed.words.size;
+        // u64 used, word seed, pointer to the directory, its length.
+        let directory = Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
+        let (Some(address), Some(length)) = (self.word_of(directory, 0), self.word_of(directory, 1)) else {
+            return ControlFlow::Continue(());
+        };
+        let mut left = MAX_GROUPS;
+        if length == 0 {
+            return self.group_array(address, 1, group, size, slots, &mut left, each);
+        }
+        let Some(directory) = self.bytes_at(address) else { return ControlFlow::Continue(()) };
+        let mut last = 0;
+        for index in 0..length.min(MAX_GROUPS) {
+            let Some(table) = self.word(directory, index.saturating_mul(word)) else { break };
+            // A table of which the directory has several entries has them next to each other.
+            if std::mem::replace(&mut last, table) == table {
+                continue;
+            }
+            let Some(bytes) = self.bytes_at(table) else { continue };
+            // u16 used, capacity, growth left, u8 depth, word index, pointer to the groups, u64 their number less one.
+            let (groups, mask) =
+                (self.word(bytes, word.saturating_add(8)), self.word(bytes, word.saturating_mul(2).saturating_add(8)));
+            if let (Some(groups), Some(mask)) = (groups, mask) {
+                self.group_array(groups, mask.saturating_add(1), group, size, slots, &mut left, each)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "a place, what is there, and what is left")]
+    fn group_array(
+        &self,
+        address: u64,
+        count: u64,
+        group: TypeRef,
+        size: u64,
+        slots: &Slots,
+        left: &mut u64,
+        each: &mut EachEntry<'_>,
+    ) -> ControlFlow<()> {
+        let Some(bytes) = self.bytes_at(address) else { return ControlFlow::Continue(()) };
+        for index in 0..count.min(*left) {
+            *left = left.saturating_sub(1);
+            let offset = size.saturating_mul(index);
+            // The control bytes are one number: the first slot has its lowest byte.
+            let Some(control) = self.number(Place { bytes, offset, of: group }, 8) else { break };
+            let is_full = |slot: u64| control >> (slot * 8) & 0x80 == 0;
+            self.full(Place { bytes, offset, of: group }, slots, is_full, each)?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// An array of buckets, and the one that it grows out of.
+    fn buckets(
+        &self,
+        header: Place<'_>,
+        group: TypeRef,
+        described: &Type,
+        slots: &Slots,
+        each: &mut EachEntry<'_>,
+    ) -> ControlFlow<()> {
+        let word = self.typed.words.size;
+        let overflow = described.size.checked_sub(word);
+        let at = |offset: u64| Place { offset: header.offset.saturating_add(offset), ..header };
+        // word count, u8 flags, u8 B, u16 overflows, u32 seed, pointers to buckets and old buckets.
+        let Some(logarithm) = self.number(at(word.saturating_add(1)), 1) else { return ControlFlow::Continue(()) };
+        let count = 1u64.checked_shl(logarithm as u32).unwrap_or(u64::MAX);
+        let mut left = MAX_GROUPS;
+        for (offset, count) in [(word.saturating_add(8), count), (word.saturating_mul(2).saturating_add(8), count.div_ceil(2))] {
+            let Some(array) = self.word_of(at(offset), 0).and_then(|address| self.bytes_at(address)) else { continue };
+            for index in 0..count.min(MAX_GROUPS) {
+                let mut bucket = Place { bytes: array, offset: described.size.saturating_mul(index), of: group };
+                // A bucket, and those that it overflowed into.
+                while let Some(hashes) = self.number(bucket, SLOTS) {
+                    let Some(rest) = left.checked_sub(1) else { return ControlFlow::Continue(()) };
+                    left = rest;
+                    let hashes = if self.typed.words.big_endian { hashes.swap_bytes() } else { hashes };
+                    let is_full = |slot: u64| (hashes >> (slot * 8)) as u8 >= FULL;
+                    self.full(bucket, slots, is_full, each)?;
+                    let next = overflow.and_then(|overflow| self.word_of(bucket.at(overflow, group), 0));
+                    let Some(bytes) = next.and_then(|next| self.bytes_at(next)) else { break };
+                    bucket = Place { bytes, offset: 0, of: group };
+                }
+            }
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Passes the full slots of a group.
+    fn full(&self, group: Place<'_>, slots: &Slots, is_full: impl Fn(u64) -> bool, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+        for slot in (0..SLOTS).filter(|slot| is_full(*slot)) {
+            let part = |(offset, of): (u64, TypeRef), step: u64| group.at(offset.saturating_add(step.saturating_mul(slot)), of);
+            each(part(slots.key, slots.steps.0), part(slots.element, slots.steps.1))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Where keys and elements are: in an array of slots (1.24), or in an array of each (classic maps, and since 1.27).
+    fn slots(&self, group: &Type) -> Option<Slots> {
+        let types = &self.typed.types;
+        let named = |of: &Type, name: &str| match &of.kind {
+            Kind::Struct { fields } => fields.iter().find(|field| &*field.name == name).map(|field| (field.offset, field.of)),
+            _ => None,
+        };
+        let array = |(offset, of): (u64, TypeRef)| match types.get(of)?.kind {
+            Kind::Array { element, .. } => Some((offset, element, types.get(element)?.size)),
+            _ => None,
+        };
+        if let Some((offset, slot, step)) = named(group, "slots").and_then(array) {
+            let slot = types.get(slot)?;
+            let at = |(inside, of): (u64, TypeRef)| (offset.saturating_add(inside), of);
+            return Some(Slots { key: at(named(slot, "key")?), element: at(named(slot, "elem")?), steps: (step, step) });
+        }
+        let (keys, key, key_step) = array(named(group, "keys")?)?;
+        let (elements, element, element_step) = array(named(group, "elems")?)?;
+        Some(Slots { key: (keys, key), element: (elements, element), steps: (key_step, element_step) })
+    }
+}
