@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 type EachEntry<'e> = dyn FnMut(Place<'_>, Place<'_>) -> ControlFlow<()> + 'e;
 
 /// Entries of a group or bucket.
-const SLOTS: u64 = 8;
+const SLOTS: u32 = 8;
 /// Groups or buckets that are looked at, as many of a large map may be empty.
 const MAX_GROUPS: u64 = 1 << 12;
 /// Smallest hash of a full slot of a classic bucket (`minTopHash`).
@@ -84,7 +84,7 @@ impl View<'_, '_> {
             let offset = size.saturating_mul(index);
             // The control bytes are one number: the first slot has its lowest byte.
             let Some(control) = self.number(Place { bytes, offset, of: group }, 8) else { break };
-            let is_full = |slot: u64| control >> (slot * 8) & 0x80 == 0;
+            let is_full = |slot: u32| byte(control, slot) & 0x80 == 0;
             self.full(Place { bytes, offset, of: group }, slots, is_full, each)?;
         }
         ControlFlow::Continue(())
@@ -111,11 +111,11 @@ impl View<'_, '_> {
             for index in 0..count.min(MAX_GROUPS) {
                 let mut bucket = Place { bytes: array, offset: described.size.saturating_mul(index), of: group };
                 // A bucket, and those that it overflowed into.
-                while let Some(hashes) = self.number(bucket, SLOTS) {
+                while let Some(hashes) = self.number(bucket, SLOTS.into()) {
                     let Some(rest) = left.checked_sub(1) else { return ControlFlow::Continue(()) };
                     left = rest;
                     let hashes = if self.typed.words.big_endian { hashes.swap_bytes() } else { hashes };
-                    let is_full = |slot: u64| (hashes >> (slot * 8)) as u8 >= FULL;
+                    let is_full = |slot: u32| byte(hashes, slot) >= FULL;
                     self.full(bucket, slots, is_full, each)?;
                     let next = overflow.and_then(|overflow| self.word_of(bucket.at(overflow, group), 0));
                     let Some(bytes) = next.and_then(|next| self.bytes_at(next)) else { break };
@@ -127,8 +127,8 @@ impl View<'_, '_> {
     }
 
     /// Passes the full slots of a group.
-    fn full(&self, group: Place<'_>, slots: &Slots, is_full: impl Fn(u64) -> bool, each: &mut EachEntry<'_>) -> ControlFlow<()> {
-        for slot in (0..SLOTS).filter(|slot| is_full(*slot)) {
+    fn full(&self, group: Place<'_>, slots: &Slots, is_full: impl Fn(u32) -> bool, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+        for slot in (0..SLOTS).filter(|slot| is_full(*slot)).map(u64::from) {
             let part = |(offset, of): (u64, TypeRef), step: u64| group.at(offset.saturating_add(step.saturating_mul(slot)), of);
             each(part(slots.key, slots.steps.0), part(slots.element, slots.steps.1))?;
         }
@@ -155,4 +155,9 @@ impl View<'_, '_> {
         let (elements, element, element_step) = array(named(group, "elems")?)?;
         Some(Slots { key: (keys, key), element: (elements, element), steps: (key_step, element_step) })
     }
+}
+
+/// A byte of a number, the lowest one first.
+fn byte(number: u64, index: u32) -> u8 {
+    number.checked_shr(index.saturating_mul(8)).unwrap_or(0) as u8
 }

@@ -83,7 +83,7 @@ fn complex(real: f64, imaginary: f64) -> String {
 fn time(wall: u64, ext: i64) -> String {
     const YEARS_TO_1885: i64 = 59_453_308_800;
     const YEARS_TO_1970: i64 = 62_135_596_800;
-    let nanoseconds = wall & ((1 << 30) - 1);
+    let nanoseconds = wall & 0x3fff_ffff;
     let seconds = if wall >> 63 == 1 { YEARS_TO_1885.saturating_add((wall << 1 >> 31) as i64) } else { ext };
     let since_1970 = seconds.saturating_sub(YEARS_TO_1970);
     let (days, second) = (since_1970.div_euclid(86_400), since_1970.rem_euclid(86_400));
@@ -99,12 +99,15 @@ fn date(days: i64) -> (i64, i64, i64) {
     // Years that begin in March have their leap day at the end; eras of 400 years have 146,097 days.
     let days = days.saturating_add(719_468);
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (era.saturating_mul(400).saturating_add(year).saturating_add(i64::from(month <= 2)), month, day)
+    let leaps = |day: i64| (day / 1460).wrapping_sub(day / 36_524).wrapping_add(day / 146_096);
+    let year = day.wrapping_sub(leaps(day)) / 365;
+    let before = year.wrapping_mul(365).wrapping_add(year / 4).wrapping_sub(year / 100);
+    let day = day.wrapping_sub(before);
+    // Five months from March on have 153 days.
+    let month = day.wrapping_mul(5).wrapping_add(2) / 153;
+    let day = day.wrapping_sub(month.wrapping_mul(153).wrapping_add(2) / 5).wrapping_add(1);
+    let month = month.wrapping_add(if month < 10 { 3 } else { -9 });
+    (era.wrapping_mul(400).wrapping_add(year).wrapping_add(i64::from(month <= 2)), month, day)
 }
 
 /// A duration as Go writes it: `1h2m3.5s`, `1.5ms`, `0s`.
@@ -118,8 +121,9 @@ fn duration(nanoseconds: i64) -> String {
         1_000_000..1_000_000_000 => ("ms", 6),
         _ => ("s", 9),
     };
-    let scale = 10u64.pow(digits);
-    let (whole, rest) = (all / scale, fraction(all % scale, digits as usize));
+    let scale = 10u64.saturating_pow(digits);
+    let whole = all.checked_div(scale).unwrap_or(0);
+    let rest = fraction(all.checked_rem(scale).unwrap_or(0), digits as usize);
     let mut text = sign.to_owned();
     // Writing to a string cannot fail.
     let _ = match (unit, whole) {
