@@ -2,7 +2,7 @@
 
 use super::ephemerons::Dependent;
 use super::object_set::ObjectSet;
-use crate::model::heap::{Heap, ObjectId, References};
+use crate::model::heap::{Heap, ObjectId, References, Root, RootKind};
 
 /// The strong references of a heap, with ephemerons resolved, and what its roots hold.
 ///
@@ -11,8 +11,8 @@ use crate::model::heap::{Heap, ObjectId, References};
 /// less.
 pub struct Graph<'h> {
     pub(super) references: &'h References,
-    /// The objects that roots hold, each once, in the order of the roots. If the dump has an object for the set of roots, it
-    /// is the only one.
+    /// The objects that roots hold, each once, in the order of the roots. If the dump has an object for the set of roots, only
+    /// that one and those that nothing owns ([`RootKind::Unowned`]).
     pub(super) starts: Vec<ObjectId>,
     pub(super) dependent: Dependent,
 }
@@ -81,9 +81,9 @@ impl<'h> Graph<'h> {
 }
 
 fn starts(heap: &Heap<'_>) -> Vec<ObjectId> {
-    if let Some(root) = heap.root_object() {
-        return vec![root];
-    }
+    let root = heap.root_object();
+    let counts = |root_of: &&Root| root.is_none() || root_of.kind == RootKind::Unowned;
     let mut seen = ObjectSet::none(heap.len());
-    heap.roots.iter().map(|root| root.object).filter(|object| seen.insert(*object)).collect()
+    let named = heap.roots.iter().filter(counts).map(|root| root.object);
+    root.into_iter().chain(named).filter(|object| seen.insert(*object)).collect()
 }

@@ -21,6 +21,10 @@ impl MadeUp {
         let mut targets = heap.root_object().map(|_| ObjectSet::none(heap.len()));
         let starts = graph.starts().iter().copied();
         let mut list: Vec<ObjectId> = starts.filter(|object| heap.is_made_up(*object) && objects.insert(*object)).collect();
+        // Beside the object for the set of roots, those that nothing owns.
+        if let Some(targets) = &mut targets {
+            graph.starts().iter().filter(|object| !heap.is_made_up(**object)).for_each(|object| _ = targets.insert(*object));
+        }
         let mut done = 0;
         while let Some(&object) = list.get(done) {
             done += 1;

@@ -25,6 +25,8 @@ pub enum Format {
     Mojo,
     /// Profiles as Austin's text.
     Austin,
+    /// V8 heap snapshots.
+    Heapsnapshot,
 }
 
 /// The two kinds of dumps.

@@ -2,6 +2,7 @@
 
 mod dart;
 mod go;
+mod heapsnapshot;
 mod hprof;
 mod mvmheap;
 
@@ -10,6 +11,7 @@ pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
 pub use go::{
     GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
 };
+pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
 
@@ -24,7 +26,7 @@ pub struct Info {
     /// The format.
     pub format: Format,
     /// The version as the format counts it: `3.1`, `1.7`, `4`.
-    pub format_version: String,
+    pub format_version: Option<String>,
     /// Heap or profile.
     pub kind: Kind,
     /// Whether the file was read to its proper end.
@@ -44,11 +46,11 @@ pub struct Info {
 }
 
 impl Info {
-    /// An empty, complete summary.
+    /// An empty, complete summary. An empty version is none.
     pub fn new(spec: &FormatSpec, format_version: impl Into<String>) -> Self {
         Self {
             format: spec.format,
-            format_version: format_version.into(),
+            format_version: Some(format_version.into()).filter(|version| !version.is_empty()),
             kind: spec.kind,
             complete: true,
             damage: None,
@@ -191,6 +193,8 @@ pub enum FormatDetails {
     Go(Box<GoDetails>),
     /// Java.
     Hprof(Box<HprofDetails>),
+    /// V8.
+    Heapsnapshot(Box<HeapsnapshotDetails>),
 }
 
 /// A profile. Sums are over all threads.

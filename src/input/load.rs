@@ -41,6 +41,17 @@ pub struct LayoutChoice {
     pub alignment: Option<u64>,
 }
 
+/// Whose sizes the objects of a V8 heap snapshot have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum NodeSizes {
+    /// Those of the file: each object has the memory that it takes.
+    #[default]
+    File,
+    /// Those that Chrome DevTools shows: what only one object refers to of arrays and hidden objects is part of that object.
+    Devtools,
+}
+
 /// How to load.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
@@ -51,6 +62,8 @@ pub struct LoadOptions<'a> {
     pub roots: RootScan,
     /// How objects are laid out (hprof). What is not said is found in the file.
     pub layout: LayoutChoice,
+    /// Whose sizes objects have (V8).
+    pub sizes: NodeSizes,
     /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore it.
     pub executable: Option<Executable<'a>>,
     /// Told how far the reader is.
@@ -76,6 +89,12 @@ impl<'a> LoadOptions<'a> {
         Self { layout, ..self }
     }
 
+    /// Sets whose sizes objects have (V8).
+    #[must_use]
+    pub fn sizes(self, sizes: NodeSizes) -> Self {
+        Self { sizes, ..self }
+    }
+
     /// Sets the executable that wrote the dump.
     #[must_use]
     pub fn executable(self, executable: Executable<'a>) -> Self {
@@ -95,6 +114,7 @@ impl Default for LoadOptions<'_> {
             snapshot: SnapshotChoice::default(),
             roots: RootScan::default(),
             layout: LayoutChoice::default(),
+            sizes: NodeSizes::default(),
             executable: None,
             progress: &|_| {},
         }

@@ -19,6 +19,8 @@ mod format;
 mod frames;
 #[doc(hidden)]
 pub mod go;
+#[doc(hidden)]
+pub mod heapsnapshot;
 pub mod histogram;
 #[doc(hidden)]
 pub mod hprof;
@@ -36,9 +38,9 @@ mod record;
 
 pub use format::{Format, FormatSpec, Kind};
 pub use info::{
-    BiggestType, ByKind, ByTag, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals, HprofDetails,
-    HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize, Segments, TypeSourceCounts,
-    TypesFromExecutable,
+    BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals,
+    HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize,
+    Segments, TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 
@@ -51,7 +53,8 @@ use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 6] = [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Mojo, Format::Austin];
+pub const FORMATS: [Format; 7] =
+    [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Heapsnapshot, Format::Mojo, Format::Austin];
 
 impl Format {
     /// What the format says of itself.
@@ -63,6 +66,7 @@ impl Format {
             Self::Hprof => &hprof::SPEC,
             Self::Mojo => &mojo::SPEC,
             Self::Austin => &austin::SPEC,
+            Self::Heapsnapshot => &heapsnapshot::SPEC,
         }
     }
 
@@ -139,6 +143,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
         Format::Hprof => hprof::for_each_record(bytes, options, visitor),
         Format::Mojo => mojo::for_each_record(bytes, options, visitor),
         Format::Austin => austin::for_each_record(bytes, options, visitor),
+        Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
     }
 }
 

@@ -26,6 +26,7 @@ impl<'a> HeapBuilder<'a> {
                 names: Names::default(),
                 types: Vec::new(),
                 type_sources: Vec::new(),
+                detached_types: Vec::new(),
                 type_of: Vec::with_capacity(objects),
                 shallow: Sizes::with_capacity(objects),
                 external: Vec::new(),

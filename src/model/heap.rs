@@ -237,6 +237,8 @@ pub struct Ephemeron {
 pub enum Ids {
     /// `#` and the row plus this number.
     Rows(u64),
+    /// `#` and the number that the file gives each object, in no order.
+    Numbers(Sizes),
     /// By address. Rows are in the order of addresses.
     Addresses(Addresses),
 }
@@ -249,6 +251,8 @@ pub struct Heap<'a> {
     pub(crate) types: Vec<Type>,
     /// How the type of the objects of each type was found. Empty: the file says all types.
     pub(crate) type_sources: Vec<TypeSource>,
+    /// Types whose objects are DOM nodes that are not attached to a document (V8).
+    pub(crate) detached_types: Vec<TypeId>,
     /// The type of each object.
     pub(crate) type_of: Vec<TypeId>,
     /// Bytes of each object in the managed heap.
@@ -422,13 +426,19 @@ impl<'a> Heap<'a> {
     pub fn id(&self, object: ObjectId) -> String {
         match &self.ids {
             Ids::Rows(first) => format!("#{}", u64::from(object.0) + first),
+            Ids::Numbers(numbers) => format!("#{}", numbers.get(object.index())),
             Ids::Addresses(addresses) => format!("{:#x}", addresses.address(object).unwrap_or(0)),
         }
     }
 
-    /// Finds an object by its id in the file, or by an address inside the object.
+    /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome DevTools writes ids, is `#12`.
     pub fn find(&self, id: &str) -> Option<ObjectId> {
-        match (&self.ids, id.strip_prefix('#'), id.strip_prefix("0x")) {
+        match (&self.ids, id.strip_prefix(['#', '@']), id.strip_prefix("0x")) {
+            (Ids::Numbers(numbers), Some(number), _) => {
+                let number = number.parse::<u64>().ok()?;
+                let row = numbers.iter().position(|other| other == number)?;
+                Some(ObjectId(row as u32))
+            }
             (Ids::Rows(first), Some(number), _) => {
                 let row = number.parse::<u64>().ok()?.checked_sub(*first)?;
                 (row < self.len() as u64).then_some(ObjectId(row as u32))
@@ -506,6 +516,7 @@ impl<'a> Heap<'a> {
         )?;
         match &self.ids {
             Ids::Rows(_) => Ok(()),
+            Ids::Numbers(numbers) => holds(numbers.len() == objects, "a number for each object"),
             Ids::Addresses(addresses) => holds(addresses.len() == objects, "an address for each object"),
         }
     }

@@ -33,13 +33,15 @@ pub enum RootKind {
     Monitor,
     /// An object of the old generation that refers to the young one.
     Generation,
+    /// An object that nothing strong refers to, but that its runtime keeps: only weak references or the virtual machine know it.
+    Unowned,
     /// Another kind, or an unknown one.
     Other,
 }
 
 impl RootKind {
     /// All kinds.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Global,
         Self::Static,
         Self::Frame,
@@ -52,6 +54,7 @@ impl RootKind {
         Self::Class,
         Self::Monitor,
         Self::Generation,
+        Self::Unowned,
         Self::Other,
     ];
 
@@ -70,6 +73,7 @@ impl RootKind {
             Self::Class => "class",
             Self::Monitor => "monitor",
             Self::Generation => "generation",
+            Self::Unowned => "unowned",
             Self::Other => "other",
         }
     }

@@ -72,6 +72,12 @@ pub enum WarningKind {
     OmittedClasses,
     /// The stacks of parked virtual threads, which JDK 21 does not write (hprof). Not damage.
     OmittedStacks,
+    /// References that the file's counts announce and that it does not have (V8).
+    MissingReferences,
+    /// References after those of the last object (V8).
+    SurplusReferences,
+    /// Arrays that do not end with a whole row (V8).
+    PartialRows,
     /// Names that were cut because they are too long. Not damage.
     CutNames,
     /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
@@ -107,6 +113,9 @@ impl WarningKind {
             Self::OmittedStacks => {
                 "JDK 21 leaves the stacks of parked virtual threads out of its dumps; what only they hold counts as unreachable"
             }
+            Self::MissingReferences => "references that the counts of objects announce and that are not in the file",
+            Self::SurplusReferences => "references after those of the last object",
+            Self::PartialRows => "arrays of objects or references that do not end with a whole row",
             Self::CutNames => "names of more than 4096 bytes, which were cut",
             Self::DamagedSnapshots => "later snapshots that are cut or damaged",
         }

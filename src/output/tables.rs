@@ -111,19 +111,18 @@ fn objects<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) 
 
 /// Appends the ids of all objects, one after the other: cheaper than to look up each address.
 fn ids<'h>(heap: &'h Heap<'_>) -> impl FnMut(&mut String) + 'h {
-    let mut addresses = match &heap.ids {
-        Ids::Addresses(addresses) => Some(addresses.iter()),
-        Ids::Rows(_) => None,
+    let (mut numbers, prefix): (Box<dyn Iterator<Item = u64> + 'h>, _) = match &heap.ids {
+        Ids::Addresses(addresses) => (Box::new(addresses.iter()), None),
+        Ids::Rows(first) => (Box::new(*first..), Some('#')),
+        Ids::Numbers(numbers) => (Box::new(numbers.iter()), Some('#')),
     };
-    let first = if let Ids::Rows(first) = heap.ids { first } else { 0 };
-    let mut row = 0;
     move |id| {
-        let written = match &mut addresses {
-            Some(addresses) => write!(id, "{:#x}", addresses.next().unwrap_or(0)),
-            None => write!(id, "#{}", first + row),
+        let number = numbers.next().unwrap_or(0);
+        let written = match prefix {
+            None => write!(id, "{number:#x}"),
+            Some(prefix) => write!(id, "{prefix}{number}"),
         };
         written.unwrap_or_default();
-        row += 1;
     }
 }
 

@@ -124,6 +124,7 @@ fn called(heap: &Heap<'_>) -> String {
     let (first, last) = (heap.id(ObjectId(0)), heap.id(ObjectId(last as u32)));
     match &heap.ids {
         Ids::Rows(_) => format!("objects in this file are numbered {first} to {last}"),
+        Ids::Numbers(_) => format!("objects in this file have numbers in no order, such as {first} and {last}"),
         Ids::Addresses(_) => format!("objects in this file have addresses from {first} to {last}"),
     }
 }

@@ -6,7 +6,8 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, duration, percent, plural};
 use crate::cli::terminal::shown;
 use crate::input::info::{
-    BiggestType, DartDetails, FormatDetails, GoDetails, HeapInfo, HprofDetails, Info, Segments, SnapshotInfo, TypeSourceCounts,
+    BiggestType, CountsByName, DartDetails, FormatDetails, GoDetails, HeapInfo, HeapsnapshotDetails, HprofDetails, Info, Segments,
+    SnapshotInfo, TypeSourceCounts,
 };
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Session) {
@@ -14,6 +15,7 @@ pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Sess
         Some((snapshot, FormatDetails::Go(details))) => show_go(snapshot, details, view, session),
         Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, session),
         Some((snapshot, FormatDetails::Hprof(details))) => show_hprof(info, snapshot, details, view),
+        Some((snapshot, FormatDetails::Heapsnapshot(details))) => show_heapsnapshot(snapshot, details, view, session),
         Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, session),
         None => view.notes.push("  no readable snapshot".to_owned()),
     }
@@ -149,6 +151,24 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
     let most: Vec<_> = details.top_classes.iter().take(3).map(|class| (class.count, class.name.as_str())).collect();
     if !most.is_empty() {
         view.fact("most", "", list(&most));
+    }
+}
+
+fn show_heapsnapshot(snapshot: &SnapshotInfo, details: &HeapsnapshotDetails, view: &mut View, session: &Session) {
+    let most = |counts: &CountsByName| {
+        let mut counts = counts.0.clone();
+        counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+        counts.iter().take(4).map(|(name, number)| format!("{} {name}", count(*number))).collect::<Vec<_>>().join(", ")
+    };
+    view.fact("objects", count(snapshot.objects.unwrap_or(0)), most(&details.by_node_type));
+    view.fact("size", session.size(snapshot.shallow_bytes.unwrap_or(0)), "");
+    if let Some(bytes) = details.extra_native_bytes.filter(|bytes| *bytes > 0) {
+        view.fact("native", session.size(bytes), "outside of all objects");
+    }
+    view.fact("references", count(details.edges), most(&details.by_edge_type));
+    view.fact("strings", count(details.strings), "");
+    if details.detached > 0 {
+        view.fact("detached", count(details.detached), "DOM nodes outside of their document (top --detached)");
     }
 }
 

@@ -143,7 +143,7 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
         .text("file", "FILE", |row: &Row| &row.document.file)
         .bytes("bytes", "BYTES", |row| row.document.bytes)
         .text("format", "FORMAT", |row| row.document.info.format.name())
-        .text("format_version", "VERSION", |row| &row.document.info.format_version)
+        .text("format_version", "VERSION", |row| row.document.info.format_version.as_deref().unwrap_or_default())
         .text("complete", "COMPLETE", |row| row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete))
         .shown_as(|row| row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete).to_string())
         .number("snapshot", "SNAPSHOT", |row| row.snapshot().map(|snapshot| snapshot.index))

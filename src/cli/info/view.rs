@@ -28,7 +28,8 @@ impl View {
     pub(super) fn of(document: &Document, session: &Session) -> Self {
         let info = &document.info;
         let mut view = Self { file: document.file.clone(), warnings: info.warnings.clone(), ..Self::default() };
-        view.headline.push(format!("{} {}", info.format.title(), info.format_version));
+        let version = info.format_version.iter().map(String::as_str);
+        view.headline.push([info.format.title()].into_iter().chain(version).collect::<Vec<_>>().join(" "));
         if let Some(profile) = &info.profile {
             profile::show(info, profile, &mut view, session);
         }

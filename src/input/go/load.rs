@@ -103,6 +103,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         names,
         types,
         type_sources,
+        detached_types: Vec::new(),
         type_of,
         shallow: placed.sizes,
         external: Vec::new(),

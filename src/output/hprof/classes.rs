@@ -100,7 +100,7 @@ impl Classes {
     fn add_info(&mut self, heap: &Heap<'_>, layout: &Layout) {
         let first_row = match &heap.ids {
             Ids::Rows(first) => *first,
-            Ids::Addresses(_) => 0,
+            Ids::Numbers(_) | Ids::Addresses(_) => 0,
         };
         let statics = [
             ("version", Static::Long(1)),

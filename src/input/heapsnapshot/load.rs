@@ -1,0 +1,141 @@
+//! Loading a snapshot into the model.
+//!
+//! Node k becomes object k. The synthetic nodes stay in the graph as [`TypeKind::Root`](crate::model::heap::TypeKind::Root), and node
+//! 0 is the first root: what is reached from it, and from what nothing holds at all (`essential`), is what is alive. Retained
+//! sizes and dominators of live nodes are those that Chrome DevTools shows; nodes that only hold each other in a cycle, of which
+//! DevTools shows each by itself, are unreachable.
+
+mod detached;
+mod edges;
+mod essential;
+mod nodes;
+mod owners;
+mod roots;
+mod types;
+mod values;
+
+use super::document::Document;
+use super::meta::NodeType;
+use super::rows::Rows;
+use crate::error::Result;
+use crate::input::histogram::TypeCounts;
+use crate::input::load::{LoadOptions, Loaded, NodeSizes, only_snapshot};
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, WarningKind};
+use crate::model::sum::Sum;
+use edges::Edges;
+use essential::Graph;
+use nodes::Nodes;
+use rustc_hash::FxHashMap;
+use types::Types;
+use values::NodeNames;
+
+/// Loads the graph of a snapshot.
+///
+/// # Errors
+/// When the bytes are not a snapshot, a snapshot other than number 0 is wanted, or there are too many nodes. Later damage is part of
+/// what is loaded.
+pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    let mut document = Document::read(bytes)?;
+    only_snapshot(options.snapshot)?;
+    let (nodes, bad_node) = Nodes::read(&document, options.progress)?;
+    let (edges, bad_edge) = Edges::read(&document, options.progress);
+    let incomplete = document.is_incomplete() || bad_node.is_some() || bad_edge.is_some();
+    let damage = bad_node.or(bad_edge).or(document.damage.take());
+    let heap = build(document, nodes, edges, options.sizes);
+    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
+}
+
+fn build<'a>(document: Document<'a>, mut nodes: Nodes, mut edges: Edges, sizes: NodeSizes) -> Heap<'a> {
+    let Document { meta, strings, .. } = document;
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let (first, missing, surplus) = first_edges(&nodes, edges.len());
+    edges.name(&strings, builder.names());
+    let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
+    let is_dom_trees = |object: &ObjectId| {
+        let name = nodes.name.get(object.index()).and_then(|&name| strings.raw(name.into()));
+        let kind = nodes.kind.get(object.index()).map(|&kind| meta.node_type(kind.into()));
+        kind == Some(NodeType::Synthetic) && name.is_some_and(|name| name.raw() == b"(Document DOM trees)")
+    };
+    let dom_trees = graph.of(0).map(|(_, target)| target).find(is_dom_trees);
+    let graph = Graph { dom_trees, ..graph };
+    let weak = graph.weak();
+    let orphans = graph.orphans(&weak);
+    let detached = detached::detached(&graph, &meta);
+    builder.heap().type_of = Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder);
+    roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
+    let shallow = match sizes {
+        NodeSizes::File => std::mem::take(&mut nodes.size),
+        NodeSizes::Devtools => owners::moved_sizes(&graph, &meta, &strings),
+    };
+    let heap = builder.heap();
+    heap.shallow = shallow;
+    // Edges behind those of the last node belong to no node.
+    edges.target.truncate(edges.len().saturating_sub(surplus));
+    edges.label.truncate(edges.target.len());
+    heap.references = References { first, target: edges.target, label: edges.label, weak: weak.0 };
+    heap.references.weak.truncate(heap.references.target.len().div_ceil(64));
+    builder.warn(WarningKind::MissingReferences, missing);
+    builder.warn(WarningKind::SurplusReferences, surplus as u64);
+    builder.warn(WarningKind::PartialRows, u64::from(nodes.left_over > 0).saturating_add(u64::from(edges.left_over > 0)));
+    let ids = Ids::Numbers(std::mem::take(&mut nodes.id));
+    builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name })))
+}
+
+/// Where the edges of each node begin, how many edges are missing at the end, and how many belong to no node.
+fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
+    let mut first = Offsets::with_capacity(nodes.len().saturating_add(1), edges as u64);
+    let mut sum = 0u64;
+    first.push(0);
+    for &count in &nodes.edges {
+        sum = sum.saturating_add(count.into());
+        first.push(sum.min(edges as u64));
+    }
+    let used = usize::try_from(sum).unwrap_or(usize::MAX).min(edges);
+    (first, sum.saturating_sub(edges as u64), edges.saturating_sub(used))
+}
+
+/// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM node is detached takes the graph: only
+/// nodes that V8 itself has marked are counted as such.
+///
+/// # Errors
+/// As [`load`].
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+    let document = Document::read(bytes)?;
+    only_snapshot(options.snapshot)?;
+    let fields = document.meta.node;
+    let mut sums: FxHashMap<(u8, u32, bool), Sum> = FxHashMap::default();
+    let mut damage = None;
+    let named = |kind: u64| matches!(document.meta.node_type(kind), NodeType::Object | NodeType::Native | NodeType::Synthetic);
+    for part in &Rows::of(document.nodes.as_ref(), fields.count).parts {
+        (options.progress)(part.offset());
+        let outcome = part.read(fields.count, |_, row| {
+            let field = |at: usize| row.get(at).copied().unwrap_or(0);
+            let kind = field(fields.kind);
+            let name = if named(kind) { nodes::narrow(field(fields.name)) } else { 0 };
+            let native = document.meta.node_type(kind) == NodeType::Native;
+            let detached = native && fields.detachedness.is_some_and(|at| field(at) == 2);
+            sums.entry((kind.min(255) as u8, name, detached)).or_default().add(field(fields.self_size), 0);
+        });
+        if let Err(error) = outcome {
+            damage = Some(error.context("in nodes"));
+            break;
+        }
+    }
+    let mut keys: Vec<_> = sums.into_iter().collect();
+    keys.sort_unstable_by_key(|(key, _)| *key);
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let mut types = Types::new(&document.meta, &document.strings);
+    let mut counts: Vec<Sum> = Vec::new();
+    for ((kind, name, detached), sum) in keys {
+        let of = types.of(kind, name, detached, &mut builder).0 as usize;
+        if of >= counts.len() {
+            counts.resize(of.saturating_add(1), Sum::default());
+        }
+        if let Some(count) = counts.get_mut(of) {
+            count.add_sum(&sum);
+        }
+    }
+    let heap = builder.finish(Ids::Rows(0), None);
+    Ok(TypeCounts::new(&heap.types, &heap.names, &counts, 0, damage.or(document.damage)))
+}

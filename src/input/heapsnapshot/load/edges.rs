@@ -1,0 +1,195 @@
+//! The edges in columns, and the names of their labels.
+
+use super::nodes::{narrow, put, split};
+use crate::error::Error;
+use crate::input::heapsnapshot::document::Document;
+use crate::input::heapsnapshot::meta::EdgeType;
+use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
+use crate::input::heapsnapshot::strings::Strings;
+use crate::input::read::Progress;
+use crate::model::heap::{Label, LabelKind, ObjectId};
+use crate::model::names::{NameId, Names};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The edges of a snapshot.
+#[derive(Default)]
+pub(super) struct Edges {
+    pub(super) kind: Vec<u8>,
+    /// Rows of nodes; `u32::MAX` where the position is not that of a node.
+    pub(super) target: Vec<ObjectId>,
+    /// Until [`Edges::name`], fields have the number of their string.
+    pub(super) label: Vec<Label>,
+    /// Strings that edges are named by.
+    used: Vec<AtomicU64>,
+    /// The same for numbers that no string has.
+    beyond: Vec<u32>,
+    /// Numbers after the last edge, which are not an edge.
+    pub(super) left_over: usize,
+    /// The tables of WeakMaps, by the label of their entries.
+    pub(super) weak_map_tables: FxHashMap<Label, u64>,
+}
+
+/// Type, target and label of the edges of a part.
+type Columns<'c> = (&'c mut [u8], &'c mut [ObjectId], &'c mut [Label]);
+
+/// Edge types in a column of bytes.
+pub(super) const WEAK: u8 = 1;
+pub(super) const SHORTCUT: u8 = 2;
+pub(super) const INTERNAL: u8 = 3;
+pub(super) const ELEMENT: u8 = 4;
+pub(super) const HIDDEN: u8 = 5;
+const OTHER: u8 = 0;
+
+impl Edges {
+    /// Reads all edges, up to the first error.
+    pub(super) fn read(document: &Document<'_>, progress: Progress<'_>) -> (Self, Option<Error>) {
+        let (meta, fields) = (&document.meta, document.meta.edge);
+        let kinds: Vec<u8> = meta.edge_types.iter().map(|(known, _)| code(*known)).collect();
+        let node_fields = narrow(meta.node.count as u64).max(1);
+        let rows = Rows::of(document.edges.as_ref(), fields.count);
+        let used: Vec<AtomicU64> = (0..document.strings.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let strings = document.strings.len() as u64;
+        let mut kind = vec![OTHER; rows.count];
+        let mut target = vec![ObjectId(0); rows.count];
+        let mut label = vec![Label::NONE; rows.count];
+        let columns = (split(&mut kind, &rows.parts), split(&mut target, &rows.parts), split(&mut label, &rows.parts));
+        let read = |(part, (kind, target, label)): (&Part<'_>, Columns<'_>)| {
+            progress(part.offset());
+            let mut beyond = Vec::new();
+            let mut done = part.first;
+            let outcome = part.read(fields.count, |index, row| {
+                let field = |at: usize| row.get(at).copied().unwrap_or(0);
+                let of = usize::try_from(field(fields.kind)).ok().and_then(|number| kinds.get(number)).copied().unwrap_or(OTHER);
+                put(kind, index, of);
+                let position = narrow(field(fields.to_node));
+                let node = position.checked_div(node_fields).unwrap_or(0);
+                let exact = node.wrapping_mul(node_fields) == position;
+                put(target, index, ObjectId(if exact { node } else { u32::MAX }));
+                let name = field(fields.name_or_index);
+                if matches!(of, ELEMENT | HIDDEN) {
+                    put(label, index, Label::index(name));
+                } else {
+                    put(label, index, Label::field(NameId(narrow(name))));
+                    if name < strings {
+                        mark(&used, name);
+                    } else if name <= Label::MAX {
+                        beyond.push(name as u32);
+                    }
+                }
+                done = part.first.wrapping_add(index).wrapping_add(1);
+            });
+            (done, outcome.err().map(|error| error.context("in edges")), beyond)
+        };
+        let outcomes: Vec<_> = rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
+        let mut beyond = Vec::new();
+        let mut ends = Vec::with_capacity(outcomes.len());
+        for (done, error, more) in outcomes {
+            beyond.extend(more);
+            ends.push((done, error));
+        }
+        beyond.sort_unstable();
+        beyond.dedup();
+        let (count, error) = first_error(ends, rows.count);
+        kind.truncate(count);
+        target.truncate(count);
+        label.truncate(count);
+        (Self { kind, target, label, used, beyond, left_over: rows.left_over, weak_map_tables: FxHashMap::default() }, error)
+    }
+
+    /// The number of edges.
+    pub(super) fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    /// Replaces the numbers of strings in labels by names. Names are numbered in the order of the strings.
+    pub(super) fn name(&mut self, strings: &Strings<'_>, names: &mut Names) {
+        let mut of_string = vec![Label::NONE; strings.len()];
+        for (word, bits) in (0u64..).zip(&self.used) {
+            let mut bits = bits.load(Ordering::Relaxed);
+            while bits != 0 {
+                let number = word.wrapping_mul(64).wrapping_add(bits.trailing_zeros().into());
+                bits &= bits.wrapping_sub(1);
+                let text = strings.text(number);
+                let label = Label::field(names.intern(&text));
+                if let Some(table) = weak_map_table(&text) {
+                    self.weak_map_tables.insert(label, table);
+                }
+                put(&mut of_string, number as usize, label);
+            }
+        }
+        let of_beyond: Vec<Label> =
+            self.beyond.iter().map(|&number| Label::field(names.intern(&strings.text(number.into())))).collect();
+        let beyond = &self.beyond;
+        let named = |label: &mut Label| {
+            let LabelKind::Field(number) = label.kind() else { return };
+            *label = of_string.get(number.0 as usize).copied().unwrap_or_else(|| {
+                let row = beyond.binary_search(&number.0).unwrap_or(usize::MAX);
+                of_beyond.get(row).copied().unwrap_or(Label::NONE)
+            });
+        };
+        self.label.par_chunks_mut(1 << 16).for_each(|labels| labels.iter_mut().for_each(named));
+    }
+}
+
+fn code(edge_type: EdgeType) -> u8 {
+    match edge_type {
+        EdgeType::Weak => WEAK,
+        EdgeType::Shortcut => SHORTCUT,
+        EdgeType::Internal => INTERNAL,
+        EdgeType::Element => ELEMENT,
+        EdgeType::Hidden => HIDDEN,
+        EdgeType::Other => OTHER,
+    }
+}
+
+/// Sets a bit. Most are set already, and a look at the word is cheaper than to write to memory that another thread reads.
+#[inline(always)]
+fn mark(bits: &[AtomicU64], number: u64) {
+    let Some(word) = bits.get((number / 64) as usize) else { return };
+    let bit = 1u64.wrapping_shl(number as u32 % 64);
+    if word.load(Ordering::Relaxed) & bit == 0 {
+        word.fetch_or(bit, Ordering::Relaxed);
+    }
+}
+
+/// The id in the name of an edge of a WeakMap's entry: `3 / part of key (Object @17) -> value (Array @19) pair in WeakMap
+/// (table @23)`. V8 writes such an edge twice: from the key, and from the table.
+fn weak_map_table(name: &str) -> Option<u64> {
+    let digits_then = |text: &str| text.strip_prefix(|c: char| c.is_ascii_digit()).map(|_| ());
+    digits_then(name)?;
+    let rest = name.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(" / part of key (")?;
+    let (pair, table) = rest.strip_suffix(')')?.rsplit_once(" pair in WeakMap (table @")?;
+    let ends_with_id = |text: &str| text.rsplit_once(" @").is_some_and(|(_, id)| is_number(id));
+    let is_pair = pair.strip_suffix(')').is_some_and(ends_with_id)
+        && pair.match_indices(") -> value (").any(|(at, _)| pair.get(..at).is_some_and(ends_with_id));
+    if is_pair && is_number(table) { table.parse().ok() } else { None }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_of_weak_maps_name_their_table() {
+        let name =
+            |table: &str| format!("2 / part of key (Object @17) -> value (A) -> value (b @9) pair in WeakMap (table @{table})");
+        assert_eq!(weak_map_table(&name("23")), None, "the key has an id before the first arrow");
+        let name = "12 / part of key (<div id=\"a\"> @17) -> value ((object elements) @9) pair in WeakMap (table @23)";
+        assert_eq!(weak_map_table(name), Some(23));
+        for other in [
+            "part of key (A @1) -> value (B @2) pair in WeakMap (table @3)",
+            "1 / part of key (A @1) -> value (B @2) pair in WeakMap (table @3) ",
+            "1 / part of key (A @1) -> value (B @x) pair in WeakMap (table @3)",
+            "1 / part of key (A) -> value (B @2) pair in WeakMap (table @3)",
+            "1 / part of key (A @1) -> value (B @2) pair in WeakMap (table @)",
+        ] {
+            assert_eq!(weak_map_table(other), None, "{other}");
+        }
+    }
+}

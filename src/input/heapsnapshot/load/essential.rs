@@ -1,0 +1,167 @@
+//! Which edges keep their target alive, as Chrome DevTools decides it.
+//!
+//! An edge from f to t does not, if
+//! 1. its type is `weak`;
+//! 2. f is t, which makes no difference to what is reached or dominated;
+//! 3. its type is `shortcut`, and f is not node 0;
+//! 4. it is the edge of a WeakMap's entry from the table (f): the edge from the key counts;
+//! 5. t belongs to a page, and f to the virtual machine: f is neither node 0 nor reached from the global objects and DOM trees of
+//!    node 0 by edges that are not weak.
+//!
+//! Such edges are weak references of the heap. Nodes to which no other edge leads, although something weak may, are roots
+//! of their own.
+
+use super::edges::{ELEMENT, Edges, INTERNAL, SHORTCUT, WEAK};
+use super::nodes::Nodes;
+use crate::model::heap::{ObjectId, Offsets};
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// The graph, to be walked over before it is a heap.
+pub(super) struct Graph<'g> {
+    pub(super) nodes: &'g Nodes,
+    pub(super) edges: &'g Edges,
+    pub(super) first: &'g Offsets,
+    /// The node `(Document DOM trees)`.
+    pub(super) dom_trees: Option<ObjectId>,
+}
+
+/// A bit for each row.
+#[derive(Clone)]
+pub(super) struct Bits(pub(super) Vec<u64>);
+
+impl Bits {
+    pub(super) fn none(count: usize) -> Self {
+        Self(vec![0; count.div_ceil(64)])
+    }
+
+    #[inline(always)]
+    pub(super) fn has(&self, row: usize) -> bool {
+        self.0.get(row / 64).is_some_and(|bits| bits.wrapping_shr(row as u32 % 64) & 1 == 1)
+    }
+
+    /// Sets a bit, and returns whether it was not set.
+    #[inline(always)]
+    pub(super) fn set(&mut self, row: usize) -> bool {
+        let bit = 1u64.wrapping_shl(row as u32 % 64);
+        self.0.get_mut(row / 64).is_some_and(|bits| {
+            let is_new = *bits & bit == 0;
+            *bits |= bit;
+            is_new
+        })
+    }
+}
+
+impl Graph<'_> {
+    /// The rows of a node's edges.
+    #[inline(always)]
+    pub(super) fn edges_of(&self, node: usize) -> Range<usize> {
+        self.first.get(node) as usize..self.first.get(node.wrapping_add(1)) as usize
+    }
+
+    /// Type and target of the edges of a node.
+    #[inline(always)]
+    pub(super) fn of(&self, node: usize) -> impl Iterator<Item = (u8, ObjectId)> + '_ {
+        let rows = self.edges_of(node);
+        let kinds = self.edges.kind.get(rows.clone()).unwrap_or_default();
+        let targets = self.edges.target.get(rows).unwrap_or_default();
+        kinds.iter().copied().zip(targets.iter().copied())
+    }
+
+    /// A bit for each edge that does not keep its target alive.
+    pub(super) fn weak(&self) -> Bits {
+        let roots = self.edges_of(0).end;
+        let mut weak = Bits::none(self.edges.len());
+        let word = |(word, bits): (usize, &mut u64)| {
+            let start = word.wrapping_mul(64);
+            let kinds = self.edges.kind.get(start..).unwrap_or_default().iter().take(64);
+            *bits = (0u32..).zip(kinds).fold(0, |bits, (at, &kind)| {
+                let row = start.wrapping_add(at as usize);
+                let is_weak = kind == WEAK || (kind == SHORTCUT && row >= roots);
+                bits | u64::from(is_weak).wrapping_shl(at)
+            });
+        };
+        weak.0.par_iter_mut().enumerate().with_min_len(1 << 12).for_each(word);
+        self.weaken_weak_maps(&mut weak);
+        if let Some(pages) = self.pages() {
+            self.weaken_outside(&pages, &mut weak);
+        }
+        weak
+    }
+
+    /// Rule 4.
+    fn weaken_weak_maps(&self, weak: &mut Bits) {
+        let tables = &self.edges.weak_map_tables;
+        if tables.is_empty() {
+            return;
+        }
+        for node in 0..self.nodes.len() {
+            for row in self.edges_of(node) {
+                if self.edges.kind.get(row) == Some(&INTERNAL)
+                    && let Some(&table) = self.edges.label.get(row).and_then(|label| tables.get(label))
+                    && table == self.nodes.id.get(node)
+                {
+                    weak.set(row);
+                }
+            }
+        }
+    }
+
+    /// The nodes of pages. `None` if node 0 refers to no page.
+    fn pages(&self) -> Option<Bits> {
+        let mut pages = Bits::none(self.nodes.len());
+        let is_page = |(kind, target): &(u8, ObjectId)| *kind == SHORTCUT || (*kind == ELEMENT && Some(*target) == self.dom_trees);
+        let mut pending: Vec<u32> =
+            self.of(0).filter(is_page).filter(|(_, page)| pages.set(page.index())).map(|(_, page)| page.0).collect();
+        if pending.is_empty() {
+            return None;
+        }
+        // One pass in the order of the file, which is that of memory, finds nearly all; what it finds behind itself, and what these
+        // refer to, is left for later.
+        pending.clear();
+        for node in 0..self.nodes.len() {
+            if pages.has(node) {
+                self.reach_from(node, &mut pages, |target| target.index() < node, &mut pending);
+            }
+        }
+        while let Some(node) = pending.pop() {
+            self.reach_from(node as usize, &mut pages, |_| true, &mut pending);
+        }
+        Some(pages)
+    }
+
+    /// Marks what a node refers to. Those that are new and `later` become pending.
+    #[inline(always)]
+    fn reach_from(&self, node: usize, pages: &mut Bits, later: impl Fn(ObjectId) -> bool, pending: &mut Vec<u32>) {
+        for (kind, target) in self.of(node) {
+            if kind != WEAK && pages.set(target.index()) && later(target) {
+                pending.push(target.0);
+            }
+        }
+    }
+
+    /// Rule 5.
+    fn weaken_outside(&self, pages: &Bits, weak: &mut Bits) {
+        for node in (1..self.nodes.len()).filter(|node| !pages.has(*node)) {
+            for row in self.edges_of(node) {
+                if self.edges.target.get(row).is_some_and(|target| pages.has(target.index())) {
+                    weak.set(row);
+                }
+            }
+        }
+    }
+
+    /// Nodes to which no edge leads that would keep them alive.
+    pub(super) fn orphans(&self, weak: &Bits) -> Vec<ObjectId> {
+        let mut held = Bits::none(self.nodes.len());
+        held.set(0);
+        for node in 0..self.nodes.len() {
+            for (row, (_, target)) in self.edges_of(node).zip(self.of(node)) {
+                if !weak.has(row) && target.index() != node {
+                    held.set(target.index());
+                }
+            }
+        }
+        (0..self.nodes.len()).filter(|node| !held.has(*node)).map(|node| ObjectId(node as u32)).collect()
+    }
+}

@@ -1,0 +1,141 @@
+//! The nodes in columns.
+
+use crate::error::{Error, Result};
+use crate::input::heapsnapshot::document::Document;
+use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
+use crate::input::read::Progress;
+use crate::model::heap::{MAX_OBJECTS, Sizes};
+use rayon::prelude::*;
+
+/// The nodes of a snapshot.
+#[derive(Default)]
+pub(super) struct Nodes {
+    /// The number of the type in `meta`; 255 for all beyond.
+    pub(super) kind: Vec<u8>,
+    /// The number of the string.
+    pub(super) name: Vec<u32>,
+    pub(super) id: Sizes,
+    pub(super) size: Sizes,
+    /// The number of edges.
+    pub(super) edges: Vec<u32>,
+    /// Nodes whose detachedness is known: 1 is attached, 2 detached.
+    pub(super) detachedness: Vec<(u32, u8)>,
+    /// Numbers after the last node, which are not a node.
+    pub(super) left_over: usize,
+}
+
+/// Type, name, id, size and number of edges of the nodes of a part.
+type Columns<'c> = (&'c mut [u8], &'c mut [u32], &'c mut [u32], &'c mut [u32], &'c mut [u32]);
+
+/// What does not fit into the columns of a part.
+#[derive(Default)]
+struct Rest {
+    ids: Vec<(usize, u64)>,
+    sizes: Vec<(usize, u64)>,
+    detachedness: Vec<(u32, u8)>,
+}
+
+impl Nodes {
+    /// Reads all nodes, up to the first error.
+    ///
+    /// # Errors
+    /// When there are more nodes than objects can be.
+    pub(super) fn read(document: &Document<'_>, progress: Progress<'_>) -> Result<(Self, Option<Error>)> {
+        let fields = document.meta.node;
+        let rows = Rows::of(document.nodes.as_ref(), fields.count);
+        if rows.count as u64 > MAX_OBJECTS {
+            let offset = document.nodes.as_ref().map_or(0, |numbers| numbers.offset());
+            return Err(Error::limit(offset, "the snapshot has too many nodes").expected(format!("at most {MAX_OBJECTS}")));
+        }
+        let (mut kind, mut name) = (vec![0; rows.count], vec![0; rows.count]);
+        let (mut id, mut size, mut edges) = (vec![0; rows.count], vec![0; rows.count], vec![0; rows.count]);
+        let columns = (
+            split(&mut kind, &rows.parts),
+            split(&mut name, &rows.parts),
+            split(&mut id, &rows.parts),
+            split(&mut size, &rows.parts),
+            split(&mut edges, &rows.parts),
+        );
+        let read = |(part, (kind, name, id, size, edges)): (&Part<'_>, Columns<'_>)| {
+            progress(part.offset());
+            let mut rest = Rest::default();
+            let mut done = part.first;
+            let outcome = part.read(fields.count, |index, row| {
+                let field = |at: usize| row.get(at).copied().unwrap_or(0);
+                let number = part.first.wrapping_add(index);
+                put(kind, index, field(fields.kind).min(255) as u8);
+                put(name, index, narrow(field(fields.name)));
+                for (column, value, wide) in
+                    [(&mut *id, field(fields.id), &mut rest.ids), (&mut *size, field(fields.self_size), &mut rest.sizes)]
+                {
+                    put(column, index, narrow(value));
+                    if value >= u32::MAX.into() {
+                        wide.push((number, value));
+                    }
+                }
+                put(edges, index, narrow(field(fields.edge_count)));
+                if let Some(at) = fields.detachedness
+                    && let state @ 1..=2 = field(at)
+                {
+                    rest.detachedness.push((number as u32, state as u8));
+                }
+                done = number.wrapping_add(1);
+            });
+            (done, outcome.err().map(|error| error.context("in nodes")), rest)
+        };
+        let outcomes: Vec<_> = rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
+        let mut nodes = Self { kind, name, id: id.into(), size: size.into(), edges, left_over: rows.left_over, ..Self::default() };
+        let mut ends = Vec::with_capacity(outcomes.len());
+        for (done, error, rest) in outcomes {
+            rest.ids.into_iter().for_each(|(row, id)| nodes.id.set(row, id));
+            rest.sizes.into_iter().for_each(|(row, size)| nodes.size.set(row, size));
+            nodes.detachedness.extend(rest.detachedness);
+            ends.push((done, error));
+        }
+        let (count, error) = first_error(ends, rows.count);
+        nodes.truncate(count);
+        Ok((nodes, error))
+    }
+
+    /// The number of nodes.
+    pub(super) fn len(&self) -> usize {
+        self.kind.len()
+    }
+
+    fn truncate(&mut self, count: usize) {
+        if count == self.len() {
+            return;
+        }
+        self.kind.truncate(count);
+        self.name.truncate(count);
+        self.edges.truncate(count);
+        self.detachedness.retain(|(row, _)| (*row as usize) < count);
+        for column in [&mut self.id, &mut self.size] {
+            let mut kept = Sizes::with_capacity(count);
+            column.iter().take(count).for_each(|value| kept.push(value));
+            *column = kept;
+        }
+    }
+}
+
+/// The rows of each part.
+pub(super) fn split<'c, T>(mut column: &'c mut [T], parts: &[Part<'_>]) -> Vec<&'c mut [T]> {
+    let cut = |part: &Part<'_>| {
+        let (rows, rest) = std::mem::take(&mut column).split_at_mut_checked(part.rows).unwrap_or_default();
+        column = rest;
+        rows
+    };
+    parts.iter().map(cut).collect()
+}
+
+#[inline(always)]
+pub(super) fn put<T>(column: &mut [T], index: usize, value: T) {
+    if let Some(place) = column.get_mut(index) {
+        *place = value;
+    }
+}
+
+#[inline(always)]
+pub(super) fn narrow(value: u64) -> u32 {
+    u32::try_from(value).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,22 @@
+//! Texts and names of nodes, decoded from the file when they are asked for.
+
+use crate::input::heapsnapshot::strings::Strings;
+use crate::model::heap::{Heap, ObjectId, ObjectValues, TypeKind, Value};
+
+/// The string of each node.
+pub(super) struct NodeNames<'a> {
+    pub(super) strings: Strings<'a>,
+    pub(super) name: Vec<u32>,
+}
+
+impl<'a> ObjectValues<'a> for NodeNames<'a> {
+    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+        let Some(&name) = self.name.get(object.index()) else { return Value::None };
+        let text = self.strings.text(name.into());
+        match heap.type_of(object).kind {
+            TypeKind::Text => Value::Text { length: text.encode_utf16().count() as u64, text },
+            _ if text.is_empty() || text == heap.type_name(object) => Value::None,
+            _ => Value::Name(text),
+        }
+    }
+}

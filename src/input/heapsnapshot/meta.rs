@@ -1,0 +1,292 @@
+//! `snapshot`: the names of fields and types, and counts.
+
+use crate::error::{Error, Result};
+use crate::input::json::{Kind, Scanner};
+
+/// Most fields of a row, and most types. Files have up to 7 and 16.
+pub const MAX_FIELDS: usize = 16;
+const MAX_TYPES: usize = 200;
+
+/// Declares the names of types that matter here.
+macro_rules! named {
+    ($(#[$meta:meta])* pub enum $name:ident { $($variant:ident = $text:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        #[allow(missing_docs, reason = "each variant is named as in the file")]
+        pub enum $name {
+            $($variant,)+
+            /// A name that is not known.
+            Other,
+        }
+
+        impl $name {
+            fn of(name: &str) -> Self {
+                match name {
+                    $($text => Self::$variant,)+
+                    _ => Self::Other,
+                }
+            }
+        }
+    };
+}
+
+named! {
+    /// A type of nodes.
+    pub enum NodeType {
+        Hidden = "hidden",
+        Array = "array",
+        String = "string",
+        Object = "object",
+        Code = "code",
+        Closure = "closure",
+        Regexp = "regexp",
+        Number = "number",
+        Native = "native",
+        Synthetic = "synthetic",
+        Symbol = "symbol",
+        Bigint = "bigint",
+    }
+}
+
+named! {
+    /// A type of edges.
+    pub enum EdgeType {
+        Element = "element",
+        Internal = "internal",
+        Hidden = "hidden",
+        Shortcut = "shortcut",
+        Weak = "weak",
+    }
+}
+
+/// Where the fields of a node are in its row.
+#[derive(Clone, Copy, Debug)]
+pub struct NodeFields {
+    /// The number of fields.
+    pub count: usize,
+    /// The row of the node's type in [`Meta::node_types`].
+    pub kind: usize,
+    /// The string that names the node.
+    pub name: usize,
+    /// The node's number, which is stable between snapshots of a process.
+    pub id: usize,
+    /// Bytes of the node itself.
+    pub self_size: usize,
+    /// The number of edges.
+    pub edge_count: usize,
+    /// Where the node was allocated. Absent unless allocations were tracked, or in older files.
+    pub trace_node_id: Option<usize>,
+    /// Whether a node of a DOM tree is attached. Absent before V8 9.
+    pub detachedness: Option<usize>,
+}
+
+/// Where the fields of an edge are in its row.
+#[derive(Clone, Copy, Debug)]
+pub struct EdgeFields {
+    /// The number of fields.
+    pub count: usize,
+    /// The row of the edge's type in [`Meta::edge_types`].
+    pub kind: usize,
+    /// A string, or the number of an element.
+    pub name_or_index: usize,
+    /// The position of the target in `nodes`.
+    pub to_node: usize,
+}
+
+/// The member `snapshot` of the document.
+#[derive(Clone, Debug)]
+pub struct Meta {
+    /// Where the fields of nodes are.
+    pub node: NodeFields,
+    /// The types of nodes and their names in the file.
+    pub node_types: Vec<(NodeType, String)>,
+    /// Where the fields of edges are.
+    pub edge: EdgeFields,
+    /// The types of edges and their names in the file.
+    pub edge_types: Vec<(EdgeType, String)>,
+    /// The names of the fields of nodes.
+    pub node_fields: Vec<String>,
+    /// The names of the fields of edges.
+    pub edge_fields: Vec<String>,
+    /// The names of the fields of locations.
+    pub location_fields: Vec<String>,
+    /// The names of the fields of samples.
+    pub sample_fields: Vec<String>,
+    /// The names of the fields of functions that allocate.
+    pub trace_function_info_fields: Vec<String>,
+    /// The names of the fields of nodes of the allocation tree.
+    pub trace_node_fields: Vec<String>,
+    /// `node_count`, as the file says.
+    pub node_count: Option<u64>,
+    /// `edge_count`, as the file says.
+    pub edge_count: Option<u64>,
+    /// `trace_function_count`, as the file says, which may be less than there are.
+    pub trace_function_count: Option<u64>,
+    /// Native memory that no node stands for, in bytes.
+    pub extra_native_bytes: Option<u64>,
+}
+
+impl Meta {
+    /// Reads the value of `snapshot`.
+    ///
+    /// # Errors
+    /// When it is cut off, or lacks a field that nothing can be read without.
+    pub fn read(json: &mut Scanner<'_>) -> Result<Self> {
+        let offset = json.offset();
+        let mut names = Names::default();
+        let mut counts = [None; 4];
+        json.begin_object()?;
+        while let Some(key) = json.key()? {
+            match key.raw() {
+                b"meta" if json.peek()? == Kind::Object => names.read(json)?,
+                b"node_count" => counts[0] = count(json)?,
+                b"edge_count" => counts[1] = count(json)?,
+                b"trace_function_count" => counts[2] = count(json)?,
+                b"extra_native_bytes" => counts[3] = count(json)?,
+                _ => json.skip()?,
+            }
+        }
+        let [node_count, edge_count, trace_function_count, extra_native_bytes] = counts;
+        let node = Fields { names: &names.node_fields, of: "node_fields", offset };
+        let edge = Fields { names: &names.edge_fields, of: "edge_fields", offset };
+        let (node, edge) = (
+            NodeFields {
+                count: node.count()?,
+                kind: node.position("type")?,
+                name: node.position("name")?,
+                id: node.position("id")?,
+                self_size: node.position("self_size")?,
+                edge_count: node.position("edge_count")?,
+                trace_node_id: node.find("trace_node_id"),
+                detachedness: node.find("detachedness"),
+            },
+            EdgeFields {
+                count: edge.count()?,
+                kind: edge.position("type")?,
+                name_or_index: edge.position("name_or_index")?,
+                to_node: edge.position("to_node")?,
+            },
+        );
+        Ok(Self {
+            node,
+            edge,
+            node_types: names.node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect(),
+            edge_types: names.edge_types.into_iter().map(|name| (EdgeType::of(&name), name)).collect(),
+            node_fields: names.node_fields,
+            edge_fields: names.edge_fields,
+            location_fields: names.location_fields,
+            sample_fields: names.sample_fields,
+            trace_function_info_fields: names.trace_function_info_fields,
+            trace_node_fields: names.trace_node_fields,
+            node_count,
+            edge_count,
+            trace_function_count,
+            extra_native_bytes,
+        })
+    }
+
+    /// The type of a node by its number in the file.
+    #[inline]
+    pub fn node_type(&self, number: u64) -> NodeType {
+        usize::try_from(number).ok().and_then(|number| self.node_types.get(number)).map_or(NodeType::Other, |(known, _)| *known)
+    }
+
+    /// The type of an edge by its number in the file.
+    #[inline]
+    pub fn edge_type(&self, number: u64) -> EdgeType {
+        usize::try_from(number).ok().and_then(|number| self.edge_types.get(number)).map_or(EdgeType::Other, |(known, _)| *known)
+    }
+}
+
+/// The lists of `meta`.
+#[derive(Default)]
+struct Names {
+    node_fields: Vec<String>,
+    node_types: Vec<String>,
+    edge_fields: Vec<String>,
+    edge_types: Vec<String>,
+    location_fields: Vec<String>,
+    sample_fields: Vec<String>,
+    trace_function_info_fields: Vec<String>,
+    trace_node_fields: Vec<String>,
+}
+
+impl Names {
+    fn read(&mut self, json: &mut Scanner<'_>) -> Result<()> {
+        json.begin_object()?;
+        while let Some(key) = json.key()? {
+            match key.raw() {
+                b"node_fields" => self.node_fields = list(json)?,
+                b"node_types" => self.node_types = nested_list(json)?,
+                b"edge_fields" => self.edge_fields = list(json)?,
+                b"edge_types" => self.edge_types = nested_list(json)?,
+                b"location_fields" => self.location_fields = list(json)?,
+                b"sample_fields" => self.sample_fields = list(json)?,
+                b"trace_function_info_fields" => self.trace_function_info_fields = list(json)?,
+                b"trace_node_fields" => self.trace_node_fields = list(json)?,
+                _ => json.skip()?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The names of fields, to be looked up.
+struct Fields<'n> {
+    names: &'n [String],
+    of: &'static str,
+    offset: u64,
+}
+
+impl Fields<'_> {
+    fn find(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|field| field == name)
+    }
+
+    fn position(&self, name: &'static str) -> Result<usize> {
+        self.find(name).ok_or_else(|| Error::corrupt(self.offset, format!("{} has no {name}", self.of)))
+    }
+
+    fn count(&self) -> Result<usize> {
+        match self.names.len() {
+            count @ 1..=MAX_FIELDS => Ok(count),
+            count => {
+                Err(Error::unsupported(self.offset, format!("{} has {count} fields", self.of))
+                    .expected(format!("1 to {MAX_FIELDS}")))
+            }
+        }
+    }
+}
+
+fn count(json: &mut Scanner<'_>) -> Result<Option<u64>> {
+    match json.peek()? {
+        Kind::Number => json.number().map(|number| number.unsigned().ok()),
+        _ => json.skip().map(|()| None),
+    }
+}
+
+/// A list of names.
+fn list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    json.begin_array()?;
+    while json.item()? {
+        match json.peek()? {
+            Kind::String if names.len() < MAX_TYPES => names.push(json.text()?.decode().into_owned()),
+            _ => json.skip()?,
+        }
+    }
+    Ok(names)
+}
+
+/// The first list in a list: the names of types.
+fn nested_list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    json.begin_array()?;
+    while json.item()? {
+        match json.peek()? {
+            Kind::Array if names.is_empty() => names = list(json)?,
+            _ => json.skip()?,
+        }
+    }
+    Ok(names)
+}

@@ -1,0 +1,372 @@
+//! The records of a snapshot in the order of the file: the rows of its arrays.
+
+use super::document::Document;
+use super::meta::{EdgeType, MAX_FIELDS, Meta};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::json::{Numbers, Scanner, Token};
+use crate::input::read::{ReadOptions, Visitor};
+use crate::model::fields::{FieldSink, Record};
+use std::borrow::Cow;
+use std::ops::ControlFlow;
+
+/// One record. Names of strings are decoded.
+#[derive(Clone, Debug)]
+pub enum Rec<'a> {
+    /// The head: counts.
+    Snapshot(Box<Meta>),
+    /// A node.
+    Node {
+        /// The name of its type.
+        node_type: &'a str,
+        /// Its name: of a string, the text.
+        name: Cow<'a, str>,
+        /// The numbers of the row, by name.
+        numbers: Numbered,
+    },
+    /// An edge.
+    Edge {
+        /// Position of the node that the edge belongs to. `None` behind the edges of the last node.
+        from_node: Option<u64>,
+        /// The name of its type.
+        edge_type: &'a str,
+        /// Its name, unless it has an index.
+        name: Option<Cow<'a, str>>,
+        /// The numbers of the row, by name.
+        numbers: Numbered,
+    },
+    /// A function that allocates.
+    TraceFunctionInfo {
+        /// Its name.
+        name: Cow<'a, str>,
+        /// The script that it is in.
+        script_name: Cow<'a, str>,
+        /// The numbers of the row, by name.
+        numbers: Numbered,
+    },
+    /// A stack of the allocation tree.
+    TraceNode {
+        /// The numbers of the row, by name.
+        numbers: Numbered,
+        /// The number of functions that called it.
+        depth: u64,
+    },
+    /// A time and the last id until then.
+    Sample(Numbered),
+    /// Where an object's function or class is in its source.
+    Location(Numbered),
+    /// A string.
+    String {
+        /// Its number.
+        index: u64,
+        /// The text.
+        text: Cow<'a, str>,
+    },
+}
+
+/// The fields of a row that are shown as numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbered {
+    names: &'static [&'static str],
+    /// Positions of `names` in `row`; [`MAX_FIELDS`] where the file has no such field.
+    at: [usize; MAX_FIELDS],
+    row: [u64; MAX_FIELDS],
+}
+
+impl Numbered {
+    fn new(names: &'static [&'static str], fields: &[String]) -> Self {
+        let mut at = [MAX_FIELDS; MAX_FIELDS];
+        for (at, name) in at.iter_mut().zip(names) {
+            *at = fields.iter().position(|field| field == name).unwrap_or(MAX_FIELDS);
+        }
+        Self { names, at, row: [0; MAX_FIELDS] }
+    }
+
+    fn with(&self, row: [u64; MAX_FIELDS]) -> Self {
+        Self { row, ..*self }
+    }
+
+    fn say<S: FieldSink>(&self, sink: &mut S) {
+        for (name, at) in self.names.iter().zip(self.at) {
+            self.row.get(at).into_iter().for_each(|value| sink.unsigned(name, *value));
+        }
+    }
+}
+
+impl Rec<'_> {
+    /// The names of the records.
+    pub(super) const NAMES: &'static [&'static str] =
+        &["snapshot", "node", "edge", "trace_function_info", "trace_node", "sample", "location", "string"];
+}
+
+impl Record for Rec<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Snapshot(_) => "snapshot",
+            Self::Node { .. } => "node",
+            Self::Edge { .. } => "edge",
+            Self::TraceFunctionInfo { .. } => "trace_function_info",
+            Self::TraceNode { .. } => "trace_node",
+            Self::Sample(_) => "sample",
+            Self::Location(_) => "location",
+            Self::String { .. } => "string",
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        match self {
+            Self::Snapshot(meta) => {
+                for (name, count) in [
+                    ("node_count", meta.node_count),
+                    ("edge_count", meta.edge_count),
+                    ("trace_function_count", meta.trace_function_count),
+                    ("extra_native_bytes", meta.extra_native_bytes),
+                ] {
+                    count.into_iter().for_each(|count| sink.unsigned(name, count));
+                }
+            }
+            Self::Node { node_type, name, numbers } => {
+                sink.text("type", node_type.as_bytes());
+                sink.text("name", name.as_bytes());
+                numbers.say(sink);
+            }
+            Self::Edge { from_node, edge_type, name, numbers } => {
+                from_node.iter().for_each(|from| sink.unsigned("from_node", *from));
+                sink.text("type", edge_type.as_bytes());
+                name.iter().for_each(|name| sink.text("name", name.as_bytes()));
+                numbers.say(sink);
+            }
+            Self::TraceFunctionInfo { name, script_name, numbers } => {
+                sink.text("name", name.as_bytes());
+                sink.text("script_name", script_name.as_bytes());
+                numbers.say(sink);
+            }
+            Self::TraceNode { numbers, depth } => {
+                numbers.say(sink);
+                sink.unsigned("depth", *depth);
+            }
+            Self::Sample(numbers) | Self::Location(numbers) => numbers.say(sink),
+            Self::String { index, text } => {
+                sink.unsigned("index", *index);
+                sink.text("text", text.as_bytes());
+            }
+        }
+    }
+}
+
+/// Gives every record to the visitor.
+///
+/// # Errors
+/// The first damage.
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    let mut document = Document::read(bytes)?;
+    let damage = document.damage.take();
+    let reader = Reader { document: &document, bytes, options };
+    if visitor.record(0, &Rec::Snapshot(Box::new(document.meta.clone()))).is_break() {
+        return Ok(());
+    }
+    let start = |numbers: &Option<Numbers<'_>>| numbers.as_ref().map(Numbers::offset);
+    let mut parts = [
+        (start(&document.nodes), Part::Nodes),
+        (start(&document.edges), Part::Edges),
+        (start(&document.trace_function_infos), Part::Functions),
+        (document.trace_tree, Part::Tree),
+        (start(&document.samples), Part::Samples),
+        (start(&document.locations), Part::Locations),
+        (document.strings.offset(0), Part::Strings),
+    ];
+    parts.sort_by_key(|(offset, _)| *offset);
+    for (_, part) in parts.into_iter().filter(|(offset, _)| offset.is_some()) {
+        if reader.part(part, visitor)?.is_break() {
+            return Ok(());
+        }
+    }
+    damage.map_or(Ok(()), Err)
+}
+
+#[derive(Clone, Copy)]
+enum Part {
+    Nodes,
+    Edges,
+    Functions,
+    Tree,
+    Samples,
+    Locations,
+    Strings,
+}
+
+struct Reader<'r, 'a> {
+    document: &'r Document<'a>,
+    bytes: &'a [u8],
+    options: ReadOptions<'r>,
+}
+
+/// The names of the fields that are shown as numbers.
+const NODE: &[&str] = &["id", "self_size", "edge_count", "trace_node_id", "detachedness"];
+const EDGE: &[&str] = &["to_node"];
+const FUNCTION: &[&str] = &["function_id", "script_id", "line", "column"];
+const TREE: &[&str] = &["id", "function_info_index", "count", "size"];
+const SAMPLE: &[&str] = &["timestamp_us", "last_assigned_id"];
+const LOCATION: &[&str] = &["object_index", "script_id", "script_object_index", "line", "column"];
+
+impl<'a> Reader<'_, 'a> {
+    fn part(&self, part: Part, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let (meta, strings) = (&self.document.meta, &self.document.strings);
+        let field = |row: &[u64; MAX_FIELDS], at: Option<usize>| at.and_then(|at| row.get(at)).copied().unwrap_or(0);
+        let find = |fields: &[String], name: &str| fields.iter().position(|field| field == name);
+        match part {
+            Part::Nodes => {
+                let numbered = Numbered::new(NODE, &meta.node_fields);
+                self.rows(&self.document.nodes, meta.node.count, |offset, row| {
+                    let node_type =
+                        meta.node_types.get(field(&row, Some(meta.node.kind)) as usize).map_or("unknown", |(_, name)| name);
+                    let name = strings.text(field(&row, Some(meta.node.name)));
+                    visitor.record(offset, &Rec::Node { node_type, name, numbers: numbered.with(row) })
+                })
+            }
+            Part::Edges => {
+                let numbered = Numbered::new(EDGE, &meta.edge_fields);
+                let indexed = Numbered::new(&["to_node", "name_or_index"], &meta.edge_fields);
+                let mut owners = Owners::new(self.document);
+                self.rows(&self.document.edges, meta.edge.count, |offset, row| {
+                    let number = field(&row, Some(meta.edge.kind));
+                    let edge_type = meta.edge_types.get(number as usize).map_or("unknown", |(_, name)| name);
+                    let is_indexed = matches!(meta.edge_type(number), EdgeType::Element | EdgeType::Hidden);
+                    let name = (!is_indexed).then(|| strings.text(field(&row, Some(meta.edge.name_or_index))));
+                    let numbers = if is_indexed { indexed.with(row) } else { numbered.with(row) };
+                    visitor.record(offset, &Rec::Edge { from_node: owners.next(), edge_type, name, numbers })
+                })
+            }
+            Part::Functions => {
+                let fields = &meta.trace_function_info_fields;
+                let (name, script) = (find(fields, "name"), find(fields, "script_name"));
+                let numbered = Numbered::new(FUNCTION, fields);
+                self.rows(&self.document.trace_function_infos, fields.len(), |offset, row| {
+                    let (name, script_name) = (strings.text(field(&row, name)), strings.text(field(&row, script)));
+                    visitor.record(offset, &Rec::TraceFunctionInfo { name, script_name, numbers: numbered.with(row) })
+                })
+            }
+            Part::Tree => self.tree(visitor),
+            Part::Samples => {
+                let numbered = Numbered::new(SAMPLE, &meta.sample_fields);
+                self.rows(&self.document.samples, meta.sample_fields.len(), |offset, row| {
+                    visitor.record(offset, &Rec::Sample(numbered.with(row)))
+                })
+            }
+            Part::Locations => {
+                let numbered = Numbered::new(LOCATION, &meta.location_fields);
+                self.rows(&self.document.locations, meta.location_fields.len(), |offset, row| {
+                    visitor.record(offset, &Rec::Location(numbered.with(row)))
+                })
+            }
+            Part::Strings => {
+                for index in 0..strings.len() as u64 {
+                    let offset = strings.offset(index).unwrap_or(0);
+                    if index.is_multiple_of(65536) {
+                        (self.options.progress)(offset);
+                    }
+                    if visitor.record(offset, &Rec::String { index, text: strings.text(index) }).is_break() {
+                        return Ok(ControlFlow::Break(()));
+                    }
+                }
+                Ok(ControlFlow::Continue(()))
+            }
+        }
+    }
+
+    /// Reads the rows of an array. Numbers after the last whole row are left out.
+    fn rows(
+        &self,
+        numbers: &Option<Numbers<'a>>,
+        fields: usize,
+        mut each: impl FnMut(u64, [u64; MAX_FIELDS]) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>> {
+        let Some(mut numbers) = numbers.clone().filter(|_| (1..=MAX_FIELDS).contains(&fields)) else {
+            return Ok(ControlFlow::Continue(()));
+        };
+        let mut count = 0u64;
+        loop {
+            let offset = numbers.offset();
+            if count.is_multiple_of(65536) {
+                (self.options.progress)(offset);
+            }
+            count = count.wrapping_add(1);
+            let mut row = [0; MAX_FIELDS];
+            for field in row.iter_mut().take(fields) {
+                match numbers.unsigned()? {
+                    Some(number) => *field = number,
+                    None => return Ok(ControlFlow::Continue(())),
+                }
+            }
+            if each(offset, row).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+    }
+
+    /// Reads the allocation tree: `[id, function, count, size, [children], id, …]`.
+    fn tree(&self, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
+        let fields = &self.document.meta.trace_node_fields;
+        let numbered = Numbered::new(TREE, fields);
+        let children = fields.iter().position(|field| field == "children").unwrap_or(fields.len());
+        let start = self.document.trace_tree.unwrap_or(0);
+        let mut json = Scanner::new(Cursor::at(self.bytes, start).rest(), start);
+        let (mut row, mut at, mut offset) = ([0; MAX_FIELDS], 0usize, start);
+        // The field that was next in each list that is open.
+        while let Some(token) = json.token()? {
+            match token {
+                Token::Number(number) => {
+                    if at == 0 {
+                        offset = json.offset().saturating_sub(number.raw().len() as u64);
+                    }
+                    row.get_mut(at).into_iter().for_each(|field| *field = number.unsigned().unwrap_or(0));
+                    at = at.wrapping_add(1);
+                    if at == children {
+                        let depth = (json.depth() as u64).saturating_sub(1);
+                        if visitor.record(offset, &Rec::TraceNode { numbers: numbered.with(row), depth }).is_break() {
+                            return Ok(ControlFlow::Break(()));
+                        }
+                    }
+                }
+                Token::BeginArray | Token::EndArray => at = 0,
+                _ => {
+                    return Err(Error::corrupt(json.offset(), "malformed trace_tree").expected("numbers and arrays"));
+                }
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// The nodes that edges belong to, in the order of edges.
+struct Owners<'a> {
+    nodes: Option<Numbers<'a>>,
+    fields: usize,
+    edge_count: usize,
+    /// Position of the next node, and edges that the one before it still has.
+    position: u64,
+    left: u64,
+}
+
+impl<'a> Owners<'a> {
+    fn new(document: &Document<'a>) -> Self {
+        let fields = document.meta.node;
+        Self { nodes: document.nodes.clone(), fields: fields.count, edge_count: fields.edge_count, position: 0, left: 0 }
+    }
+
+    /// Position of the node that the next edge belongs to.
+    fn next(&mut self) -> Option<u64> {
+        while self.left == 0 {
+            let nodes = self.nodes.as_mut()?;
+            for field in 0..self.fields {
+                let number = nodes.unsigned().ok()??;
+                if field == self.edge_count {
+                    self.left = number;
+                }
+            }
+            self.position = self.position.wrapping_add(self.fields as u64);
+        }
+        self.left = self.left.wrapping_sub(1);
+        Some(self.position.wrapping_sub(self.fields as u64))
+    }
+}

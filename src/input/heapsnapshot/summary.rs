@@ -1,0 +1,185 @@
+//! What `info` says of a snapshot.
+
+use super::document::Document;
+use super::rows::{Part, Rows};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::info::{CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, SnapshotInfo};
+use crate::input::json::{Numbers, Scanner, Token};
+use crate::input::read::ReadOptions;
+use rayon::prelude::*;
+
+/// Summarizes a snapshot in one pass over its numbers.
+///
+/// # Errors
+/// When the bytes are not a snapshot, or `snapshot` cannot be read.
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let mut document = Document::read(bytes)?;
+    let meta = &document.meta;
+    let nodes = NodeSums::read(&document, options);
+    let edges = EdgeSums::read(&document, options);
+    let mut info = Info::new(&super::SPEC, "");
+    for (key, count) in [
+        ("node_count", meta.node_count),
+        ("edge_count", meta.edge_count),
+        ("trace_function_count", meta.trace_function_count),
+        ("extra_native_bytes", meta.extra_native_bytes),
+    ] {
+        count.into_iter().for_each(|count| info.add_metadata(key, count));
+    }
+    let of = |numbers: &Option<Numbers<'_>>, fields: &[String]| Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64;
+    let trace_nodes = trace_nodes(bytes, &document);
+    for (name, count) in [
+        ("snapshot", 1),
+        ("node", nodes.count),
+        ("edge", edges.count),
+        ("trace_function_info", of(&document.trace_function_infos, &meta.trace_function_info_fields)),
+        ("trace_node", trace_nodes),
+        ("sample", of(&document.samples, &meta.sample_fields)),
+        ("location", of(&document.locations, &meta.location_fields)),
+        ("string", document.strings.len() as u64),
+    ] {
+        if count > 0 {
+            info.records.add(name, count);
+        }
+    }
+    let names = |sums: &[u64; 256], types: Vec<&String>| {
+        CountsByName(
+            types.into_iter().zip(sums).filter(|(_, count)| **count > 0).map(|(name, count)| (name.clone(), *count)).collect(),
+        )
+    };
+    let by_node_type = names(&nodes.by_type, meta.node_types.iter().map(|(_, name)| name).collect());
+    let synthetic = meta.node_types.iter().zip(nodes.by_type).filter(|((_, name), _)| name == "synthetic").map(|(_, count)| count);
+    let objects = nodes.count.saturating_sub(synthetic.sum());
+    let details = HeapsnapshotDetails {
+        nodes: nodes.count,
+        edges: edges.count,
+        strings: document.strings.len() as u64,
+        detached: nodes.detached,
+        extra_native_bytes: meta.extra_native_bytes,
+        by_node_type,
+        by_edge_type: names(&edges.by_type, meta.edge_types.iter().map(|(_, name)| name).collect()),
+    };
+    let damage = nodes.damage.or(edges.damage).or(document.damage.take());
+    info.heap = Some(HeapInfo {
+        snapshots: vec![SnapshotInfo {
+            index: 0,
+            complete: damage.is_none(),
+            objects: Some(objects),
+            references: Some(edges.count),
+            roots: nodes.roots,
+            types: None,
+            shallow_bytes: Some(nodes.bytes),
+            external_bytes: Some(0),
+            time_us: None,
+            details: FormatDetails::Heapsnapshot(Box::new(details)),
+        }],
+    });
+    info.set_damage(damage);
+    Ok(info)
+}
+
+/// Sums over nodes.
+struct NodeSums {
+    count: u64,
+    bytes: u64,
+    detached: u64,
+    /// Edges of node 0.
+    roots: Option<u64>,
+    by_type: [u64; 256],
+    damage: Option<Error>,
+}
+
+impl NodeSums {
+    fn read(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
+        let fields = document.meta.node;
+        let none = || Self { count: 0, bytes: 0, detached: 0, roots: None, by_type: [0; 256], damage: None };
+        let read = |part: &Part<'_>| {
+            (options.progress)(part.offset());
+            let mut sums = none();
+            let outcome = part.read(fields.count, |_, row| {
+                let field = |at: usize| row.get(at).copied().unwrap_or(0);
+                count(&mut sums.by_type, field(fields.kind));
+                sums.count = sums.count.wrapping_add(1);
+                sums.bytes = sums.bytes.saturating_add(field(fields.self_size));
+                if fields.detachedness.is_some_and(|at| field(at) == 2) {
+                    sums.detached = sums.detached.wrapping_add(1);
+                }
+                sums.roots.get_or_insert(field(fields.edge_count));
+            });
+            sums.damage = outcome.err().map(|error| error.context("in nodes"));
+            sums
+        };
+        let parts: Vec<Self> = Rows::of(document.nodes.as_ref(), fields.count).parts.par_iter().map(read).collect();
+        let mut total = none();
+        for part in parts {
+            total.count = total.count.wrapping_add(part.count);
+            total.bytes = total.bytes.saturating_add(part.bytes);
+            total.detached = total.detached.wrapping_add(part.detached);
+            total.roots = total.roots.or(part.roots);
+            add(&mut total.by_type, &part.by_type);
+            total.damage = part.damage;
+            if total.damage.is_some() {
+                break;
+            }
+        }
+        total
+    }
+}
+
+/// Sums over edges.
+struct EdgeSums {
+    count: u64,
+    by_type: [u64; 256],
+    damage: Option<Error>,
+}
+
+impl EdgeSums {
+    fn read(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
+        let fields = document.meta.edge;
+        let read = |part: &Part<'_>| {
+            (options.progress)(part.offset());
+            let mut sums = Self { count: 0, by_type: [0; 256], damage: None };
+            let outcome = part.read(fields.count, |_, row| {
+                count(&mut sums.by_type, row.get(fields.kind).copied().unwrap_or(0));
+                sums.count = sums.count.wrapping_add(1);
+            });
+            sums.damage = outcome.err().map(|error| error.context("in edges"));
+            sums
+        };
+        let parts: Vec<Self> = Rows::of(document.edges.as_ref(), fields.count).parts.par_iter().map(read).collect();
+        let mut total = Self { count: 0, by_type: [0; 256], damage: None };
+        for part in parts {
+            total.count = total.count.wrapping_add(part.count);
+            add(&mut total.by_type, &part.by_type);
+            total.damage = part.damage;
+            if total.damage.is_some() {
+                break;
+            }
+        }
+        total
+    }
+}
+
+#[inline(always)]
+fn count(counts: &mut [u64; 256], number: u64) {
+    if let Some(count) = counts.get_mut(number.min(255) as usize) {
+        *count = count.wrapping_add(1);
+    }
+}
+
+fn add(total: &mut [u64; 256], part: &[u64; 256]) {
+    total.iter_mut().zip(part).for_each(|(total, count)| *total = total.wrapping_add(*count));
+}
+
+/// The number of stacks in the allocation tree.
+fn trace_nodes(bytes: &[u8], document: &Document<'_>) -> u64 {
+    let (Some(start), fields) = (document.trace_tree, document.meta.trace_node_fields.len() as u64) else { return 0 };
+    let mut json = Scanner::new(Cursor::at(bytes, start).rest(), start);
+    let mut numbers = 0u64;
+    while let Ok(Some(token)) = json.token() {
+        numbers = numbers.saturating_add(matches!(token, Token::Number(_)).into());
+    }
+    // The children, a list, are the last field.
+    numbers.checked_div(fields.saturating_sub(1)).unwrap_or(0)
+}
