@@ -65,7 +65,17 @@ const fn other(name: &'static str, magic: &'static [u8], hint: &'static str) -> 
 /// Ordered: a longer magic stands before a shorter one that it begins with.
 static FOREIGN: &[Foreign] = &[
     dump("a Java heap dump (hprof) of an unknown version", b"JAVA PROFILE 1.", "versions 1.0.1 to 1.0.3 are read"),
-    dump("a V8 heap snapshot (JSON)", b"{\"snapshot\":", "open it in Chrome DevTools or memlab"),
+    dump("a V8 heap snapshot (JSON) without node_fields", b"{\"snapshot\":", ""),
+    dump(
+        "a heap snapshot of JavaScriptCore (Safari, Bun)",
+        b"{\"version\":3,\"type\":\"Inspector\"",
+        "in Bun, Bun.generateHeapSnapshot(\"v8\") writes a format that is read",
+    ),
+    dump(
+        "a heap snapshot of JavaScriptCore (Safari, Bun)",
+        b"{\"version\":2,\"type\":",
+        "in Bun, Bun.generateHeapSnapshot(\"v8\") writes a format that is read",
+    ),
     dump("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
     dump("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
     dump("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
@@ -137,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_six_formats_are_told_by_their_beginning() {
+    fn the_formats_are_told_by_their_beginning() {
         assert_eq!(detect(b"MoarHeapDumpv003rest").unwrap(), Format::Mvmheap);
         assert_eq!(detect(b"dartheap\0").unwrap(), Format::Dart);
         assert_eq!(detect(b"go1.7 heap dump\n").unwrap(), Format::Go);
@@ -145,6 +155,8 @@ mod tests {
         assert_eq!(detect(b"MOJ\x03").unwrap(), Format::Mojo);
         assert_eq!(detect(b"# austin: 3.7.0\n").unwrap(), Format::Austin);
         assert_eq!(detect(b"\nP12;T0:12;a.py:f:1 5\n").unwrap(), Format::Austin);
+        assert_eq!(detect(b"{\"snapshot\":{\"meta\":{\"node_fields\":[").unwrap(), Format::Heapsnapshot);
+        assert_eq!(detect(b" {\n \"edges\": [], \"snapshot\": {\"meta\": {\"node_fields\"").unwrap(), Format::Heapsnapshot);
         assert!(detect(b"# a heading\n").is_err() && detect(b"P12 ;T").is_err());
     }
 
@@ -168,7 +180,10 @@ mod tests {
     #[test]
     fn dumps_that_are_not_read_are_not_called_other_files() {
         assert_eq!(detect(b"\x89PNG\r\n").unwrap_err().headline(), "not a heap dump or profile (PNG image)");
-        assert_eq!(detect(b"{\"snapshot\":{").unwrap_err().headline(), "a V8 heap snapshot (JSON) is not supported");
+        assert_eq!(
+            detect(b"{\"snapshot\":{").unwrap_err().headline(),
+            "a V8 heap snapshot (JSON) without node_fields is not supported"
+        );
         assert_eq!(detect(b"").unwrap_err().headline(), "the input is empty");
     }
 

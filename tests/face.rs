@@ -9,7 +9,7 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 6] = ["austin", "dart", "go", "hprof", "mojo", "mvmheap"];
+const HIDDEN: [&str; 7] = ["austin", "dart", "go", "heapsnapshot", "hprof", "mojo", "mvmheap"];
 
 #[test]
 fn no_public_type_name_stands_twice() {

@@ -49,6 +49,17 @@ impl Input {
         Err(UsageError::new(format!("{name} applies to {what}, but {} is a {is}", show_path(&self.path))))
     }
 
+    /// Refuses an option that is given and that only another format has.
+    ///
+    /// # Errors
+    /// One line that names the format.
+    pub(super) fn only(&self, format: Format, name: &str, given: bool) -> Result<(), UsageError> {
+        match given && self.format != format {
+            true => Err(UsageError::new(format!("{name} is for {}s; {} is not one", format.title(), show_path(&self.path)))),
+            false => Ok(()),
+        }
+    }
+
     /// An error of the reader, as one about this input.
     pub(super) fn error(&self, error: Error) -> InputError {
         InputError::new(&self.path, error)

@@ -63,7 +63,7 @@ pub enum Token<'a> {
 
 /// The kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ValueKind {
     /// `{…}`
     Object,
     /// `[…]`
@@ -158,13 +158,13 @@ impl<'a> Scanner<'a> {
     /// # Errors
     /// When no value comes next.
     #[inline]
-    pub fn peek(&mut self) -> Result<Kind> {
+    pub fn peek(&mut self) -> Result<ValueKind> {
         match self.peek_byte()? {
-            b'{' => Ok(Kind::Object),
-            b'[' => Ok(Kind::Array),
-            b'"' => Ok(Kind::String),
-            b't' | b'f' | b'n' => Ok(Kind::Other),
-            b'-' | b'0'..=b'9' | b'N' | b'I' => Ok(Kind::Number),
+            b'{' => Ok(ValueKind::Object),
+            b'[' => Ok(ValueKind::Array),
+            b'"' => Ok(ValueKind::String),
+            b't' | b'f' | b'n' => Ok(ValueKind::Other),
+            b'-' | b'0'..=b'9' | b'N' | b'I' => Ok(ValueKind::Number),
             _ => Err(self.unexpected("a value")),
         }
     }

@@ -34,7 +34,7 @@ pub enum WarningKind {
     DanglingReferences,
     /// Roots that refer to no object of the file.
     DanglingRoots,
-    /// Objects with the id of an earlier object (hprof).
+    /// Objects with the id of an earlier object (hprof, V8).
     RepeatedIds,
     /// Object records at the address of an earlier one (Go).
     RepeatedAddresses,

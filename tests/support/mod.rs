@@ -3,6 +3,7 @@
 
 pub mod dart;
 pub mod heap;
+pub mod heapsnapshot;
 pub mod hostile;
 pub mod hprof;
 pub mod instances;

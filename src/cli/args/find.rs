@@ -57,6 +57,9 @@ pub(in crate::cli) struct FindHeapOptions {
     /// Only objects referenced directly by a root of this kind: global, static, frame, thread, finalizer …
     #[arg(long, value_name = "KIND")]
     pub(in crate::cli) root: Option<String>,
+    /// Only DOM nodes outside of their document (V8)
+    #[arg(long)]
+    pub(in crate::cli) detached: bool,
     /// Only objects that cannot be reached from a root
     #[arg(long, conflicts_with = "live")]
     pub(in crate::cli) unreachable: bool,

@@ -1,6 +1,6 @@
 //! Options for commands that load a heap.
 
-use crate::input::load::LayoutChoice;
+use crate::input::load::{LayoutChoice, NodeSizes};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
@@ -17,9 +17,8 @@ pub(in crate::cli) struct HeapOptions {
 
 impl HeapOptions {
     /// Which were given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 4] {
-        let [roots, layout, exe] = self.roots.given();
-        [("--snapshot", self.snapshot.is_some()), roots, layout, exe]
+    pub(in crate::cli) fn given(&self) -> Vec<(&'static str, bool)> {
+        [&[("--snapshot", self.snapshot.is_some())][..], &self.roots.given()].concat()
     }
 }
 
@@ -35,6 +34,10 @@ pub(in crate::cli) struct LoadArgs {
     /// `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutArg>,
+    /// Sizes of objects (V8): those in the file (`file`, default), or as Chrome DevTools shows them (`devtools`), with arrays and hidden
+    /// objects as a part of the only object that refers to them
+    #[arg(long, value_name = "WHOSE", value_enum, hide_possible_values = true)]
+    sizes: Option<SizesArg>,
     /// Executable that wrote the dump (Go), for the names of types, fields, globals and local variables. For a stripped program,
     /// use an unstripped build of the same source with the same toolchain and flags
     #[arg(long, value_name = "PROGRAM")]
@@ -48,6 +51,14 @@ impl LoadArgs {
     /// Returns the choice, or the default.
     pub(in crate::cli) fn choice(&self) -> RootsArg {
         self.roots.unwrap_or(RootsArg::Default)
+    }
+
+    /// Returns whose sizes objects have.
+    pub(in crate::cli) fn sizes(&self) -> NodeSizes {
+        match self.sizes {
+            Some(SizesArg::Devtools) => NodeSizes::Devtools,
+            Some(SizesArg::File) | None => NodeSizes::File,
+        }
     }
 
     /// Returns the parts of the layout that were given.
@@ -66,8 +77,13 @@ impl LoadArgs {
     }
 
     /// Which were given.
-    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
-        [("--roots", self.roots.is_some()), ("--layout", self.layout.is_some()), ("--exe", self.exe.is_some())]
+    pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 4] {
+        [
+            ("--roots", self.roots.is_some()),
+            ("--layout", self.layout.is_some()),
+            ("--sizes", self.sizes.is_some()),
+            ("--exe", self.exe.is_some()),
+        ]
     }
 }
 
@@ -165,6 +181,14 @@ pub(in crate::cli) enum RootsArg {
     Default,
     /// Every word of every frame
     Conservative,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SizesArg {
+    /// The sizes in the file
+    File,
+    /// The sizes that Chrome DevTools shows
+    Devtools,
 }
 
 /// The objects to count.

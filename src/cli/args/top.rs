@@ -59,6 +59,9 @@ pub(in crate::cli) struct TopHeapOptions {
     /// Objects to count: live (default), all or unreachable
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH")]
     pub(in crate::cli) objects: Option<ObjectsArg>,
+    /// Only DOM nodes outside of their document (V8)
+    #[arg(long, conflicts_with_all = ["by", "quick", "suspects"])]
+    pub(in crate::cli) detached: bool,
     /// Count objects and bytes in one pass, without retained sizes
     #[arg(long, conflicts_with_all = ["objects", "suspects"])]
     pub(in crate::cli) quick: bool,

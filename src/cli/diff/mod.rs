@@ -45,19 +45,16 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-fn heap_options(args: &DiffArgs) -> [(&'static str, bool); 8] {
+fn heap_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
     let heap = &args.heap;
-    let [roots, layout, exe] = heap.roots.given();
-    [
+    let own = [
         ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
         ("--objects", heap.objects.is_some()),
         ("--quick", heap.quick),
         ("--snapshot", heap.snapshot.is_some()),
-        roots,
-        layout,
-        exe,
-    ]
+    ];
+    [&own[..], &heap.roots.given()].concat()
 }
 
 /// The document of a comparison.

@@ -9,14 +9,16 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
+use crate::input::Format;
 use crate::input::load::Loaded;
-use crate::model::heap::{Heap, ObjectId, RootKind, TypeKind, Value};
+use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind, Value};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
+    input.only(Format::Heapsnapshot, "--detached", options.detached)?;
     let root = options.root.as_deref().map(root_kind).transpose()?;
     let loaded = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
     let heap = &loaded.heap;
@@ -119,6 +121,10 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
         None => vec![true; heap.types.len()],
     };
     types.iter_mut().zip(&heap.types).for_each(|(wanted, of)| *wanted &= of.kind != TypeKind::Root);
+    if args.heap.detached {
+        let detached = |row| heap.detached_types.contains(&TypeId(row));
+        types.iter_mut().zip(0..).for_each(|(wanted, row)| *wanted &= detached(row));
+    }
     if let Some(glob) = &args.namespace {
         let glob = Glob::new(glob);
         let fits = heap.types.iter().map(|of| glob.matches(heap.names.text(of.namespace)));

@@ -24,9 +24,10 @@ pub(super) fn run(args: &FindArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-fn heap_options(args: &FindArgs) -> [(&'static str, bool); 8] {
+fn heap_options(args: &FindArgs) -> [(&'static str, bool); 9] {
     let heap = &args.heap;
     [
+        ("--detached", heap.detached),
         ("--min-size", heap.min_size.is_some()),
         ("--max-size", heap.max_size.is_some()),
         ("--min-retained", heap.min_retained.is_some()),

@@ -77,7 +77,7 @@ pub(crate) fn load_options<'a>(
         RootsArg::Default => RootScan::Default,
         RootsArg::Conservative => RootScan::Conservative,
     };
-    LoadOptions::default().snapshot(snapshot).roots(roots).layout(options.layout()).progress(progress)
+    LoadOptions::default().snapshot(snapshot).roots(roots).layout(options.layout()).sizes(options.sizes()).progress(progress)
 }
 
 /// The error of a reader, as one about this input, or about arguments that ask for what it does not have.

@@ -13,6 +13,7 @@ use crate::cli::status::{self, Status, UsageError};
 use crate::input::Format;
 use crate::model::heap::LoadWarning;
 use crate::model::sum::Sum;
+use rustc_hash::FxHashSet;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let snapshot = match args.heap.snapshot {
@@ -25,6 +26,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if by == ByArg::Root && objects != ObjectsArg::Live {
         return Err(UsageError::new("--by root supports only live objects").into());
     }
+    input.only(Format::Heapsnapshot, "--detached", args.heap.detached)?;
     if args.heap.quick {
         return run_quick(args, by, snapshot, input, session);
     }
@@ -33,6 +35,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         return without_roots(session, input, &loaded, "objects cannot be grouped by root", None);
     }
     let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
+    if args.heap.detached {
+        let heap = &loaded.heap;
+        let of = heap.detached_types.iter().map(|of| heap.names.text(heap.types[of.0 as usize].name));
+        let names: FxHashSet<&str> = of.collect();
+        histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
+    }
     let is_retained = has_roots && objects != ObjectsArg::Unreachable;
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, is_retained));
     sort_rows(&mut histogram.rows, sort);

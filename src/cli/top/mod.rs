@@ -32,18 +32,16 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
     }
 }
 
-fn heap_options(args: &TopArgs) -> [(&'static str, bool); 9] {
+fn heap_options(args: &TopArgs) -> Vec<(&'static str, bool)> {
     let heap = &args.heap;
-    let [roots, layout, exe] = heap.roots.given();
-    [
+    let own = [
         ByArg::given(args.by, Kind::Heap),
         ("--sort", heap.sort.is_some()),
         ("--objects", heap.objects.is_some()),
         ("--quick", heap.quick),
         ("--suspects", heap.suspects),
+        ("--detached", heap.detached),
         ("--snapshot", heap.snapshot.is_some()),
-        roots,
-        layout,
-        exe,
-    ]
+    ];
+    [&own[..], &heap.roots.given()].concat()
 }

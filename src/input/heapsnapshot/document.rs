@@ -4,7 +4,7 @@ use super::SPEC;
 use super::meta::Meta;
 use super::strings::Strings;
 use crate::error::{Error, Result};
-use crate::input::json::{Kind, Numbers, Scanner};
+use crate::input::json::{Numbers, Scanner, ValueKind};
 
 /// A snapshot, of which nothing but `snapshot` has been decoded.
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl<'a> Document<'a> {
                 b"locations" => &mut self.locations,
                 b"trace_function_infos" => &mut self.trace_function_infos,
                 b"samples" => &mut self.samples,
-                b"strings" if json.peek()? == Kind::Array => {
+                b"strings" if json.peek()? == ValueKind::Array => {
                     self.find_strings(&mut json).map_err(|error| error.context("in strings"))?;
                     continue;
                 }
@@ -75,7 +75,7 @@ impl<'a> Document<'a> {
                     continue;
                 }
             };
-            if json.peek()? != Kind::Array {
+            if json.peek()? != ValueKind::Array {
                 json.skip()?;
                 continue;
             }

@@ -78,7 +78,9 @@ fn build<'a>(document: Document<'a>, mut nodes: Nodes, mut edges: Edges, sizes: 
     builder.warn(WarningKind::MissingReferences, missing);
     builder.warn(WarningKind::SurplusReferences, surplus as u64);
     builder.warn(WarningKind::PartialRows, u64::from(nodes.left_over > 0).saturating_add(u64::from(edges.left_over > 0)));
-    let ids = Ids::Numbers(std::mem::take(&mut nodes.id));
+    let repeated = nodes.repeated_ids();
+    builder.warn(WarningKind::RepeatedIds, repeated);
+    let ids = if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
     builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name })))
 }
 

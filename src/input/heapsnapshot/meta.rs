@@ -1,7 +1,7 @@
 //! `snapshot`: the names of fields and types, and counts.
 
 use crate::error::{Error, Result};
-use crate::input::json::{Kind, Scanner};
+use crate::input::json::{Scanner, ValueKind};
 
 /// Most fields of a row, and most types. Files have up to 7 and 16.
 pub const MAX_FIELDS: usize = 16;
@@ -138,7 +138,7 @@ impl Meta {
         json.begin_object()?;
         while let Some(key) = json.key()? {
             match key.raw() {
-                b"meta" if json.peek()? == Kind::Object => names.read(json)?,
+                b"meta" if json.peek()? == ValueKind::Object => names.read(json)?,
                 b"node_count" => counts[0] = count(json)?,
                 b"edge_count" => counts[1] = count(json)?,
                 b"trace_function_count" => counts[2] = count(json)?,
@@ -260,7 +260,7 @@ impl Fields<'_> {
 
 fn count(json: &mut Scanner<'_>) -> Result<Option<u64>> {
     match json.peek()? {
-        Kind::Number => json.number().map(|number| number.unsigned().ok()),
+        ValueKind::Number => json.number().map(|number| number.unsigned().ok()),
         _ => json.skip().map(|()| None),
     }
 }
@@ -271,7 +271,7 @@ fn list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
     json.begin_array()?;
     while json.item()? {
         match json.peek()? {
-            Kind::String if names.len() < MAX_TYPES => names.push(json.text()?.decode().into_owned()),
+            ValueKind::String if names.len() < MAX_TYPES => names.push(json.text()?.decode().into_owned()),
             _ => json.skip()?,
         }
     }
@@ -284,7 +284,7 @@ fn nested_list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
     json.begin_array()?;
     while json.item()? {
         match json.peek()? {
-            Kind::Array if names.is_empty() => names = list(json)?,
+            ValueKind::Array if names.is_empty() => names = list(json)?,
             _ => json.skip()?,
         }
     }

@@ -1,5 +1,6 @@
 //! The nodes in columns.
 
+use super::essential::Bits;
 use crate::error::{Error, Result};
 use crate::input::heapsnapshot::document::Document;
 use crate::input::heapsnapshot::rows::{Part, Rows, first_error};
@@ -100,6 +101,22 @@ impl Nodes {
     /// The number of nodes.
     pub(super) fn len(&self) -> usize {
         self.kind.len()
+    }
+
+    /// How many nodes have the id of another node. Nearly all ids are small, and a bit tells whether one was there.
+    pub(super) fn repeated_ids(&self) -> u64 {
+        let limit = (self.len() as u64).saturating_mul(64);
+        let mut seen = Bits::none(usize::try_from(limit).unwrap_or(0));
+        let mut large: Vec<u64> = Vec::new();
+        let mut repeated = 0u64;
+        for id in self.id.iter() {
+            match usize::try_from(id) {
+                Ok(small) if id < limit => repeated = repeated.wrapping_add(u64::from(!seen.set(small))),
+                _ => large.push(id),
+            }
+        }
+        large.sort_unstable();
+        repeated.wrapping_add(large.windows(2).filter(|pair| matches!(pair, [a, b] if a == b)).count() as u64)
     }
 
     fn truncate(&mut self, count: usize) {

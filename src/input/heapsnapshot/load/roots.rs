@@ -22,11 +22,12 @@ pub(super) fn add(
     let is_synthetic =
         |node: usize| graph.nodes.kind.get(node).is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Synthetic);
     let group = builder.names().intern("(root)");
-    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Runtime, group, label: Label::NONE, frame: None });
+    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Runtime, group, label: Label::NONE, frame: None, thread: None });
     // Synthetic nodes below node 0. They are few and come first in the file.
     let mut seen = Bits::none(graph.nodes.len());
     seen.set(0);
-    let mut pending = std::collections::VecDeque::from([0usize]);
+    // A node 0 that is an object holds its references itself.
+    let mut pending: std::collections::VecDeque<usize> = is_synthetic(0).then_some(0).into_iter().collect();
     while let Some(node) = pending.pop_front() {
         let name = graph.nodes.name.get(node).map_or_else(Default::default, |&name| strings.text(name.into()));
         let own = builder.names().intern(if node == 0 { "(root)" } else { &name });
@@ -47,12 +48,12 @@ pub(super) fn add(
             // A name of its own would make each root a group of its own.
             let label =
                 graph.edges.label.get(row).copied().filter(|label| matches!(label.kind(), LabelKind::Index(_)) && !is_global);
-            builder.add_root(Root { object: target, kind, group, label: label.unwrap_or(Label::NONE), frame: None });
+            builder.add_root(Root { object: target, kind, group, label: label.unwrap_or(Label::NONE), frame: None, thread: None });
         }
     }
     let group = builder.names().intern("(only weakly held)");
     for &object in orphans {
-        builder.add_root(Root { object, kind: RootKind::Unowned, group, label: Label::NONE, frame: None });
+        builder.add_root(Root { object, kind: RootKind::Unowned, group, label: Label::NONE, frame: None, thread: None });
     }
 }
 

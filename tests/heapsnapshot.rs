@@ -1,0 +1,9 @@
+//! V8 heap snapshots.
+
+#[path = "heapsnapshot/corpus.rs"]
+mod corpus;
+#[path = "heapsnapshot/damage.rs"]
+mod damage;
+#[path = "heapsnapshot/rules.rs"]
+mod rules;
+mod support;
