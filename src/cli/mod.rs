@@ -20,6 +20,7 @@ mod pool;
 mod print;
 mod profile;
 mod progress;
+mod report;
 mod session;
 mod show;
 mod size;
@@ -100,6 +101,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Find(args) => find::run(args, session),
         Command::Diff(args) => diff::run(args, session),
         Command::Check(args) => check::run(args, session),
+        Command::Report(args) => report::run(args, session),
         Command::Threads(args) => threads::run(args, session),
         Command::Waste(args) => waste::run(args, session),
         Command::Convert(args) => convert::run(args, session),

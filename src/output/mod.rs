@@ -21,6 +21,7 @@ pub mod pprof;
 #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "most of it is for the tables of the command line"))]
 pub(crate) mod quantity;
 pub mod records;
+pub mod report;
 pub mod speedscope;
 #[doc(hidden)]
 pub mod spool;

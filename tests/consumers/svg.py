@@ -1,12 +1,12 @@
-"""A flame graph is XML, and its widest frame has the expected total. Arguments: FILE.svg TOTAL."""
+"""A flame graph is XML, and its base has the expected total. Arguments: FILE.svg TOTAL."""
 
-import re
 import sys
 import xml.etree.ElementTree as ElementTree
 
 path, total = sys.argv[1], int(sys.argv[2])
-titles = [element.text for element in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}title")]
-values = [int(match[1].replace(",", "")) for title in titles if (match := re.search(r"\(([\d,]+) \w+, [\d.]+%\)$", title or ""))]
+boxes = [element for element in ElementTree.parse(path).iter("{http://www.w3.org/2000/svg}g")]
+values = [int(box.get("data-total")) for box in boxes]
 if max(values, default=0) != total:
-    sys.exit(f"{path}: the widest of {len(values)} frames has {max(values, default=0)}, not {total}; titles are like {titles[:3]}")
-print(f"{path}: {len(values)} frames of {total}")
+    titles = [box[0].text for box in boxes[:3]]
+    sys.exit(f"{path}: the widest of {len(values)} boxes has {max(values, default=0)}, not {total}; titles are like {titles}")
+print(f"{path}: {len(values)} boxes of {total}")

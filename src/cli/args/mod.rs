@@ -9,6 +9,7 @@ mod heap;
 mod info;
 mod object;
 mod profile;
+mod report;
 mod threads;
 mod top;
 mod tree;
@@ -25,6 +26,7 @@ pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshot
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::ProfileOptions;
+pub(in crate::cli) use report::ReportArgs;
 pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
@@ -55,6 +57,7 @@ Examples:
   dumptool threads app.heapdump             threads and goroutines by their stacks
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool waste app.hprof                  what could be saved
+  dumptool report app.hprof                 one HTML page for everyone
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for tools that read Austin's text
   dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
@@ -74,6 +77,7 @@ pub(in crate::cli) enum Command {
     Find(FindArgs),
     Threads(ThreadsArgs),
     Waste(WasteArgs),
+    Report(ReportArgs),
     Diff(DiffArgs),
     Check(CheckArgs),
     Convert(ConvertArgs),

@@ -28,6 +28,27 @@ pub(super) struct Placed {
     pub(super) total: [u64; 2],
 }
 
+/// A box of a tree that was cut to the widest ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Widest {
+    pub(super) node: StackId,
+    /// 0 is the base.
+    pub(super) depth: u32,
+    /// The sum by which the box is drawn: the larger of both.
+    pub(super) width: u64,
+    /// The part of it that no other box has.
+    pub(super) own: u64,
+    /// Sums of the node and everything on top of it: now, and before.
+    pub(super) total: [u64; 2],
+}
+
+/// The depth of each node.
+fn depths(parents: &[usize]) -> Vec<u32> {
+    let mut depths = vec![0; parents.len()];
+    (1..parents.len()).for_each(|node| depths[node] = depths[parents[node]] + 1);
+    depths
+}
+
 impl Boxes {
     /// Adds a value to a path of captions, outermost first. `side` is 0 for the profile and 1 for the older one.
     pub(super) fn add<'a>(&mut self, path: impl Iterator<Item = &'a Caption>, value: u64, side: usize) {
@@ -56,12 +77,9 @@ impl Boxes {
         self.nodes.leaf(node).map(|number| &self.captions.all[number.index()])
     }
 
-    /// All boxes that are at least so wide, as a share of the base, row by row and in the order of names. None if
-    /// there is nothing to draw.
-    ///
-    /// A box is as wide as the larger of its two sums, or as what is on top of it if that needs more: so a function that is
-    /// gone keeps its place.
-    pub(super) fn placed(&self, least: f64) -> Vec<Placed> {
+    /// By node: the parent, the width, and the sums of the node and all on top of it. A parent has a smaller number than its
+    /// children.
+    fn sums(&self) -> (Vec<usize>, Vec<u64>, Vec<[u64; 2]>) {
         let parents: Vec<usize> = (0..self.own.len() as u32).map(|node| self.nodes.parent(StackId(node)).index()).collect();
         let mut total = self.own.clone();
         let mut width: Vec<u64> = self.own.iter().map(|own| own[0].max(own[1])).collect();
@@ -72,6 +90,44 @@ impl Boxes {
             }
             width[parent] = width[parent].saturating_add(width[node]);
         }
+        (parents, width, total)
+    }
+
+    /// The `most` widest boxes, depth first, the widest sibling first; and the number of all boxes.
+    pub(super) fn widest(&self, most: usize) -> (Vec<Widest>, usize) {
+        let (parents, width, total) = self.sums();
+        let text = |node: &usize| self.caption(StackId(*node as u32)).map(|caption| caption.text.as_str());
+        let mut order: Vec<usize> = (1..parents.len()).filter(|node| width[*node] > 0).collect();
+        let all = order.len() + 1;
+        // A caller is as wide as what it calls, so that none is left out before that.
+        let depth = depths(&parents);
+        order.sort_by(|a, b| width[*b].cmp(&width[*a]).then(depth[*a].cmp(&depth[*b])).then_with(|| text(a).cmp(&text(b))));
+        order.truncate(most.saturating_sub(1));
+        let mut children = vec![Vec::new(); parents.len()];
+        order.iter().for_each(|&node| children[parents[node]].push(node));
+        let (mut rows, mut open) = (Vec::with_capacity(order.len() + 1), vec![0]);
+        while let Some(node) = open.pop() {
+            let [own, older] = self.own[node];
+            let row = Widest {
+                node: StackId(node as u32),
+                depth: depth[node],
+                width: width[node],
+                own: own.max(older),
+                total: total[node],
+            };
+            rows.push(row);
+            open.extend(children[node].iter().rev());
+        }
+        (rows, all)
+    }
+
+    /// All boxes that are at least so wide, as a share of the base, row by row and in the order of names. None if
+    /// there is nothing to draw.
+    ///
+    /// A box is as wide as the larger of its two sums, or as what is on top of it if that needs more: so a function that is
+    /// gone keeps its place.
+    pub(super) fn placed(&self, least: f64) -> Vec<Placed> {
+        let (parents, width, total) = self.sums();
         let Some(&whole) = width.first().filter(|whole| **whole > 0) else { return Vec::new() };
         let visible = |node: &StackId| width[node.index()] as f64 >= least * whole as f64;
         let mut order: Vec<StackId> = self.nodes.ids().filter(visible).collect();

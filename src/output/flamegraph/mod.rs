@@ -10,6 +10,7 @@ mod svg;
 mod tree;
 
 use super::loss::LossKind;
+use super::report::{Report, ReportTree};
 use super::written::Written;
 use crate::model::profile::Unit;
 use crate::model::stacks::{Track, WeightedStacks};
@@ -160,6 +161,24 @@ impl Picture {
         self.compares = true;
         self.boxes.add_older(&old.boxes);
         self
+    }
+
+    /// The tree of the picture for a report, cut to its largest `lines`; and the number of all its lines.
+    pub fn tree(&self, report: &mut Report, title: &str, lines: usize) -> (ReportTree, usize) {
+        let (rows, all) = self.boxes.widest(lines);
+        let name = |row: &boxes::Widest| self.boxes.caption(row.node).map_or("all", |caption| caption.text.as_str());
+        let delta = |row: &boxes::Widest| i64::try_from(i128::from(row.total[0]) - i128::from(row.total[1])).unwrap_or(i64::MAX);
+        let tree = ReportTree {
+            title: title.to_owned(),
+            depth: rows.iter().map(|row| row.depth).collect(),
+            name: rows.iter().map(|row| report.name(name(row))).collect(),
+            total: rows.iter().map(|row| row.width).collect(),
+            own: rows.iter().map(|row| row.own).collect(),
+            now: self.compares.then(|| rows.iter().map(|row| row.total[0]).collect()),
+            delta: self.compares.then(|| rows.iter().map(delta).collect()),
+            ..ReportTree::default()
+        };
+        (tree, all)
     }
 
     /// Draws the picture.

@@ -1,0 +1,38 @@
+//! Arguments of `report`.
+
+use super::heap::HeapOptions;
+use super::profile::ProfileOptions;
+use crate::cli::size::parse_size;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Write one HTML page about a dump, or about what changed between two
+///
+/// The page needs no network and no other file: suspects, the dominator tree or the call tree as a picture to zoom and search, and
+/// tables to sort and filter. Attach it to a CI run or send it to a colleague. Its data is JSON in the element with the id `data`.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool report app.hprof                          writes app.hprof.report.html beside it
+  dumptool report old.hprof new.hprof -o grown.html  what grew
+  dumptool report profile.mojo -o - | gzip > report.html.gz")]
+pub(in crate::cli) struct ReportArgs {
+    /// Dump or profile to read; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Newer dump or profile: the page shows what changed
+    #[arg(value_name = "NEW")]
+    pub(in crate::cli) new: Option<PathBuf>,
+    /// Page to write; `-` is standard output (default: FILE with .report.html added)
+    #[arg(short = 'o', long, value_name = "OUT")]
+    pub(in crate::cli) output: Option<PathBuf>,
+    /// Maximum size of the page. Lines of the tree are left out, smallest first, until it fits
+    #[arg(long, value_name = "SIZE", default_value = "2MiB", value_parser = parse_size)]
+    pub(in crate::cli) max_size: u64,
+    /// Title of the page (default: the name of the file)
+    #[arg(long, value_name = "TEXT")]
+    pub(in crate::cli) title: Option<String>,
+    #[command(flatten)]
+    pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
+}

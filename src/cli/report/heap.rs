@@ -1,0 +1,224 @@
+//! The page about a heap, or about two.
+
+use super::{cut_note, fitting, made_by, report, table_rows};
+use crate::analysis::diff::{changes, rise};
+use crate::analysis::dominator_stacks::{self, Counted};
+use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
+use crate::analysis::root_groups::RootGroups;
+use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
+use crate::cli::args::ReportArgs;
+use crate::cli::heap::histogram::root_group_text;
+use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
+use crate::cli::open::Input;
+use crate::cli::session::Session;
+use crate::cli::size::{count, plural, signed_size, size};
+use crate::cli::status::Status;
+use crate::input::load::Loaded;
+use crate::model::heap::{Heap, ObjectId};
+use crate::output::flamegraph::{FlamegraphOptions, FlamegraphWriter, Picture};
+use crate::output::report::{Report, ReportTable, ReportTree, Tile};
+
+pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, session: &Session) -> anyhow::Result<(String, Status)> {
+    // The older heap comes first, and leaves only its sums.
+    let before = match old {
+        None => None,
+        Some(old) => {
+            let loaded = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
+            if loaded.heap.roots.is_empty() {
+                return Ok((String::new(), without_roots(session, old, &loaded, "there is nothing to report", None)?));
+            }
+            let before = Sums::of(&Analysed::of(&loaded.heap));
+            Some((before, report_loaded(session, old, &loaded)))
+        }
+    };
+    let loaded = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
+    if loaded.heap.roots.is_empty() {
+        return Ok((String::new(), without_roots(session, input, &loaded, "there is nothing to report", None)?));
+    }
+    let analysed = Analysed::of(&loaded.heap);
+    let (page, old_status) = match before {
+        None => {
+            let one = One::of(&analysed);
+            let build = |lines| one.report(report(args, "heap", input, None, "bytes"), &loaded, input, lines);
+            (fitting(args, build)?, Status::Done)
+        }
+        Some((before, status)) => {
+            let after = Sums::of(&analysed);
+            let total = (before.live.total.bytes(), after.live.total.bytes());
+            let rows = (before.live, after.live);
+            let picture = after.picture.compared_with(&before.picture);
+            let build = |lines| compared(report(args, "heap", input, old, "bytes"), &rows, total, &picture, &loaded, lines);
+            (fitting(args, build)?, status)
+        }
+    };
+    Ok((page, old_status.max(report_loaded(session, input, &loaded))))
+}
+
+/// The results for one heap.
+struct One<'r, 'h, 'a> {
+    analysed: &'r Analysed<'h, 'a>,
+    roots: RootGroups,
+    types: Histogram,
+    by_root: Histogram,
+}
+
+impl<'r, 'h, 'a> One<'r, 'h, 'a> {
+    fn of(analysed: &'r Analysed<'h, 'a>) -> Self {
+        let Analysed { heap, graph, tree, .. } = analysed;
+        let roots = RootGroups::of(heap, graph);
+        let by_root = Histogram::by_root(heap, tree, &roots);
+        let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
+        Self { analysed, roots, types, by_root }
+    }
+
+    fn report(&self, mut report: Report, loaded: &Loaded<'_>, input: &Input, most: usize) -> Report {
+        let Analysed { heap, tree, .. } = self.analysed;
+        let total = &self.types.total;
+        report.warnings = warnings(loaded);
+        let mut tile = |label, value| report.tiles.push(Tile { label, value });
+        tile("live", size(total.bytes(), false));
+        tile("live objects", count(total.count));
+        tile("types", count(self.types.rows.len() as u64));
+        if let Some(unreachable) = &self.types.unreachable {
+            tile("unreachable objects", format!("{} · {}", count(unreachable.count), size(unreachable.bytes(), false)));
+        }
+        tile("file", size(input.source.stored_bytes(), false));
+        let options = TreeOptions { min_share: 0.0, depth: 500, lines: most, merge_types: false };
+        let lines = tree::lines(heap, tree, &self.roots, options);
+        let owners = owners(&mut report, heap, &lines);
+        report.trees.push(owners);
+        let types = table(&mut report, "Types", &self.types.rows, table_rows(most), |row| row.name.clone());
+        let roots =
+            table(&mut report, "Roots", &self.by_root.rows, table_rows(most), |row| root_group_text(&row.namespace, &row.name));
+        report.tables = vec![types, roots];
+        let smallest = lines.iter().map(|line| line.total_bytes).min().unwrap_or(0);
+        let shown = plural(lines.len() as u64, "line", "lines");
+        report.notes.push(format!("The tree shows {shown}; the smallest retains {}.", size(smallest, false)));
+        report.notes.push(made_by(&report));
+        report
+    }
+}
+
+/// The dominator tree as columns.
+fn owners(report: &mut Report, heap: &Heap<'_>, lines: &[TreeLine]) -> ReportTree {
+    let object = |line: &TreeLine| match line.what {
+        TreeItem::Object(object) | TreeItem::Chain(object) => heap.id(object),
+        _ => String::new(),
+    };
+    ReportTree {
+        title: "What holds the memory".to_owned(),
+        depth: lines.iter().map(|line| line.depth).collect(),
+        name: lines.iter().map(|line| report.name(&name(heap, &line.what))).collect(),
+        namespace: Some(lines.iter().map(|line| report.name(namespace(heap, &line.what))).collect()),
+        total: lines.iter().map(|line| line.total_bytes).collect(),
+        own: lines.iter().map(|line| line.own_bytes).collect(),
+        count: Some(lines.iter().map(|line| line.count).collect()),
+        object: Some(lines.iter().map(|line| report.name(&object(line))).collect()),
+        ..ReportTree::default()
+    }
+}
+
+fn name(heap: &Heap<'_>, item: &TreeItem) -> String {
+    match item {
+        TreeItem::Heap => "live heap".to_owned(),
+        TreeItem::Root(Some((kind, name))) => root_group_text(kind.name(), name),
+        TreeItem::Root(None) => dominator_stacks::SEVERAL_ROOTS.trim_matches(['(', ')']).to_owned(),
+        TreeItem::Object(object) | TreeItem::Chain(object) => of_object(heap, *object).to_owned(),
+        TreeItem::Group(of) => type_name(heap, *of).to_owned(),
+    }
+}
+
+fn of_object<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
+    heap.names.text(heap.type_of(object).name)
+}
+
+fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
+    match item {
+        TreeItem::Object(object) | TreeItem::Chain(object) => heap.names.text(heap.type_of(*object).namespace),
+        TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
+        TreeItem::Heap | TreeItem::Root(_) => "",
+    }
+}
+
+fn table(
+    report: &mut Report,
+    title: &str,
+    rows: &[HistogramRow],
+    most: usize,
+    name: impl Fn(&HistogramRow) -> String,
+) -> ReportTable {
+    let shown = &rows[..rows.len().min(most)];
+    let names: Vec<String> = shown.iter().map(name).collect();
+    let mut table = ReportTable::new(title, rows.len() as u64)
+        .names(report, "Name", names.iter().map(String::as_str))
+        .numbers("Count", "number", shown.iter().map(|row| number(row.sum.count)))
+        .numbers("Shallow", "bytes", shown.iter().map(|row| number(row.sum.shallow_bytes)));
+    if shown.iter().any(|row| row.sum.external_bytes > 0) {
+        table = table.numbers("External", "bytes", shown.iter().map(|row| number(row.sum.external_bytes)));
+    }
+    table.numbers("Retained", "bytes", shown.iter().map(|row| row.retained_bytes.and_then(number))).sorted()
+}
+
+/// A number in a table; those beyond 63 bits, which only damaged files have, are absent.
+fn number(value: u64) -> Option<i64> {
+    i64::try_from(value).ok()
+}
+
+/// The part of a heap that a comparison needs.
+struct Sums {
+    live: Histogram,
+    picture: Picture,
+}
+
+impl Sums {
+    fn of(analysed: &Analysed<'_, '_>) -> Self {
+        let Analysed { heap, tree, .. } = analysed;
+        let live = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
+        let stacks = dominator_stacks::of(heap, &tree.dominators, "", 1e-5, Counted::Bytes).stacks;
+        let mut writer = FlamegraphWriter::new(&stacks, 0, FlamegraphOptions::default());
+        writer.part(&stacks);
+        Self { live, picture: writer.picture(&stacks) }
+    }
+}
+
+fn compared(
+    mut report: Report,
+    (before, after): &(Histogram, Histogram),
+    total: (u64, u64),
+    picture: &Picture,
+    loaded: &Loaded<'_>,
+    lines: usize,
+) -> Report {
+    report.warnings = warnings(loaded);
+    let growth = rise(total.0, total.1);
+    let sign = if growth > 0 { "+" } else { "" };
+    let mut tile = |label, value| report.tiles.push(Tile { label, value });
+    tile("live before", size(total.0, false));
+    tile("live now", size(total.1, false));
+    tile("difference", format!("{sign}{}", signed_size(growth, false)));
+    tile("live objects", format!("{} → {}", count(before.total.count), count(after.total.count)));
+    let (tree, all) = picture.tree(&mut report, "What grew (red) and shrank (blue), by type", lines);
+    let shown = tree.depth.len();
+    report.trees.push(tree);
+    let rows = changes(before, after);
+    let shown_rows = &rows[..rows.len().min(table_rows(lines))];
+    let new = |row: &crate::analysis::diff::HistogramChange| row.new.unwrap_or_default();
+    let table = ReportTable::new("Types that changed", rows.len() as u64)
+        .names(&mut report, "Name", shown_rows.iter().map(|row| row.name.as_str()))
+        .deltas("Count ±", "number", shown_rows.iter().map(|row| Some(row.delta().count)))
+        .numbers("Count now", "number", shown_rows.iter().map(|row| number(new(row).sum.count)))
+        .deltas("Shallow ±", "bytes", shown_rows.iter().map(|row| Some(row.delta().shallow_bytes)))
+        .numbers("Retained now", "bytes", shown_rows.iter().map(|row| number(new(row).retained_bytes.unwrap_or(0))))
+        .deltas("Retained ±", "bytes", shown_rows.iter().map(|row| row.delta().retained_bytes))
+        .sorted();
+    report.tables = vec![table];
+    report.notes.extend(cut_note(shown, all));
+    report.notes.push("A box is as wide as the larger of both dumps. Types with less than 0.001 % are merged.".to_owned());
+    report.notes.push(made_by(&report));
+    report
+}
+
+fn warnings(loaded: &Loaded<'_>) -> Vec<String> {
+    let damage = loaded.damage.iter().map(|error| format!("The file is damaged: {}", error.message()));
+    damage.chain(loaded.heap.warnings.iter().map(|warning| warning.text())).collect()
+}

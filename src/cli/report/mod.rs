@@ -1,0 +1,108 @@
+//! `report`: one HTML page about a dump, or about two.
+
+mod heap;
+mod profile;
+
+use super::args::{OutputFormat, ReportArgs};
+use super::destination::{Destination, is_stdout};
+use super::open::Input;
+use super::session::Session;
+use super::size::{count, size};
+use super::status::{OutputError, Status, UsageError};
+use super::terminal::{show_path, tell};
+use crate::input::Kind;
+use crate::output::report::Report;
+use std::ffi::OsString;
+use std::io::Write;
+use std::path::PathBuf;
+
+pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status> {
+    session.only(&[OutputFormat::Table], "report writes HTML; its data is JSON inside the page")?;
+    let output = match (&args.output, args.file.as_os_str().to_str()) {
+        (Some(output), _) => output.clone(),
+        (None, Some("-")) => return Err(UsageError::new("report needs -o OUT when it reads standard input").into()),
+        (None, _) => beside(args),
+    };
+    let first = session.open(&args.file)?;
+    let second = args.new.as_ref().map(|path| session.open(path)).transpose()?;
+    let (input, old) = match &second {
+        Some(new) => (new, Some(&first)),
+        None => (&first, None),
+    };
+    if old.is_some_and(|old| old.kind != input.kind) {
+        return Err(UsageError::new("report compares two heap dumps or two profiles, not one of each").into());
+    }
+    let (page, status) = match input.kind {
+        Kind::Heap => heap::page(args, input, old, session)?,
+        Kind::Profile => profile::page(args, input, old, session)?,
+    };
+    let mut destination = Destination::create(&output, &input.path, false)?;
+    destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
+    destination.commit()?;
+    if !session.common.quiet && !is_stdout(&output) {
+        tell("", &format!("{}: {}", show_path(&output), size(page.len() as u64, session.common.bytes)));
+    }
+    Ok(status)
+}
+
+/// `app.hprof.report.html` beside the last file that was given.
+fn beside(args: &ReportArgs) -> PathBuf {
+    let mut name = OsString::from(args.new.as_ref().unwrap_or(&args.file));
+    name.push(".report.html");
+    name.into()
+}
+
+/// An empty report on a file.
+fn report(args: &ReportArgs, kind: &'static str, input: &Input, old: Option<&Input>, unit: &str) -> Report {
+    let name = |input: &Input| {
+        input.path.file_name().map_or_else(|| "standard input".to_owned(), |name| name.to_string_lossy().into_owned())
+    };
+    let mut report = Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
+    report.old = old.map(name);
+    if let Some(title) = &args.title {
+        report.file.clone_from(title);
+        report.old = None;
+    }
+    report
+}
+
+/// Lines that the first attempt has: a page of about 1 MiB.
+const LINES: usize = 20_000;
+
+/// Rows that a table has beside a tree of so many lines.
+fn table_rows(lines: usize) -> usize {
+    (lines / 10).min(2000)
+}
+
+/// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page for at most so many lines of each tree.
+///
+/// # Errors
+/// When even a page with hardly any lines is too large.
+fn fitting(args: &ReportArgs, mut build: impl FnMut(usize) -> Report) -> Result<String, UsageError> {
+    let mut lines = LINES;
+    loop {
+        let page = build(lines).page();
+        let length = page.len() as u64;
+        if length <= args.max_size {
+            return Ok(page);
+        }
+        if lines <= 10 {
+            let error = UsageError::new(format!("a report needs at least {} bytes", count(length)));
+            return Err(error.hint("raise --max-size"));
+        }
+        // Lines take most of a page; the rest of it stays.
+        let share = args.max_size as f64 / length as f64;
+        lines = ((lines as f64 * share * 0.9) as usize).clamp(10, lines - lines / 10);
+    }
+}
+
+/// Says how much of a tree the page has.
+fn cut_note(shown: usize, all: usize) -> Option<String> {
+    (shown < all).then(|| format!("The tree shows the {} largest of its {} lines.", count(shown as u64), count(all as u64)))
+}
+
+/// The last line of the page.
+fn made_by(report: &Report) -> String {
+    let old = report.old.as_ref().map(|old| format!("{old} ")).unwrap_or_default();
+    format!("Made by dumptool {} report {old}{}", env!("CARGO_PKG_VERSION"), report.quoted)
+}

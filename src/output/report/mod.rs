@@ -1,0 +1,274 @@
+//! One self-contained HTML page about a dump: nothing is loaded from anywhere, and the data is in the page as JSON.
+//!
+//! The page is safe to open whatever the dump holds: data is JSON in which `<` is escaped, the script puts names into the page as
+//! text only, and a content security policy allows nothing but the page's own style and script, by their hashes.
+
+use super::json;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+
+/// The content of a page; as JSON, `dumptool/report/1`.
+#[derive(Debug, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    /// `heap` or `profile`.
+    pub kind: &'static str,
+    /// The name of the file.
+    pub file: String,
+    /// The name of the older file, if two are compared.
+    pub old: Option<String>,
+    /// The name of the file as a shell needs it.
+    pub quoted: String,
+    /// The format and its version.
+    pub format: String,
+    /// The unit of all sums in trees: `bytes`, `microseconds`, or another word.
+    pub unit: String,
+    /// Sentences that a person should read before trusting the numbers.
+    pub warnings: Vec<String>,
+    /// The most important numbers.
+    pub tiles: Vec<Tile>,
+    /// Likely leaks and wasted memory.
+    pub suspects: Vec<ReportSuspect>,
+    /// The trees; the first is shown.
+    pub trees: Vec<ReportTree>,
+    /// The tables, in order.
+    pub tables: Vec<ReportTable>,
+    /// What the page does not show, and how it was made.
+    pub notes: Vec<String>,
+    /// All names, each once.
+    names: Vec<String>,
+    #[serde(skip)]
+    numbers: FxHashMap<String, u32>,
+}
+
+/// A number with its meaning.
+#[derive(Debug, Serialize)]
+pub struct Tile {
+    /// `live`, `samples`.
+    pub label: &'static str,
+    /// The number, for people.
+    pub value: String,
+}
+
+/// Something that deserves a look.
+#[derive(Debug, Serialize)]
+pub struct ReportSuspect {
+    /// Its bytes.
+    pub bytes: u64,
+    /// Their share of the live heap, from 0 to 1.
+    pub share: f64,
+    /// A sentence about it.
+    pub message: String,
+    /// The path that keeps it alive, from the root.
+    pub path: Vec<String>,
+}
+
+/// A tree in columns, depth first; names are indices.
+#[derive(Debug, Default, Serialize)]
+pub struct ReportTree {
+    /// The heading: `Who holds the memory`.
+    pub title: String,
+    /// 0 is the base, which is the first line.
+    pub depth: Vec<u32>,
+    /// The name of a line.
+    pub name: Vec<u32>,
+    /// Its namespace, library or file.
+    pub namespace: Option<Vec<u32>>,
+    /// The sum of a line and all below it. Never less than the sum of its children.
+    pub total: Vec<u64>,
+    /// The line's own part of that.
+    pub own: Vec<u64>,
+    /// The number of objects.
+    pub count: Option<Vec<u64>>,
+    /// The id of the object, if the line is one.
+    pub object: Option<Vec<u32>>,
+    /// The sum now and its growth since the older file, if there are two. [`ReportTree::total`] is the larger of both.
+    pub now: Option<Vec<u64>>,
+    /// The growth.
+    pub delta: Option<Vec<i64>>,
+}
+
+/// A table in columns.
+#[derive(Debug, Serialize)]
+pub struct ReportTable {
+    /// The heading.
+    pub title: String,
+    /// A sentence below the heading.
+    pub note: Option<String>,
+    /// The columns, all of the same length.
+    pub columns: Vec<ReportColumn>,
+    /// The column that rows are sorted by, the largest first.
+    pub sort: usize,
+    /// The column of names to look for in the tree, if there is one.
+    pub finds: Option<usize>,
+    /// The number of rows, with those that were left out.
+    pub rows: u64,
+}
+
+/// A column of a table.
+#[derive(Debug, Serialize)]
+pub struct ReportColumn {
+    /// The heading.
+    pub title: &'static str,
+    /// `name` (indices of names), `text`, `share` (from 0 to 1), `number`, or a unit.
+    pub kind: String,
+    /// Whether numbers are differences.
+    pub delta: bool,
+    /// The cells.
+    pub values: Cells,
+}
+
+impl ReportTable {
+    /// A table without columns for so many rows, of which some may be left out.
+    pub fn new(title: &str, rows: u64) -> Self {
+        Self { title: title.to_owned(), note: None, columns: Vec::new(), sort: 0, finds: None, rows }
+    }
+
+    /// Adds a column of names, for which a click on a row looks in the tree.
+    #[must_use]
+    pub fn names<'n>(mut self, report: &mut Report, title: &'static str, names: impl Iterator<Item = &'n str>) -> Self {
+        self.finds.get_or_insert(self.columns.len());
+        let values = Cells::Names(names.map(|name| report.name(name)).collect());
+        self.columns.push(ReportColumn { title, kind: "name".to_owned(), delta: false, values });
+        self
+    }
+
+    /// Adds a column of numbers. `kind` is `number` or a unit.
+    #[must_use]
+    pub fn numbers(mut self, title: &'static str, kind: &str, numbers: impl Iterator<Item = Option<i64>>) -> Self {
+        self.columns.push(ReportColumn { title, kind: kind.to_owned(), delta: false, values: Cells::Numbers(numbers.collect()) });
+        self
+    }
+
+    /// Adds a column of differences.
+    #[must_use]
+    pub fn deltas(mut self, title: &'static str, kind: &str, numbers: impl Iterator<Item = Option<i64>>) -> Self {
+        self.columns.push(ReportColumn { title, kind: kind.to_owned(), delta: true, values: Cells::Numbers(numbers.collect()) });
+        self
+    }
+
+    /// Adds a column of shares, from 0 to 1.
+    #[must_use]
+    pub fn shares(mut self, title: &'static str, shares: impl Iterator<Item = f64>) -> Self {
+        let values = Cells::Shares(shares.map(|share| (share * 1e4).round() / 1e4).collect());
+        self.columns.push(ReportColumn { title, kind: "share".to_owned(), delta: false, values });
+        self
+    }
+
+    /// Sorts by the last column.
+    #[must_use]
+    pub fn sorted(mut self) -> Self {
+        self.sort = self.columns.len().saturating_sub(1);
+        self
+    }
+}
+
+/// The cells of a column.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+pub enum Cells {
+    /// Indices of names.
+    Names(Vec<u32>),
+    /// Numbers; absent ones are `null`.
+    Numbers(Vec<Option<i64>>),
+    /// Shares.
+    Shares(Vec<f64>),
+}
+
+const PAGE: &str = include_str!("page.html");
+const STYLE: &str = include_str!("page.css");
+const SCRIPT: &str = include_str!("page.js");
+
+/// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
+const STYLE_HASH: &str = "66uqiksAZ/aybuHKW1mEHoIE5ek4u1dwvH2FjYYcxWo=";
+const SCRIPT_HASH: &str = "II7L1vrZOLmXHihVb8c0hAreLk9zhOv7xwPhxt8E8tc=";
+
+impl Report {
+    /// A report without content.
+    pub fn new(kind: &'static str, file: &str, format: String, unit: String) -> Self {
+        Self {
+            schema: "dumptool/report/1",
+            kind,
+            file: file.to_owned(),
+            old: None,
+            quoted: quoted(file),
+            format,
+            unit,
+            warnings: Vec::new(),
+            tiles: Vec::new(),
+            suspects: Vec::new(),
+            trees: Vec::new(),
+            tables: Vec::new(),
+            notes: Vec::new(),
+            names: Vec::new(),
+            numbers: FxHashMap::default(),
+        }
+    }
+
+    /// The index of a name.
+    pub fn name(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.to_owned());
+        self.numbers.insert(name.to_owned(), number);
+        number
+    }
+
+    /// The whole page.
+    pub fn page(&self) -> String {
+        let mut data = Vec::new();
+        // Writing to a vector cannot fail, and JSON is UTF-8.
+        let _ = json::line(&mut data, self);
+        let data = String::from_utf8(data).unwrap_or_default().replace('<', "\\u003c");
+        let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
+        let parts =
+            [("STYLE_HASH", STYLE_HASH), ("SCRIPT_HASH", SCRIPT_HASH), ("STYLE", STYLE), ("DATA", &data), ("SCRIPT", SCRIPT)];
+        let mut rest = PAGE;
+        for (place, part) in parts {
+            let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
+            page.push_str(before);
+            page.push_str(part);
+            rest = after;
+        }
+        page.push_str(rest);
+        page
+    }
+}
+
+/// A file's name as a POSIX shell needs it.
+fn quoted(file: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '%' | '=' | ',');
+    match !file.is_empty() && file.chars().all(is_plain) {
+        true => file.to_owned(),
+        false => format!("'{}'", file.replace('\'', "'\\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base64::Engine as _;
+    use sha2::{Digest, Sha256};
+
+    #[test]
+    fn the_policy_names_the_hashes_of_style_and_script() {
+        for (part, hash) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
+            assert_eq!(hash, base64::engine::general_purpose::STANDARD.encode(Sha256::digest(part)));
+        }
+    }
+
+    #[test]
+    fn names_stay_data() {
+        let mut report = Report::new("heap", "a b.hprof", "hprof".to_owned(), "bytes".to_owned());
+        let name = report.name("</script><img src=x onerror=alert(1)>");
+        assert_eq!((name, report.name("other"), report.name("</script><img src=x onerror=alert(1)>")), (0, 1, 0));
+        let page = report.page();
+        assert!(!page.contains("<img") && page.contains("\\u003c/script>\\u003cimg src=x"));
+        assert_eq!(page.matches("</script>").count(), 2);
+        let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+        let data: serde_json::Value = serde_json::from_str(data).unwrap();
+        assert_eq!((&data["schema"], &data["quoted"]), (&"dumptool/report/1".into(), &"'a b.hprof'".into()));
+    }
+}

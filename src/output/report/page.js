@@ -1,0 +1,245 @@
+
+"use strict";
+(() => {
+  const report = JSON.parse(document.getElementById("data").textContent);
+  // Names come from a dump: they enter the page as text only, never as markup.
+  const make = (tag, kind, ...children) => {
+    const element = document.createElement(tag);
+    if (kind) element.className = kind;
+    element.append(...children);
+    return element;
+  };
+  const page = document.querySelector("main");
+
+  const count = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
+  const size = (bytes) => {
+    const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let at = 0;
+    while (bytes >= (at ? 1023.95 : 1024) && at < 5) { bytes /= 1024; at++; }
+    return (at ? bytes.toFixed(1) : count(bytes)) + " " + units[at];
+  };
+  const time = (us) => (us >= 1e6 ? (us / 1e6).toFixed(1) + " s" : us >= 1e3 ? (us / 1e3).toFixed(1) + " ms" : count(us) + " µs");
+  const shows = { bytes: size, microseconds: time, number: count };
+  const amount = (number, unit = report.unit) => (number < 0 ? "-" : "") + (shows[unit] || ((n) => count(n) + " " + unit))(Math.abs(number));
+  const signed = (number, unit) => (number > 0 ? "+" : "") + amount(number, unit);
+  const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(1) + " %";
+  const name = (at) => report.names[at];
+
+  // The first lines: file, warnings, tiles.
+  document.title = report.file + " · dumptool";
+  page.append(make("h1", "", report.old ? report.old + " → " + report.file : report.file), make("div", "dim", report.format));
+  for (const warning of report.warnings) page.append(make("div", "warning", warning));
+  const tiles = make("div", "tiles");
+  for (const tile of report.tiles) tiles.append(make("div", "tile", make("b", "", tile.value), make("span", "dim", tile.label)));
+  page.append(tiles);
+
+  if (report.suspects.length) {
+    page.append(make("h2", "", "Suspects"));
+    report.suspects.forEach((suspect, at) => {
+      const share = make("span", "share");
+      share.style.width = Math.max(2, suspect.share * 160) + "px";
+      const details = make("details", "", make("summary", "", share, " ", make("b", "", amount(suspect.bytes) + " · " + (100 * suspect.share).toFixed(1) + " %"), " " + suspect.message));
+      const path = make("ol", "path mono");
+      suspect.path.forEach((step, depth) => {
+        const line = make("li", "", (depth ? "└ " : "") + step);
+        line.style.paddingLeft = Math.min(depth, 30) * 14 + "px";
+        path.append(line);
+      });
+      details.append(path);
+      details.open = at === 0;
+      page.append(details);
+    });
+  }
+
+  // A tree comes as columns in depth-first order; parents and children are found again here.
+  const grow = (columns) => {
+    const parent = [], children = [], open = [];
+    columns.depth.forEach((depth, at) => {
+      parent.push(depth ? open[depth - 1] : -1);
+      children.push([]);
+      open[depth] = at;
+      if (depth) children[parent[at]].push(at);
+    });
+    return { ...columns, parent, children };
+  };
+  const hash = (text) => {
+    let hash = 2166136261;
+    for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 16777619);
+    return hash >>> 0;
+  };
+  let find = () => {};
+
+  if (report.trees.length) {
+    const ROW = 20;
+    const trees = report.trees.map(grow);
+    let tree = trees[0], top = 0, focus = 0, query = "";
+    const heading = make("h2", "", tree.title), search = make("input"), matched = make("span", "dim"), crumbs = make("span", "crumbs mono");
+    const chart = make("div", "chart"), detail = make("div", "detail"), bar = make("div", "bar", search, matched);
+    Object.assign(search, { type: "search", placeholder: "Find a name", size: 28 });
+    search.setAttribute("aria-label", "Find a name in the picture");
+    Object.assign(chart, { tabIndex: 0 });
+    chart.setAttribute("role", "application");
+    chart.setAttribute("aria-label", "Picture of the tree. Arrow keys move, Enter zooms in, Escape zooms out. The same follows as a table.");
+    detail.setAttribute("aria-live", "polite");
+    const label = (at) => name(tree.name[at]);
+    const space = (at) => (tree.namespace ? name(tree.namespace[at]) : "");
+    const color = (at) => {
+      if (tree.delta) {
+        const share = Math.min(1, Math.abs(tree.delta[at]) / Math.max(1, tree.total[at]));
+        return tree.delta[at] > 0 ? `hsl(5 85% ${92 - 34 * share}%)` : tree.delta[at] < 0 ? `hsl(215 85% ${92 - 34 * share}%)` : "#e3e6ea";
+      }
+      return at ? `hsl(${hash(space(at) || label(at)) % 360} 55% ${72 + hash(label(at)) % 11}%)` : "#d4d4d4";
+    };
+    const matches = (at) => !query || label(at).toLowerCase().includes(query) || space(at).toLowerCase().includes(query);
+
+    // Boxes of at least two pixels are drawn: the one that is shown, what is above it, and all below it.
+    const draw = () => {
+      const width = chart.clientWidth - 2, boxes = document.createDocumentFragment(), above = [];
+      let rows = 0;
+      for (let at = tree.parent[top]; at >= 0; at = tree.parent[at]) above.unshift(at);
+      const put = (at, x, wide, row) => {
+        const box = make("div", "box" + (matches(at) ? "" : " other") + (at === focus ? " focus" : ""));
+        Object.assign(box.style, { left: x + "px", top: row * ROW + "px", width: Math.max(1, wide - 1) + "px", background: color(at) });
+        if (wide > 24) box.textContent = label(at) + (tree.count && tree.count[at] > 1 ? " ×" + count(tree.count[at]) : "");
+        box.dataset.at = at;
+        boxes.append(box);
+        rows = Math.max(rows, row);
+      };
+      above.forEach((at, row) => put(at, 0, width, row));
+      const scale = width / Math.max(1, tree.total[top]), open = [[top, 0]];
+      while (open.length) {
+        const [at, x] = open.pop();
+        put(at, x, tree.total[at] * scale, above.length + tree.depth[at] - tree.depth[top]);
+        let left = x;
+        for (const child of tree.children[at]) {
+          const wide = tree.total[child] * scale;
+          if (wide >= 2) open.push([child, left]);
+          left += wide;
+        }
+      }
+      chart.style.height = (rows + 1) * ROW + 2 + "px";
+      chart.replaceChildren(boxes);
+      matched.textContent = query ? percent(found(), tree.total[0]) + " match" : "";
+      crumbs.replaceChildren();
+      for (const at of [...above, top]) {
+        const button = make("button", "", label(at));
+        button.onclick = () => zoom(at);
+        crumbs.append(at === 0 ? "" : " › ", button);
+      }
+    };
+    // Matches below a match count once.
+    const found = () => {
+      let sum = 0;
+      const open = [0];
+      while (open.length) {
+        const at = open.pop();
+        if (matches(at)) sum += tree.total[at];
+        else open.push(...tree.children[at]);
+      }
+      return sum;
+    };
+    const tell = (at) => {
+      const first = make("div", "", make("b", "mono", label(at)), " ", make("span", "dim", space(at)));
+      const [all, part] = report.kind === "heap" ? ["retained", "shallow"] : ["total", "self"];
+      let text = `${amount(tree.now ? tree.now[at] : tree.total[at])} ${all} (${percent(tree.total[at], tree.total[0])})`;
+      text += tree.now ? `, was ${amount(tree.now[at] - tree.delta[at])}` : `, ${amount(tree.own[at])} ${part}`;
+      if (tree.count) text += " · " + count(tree.count[at]) + (tree.count[at] === 1 ? " object" : " objects");
+      const second = make("div", "", text);
+      if (tree.delta) second.append(" ", make("b", tree.delta[at] > 0 ? "up" : "down", signed(tree.delta[at])));
+      detail.replaceChildren(first, second);
+      const object = tree.object ? name(tree.object[at]) : "";
+      if (object) {
+        const command = "dumptool path " + report.quoted + " " + object, copy = make("button", "", "Copy");
+        copy.onclick = () => navigator.clipboard && navigator.clipboard.writeText(command);
+        detail.append(make("div", "", make("code", "", command), " ", copy));
+      }
+    };
+    const zoom = (at) => { top = focus = at; draw(); tell(at); };
+    const move = (at) => { if (at === undefined || at < 0) return; focus = at; if (at < top) top = at; draw(); tell(at); };
+    chart.onclick = (event) => { if (event.target.dataset.at) { zoom(+event.target.dataset.at); chart.focus({ preventScroll: true }); } };
+    chart.onmouseover = (event) => { if (event.target.dataset.at) tell(+event.target.dataset.at); };
+    chart.onkeydown = (event) => {
+      const siblings = focus ? tree.children[tree.parent[focus]] : [0], place = siblings.indexOf(focus);
+      const keys = {
+        ArrowUp: () => move(tree.parent[focus]), ArrowDown: () => move(tree.children[focus][0]),
+        ArrowLeft: () => move(siblings[place - 1]), ArrowRight: () => move(siblings[place + 1]),
+        Enter: () => zoom(focus), Escape: () => zoom(Math.max(0, tree.parent[top])),
+      };
+      if (keys[event.key]) { event.preventDefault(); keys[event.key](); }
+    };
+    search.oninput = () => { query = search.value.toLowerCase(); draw(); };
+    find = (text) => { search.value = text; query = text.toLowerCase(); draw(); heading.scrollIntoView(); };
+    const buttons = trees.length < 2 ? [] : trees.map((of) => {
+      const button = make("button", "", of.title);
+      button.onclick = () => { tree = of; top = focus = 0; pick(); draw(); tell(0); list(); };
+      bar.append(button);
+      return button;
+    });
+    const pick = () => {
+      heading.textContent = tree.title;
+      buttons.forEach((button, at) => button.setAttribute("aria-pressed", trees[at] === tree));
+    };
+    const lines = make("div", "scroll"), text = make("details", "", make("summary", "", "The largest lines as a table"), lines);
+    const list = () => {
+      const body = make("tbody");
+      const largest = tree.total.map((_, at) => at).sort((a, b) => tree.total[b] - tree.total[a] || a - b).slice(0, 200);
+      for (const at of largest.sort((a, b) => a - b)) {
+        body.append(make("tr", "", make("td", "number", amount(tree.total[at])), make("td", "number", percent(tree.total[at], tree.total[0])), make("td", "name mono", "\u2007".repeat(tree.depth[at]) + label(at))));
+      }
+      const head = make("tr", "", ...["Total", "Share", "Name"].map((title, at) => { const cell = make("th", at < 2 ? "number" : "", title); cell.scope = "col"; return cell; }));
+      lines.replaceChildren(make("table", "", make("thead", "", head), body));
+    };
+    page.append(heading, bar, crumbs, chart, detail, text);
+    addEventListener("resize", draw);
+    pick(); draw(); tell(0); list();
+  }
+
+  // Tables: a click on a heading sorts, a click on a row finds its name in the picture.
+  const MOST = 500;
+  for (const table of report.tables) {
+    const filter = make("input"), shown = make("span", "dim"), head = make("thead"), body = make("tbody");
+    Object.assign(filter, { type: "search", placeholder: "Filter", size: 28 });
+    filter.setAttribute("aria-label", "Filter " + table.title);
+    const { columns } = table, all = columns[0].values.map((_, row) => row);
+    let sort = table.sort, down = true;
+    const isText = (column) => column.kind === "name" || column.kind === "text";
+    const value = (column, row) => (column.kind === "name" ? name(column.values[row]) : column.values[row]);
+    const cell = (column, row) => {
+      const it = value(column, row);
+      if (it === null) return "-";
+      return isText(column) ? it : column.kind === "share" ? percent(it, 1) : column.delta ? signed(it, column.kind) : amount(it, column.kind);
+    };
+    const fill = () => {
+      const term = filter.value.toLowerCase();
+      const rows = all.filter((row) => !term || columns.some((column) => isText(column) && String(value(column, row)).toLowerCase().includes(term)));
+      const key = (row) => value(columns[sort], row) ?? -Infinity;
+      rows.sort((a, b) => { const [x, y] = [key(a), key(b)]; return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || a - b; });
+      head.replaceChildren(make("tr", "", ...columns.map((column, at) => {
+        const button = make("button", "", column.title + (at === sort ? (down ? " ▾" : " ▴") : "")), th = make("th", isText(column) ? "" : "number", button);
+        th.scope = "col";
+        th.setAttribute("aria-sort", at !== sort ? "none" : down ? "descending" : "ascending");
+        button.onclick = () => { down = at === sort ? !down : !isText(column); sort = at; fill(); };
+        return th;
+      })));
+      body.replaceChildren(...rows.slice(0, MOST).map((row) => {
+        const tr = make("tr", "", ...columns.map((column) => {
+          const td = make("td", isText(column) ? "name mono" : "number", cell(column, row));
+          if (column.delta && column.values[row]) td.classList.add(column.values[row] > 0 ? "up" : "down");
+          return td;
+        }));
+        if (table.finds !== null) tr.onclick = () => find(value(columns[table.finds], row));
+        return tr;
+      }));
+      shown.textContent = count(Math.min(MOST, rows.length)) + " of " + count(table.rows) + " shown";
+    };
+    filter.oninput = fill;
+    page.append(make("h2", "", table.title));
+    if (table.note) page.append(make("div", "dim", table.note));
+    page.append(make("div", "bar", filter, shown), make("div", "scroll", make("table", "", head, body)));
+    fill();
+  }
+
+  const footer = make("footer", "dim");
+  for (const note of report.notes) footer.append(make("div", "", note));
+  page.append(footer);
+})();

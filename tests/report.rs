@@ -1,0 +1,149 @@
+//! `report`: the page has what the other commands say, and nothing in it can do harm.
+
+mod support;
+
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use support::mojo::Mojo;
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name)
+}
+
+fn dumptool(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_dumptool")).args(arguments).output().unwrap()
+}
+
+/// The page on standard output, and its data.
+fn page(arguments: &[&str]) -> (String, Value) {
+    let output = dumptool(&[&["report", "-o", "-"], arguments].concat());
+    assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+    let page = String::from_utf8(output.stdout).unwrap();
+    let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
+    let data = serde_json::from_str(data).unwrap();
+    (page, data)
+}
+
+fn json(arguments: &[&str]) -> Value {
+    serde_json::from_slice(&dumptool(&[arguments, &["--format", "json"]].concat()).stdout).unwrap()
+}
+
+/// The name in a column of names.
+fn name<'v>(data: &'v Value, column: &Value, row: usize) -> &'v str {
+    data["names"][column["values"][row].as_u64().unwrap() as usize].as_str().unwrap()
+}
+
+const HEAPS: [&str; 4] = [
+    "go/tiny_go127.heapdump.zst",
+    "hprof/small_java17.hprof.zst",
+    "dart/tiny_derived_3.0.5.dartheap.zst",
+    "mvmheap/tiny-nqp.mvmheap",
+];
+
+#[test]
+fn a_page_about_a_heap_says_what_top_says() {
+    for file in HEAPS.map(fixture) {
+        let file = file.to_str().unwrap();
+        let (_, data) = page(&[file]);
+        let top = json(&["top", "-n", "1", file]);
+        assert_eq!(data["schema"], "dumptool/report/1");
+        let live = top["total"]["shallow_bytes"].as_u64().unwrap() + top["total"]["external_bytes"].as_u64().unwrap();
+        assert_eq!(data["trees"][0]["total"][0], live, "{file}");
+        let columns = &data["tables"][0]["columns"];
+        assert_eq!(name(&data, &columns[0], 0), top["rows"][0]["name"], "{file}");
+        assert_eq!(columns[columns.as_array().unwrap().len() - 1]["values"][0], top["rows"][0]["retained_bytes"], "{file}");
+        assert_tree(&data["trees"][0]);
+    }
+}
+
+/// A line is never smaller than the lines below it together.
+fn assert_tree(tree: &Value) {
+    let column = |key: &str| tree[key].as_array().unwrap().iter().map(|value| value.as_u64().unwrap()).collect::<Vec<_>>();
+    let (depth, total) = (column("depth"), column("total"));
+    let mut left: Vec<u64> = Vec::new();
+    for (at, &depth) in depth.iter().enumerate() {
+        assert!(depth as usize <= left.len(), "line {at} stands below a line");
+        left.truncate(depth as usize);
+        if let Some(parent) = left.last_mut() {
+            assert!(total[at] <= *parent, "line {at} has room in its parent");
+            *parent -= total[at];
+        }
+        left.push(total[at]);
+    }
+}
+
+#[test]
+fn a_page_about_a_profile_says_what_top_says() {
+    let file = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let file = file.to_str().unwrap();
+    let (_, data) = page(&[file]);
+    let top = json(&["top", "-n", "1", file]);
+    assert_eq!(data["trees"][0]["total"][0], top["total"]["value"]);
+    assert_eq!(data["trees"][1]["total"][0], top["total"]["value"], "callers are those of the whole profile");
+    data["trees"].as_array().unwrap().iter().for_each(assert_tree);
+    assert_eq!(name(&data, &data["tables"][0]["columns"][0], 0), top["rows"][0]["name"]);
+}
+
+#[test]
+fn two_dumps_show_what_grew() {
+    let [old, new] = ["go/tiny_go119.heapdump.zst", "go/tiny_go127.heapdump.zst"].map(fixture);
+    let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
+    let (_, data) = page(&[old, new]);
+    let diff = json(&["diff", "-n", "1", old, new]);
+    let total = |key: &str| diff[key]["shallow_bytes"].as_i64().unwrap() + diff[key]["external_bytes"].as_i64().unwrap();
+    assert_eq!(data["trees"][0]["now"][0], total("new_total"));
+    assert_eq!(data["trees"][0]["delta"][0], total("new_total") - total("old_total"));
+    assert_tree(&data["trees"][0]);
+    assert_eq!(name(&data, &data["tables"][0]["columns"][0], 0), diff["rows"][0]["name"]);
+    let (_, same) = page(&[old, old]);
+    assert_eq!(same["tables"][0]["rows"], 0, "nothing changes by itself");
+    let mojo = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let (_, same) = page(&[mojo.to_str().unwrap(), mojo.to_str().unwrap()]);
+    assert!(same["trees"][0]["delta"].as_array().unwrap().iter().all(|delta| *delta == 0));
+    let refused = dumptool(&["report", old, mojo.to_str().unwrap(), "-o", "-"]);
+    assert_eq!(refused.status.code(), Some(2), "a heap and a profile");
+}
+
+#[test]
+fn pages_fit_their_size_and_are_the_same_for_any_number_of_threads() {
+    let file = fixture("hprof/small_java17.hprof.zst");
+    let file = file.to_str().unwrap();
+    let (whole, data) = page(&[file]);
+    let (small, cut) = page(&[file, "--max-size", "40KiB"]);
+    assert!(small.len() <= 40 << 10 && whole.len() > 40 << 10, "{} and {}", small.len(), whole.len());
+    assert_eq!(cut["trees"][0]["total"][0], data["trees"][0]["total"][0]);
+    assert_eq!(page(&[file, "--threads", "1"]).0, page(&[file, "--threads", "4"]).0);
+    let refused = dumptool(&["report", file, "-o", "-", "--max-size", "1KiB"]);
+    assert_eq!(refused.status.code(), Some(2));
+}
+
+#[test]
+fn names_in_a_page_are_inert() {
+    let hostile = "</script><img src=x onerror=alert(1)><!--";
+    let mut file = Mojo::new(3);
+    file.stack(1, 0, "t").string(5, "a.py").string(6, hostile);
+    file.frame(1, 5, 6, 9).frame_ref(1).time(10);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("it's <b>.mojo");
+    std::fs::write(&path, &file.0).unwrap();
+    let (page, data) = page(&[path.to_str().unwrap()]);
+    assert!(!page.contains("<img") && !page.contains("<!--") && !page.contains("<b>"));
+    assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
+    assert!(data["names"].as_array().unwrap().iter().any(|name| name.as_str().unwrap().contains(hostile)));
+    assert_eq!(data["quoted"], r"'it'\''s <b>.mojo'");
+    assert!(page.contains("default-src 'none'"));
+}
+
+#[test]
+fn a_page_stands_beside_its_dump_unless_told_otherwise() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("tiny.heapdump.zst");
+    std::fs::copy(fixture("go/tiny_go127.heapdump.zst"), &path).unwrap();
+    let output = dumptool(&["report", path.to_str().unwrap()]);
+    let message = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success() && message.contains("tiny.heapdump.zst.report.html: "), "{message}");
+    assert!(folder.path().join("tiny.heapdump.zst.report.html").exists());
+    assert_eq!(dumptool(&["report", "-"]).status.code(), Some(2));
+    assert_eq!(dumptool(&["report", path.to_str().unwrap(), "-o", "-", "--format", "json"]).status.code(), Some(2));
+}
