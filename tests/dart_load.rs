@@ -2,11 +2,13 @@
 
 mod support;
 
+use dumptool::analysis::collections::Collections;
 use dumptool::input::Format;
 use dumptool::input::dart::load;
 use dumptool::input::load::{LoadOptions, Loaded, SnapshotChoice};
 use dumptool::model::WarningKind;
-use dumptool::model::heap::{Heap, Ids, ObjectId, RootKind, TypeKind, Value};
+use dumptool::model::heap::{FieldValue, Heap, Ids, ObjectId, RootKind, TypeKind, Value};
+use std::ops::ControlFlow;
 use support::dart::{Snapshot, string, uleb};
 
 fn loaded(bytes: &[u8]) -> Loaded<'_> {
@@ -298,4 +300,58 @@ fn the_corpus_agrees_with_its_truth() {
         compared += 1;
     }
     assert!(compared >= 8, "only {compared} files were compared");
+}
+
+/// A slot of 0 is a number that the file does not have: a field or an element all the same.
+#[test]
+fn maps_and_sets_have_their_entries_and_slots_say_what_is_not_in_the_file() {
+    let length = |count: u8| [vec![7], uleb(count.into())].concat();
+    let text = |text: &str| [vec![5], uleb(text.len() as u64), uleb(text.len() as u64), text.as_bytes().to_vec()].concat();
+    let snapshot = Snapshot::empty()
+        .class("Root", "", &[])
+        .class(
+            "_Map",
+            "dart:collection",
+            &[(0, "index_"), (1, "hash_mask_"), (2, "data_"), (3, "used_data_"), (4, "deleted_keys_")],
+        )
+        .class("_Set", "dart:collection", &[(0, "data_")])
+        .class("_List", "dart:core", &[(0, "type_arguments_"), (1, "length_")])
+        .class("_OneByteString", "dart:core", &[])
+        .class("_Smi", "dart:core", &[])
+        .object(1, 0, [0], &[2, 4])
+        // Two entries, one of them deleted, and one whose value is a small integer.
+        .object(2, 48, length(6), &[0, 0, 3, 0, 9])
+        .object(4, 96, length(8), &[0, 0, 6, 7, 3, 3, 7, 0, 3, 3])
+        .object(3, 16, length(3), &[5])
+        .object(4, 64, length(4), &[0, 0, 6, 5, 8, 5])
+        .object(5, 32, text("one"), &[])
+        .object(5, 32, text("two"), &[])
+        .object(5, 32, text("three"), &[])
+        .object(6, 0, [3, 1], &[]);
+    let bytes = snapshot.bytes();
+    let heap = loaded(&bytes).heap;
+    let collections = Collections::of(&heap);
+    let shown = |value: FieldValue<'_>| match value.object().map(|object| heap.value(object)) {
+        Some(Value::Text { text, .. }) => text.into_owned(),
+        _ => format!("{value:?}"),
+    };
+    let entries = |id: &str| {
+        let mut all = Vec::new();
+        collections.entries(heap.find(id).unwrap(), |entry| {
+            all.push((entry.key.map(shown), shown(entry.value)));
+            ControlFlow::Continue(())
+        });
+        all
+    };
+    let some = |text: &str| Some(text.to_owned());
+    assert_eq!(entries("#2"), [(some("one"), "two".to_owned()), (some("two"), "Omitted".to_owned())]);
+    assert_eq!(collections.size(heap.find("#2").unwrap()), Some(2));
+    assert_eq!(entries("#4"), [(None, "one".to_owned()), (None, "three".to_owned())]);
+    let mut fields = Vec::new();
+    heap.fields(heap.find("#2").unwrap(), |field| {
+        fields.push((field.name.to_owned(), field.value.owned().unwrap()));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(fields[0], ("index_".to_owned(), FieldValue::Omitted));
+    assert_eq!(fields[2], ("data_".to_owned(), FieldValue::Object(heap.find("#3").unwrap())));
 }

@@ -150,3 +150,27 @@ fn fields_end_where_the_data_of_an_object_ends() {
     assert!(fields(&heap, at(&heap, 48)).len() <= 3);
     assert_eq!(fields(&heap, at(&heap, 56)), [""; 0]);
 }
+
+#[test]
+fn records_of_instances_have_their_fields_where_the_classes_are_known() {
+    let (records, error) = support::records(Format::Hprof, &file());
+    assert!(error.is_none());
+    let instance = records.iter().find(|record| record["record"] == "instance_dump").unwrap();
+    let fields = instance["field_values"].as_array().unwrap();
+    assert_eq!(fields.len(), 12);
+    assert_eq!(fields[0], serde_json::json!({"class": "app.Derived", "name": "size", "type": "int", "value": 7}));
+    assert_eq!(fields[10], serde_json::json!({"class": "app.Base", "name": "size", "type": "int", "value": 20000}));
+    // A circle of classes without fields, and a class that follows its instance.
+    let mut file = File::new("1.0.2", 4);
+    file.loads(&[(BASE, "app/Base"), (DERIVED, "app/Derived")]);
+    let name = file.string("late");
+    let records = vec![
+        file.class(BASE, BASE, 0, &[], &[]),
+        file.instance(FIRST, BASE, &[&[0; 4]]),
+        file.instance(48, DERIVED, &[&[0; 4]]),
+        file.class(DERIVED, 0, 0, &[], &[(name, 10)]),
+    ];
+    let (records, _) = support::records(Format::Hprof, &file.segment(&records).end());
+    let fields = records.iter().filter(|record| record["record"] == "instance_dump").map(|record| &record["field_values"]);
+    assert!(fields.into_iter().all(|fields| *fields == serde_json::json!([])));
+}

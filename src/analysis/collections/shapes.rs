@@ -165,7 +165,7 @@ const fn open(names: &'static [&'static str], table: &'static str, size: &'stati
 /// A hash table of Dart: keys (and values) in the order of insertion, with an index beside them.
 const fn dart(names: &'static [&'static str], each: u64) -> Shape {
     let (kind, layout) = if each == 2 { (Map, Layout::Pairs { table: "data" }) } else { (Set, Layout::Open { table: "data" }) };
-    let size = Size::Length { each, deleted: "deletedKeys" };
+    let size = Size::Length { each, deleted: "deleted_keys|deletedKeys" };
     Shape { names, namespace: "dart:", kind, size, layout, storage: "data", fill: Fill::Full(each) }
 }
 

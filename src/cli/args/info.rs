@@ -60,7 +60,7 @@ pub(in crate::cli) struct CatArgs {
     /// Only records that start at or after this offset (decimal or 0x…)
     #[arg(long, value_name = "FROM", value_parser = parse_offset)]
     pub(in crate::cli) offset: Option<u64>,
-    /// Show memory contents in hexadecimal, and long lists in full
+    /// Show memory contents in hexadecimal, long lists in full, and the fields of Java instances
     #[arg(long)]
     pub(in crate::cli) contents: bool,
 }

@@ -162,7 +162,7 @@ impl<'a> Loader<'a> {
         self.builder.warn(WarningKind::UnknownClass, self.classless.0);
         self.builder.warn(WarningKind::StrayExternalSizes, self.ownerless.0);
         self.builder.heap().pointer_size = records.word_size().bytes().unwrap_or(0);
-        let values = DartValues::new(bytes, self.positions, self.classes.kinds(), records);
+        let values = DartValues::new(bytes, self.positions, self.classes, records);
         self.builder.finish(Ids::Rows(1), Some(Box::new(values)))
     }
 }

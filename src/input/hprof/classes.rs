@@ -107,7 +107,7 @@ pub struct Static {
 }
 
 impl Static {
-    fn say<S: FieldSink>(&self, sink: &mut S) {
+    pub(super) fn say<S: FieldSink>(&self, sink: &mut S) {
         sink.text("type", self.kind.name().as_bytes());
         match self.value {
             Value::Object(id) => sink.address("value", id),

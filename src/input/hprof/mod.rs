@@ -53,12 +53,13 @@
 //! OpenJDK 17. Android's records are known from its readers only.
 //!
 //! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made of [`primitives`];
-//! * [`records`]: all of them in order;
+//! * [`records`]: all of them in order; `annotate`: with the fields of instances;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
 //! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`], [`values`] and `members` (fields and elements);
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours` (distances) and `inference`.
 
+mod annotate;
 mod class_cache;
 pub mod classes;
 mod fields;
@@ -87,11 +88,12 @@ pub mod threads;
 pub mod values;
 mod virtual_threads;
 
+pub use annotate::for_each_record;
 pub use histogram::histogram;
 pub use invariants::check;
 pub use load::load;
 pub use profile::{kind, load_profile};
-pub use records::{HeapRec, Rec, Records, for_each_record};
+pub use records::{HeapRec, Rec, Records};
 pub use summary::info;
 
 use crate::input::format::{Format, FormatSpec, HeapReader, Kind, ProfileReader};

@@ -9,7 +9,6 @@ use super::statistics::{AllocSites, ControlSettings, CpuSamples, HeapSummary};
 use super::symbols::{Frame, LoadClass, StartThread, Trace, Utf8};
 use crate::bytes::Cursor;
 use crate::error::{Error, ErrorKind, Result};
-use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::input::record::records;
 use crate::model::fields::{FieldSink, Record};
 use std::num::Saturating;
@@ -253,12 +252,4 @@ impl<'a> Iterator for Records<'a> {
             Err(error) => Some(Err(self.fail_in_heap(error, offset))),
         }
     }
-}
-
-/// Gives every record to the visitor.
-///
-/// # Errors
-/// The first damage.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
-    visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

@@ -1,0 +1,102 @@
+//! Instances with the names and values of their fields, for `cat`.
+//!
+//! HotSpot and Android write strings and classes before the instances that need them. Classes that follow their instances are not
+//! known to these.
+
+use super::classes::{ClassDump, Field, Static};
+use super::naming::{Strings, class_name};
+use super::objects::{Instance, Object};
+use super::primitives::IdSize;
+use super::records::{Body, HeapRec, Rec, Records};
+use crate::error::Result;
+use crate::input::read::{ReadOptions, Visitor};
+use crate::model::fields::{FieldSink, Record};
+use rustc_hash::FxHashMap;
+
+/// Gives every record to the visitor, instances with their fields.
+///
+/// # Errors
+/// The first damage.
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    let records = Records::new(bytes)?;
+    let mut known = Known::new(records.header().id_size);
+    for (i, record) in records.enumerate() {
+        let (offset, record) = record?;
+        if i % 65536 == 0 {
+            (options.progress)(offset);
+        }
+        known.add(&record);
+        if visitor.record(offset, &Annotated { record, known: &known }).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A record, with what was read before it.
+struct Annotated<'k, 'a> {
+    record: Rec<'a>,
+    known: &'k Known<'a>,
+}
+
+/// Names and classes.
+struct Known<'a> {
+    ids: IdSize,
+    strings: Strings<'a>,
+    /// Strings with the names of classes.
+    names: FxHashMap<u64, u64>,
+    classes: FxHashMap<u64, ClassDump<'a>>,
+}
+
+impl<'a> Known<'a> {
+    fn new(ids: IdSize) -> Self {
+        Self { ids, strings: Strings::default(), names: FxHashMap::default(), classes: FxHashMap::default() }
+    }
+
+    /// Keeps strings and classes. The first of an id counts.
+    #[inline]
+    fn add(&mut self, record: &Rec<'a>) {
+        match record {
+            Rec::Top { body: Body::Utf8(string), .. } => _ = self.strings.add(string.id, string.text),
+            Rec::Top { body: Body::LoadClass(class), .. } => _ = self.names.entry(class.class).or_insert(class.name),
+            Rec::Heap(HeapRec::ClassDump(class)) => _ = self.classes.entry(class.id).or_insert(*class),
+            _ => {}
+        }
+    }
+
+    /// The fields of an instance with the class of each, as far as its data reaches.
+    fn fields(&self, instance: &Instance<'a>) -> impl Iterator<Item = (u64, Static)> {
+        let mut rest = instance.values;
+        let classes = std::iter::successors(self.classes.get(&instance.class), |class| self.classes.get(&class.super_class));
+        let fields = classes.take(MAX_DEPTH).flat_map(|class| class.fields.iter().map(|field| (class.id, field)));
+        fields.map_while(move |(class, Field { name, kind })| {
+            let (value, after) = rest.split_at_checked(kind.size(self.ids))?;
+            rest = after;
+            Some((class, Static { name, kind, value: kind.value(value)? }))
+        })
+    }
+}
+
+/// Superclasses that are followed, so that a circle of them ends.
+const MAX_DEPTH: usize = 64;
+
+impl Record for Annotated<'_, '_> {
+    fn name(&self) -> &'static str {
+        self.record.name()
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        self.record.fields(sink);
+        let Rec::Heap(HeapRec::Object(Object::Instance(instance))) = &self.record else { return };
+        if !sink.wants_contents() {
+            return;
+        }
+        let known = self.known;
+        sink.list("field_values", known.fields(instance), |(class, field), sink| {
+            let name = known.strings.text(known.names.get(&class).copied().unwrap_or(0));
+            sink.text("class", class_name(name, false).as_bytes());
+            sink.text("name", known.strings.text(field.name));
+            field.say(sink);
+        });
+    }
+}
