@@ -303,7 +303,7 @@ fn kinds(heap: &Heap<'_>) -> Vec<String> {
         assert_eq!((steps.omitted, steps.last.len()), (0, 0), "the paths of this test are short");
         let mut words: Vec<String> = Vec::new();
         for step in &steps.first {
-            words.push(heap.names().text(heap.types()[step.of.0 as usize].name).to_owned());
+            words.push(heap.names().text(heap.shown(step.of).name).to_owned());
             if let Some(Repeats { steps, most }) = step.repeats {
                 let group = words.split_off(words.len() - steps).join(" ");
                 words.push(format!("({group})x{}", most.map_or("?".to_owned(), |most| most.to_string())));
@@ -341,7 +341,7 @@ fn a_chain_of_types_takes_memory_for_each_type_and_not_for_each_pair() {
     let steps = all.steps(longest);
     let half = MergedSteps::HALF;
     assert_eq!((steps.first.len(), steps.omitted, steps.last.len()), (half, 30_000 - 2 * half as u64, half));
-    let text = |step: &MergedStep| heap.names().text(heap.types()[step.of.0 as usize].name).to_owned();
+    let text = |step: &MergedStep| heap.names().text(heap.shown(step.of).name).to_owned();
     assert_eq!((text(&steps.first[0]), text(steps.first.last().unwrap())), ("T0".to_owned(), format!("T{}", half - 1)));
     assert_eq!((text(&steps.last[0]), text(steps.last.last().unwrap())), (format!("T{}", 30_000 - half), "T29999".to_owned()));
     assert!(merged(&shortest, heap.objects(), 30_000 * BYTES_PER_KIND).is_none());
@@ -371,7 +371,7 @@ proptest! {
         for row in &all.rows {
             let steps = all.steps(row);
             let last = steps.last.last().or(steps.first.last()).unwrap();
-            prop_assert_eq!(last.of, heap.type_id(row.example));
+            prop_assert_eq!(last.of, heap.merged_type(row.example));
             for (at, repeats) in steps.first.iter().enumerate().filter_map(|(at, step)| Some((at, step.repeats?))) {
                 prop_assert!(repeats.steps <= at + 1 && repeats.most.is_none_or(|most| most >= 2));
             }

@@ -1,17 +1,21 @@
 //! The dominator tree as weighted stacks, by types.
 //!
-//! The stack of an object is the path of types that dominate it, under the group of roots that holds the first of them. Its
-//! numbers are the object and its bytes, so that what a type has by itself is its shallow bytes, and what it has in total, by
-//! counting every stack that has the type once, is what its objects retain.
+//! The stack of an object is the path of types that dominate it, under the group of roots that holds the first of them. Class
+//! objects go by the class that they stand for. The numbers of a stack are the object and its bytes, so that what a type has by
+//! itself is its shallow bytes, and what it has in total, by counting every stack that has the type once, is what its objects retain.
 //!
 //! Objects of a type that are dominated by one of the same type are put into its stack: a list of a million elements is one
 //! frame. Objects of equal stacks are one entry, so the tree has as many nodes as there are different paths of types.
 
 use super::dominators::Dominators;
-use crate::model::heap::Heap;
+use super::graph::Graph;
+use super::owners::Owners;
+use super::root_groups::{HeldBy, RootGroups};
+use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::model::profile::{StackId, Unit};
 use crate::model::stacks::{ValueType, WeightedStacks, WeightedStacksBuilder};
 use rustc_hash::FxHashMap;
+use std::borrow::Cow;
 
 /// Stacks of types, and what was pruned from them.
 pub struct DominatorStacks {
@@ -41,13 +45,15 @@ pub const SEVERAL_ROOTS: &str = "(held by more than one root)";
 /// totals do not change. Needs 4 bytes for each live object and about 60 for each path of types.
 pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
     let mut tree = TypeTree::default();
-    let groups = Groups::of(heap, dominators);
+    let mut starts = Starts::of(heap, RootGroups::of(heap, &Graph::of(heap)));
     let mut node_of = vec![0u32; dominators.len() + 1];
     for (number, &object) in (1u32..).zip(dominators.order()) {
-        let frame = heap.type_of[object.index()].0;
-        let parent = match dominators.dominator_of_number(number) {
-            0 => groups.of_object(number).map_or(0, |group| tree.child(0, heap.types.len() as u32 + group)),
-            dominator => node_of[dominator as usize],
+        let frame = starts.frame(object);
+        let dominator = dominators.dominator_of_number(number);
+        let above = dominators.object(dominator);
+        let parent = match above.is_none_or(|above| heap.is_made_up(above)) {
+            true => starts.start(&mut tree, object, above.map_or(0, |_| node_of[dominator as usize])),
+            false => node_of[dominator as usize],
         };
         let node = if tree.nodes[parent as usize].frame == frame { parent } else { tree.child(parent, frame) };
         tree.nodes[node as usize].add(1, heap.shallow.get(object.index()));
@@ -59,14 +65,14 @@ pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64,
         }
     }
     drop(node_of);
-    build(heap, &groups, &tree.nodes, title, min_share, counted)
+    build(&starts, &tree.nodes, title, min_share, counted)
 }
 
 /// A path of types.
 #[derive(Clone, Copy)]
 struct Node {
     parent: u32,
-    /// A type, or after all types a group of roots.
+    /// A type as of [`Heap::merged_type`], or after all of them a name of [`Starts`].
     frame: u32,
     objects: u64,
     bytes: u64,
@@ -100,48 +106,100 @@ impl TypeTree {
     }
 }
 
-/// Which group of roots holds the objects that only the set of roots dominates.
-struct Groups {
-    names: Vec<String>,
-    /// By number; [`Groups::SEVERAL`] for objects that several hold.
-    of: FxHashMap<u32, u32>,
-    /// The heap has an object for the set of roots, which is the first frame then.
-    has_root_object: bool,
+/// The first frames of stacks: isolates, groups of roots, and class loaders or libraries.
+struct Starts<'h, 'a> {
+    heap: &'h Heap<'a>,
+    roots: RootGroups,
+    owners: Owners,
+    isolates: Vec<ObjectId>,
+    /// Those that are in use, by number, and the numbers.
+    starts: Vec<Start>,
+    numbers: FxHashMap<Start, u32>,
+    /// The frame of the first one, after those of types.
+    first: u32,
 }
 
-impl Groups {
-    const SEVERAL: u32 = 0;
+/// A frame that is not a type. Groups, kinds and owners are indexes into [`RootGroups`] and [`Owners`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Start {
+    Isolate(ObjectId),
+    Group(u32),
+    Kind(u32),
+    Several,
+    Owner(u32),
+}
 
-    fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
-        let mut groups =
-            Self { names: vec![SEVERAL_ROOTS.to_owned()], of: FxHashMap::default(), has_root_object: heap.root_object().is_some() };
-        if groups.has_root_object {
-            return groups;
-        }
-        let mut numbers = FxHashMap::default();
-        for root in &heap.roots {
-            let Some(number) = dominators.number(root.object) else { continue };
-            let group = *numbers.entry((root.kind, root.group)).or_insert_with(|| {
-                let name = heap.names.text(root.group);
-                groups.names.push(if name.is_empty() { format!("({})", root.kind.name()) } else { name.to_owned() });
-                groups.names.len() as u32 - 1
-            });
-            let known = groups.of.entry(number).or_insert(group);
-            if *known != group {
-                *known = Self::SEVERAL;
-            }
-        }
-        groups
+impl<'h, 'a> Starts<'h, 'a> {
+    fn of(heap: &'h Heap<'a>, roots: RootGroups) -> Self {
+        let (owners, isolates) = (Owners::of(heap), heap.isolates());
+        let first = (heap.types.len() + heap.classes.len()) as u32;
+        Self { heap, roots, owners, isolates, starts: Vec::new(), numbers: FxHashMap::default(), first }
     }
 
-    /// The group of a number. An object that is no root but that only the set of roots dominates is reached from several.
-    fn of_object(&self, number: u32) -> Option<u32> {
-        (!self.has_root_object).then(|| self.of.get(&number).copied().unwrap_or(Self::SEVERAL))
+    /// The frame of an object.
+    #[inline]
+    fn frame(&mut self, object: ObjectId) -> u32 {
+        match self.heap.is_made_up(object) && self.isolates.contains(&object) {
+            true => self.number(Start::Isolate(object)),
+            false => self.heap.merged_type(object).0,
+        }
+    }
+
+    /// The path under which an object stands that no object of the program dominates. `above` is the path of the synthetic object
+    /// that dominates it: an isolate is the first frame of what it holds, and others stand for all roots.
+    fn start(&mut self, tree: &mut TypeTree, object: ObjectId, above: u32) -> u32 {
+        let start = tree.nodes[above as usize].frame.checked_sub(self.first).and_then(|start| self.starts.get(start as usize));
+        let path = if let Some(Start::Isolate(_)) = start { above } else { 0 };
+        if self.heap.is_made_up(object) {
+            return path;
+        }
+        let (start, is_divided) = match self.roots.holder(object) {
+            HeldBy::Group(group) => (Start::Group(group), false),
+            HeldBy::Kind(kind) => (Start::Kind(kind), self.owners.divide()),
+            HeldBy::Several | HeldBy::None => (Start::Several, self.owners.divide()),
+        };
+        let path = tree.child(path, self.number(start));
+        match is_divided {
+            true => tree.child(path, self.number(Start::Owner(self.owners.owner(self.heap, object)))),
+            false => path,
+        }
+    }
+
+    fn number(&mut self, start: Start) -> u32 {
+        let starts = &mut self.starts;
+        let number = *self.numbers.entry(start).or_insert_with(|| {
+            starts.push(start);
+            starts.len() as u32 - 1
+        });
+        self.first + number
+    }
+
+    /// The name and namespace of a frame.
+    fn text(&self, frame: u32) -> (Cow<'_, str>, &str) {
+        let Some(start) = frame.checked_sub(self.first) else {
+            let of = self.heap.shown(TypeId(frame));
+            let name = self.heap.names.text(of.name);
+            return (if name.is_empty() { "<unnamed>" } else { name }.into(), self.heap.names.text(of.namespace));
+        };
+        let name: Cow<'_, str> = match self.starts[start as usize] {
+            Start::Isolate(object) => {
+                let thread = self.heap.threads.iter().find(|thread| thread.object == Some(object));
+                thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default().into()
+            }
+            Start::Group(group) => {
+                let group = &self.roots.groups[group as usize];
+                if group.name.is_empty() { format!("({})", group.kind.name()).into() } else { group.name.as_str().into() }
+            }
+            Start::Kind(kind) => self.roots.kinds[kind as usize].name.as_str().into(),
+            Start::Several => SEVERAL_ROOTS.into(),
+            Start::Owner(owner) => self.owners.list[owner as usize].name.as_str().into(),
+        };
+        (name, "")
     }
 }
 
 /// Cuts what is too small and gives the rest names.
-fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
+fn build(starts: &Starts<'_, '_>, nodes: &[Node], title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
     let total = sums(nodes);
     let least = (total[0].bytes as f64 * min_share).ceil() as u64;
     let types = [
@@ -166,13 +224,8 @@ fn build(heap: &Heap<'_>, groups: &Groups, nodes: &[Node], title: &str, min_shar
             }
             continue;
         }
-        let frame = match heap.types.get(node.frame as usize) {
-            Some(of) => match heap.names.text(of.name) {
-                "" => builder.function("<unnamed>", heap.names.text(of.namespace)),
-                name => builder.function(name, heap.names.text(of.namespace)),
-            },
-            None => builder.function(&groups.names[node.frame as usize - heap.types.len()], ""),
-        };
+        let (name, namespace) = starts.text(node.frame);
+        let frame = builder.function(&name, namespace);
         stacks[index] = builder.push(stacks[parent], frame);
         if node.objects > 0 || node.bytes > 0 {
             builder.add(track, stacks[index], &values(node.objects, node.bytes)[skipped..]);

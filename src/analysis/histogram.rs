@@ -51,7 +51,7 @@ pub struct HistogramRow {
 /// The objects of a heap, grouped.
 ///
 /// Rows are sorted by retained bytes, then by shallow bytes, count and name, largest first. Synthetic objects count but retain
-/// nothing. Rows of the graph that only stand for roots do not count.
+/// nothing, isolates apart. Rows of the graph that only stand for roots do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// The groups.
@@ -109,14 +109,16 @@ impl Histogram {
         Self::of_rows(rows.collect(), tree.map(|_| unreachable))
     }
 
-    /// Groups the live objects by the group of roots that alone keeps them alive. Objects that several groups reach are one
-    /// row, named `held by more than one root`, so that the rows add up to the live heap.
+    /// Groups the live objects by the group of roots that alone keeps them alive. Objects that several groups of one kind reach
+    /// are a row for each kind, such as `several threads`, and all others are one, named `held by more than one root`, so that the
+    /// rows add up to the live heap.
     pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
-        let mut sums = vec![Sum::default(); roots.groups.len() + 1];
         let mut unreachable = Sum::default();
-        let last = roots.groups.len();
+        let last = roots.groups.len() + roots.kinds.len();
+        let mut sums = vec![Sum::default(); last + 1];
         let index = |object| match roots.holder(object) {
             HeldBy::Group(group) => Some(group as usize),
+            HeldBy::Kind(kind) => Some(roots.groups.len() + kind as usize),
             HeldBy::Several => Some(last),
             // Made-up objects are in no group: their references are the roots.
             HeldBy::None => tree.is_live(object).then_some(last),
@@ -132,7 +134,7 @@ impl Histogram {
             let sum = index(*object).map_or(&mut unreachable, |group| &mut sums[group]);
             sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
         }
-        let named = roots.groups.iter().map(|group| (group.name.clone(), group.kind.name().to_owned()));
+        let named = roots.groups.iter().chain(&roots.kinds).map(|group| (group.name.clone(), group.kind.name().to_owned()));
         let several = ("held by more than one root".to_owned(), String::new());
         let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
             name,
@@ -166,6 +168,7 @@ fn retained(heap: &Heap<'_>, tree: &DominatorTree, groups: &Groups) -> Vec<u64> 
     let preorder = Preorder::of(&tree.dominators);
     let mut retained = vec![0_u64; groups.names.len()];
     let mut end = vec![0_u32; groups.names.len()];
+    let isolates = heap.isolates();
     for position in 1..preorder.len() as u32 {
         let number = preorder.number(position);
         let Some(object) = tree.dominators.object(number) else { continue };
@@ -174,7 +177,8 @@ fn retained(heap: &Heap<'_>, tree: &DominatorTree, groups: &Groups) -> Vec<u64> 
         {
             prefetch(&heap.type_of, soon.index());
         }
-        if heap.is_made_up(object) {
+        // Isolates are synthetic, too, but stand for what people ask about.
+        if heap.is_made_up(object) && !isolates.contains(&object) {
             continue;
         }
         let Some(group) = groups.group(heap, object) else { continue };

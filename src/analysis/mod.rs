@@ -42,6 +42,7 @@ pub mod live;
 mod made_up;
 #[doc(hidden)]
 pub mod object_set;
+pub mod owners;
 pub mod paths;
 pub(crate) mod prefetch;
 #[doc(hidden)]

@@ -4,6 +4,7 @@ use super::flood::{ALL, Flood, NOTHING};
 use super::graph::Graph;
 use super::made_up::MadeUp;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, ThreadKind};
+use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 
 /// Roots that belong together: a thread with all its frames, a variable, a table of the runtime.
@@ -22,7 +23,9 @@ pub enum HeldBy {
     None,
     /// One group: an index into [`RootGroups::groups`].
     Group(u32),
-    /// Several groups.
+    /// Several groups of one kind: an index into [`RootGroups::kinds`].
+    Kind(u32),
+    /// Several groups of different kinds.
     Several,
 }
 
@@ -31,46 +34,56 @@ pub enum HeldBy {
 pub struct RootGroups {
     /// The groups, in the order of the roots.
     pub groups: Vec<RootGroup>,
-    /// By object: [`NOTHING`], [`ALL`], or [`FIRST`] plus the group.
+    /// Groups of one kind: `several threads`, `several globals of main`, `several static fields of isolate main`.
+    pub kinds: Vec<RootGroup>,
+    /// By object: [`NOTHING`], [`FIRST`] plus the group, [`LAST`] less the kind, or [`ALL`].
     holder: Vec<u32>,
 }
 
 const FIRST: u32 = 1;
+const LAST: u32 = ALL - 1;
 
 impl RootGroups {
-    /// Follows the strong references from each group. The holder of an object changes at most twice, from none to one and
-    /// from one to several, so the work is at most twice the graph.
+    /// Follows the strong references from each group. The holder of an object changes at most three times, from none to one, to
+    /// one kind and to several, so the work is at most three times the graph.
     ///
     /// Objects that the writer of the dump made up are passed over: roots name what they refer to.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let made_up = MadeUp::of(heap, graph);
-        let mut groups = Vec::new();
-        let mut numbers: FxHashMap<RootGroup, u32> = FxHashMap::default();
-        let mut number_of = |group: RootGroup| {
-            *numbers.entry(group).or_insert_with_key(|group| {
-                groups.push(group.clone());
-                groups.len() as u32 - 1
-            })
-        };
-        let mut flood = Flood::new(heap, graph, &made_up, |_| ALL);
+        let mut numbers = Numbers::default();
         let holds = |root: &&Root| made_up.is_held(root.object) && !made_up.contains(root.object);
-        for root in heap.roots.iter().filter(holds) {
-            flood.reach(root.object, FIRST + number_of(group(heap, root)));
-        }
-        flood.follow();
+        let of_roots: Vec<(ObjectId, u32)> = heap
+            .roots
+            .iter()
+            .filter(holds)
+            .map(|root| (root.object, FIRST + numbers.group(group(heap, root), || kind(heap, root))))
+            .collect();
         // What made-up objects refer to without a root that names it.
-        let mut in_order = made_up.list.clone();
-        in_order.sort_unstable();
-        for object in in_order {
+        let mut unnamed = made_up.list.clone();
+        unnamed.sort_unstable();
+        let unnamed: Vec<(ObjectId, u32)> = unnamed
+            .into_iter()
+            .map(|object| {
+                let name = heap.names.text(heap.type_of(object).name).to_owned();
+                let number = numbers.group(RootGroup { kind: RootKind::Other, name }, || plain_kind(RootKind::Other));
+                (object, FIRST + number)
+            })
+            .collect();
+        let Numbers { groups, kinds, kind_of, .. } = numbers;
+        let wider = |holder: u32| kind_of.get((holder - FIRST) as usize).map_or(ALL, |kind| LAST - kind);
+        let mut flood = Flood::new(heap, graph, &made_up, wider);
+        of_roots.into_iter().for_each(|(object, group)| flood.reach(object, group));
+        flood.follow();
+        for (object, group) in unnamed {
             for target in graph.targets(object) {
                 if flood.holder[target.index()] == NOTHING && !made_up.contains(target) {
-                    let name = heap.names.text(heap.type_of(object).name).to_owned();
-                    flood.reach(target, FIRST + number_of(RootGroup { kind: RootKind::Other, name }));
+                    flood.reach(target, group);
                     flood.follow();
                 }
             }
         }
-        Self { groups, holder: flood.holder }
+        let holder = flood.holder;
+        Self { groups, kinds, holder }
     }
 
     /// What keeps an object alive.
@@ -79,6 +92,7 @@ impl RootGroups {
         match self.holder[object.index()] {
             NOTHING => HeldBy::None,
             ALL => HeldBy::Several,
+            kind if LAST - kind < self.kinds.len() as u32 => HeldBy::Kind(LAST - kind),
             group => HeldBy::Group(group - FIRST),
         }
     }
@@ -88,8 +102,38 @@ impl RootGroups {
         match self.holder(object) {
             HeldBy::None => "nothing",
             HeldBy::Several => "held by more than one root",
+            HeldBy::Kind(kind) => &self.kinds[kind as usize].name,
             HeldBy::Group(group) => &self.groups[group as usize].name,
         }
+    }
+}
+
+/// Groups and kinds by number.
+#[derive(Default)]
+struct Numbers {
+    groups: Vec<RootGroup>,
+    kinds: Vec<RootGroup>,
+    /// By group.
+    kind_of: Vec<u32>,
+    group_numbers: FxHashMap<RootGroup, u32>,
+    kind_numbers: FxHashMap<RootGroup, u32>,
+}
+
+impl Numbers {
+    fn group(&mut self, group: RootGroup, kind: impl FnOnce() -> RootGroup) -> u32 {
+        if let Some(known) = self.group_numbers.get(&group) {
+            return *known;
+        }
+        let number = self.groups.len() as u32;
+        let kinds = &mut self.kinds;
+        let kind = *self.kind_numbers.entry(kind()).or_insert_with_key(|kind| {
+            kinds.push(kind.clone());
+            kinds.len() as u32 - 1
+        });
+        self.kind_of.push(kind);
+        self.groups.push(group.clone());
+        self.group_numbers.insert(group, number);
+        number
     }
 }
 
@@ -105,4 +149,65 @@ fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
         _ => root.text(&heap.names),
     };
     RootGroup { kind: root.kind, name }
+}
+
+/// The kind of a root: that of its group, and the isolate of a static field or the package of a global variable.
+fn kind(heap: &Heap<'_>, root: &Root) -> RootGroup {
+    match root.thread.and_then(|row| heap.threads.get(row as usize)) {
+        Some(thread) if thread.kind == ThreadKind::Isolate => {
+            let name = format!("several static fields of {}", thread.text(&heap.names));
+            return RootGroup { kind: RootKind::Static, name };
+        }
+        Some(thread) if thread.kind == ThreadKind::Goroutine => {
+            return RootGroup { kind: RootKind::Thread, name: "several goroutines".to_owned() };
+        }
+        Some(_) => return plain_kind(RootKind::Thread),
+        None => {}
+    }
+    match (root.kind, root.label.kind()) {
+        (RootKind::Global, LabelKind::Field(name)) if root.group == Names::EMPTY => match package(heap.names.text(name)) {
+            Some(package) => RootGroup { kind: RootKind::Global, name: format!("several globals of {package}") },
+            None => plain_kind(RootKind::Global),
+        },
+        _ => plain_kind(root.kind),
+    }
+}
+
+/// The package of a Go variable: `encoding/json` of `encoding/json.cache`.
+fn package(variable: &str) -> Option<&str> {
+    let after_slash = variable.rfind('/').map_or(0, |slash| slash + 1);
+    let end = after_slash + variable[after_slash..].find('.')?;
+    Some(&variable[..end])
+}
+
+fn plain_kind(kind: RootKind) -> RootGroup {
+    let name = match kind {
+        RootKind::Global => "several globals",
+        RootKind::Static => "several static fields",
+        RootKind::Frame => "several call frames",
+        RootKind::Thread => "several threads",
+        RootKind::Finalizer => "several finalizers",
+        RootKind::Defer => "several deferred calls",
+        RootKind::Panic => "several panics",
+        RootKind::Runtime => "several roots of the runtime",
+        RootKind::Native => "several native handles",
+        RootKind::Class => "several system classes",
+        RootKind::Monitor => "several monitors",
+        RootKind::Generation => "several objects of the old generation",
+        RootKind::Other => "several other roots",
+    };
+    RootGroup { kind, name: name.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::package;
+
+    #[test]
+    fn packages_end_at_the_first_dot_after_the_path() {
+        assert_eq!(package("main.orders"), Some("main"));
+        assert_eq!(package("encoding/json.fieldCache.m"), Some("encoding/json"));
+        assert_eq!(package("gopkg.in/yaml.v3.cache"), Some("gopkg.in/yaml"));
+        assert_eq!(package("counter"), None);
+    }
 }

@@ -1,11 +1,13 @@
 //! A dominator tree as text lines: the largest ones, with siblings and chains of one type merged.
 
 mod expand;
+mod tops;
 
 use super::dominator_tree::DominatorTree;
+use super::owners::Owner;
 use super::preorder::Preorder;
-use super::root_groups::{HeldBy, RootGroups};
-use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind};
+use super::root_groups::RootGroups;
+use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
 use expand::Expander;
 use std::collections::BinaryHeap;
 
@@ -29,6 +31,8 @@ pub enum TreeItem {
     Heap,
     /// A group of roots. `None` for objects that several groups reach.
     Root(Option<(RootKind, String)>),
+    /// A part of what several groups reach: the kind of these, or a class loader or library. Or an isolate with its static fields.
+    Part(Owner),
     /// An object.
     Object(ObjectId),
     /// An object and others of its type, each of which dominates the next.
@@ -68,24 +72,16 @@ pub struct Omitted {
 /// Visits each object at most once, so the limits do not change the running time much.
 pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options: TreeOptions) -> Vec<TreeLine> {
     let preorder = Preorder::of(&tree.dominators);
-    let mut nodes = vec![Node {
-        parent: 0,
-        line: TreeLine { depth: 0, what: TreeItem::Heap, count: 0, own_bytes: 0, total_bytes: 0, omitted: Omitted::default() },
-        members: Vec::new(),
-        shown: true,
-    }];
-    let (tops, made_up) = tops(heap, tree, &preorder, roots);
+    let (tops, made_up) = tops::of(heap, tree, &preorder, roots);
+    let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
     // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever objects are counted.
-    nodes[0].line.count = made_up;
-    for &member in tops.iter().flat_map(|(_, members)| members) {
-        nodes[0].line.count += u64::from(preorder.end(member) - member);
-        let retained = tree.retained.of_number(preorder.number(member));
-        nodes[0].line.total_bytes = nodes[0].line.total_bytes.saturating_add(retained);
-    }
-    let expander = Expander::new(heap, tree, &preorder, nodes[0].line.total_bytes, options);
+    let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
+    let line = TreeLine { depth: 0, what: TreeItem::Heap, count, own_bytes: 0, total_bytes: whole, omitted: Omitted::default() };
+    let mut nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
+    let expander = Expander::new(heap, tree, &preorder, whole, options);
     let mut pending = BinaryHeap::new();
-    for (what, members) in tops {
-        add(&mut nodes, &mut pending, 0, expander.child(what, members), &expander);
+    for top in tops {
+        add(&mut nodes, &mut pending, 0, top, &expander);
     }
     let mut left = options.lines.saturating_sub(1);
     while let Some((_, std::cmp::Reverse(index))) = pending.pop() {
@@ -109,7 +105,16 @@ struct Node {
     line: TreeLine,
     /// Positions of the objects, until they are looked at.
     members: Vec<u32>,
+    /// Lines below this one that are no objects. Groups of roots are at most three deep.
+    below: Vec<Node>,
     shown: bool,
+}
+
+impl Node {
+    /// The objects immediately below this line, or below what divides them.
+    fn objects(&self) -> u64 {
+        self.members.len() as u64 + self.below.iter().map(Self::objects).sum::<u64>()
+    }
 }
 
 /// The largest comes first; of equal ones, the one that was found first.
@@ -119,8 +124,11 @@ type Pending = BinaryHeap<(u64, std::cmp::Reverse<usize>)>;
 fn add(nodes: &mut Vec<Node>, pending: &mut Pending, parent: usize, mut child: Node, expander: &Expander<'_, '_>) {
     child.parent = parent;
     child.line.depth = nodes[parent].line.depth + 1;
-    let (total, index) = (child.line.total_bytes, nodes.len());
-    let is_shown = expander.is_shown(&child);
+    // Isolates are shown however little they hold.
+    let is_isolate = parent == 0 && matches!(&child.line.what, TreeItem::Part(part) if part.object.is_some());
+    let total = if is_isolate { u64::MAX } else { child.line.total_bytes };
+    let index = nodes.len();
+    let is_shown = expander.is_shown(&child) || (is_isolate && child.line.depth <= expander.options.depth);
     nodes.push(child);
     match is_shown {
         true => pending.push((total, std::cmp::Reverse(index))),
@@ -130,38 +138,11 @@ fn add(nodes: &mut Vec<Node>, pending: &mut Pending, parent: usize, mut child: N
 
 /// Counts a child as not shown.
 fn omit(nodes: &mut [Node], index: usize) {
-    let (count, bytes, parent) = (nodes[index].members.len() as u64, nodes[index].line.total_bytes, nodes[index].parent);
-    nodes[index].members = Vec::new();
+    let (count, bytes, parent) = (nodes[index].objects(), nodes[index].line.total_bytes, nodes[index].parent);
+    (nodes[index].members, nodes[index].below) = Default::default();
     let omitted = &mut nodes[parent].line.omitted;
     omitted.count += count;
     omitted.bytes = omitted.bytes.saturating_add(bytes);
-}
-
-/// What no object of the program dominates, by what keeps it alive, and how many objects above it the runtime made up.
-fn tops(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<(TreeItem, Vec<u32>)>, u64) {
-    let mut made_up = 0;
-    let mut groups: Vec<(TreeItem, Vec<u32>)> =
-        roots.groups.iter().map(|group| (TreeItem::Root(Some((group.kind, group.name.clone()))), Vec::new())).collect();
-    groups.push((TreeItem::Root(None), Vec::new()));
-    let mut open = vec![0];
-    while let Some(position) = open.pop() {
-        for child in preorder.children(position) {
-            let Some(object) = tree.dominators.object(preorder.number(child)) else { continue };
-            if heap.is_made_up(object) {
-                made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
-                open.push(child);
-                continue;
-            }
-            let group = match roots.holder(object) {
-                HeldBy::Group(group) => group as usize,
-                HeldBy::Several | HeldBy::None => groups.len() - 1,
-            };
-            groups[group].1.push(child);
-        }
-    }
-    groups.retain(|(_, members)| !members.is_empty());
-    groups.iter_mut().for_each(|(_, members)| members.sort_unstable());
-    (groups, made_up)
 }
 
 /// The shown nodes, parents first, the largest siblings first.

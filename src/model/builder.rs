@@ -33,6 +33,7 @@ impl<'a> HeapBuilder<'a> {
                 ids: Ids::Rows(0),
                 references,
                 class_label: None,
+                classes: Vec::new(),
                 ephemerons: Vec::new(),
                 roots: Vec::new(),
                 threads: Vec::new(),

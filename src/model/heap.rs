@@ -108,6 +108,17 @@ pub enum TypeKind {
     Root,
 }
 
+/// An object that stands for a class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClassObject {
+    /// The object.
+    pub object: ObjectId,
+    /// The display name: `class java.util.HashMap`.
+    pub name: NameId,
+    /// The type of the instances of the class. `None` if the file does not say it.
+    pub instances: Option<TypeId>,
+}
+
 /// The references of all objects, in compressed rows: those of object o are `first[o]..first[o + 1]`, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct References {
@@ -265,6 +276,8 @@ pub struct Heap<'a> {
     pub(crate) references: References,
     /// The label of references from objects to their classes, each the first reference of its object. `None` if there are none.
     pub(crate) class_label: Option<Label>,
+    /// The objects that stand for classes, sorted by object.
+    pub(crate) classes: Vec<ClassObject>,
     /// Pairs of references of which one depends on the other, sorted by holder.
     pub(crate) ephemerons: Vec<Ephemeron>,
     /// What keeps objects alive.
@@ -335,6 +348,60 @@ impl<'a> Heap<'a> {
         self.names.text(self.type_of(object).name)
     }
 
+    /// The objects that stand for classes, sorted by object.
+    pub fn classes(&self) -> &[ClassObject] {
+        &self.classes
+    }
+
+    /// The class that an object stands for.
+    pub fn class_object(&self, object: ObjectId) -> Option<&ClassObject> {
+        self.class_row(object).map(|row| &self.classes[row])
+    }
+
+    #[inline]
+    fn class_row(&self, object: ObjectId) -> Option<usize> {
+        if self.type_of(object).kind != TypeKind::Class {
+            return None;
+        }
+        self.classes.binary_search_by_key(&object, |class| class.object).ok()
+    }
+
+    /// The type by whose name an object is shown, for [`Heap::shown`]: its own, or for a class object a number beyond
+    /// [`Heap::types`] that stands for the class.
+    #[inline]
+    pub fn shown_type(&self, object: ObjectId) -> TypeId {
+        match self.class_row(object) {
+            Some(row) => TypeId((self.types.len() + row) as u32),
+            None => self.type_of[object.index()],
+        }
+    }
+
+    /// The type under which objects are merged: as [`Heap::shown_type`] if instances of the class are known, because then the
+    /// object has the static fields of its class. Otherwise its own type.
+    #[inline]
+    pub fn merged_type(&self, object: ObjectId) -> TypeId {
+        match self.class_row(object).filter(|row| self.classes[*row].instances.is_some()) {
+            Some(row) => TypeId((self.types.len() + row) as u32),
+            None => self.type_of[object.index()],
+        }
+    }
+
+    /// The type that [`Heap::shown_type`] gave: `class java.util.HashMap` for a class object.
+    pub fn shown(&self, of: TypeId) -> Type {
+        match self.types.get(of.0 as usize) {
+            Some(of) => *of,
+            None => {
+                let name = self.classes.get(of.0 as usize - self.types.len()).map_or(Names::EMPTY, |class| class.name);
+                Type { name, namespace: Names::EMPTY, kind: TypeKind::Class }
+            }
+        }
+    }
+
+    /// The name by which an object is shown: that of its type, or `class java.util.HashMap`.
+    pub fn shown_name(&self, object: ObjectId) -> &str {
+        self.names.text(self.shown(self.shown_type(object)).name)
+    }
+
     /// The bytes of an object in the managed heap.
     #[inline]
     pub fn shallow_bytes(&self, object: ObjectId) -> u64 {
@@ -379,6 +446,12 @@ impl<'a> Heap<'a> {
     /// The threads, in the order of the file.
     pub fn threads(&self) -> &[Thread] {
         &self.threads
+    }
+
+    /// The objects that stand for isolates (Dart).
+    pub fn isolates(&self) -> Vec<ObjectId> {
+        let isolates = self.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
+        isolates.filter_map(|thread| thread.object).collect()
     }
 
     /// The call frames of all threads. [`Thread::frames`] is a range of this slice.
@@ -509,6 +582,14 @@ impl<'a> Heap<'a> {
             "threads of roots exist",
         )?;
         holds(self.threads.iter().all(|thread| thread.frames.end as usize <= self.frames.len()), "frames of threads exist")?;
+        holds(self.classes.is_sorted_by(|a, b| a.object < b.object), "class objects are sorted")?;
+        holds(
+            self.classes.iter().all(|class| {
+                let has_type = class.instances.is_none_or(|of| (of.0 as usize) < self.types.len());
+                exists(class.object) && named(class.name) && has_type
+            }),
+            "class objects, their names and types exist",
+        )?;
         holds(self.ephemerons.is_sorted_by_key(|pair| pair.holder), "ephemerons are sorted")?;
         holds(
             self.ephemerons.iter().all(|pair| exists(pair.holder) && exists(pair.key) && exists(pair.value)),

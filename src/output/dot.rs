@@ -83,9 +83,8 @@ pub fn write<W: Write>(heap: &Heap<'_>, drawing: &Drawing, size: impl Fn(ObjectI
         writeln!(out, "  root{number} [label=\"{}\", shape=ellipse];", Escaped(name))?;
     }
     for object in drawing.objects() {
-        let of = heap.type_of(object);
         let bold = if drawing.marked.contains(&object) { ", style=bold" } else { "" };
-        let (name, id, size) = (Escaped(heap.names.text(of.name)), heap.id(object), size(object));
+        let (name, id, size) = (Escaped(heap.shown_name(object)), heap.id(object), size(object));
         writeln!(out, "  n{} [label=\"{name}\\n{}\\n{}\"{bold}];", object.0, Escaped(&id), Escaped(&size))?;
     }
     let held: BTreeSet<(usize, ObjectId)> =

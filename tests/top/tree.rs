@@ -2,12 +2,17 @@
 
 use super::sketches::typed;
 use crate::support::heap::Sketch;
+use crate::support::{fixture, read};
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
+use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::analysis::tree::{TreeItem, TreeLine, TreeOptions, lines};
+use dumptool::input::load::LoadOptions;
+use dumptool::input::{self, Format};
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Heap, ObjectId, TypeKind};
+use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
+use dumptool::model::names::Names;
 
 const ALL: TreeOptions = TreeOptions { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
 
@@ -56,7 +61,7 @@ fn all_live_objects_stand_in_the_whole_tree() {
         let expected = (0..live.len()).filter(|object| live[*object] && of.types[*object].is_some()).count() as u64;
         for merge_types in [false, true] {
             let lines = tree(&of.heap, TreeOptions { merge_types, ..ALL });
-            let objects = |line: &&TreeLine| !matches!(line.what, TreeItem::Heap | TreeItem::Root(_));
+            let objects = |line: &&TreeLine| !matches!(line.what, TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_));
             // Objects of size 0 below which there is nothing are left out, even of the whole tree.
             let left_out: u64 = lines.iter().filter(|line| line.omitted.bytes == 0).map(|line| line.omitted.count).sum();
             let shown: u64 = lines.iter().filter(objects).map(|line| line.count).sum();
@@ -106,4 +111,73 @@ fn equal_siblings_are_one_line_and_large_ones_their_own() {
     // All are of one type: merged, they are one line with their owner.
     assert_eq!(count(true), [(0, 302, 801), (1, 302, 801), (2, 302, 801)]);
     assert_eq!(count(false), [(0, 302, 801), (1, 302, 801), (2, 1, 801), (3, 1, 500), (3, 300, 300)]);
+}
+
+/// The display text of a line that is not an object.
+fn title(line: &TreeLine) -> Option<String> {
+    match &line.what {
+        TreeItem::Root(None) => Some("several".to_owned()),
+        TreeItem::Root(Some((_, name))) => Some(name.clone()),
+        TreeItem::Part(part) => Some(part.name.clone()),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_several_roots_hold_is_divided_by_their_kind() {
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let node = builder.add_type("Node", "", TypeKind::Instance);
+    for size in [1, 10, 100, 1000] {
+        builder.add_object(node, size);
+    }
+    let mut global = |variable: &str, object| {
+        let label = Label::field(builder.names().intern(variable));
+        let group = Names::EMPTY;
+        builder.add_root(Root { object: ObjectId(object), kind: RootKind::Global, group, label, frame: None, thread: None });
+    };
+    // 0 by one variable, 1 by two of one package, 2 by two of different packages, 3 by a variable and a handle.
+    for (variable, object) in [("main.a", 0), ("main.a", 1), ("main.b", 1), ("main.b", 2), ("log.c", 2), ("log.c", 3)] {
+        global(variable, object);
+    }
+    let group = builder.names().intern("handles");
+    let handle = Root { object: ObjectId(3), kind: RootKind::Native, group, label: Label::NONE, frame: None, thread: None };
+    builder.add_root(handle);
+    let heap = builder.finish(Ids::Rows(0), None);
+    let lines = tree(&heap, ALL);
+    let text: Vec<_> = lines.iter().filter_map(|line| Some((line.depth, title(line)?, line.total_bytes, line.count))).collect();
+    let several = "several globals of main".to_owned();
+    assert_eq!(text, [(1, "several".to_owned(), 1110, 3), (2, several, 10, 1), (1, "main.a".to_owned(), 1, 1)]);
+}
+
+#[test]
+fn isolates_hold_the_same_in_the_tree_in_top_and_by_themselves() {
+    for file in ["sass_idle_2.17.6_ia32", "synth_random_3k"] {
+        let bytes = read(&fixture(&format!("dart/{file}.dartheap.zst")));
+        let heap = input::load(Format::Dart, &bytes, LoadOptions::default()).unwrap().heap;
+        let dominators = DominatorTree::new(&heap);
+        let isolate = heap.threads()[0].object.unwrap();
+        let histogram = Histogram::of(&heap, Some(&dominators), GroupBy::Type, Scope::Live);
+        let row = histogram.rows.iter().find(|row| row.name == "Isolate").unwrap();
+        assert_eq!(row.retained_bytes, Some(dominators.retained(isolate)), "{file}");
+        let lines = tree(&heap, TreeOptions { min_share: 0.01, ..ALL });
+        let is_isolate = |line: &&TreeLine| matches!(&line.what, TreeItem::Part(part) if part.object == Some(isolate));
+        let line = lines.iter().find(is_isolate).expect("isolates are shown however little they hold");
+        assert_eq!((line.depth, line.total_bytes), (1, dominators.retained(isolate)), "{file}");
+    }
+}
+
+#[test]
+fn class_objects_are_called_by_their_class() {
+    let bytes = read(&fixture("hprof/small_java17.hprof.zst"));
+    let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
+    let names: Vec<_> = heap.classes().iter().map(|class| heap.shown_name(class.object)).collect();
+    assert!(names.contains(&"class Small") && names.contains(&"class java.lang.String[]"));
+    assert!(heap.classes().iter().all(|class| heap.type_name(class.object) == "java.lang.Class"));
+    let lines = tree(&heap, TreeOptions { min_share: 0.01, ..ALL });
+    let of = |line: &TreeLine| match line.what {
+        TreeItem::Object(object) => heap.shown_name(object).to_owned(),
+        _ => title(line).unwrap_or_default(),
+    };
+    let row = lines.iter().position(|line| of(line) == "class Small").expect("a line");
+    assert!(lines[..row].iter().any(|line| of(line) == "class loader jdk.internal.loader.ClassLoaders$AppClassLoader"));
 }

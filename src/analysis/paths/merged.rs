@@ -61,7 +61,7 @@ pub enum MergedLabel {
 pub struct MergedStep {
     /// How it is reached.
     pub label: MergedLabel,
-    /// The type of what is reached.
+    /// The type of what is reached, as of [`merged_type`](crate::model::heap::Heap::merged_type).
     pub of: TypeId,
     /// The group that ends here and repeats on some of the paths.
     pub repeats: Option<Repeats>,

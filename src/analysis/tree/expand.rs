@@ -15,7 +15,7 @@ pub(super) struct Expander<'h, 'a> {
     heap: &'h Heap<'a>,
     tree: &'h DominatorTree,
     preorder: &'h Preorder,
-    options: TreeOptions,
+    pub(super) options: TreeOptions,
     /// The first type with the same name and namespace, by type.
     same: Vec<TypeId>,
     /// The smallest line.
@@ -53,18 +53,14 @@ impl<'h, 'a> Expander<'h, 'a> {
     pub(super) fn child(&self, what: TreeItem, members: Vec<u32>) -> Node {
         let total_bytes = members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
         let line = TreeLine { depth: 0, what, count: members.len() as u64, own_bytes: 0, total_bytes, omitted: Omitted::default() };
-        Node { parent: 0, line, members, shown: false }
+        Node { parent: 0, line, members, below: Vec::new(), shown: false }
     }
 
     /// Counts what a line stands for, and gives the lines below it. What will not be shown is counted as omitted.
     pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
         let below = match node.line.what {
-            TreeItem::Heap => members,
-            TreeItem::Root(_) => {
-                node.line.count = members.iter().map(|member| u64::from(self.preorder.end(*member) - member)).sum();
-                members
-            }
+            TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_) => members,
             TreeItem::Object(object) => {
                 let (absorbed, below) = self.chain(members);
                 self.count(&mut node.line, &absorbed);
@@ -79,12 +75,16 @@ impl<'h, 'a> Expander<'h, 'a> {
                 below
             }
         };
+        let mut parts = std::mem::take(&mut node.below);
         if node.line.depth == self.options.depth {
-            let bytes = below.iter().fold(0_u64, |sum, position| sum.saturating_add(self.retained(*position)));
-            node.line.omitted = Omitted { count: below.len() as u64, bytes };
+            let own = below.iter().map(|position| self.retained(*position));
+            let bytes = own.chain(parts.iter().map(|part| part.line.total_bytes)).fold(0, u64::saturating_add);
+            let count = below.len() as u64 + parts.iter().map(Node::objects).sum::<u64>();
+            node.line.omitted = Omitted { count, bytes };
             return Vec::new();
         }
-        self.group(below)
+        parts.append(&mut self.group(below));
+        parts
     }
 
     fn count(&self, line: &mut TreeLine, objects: &[u32]) {

@@ -74,8 +74,11 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.heap.names.text(self.heap.type_of(object).name)
     }
 
-    /// The type, and what the runtime calls the object: `Class SplayTreeMap`, `java.lang.Class Small`.
+    /// The type, and what the runtime calls the object: `Library dart:core`; or the class that it stands for: `class Small`.
     pub(crate) fn describe(&self, object: ObjectId) -> String {
+        if self.heap.class_object(object).is_some() {
+            return shown(self.heap.shown_name(object));
+        }
         let of = self.type_name(object);
         match self.heap.value(object) {
             Value::Name(name) if !name.is_empty() => shown(&format!("{of} {name}")),
@@ -186,5 +189,5 @@ fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
 }
 
 pub(crate) fn type_name<'h>(heap: &'h Heap<'_>, of: TypeId) -> &'h str {
-    heap.types.get(of.0 as usize).map_or("", |of| heap.names.text(of.name))
+    heap.names.text(heap.shown(of).name)
 }

@@ -3,6 +3,7 @@
 use super::branches;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
+use crate::analysis::owners::Owner;
 use crate::analysis::tree::{self, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::heap::histogram::root_group_text;
@@ -57,6 +58,7 @@ fn columns<'a>(heap: &'a Heap<'_>, lines: &'a [TreeLine], session: &'a Session) 
         .value("kind", |line| match line.what {
             TreeItem::Heap => "heap",
             TreeItem::Root(_) => "root",
+            TreeItem::Part(_) => "part",
             TreeItem::Object(_) => "object",
             TreeItem::Chain(_) => "chain",
             TreeItem::Group(_) => "group",
@@ -80,10 +82,11 @@ fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
         TreeItem::Heap => return ("live heap", ""),
         TreeItem::Root(None) => return ("held by more than one root", ""),
         TreeItem::Root(Some((kind, name))) => return (name, kind.name()),
-        TreeItem::Object(object) | TreeItem::Chain(object) => heap.type_of[object.index()],
+        TreeItem::Part(part) => return (&part.name, ""),
+        TreeItem::Object(object) | TreeItem::Chain(object) => heap.shown_type(*object),
         TreeItem::Group(group) => *group,
     };
-    let of = &heap.types[of.0 as usize];
+    let of = heap.shown(of);
     (heap.names.text(of.name), heap.names.text(of.namespace))
 }
 
@@ -91,6 +94,7 @@ fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
 fn object(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
     match line.what {
         TreeItem::Object(object) | TreeItem::Chain(object) => Some(heap.id(object)),
+        TreeItem::Part(Owner { object, .. }) => object.map(|object| heap.id(object)),
         TreeItem::Heap | TreeItem::Root(_) | TreeItem::Group(_) => None,
     }
 }
@@ -147,7 +151,7 @@ fn title(heap: &Heap<'_>, line: &TreeLine, terminal: &Terminal) -> String {
     match &line.what {
         TreeItem::Heap | TreeItem::Root(None) => name,
         TreeItem::Root(Some((kind, name))) => root_group_text(kind.name(), name),
-        TreeItem::Object(_) => name + &object,
+        TreeItem::Part(_) | TreeItem::Object(_) => name + &object,
         TreeItem::Chain(_) => format!("{name}{many} in one chain from{object}"),
         TreeItem::Group(_) if line.count == 1 => name,
         TreeItem::Group(_) => name + &many,

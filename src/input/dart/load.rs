@@ -21,7 +21,9 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
-use crate::model::heap::{Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes};
+use crate::model::heap::{
+    ClassObject, Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes, TypeId, TypeKind,
+};
 use classes::{Class, Classes};
 pub use histogram::histogram;
 use roots::Isolate;
@@ -145,7 +147,20 @@ impl<'a> Loader<'a> {
         if let (ClassKind::Isolate, Data::Name(port)) = (head.class_kind, &head.data) {
             self.isolates.push(Isolate { object, port: String::from_utf8_lossy(port).into_owned() });
         }
+        if let Data::Name(name) = &head.data {
+            self.name_class(object, class.type_id, name);
+        }
         Ok(())
+    }
+
+    /// Names an object that stands for a class.
+    fn name_class(&mut self, object: ObjectId, of: TypeId, name: &[u8]) {
+        let heap = self.builder.heap();
+        let is_class = heap.types.get(of.0 as usize).is_some_and(|of| of.kind == TypeKind::Class);
+        if is_class && !name.is_empty() {
+            let name = heap.names.intern(&format!("class {}", String::from_utf8_lossy(name)));
+            heap.classes.push(ClassObject { object, name, instances: None });
+        }
     }
 
     fn add_external(&mut self, property: &ExternalProperty<'_>) {

@@ -110,6 +110,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         ids: Ids::Addresses(survey.addresses),
         references: References { weak: Vec::new(), ..edges.references },
         class_label: None,
+        classes: Vec::new(),
         ephemerons: Vec::new(),
         roots: roots.roots,
         threads: roots.threads,

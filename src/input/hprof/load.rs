@@ -32,7 +32,7 @@ use crate::java::{CLASS, FieldType, PRIMITIVES};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
-use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
+use crate::model::heap::{ClassObject, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
 use std::num::Saturating;
 
 /// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
@@ -295,7 +295,10 @@ impl<'a> Rows<'_, 'a> {
             self.builder.add_object(self.types.class, 0);
             return;
         };
-        self.builder.add_object(self.types.class, self.scan.sizes.rule.class(&class.statics, self.scan.ids, &self.scan.strings));
+        let object = self
+            .builder
+            .add_object(self.types.class, self.scan.sizes.rule.class(&class.statics, self.scan.ids, &self.scan.strings));
+        self.name_class(object, id);
         for field in class.statics.iter() {
             if let Value::Object(target) = field.value {
                 let name = self.builder.names().intern_bytes(self.scan.strings.text(field.name));
@@ -311,6 +314,16 @@ impl<'a> Rows<'_, 'a> {
             let name = self.builder.names().intern(name);
             self.reference(target, Label::field(name), false);
         }
+    }
+
+    fn name_class(&mut self, object: ObjectId, id: u64) {
+        let Some(&of) = self.scan.classes.index(id).and_then(|index| self.types.of_class.get(index)) else { return };
+        let heap = self.builder.heap();
+        let Some(name) = heap.types.get(of.0 as usize).map(|of| heap.names.text(of.name)) else { return };
+        // The classes that hold the roots in files of dumptool are called by what they hold.
+        let name = if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
+        let name = heap.names.intern(&name);
+        heap.classes.push(ClassObject { object, name, instances: Some(of) });
     }
 
     #[inline]

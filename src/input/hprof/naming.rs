@@ -37,13 +37,14 @@ impl<'a> Strings<'a> {
 
 /// The name of a class as in Java's source: `java.lang.String[]` for `[Ljava/lang/String;`, `int[][]` for `[[I`.
 ///
-/// Files that dumptool wrote have names of other languages, whose slashes stay: there `keep_slashes` is set.
+/// Files that dumptool wrote have names of other languages, whose slashes stay: there `keep_slashes` is set. The few classes that
+/// every reader of the format expects are in `java/` even there.
 pub fn class_name(name: &[u8], keep_slashes: bool) -> Cow<'_, str> {
     let dimensions = name.iter().take_while(|&&byte| byte == b'[').count();
     let element = name.get(dimensions..).unwrap_or_default();
     let dotted = |name| {
         let text = String::from_utf8_lossy(name);
-        if text.contains('/') && !keep_slashes { Cow::Owned(text.replace('/', ".")) } else { text }
+        if text.contains('/') && (!keep_slashes || text.starts_with("java/")) { Cow::Owned(text.replace('/', ".")) } else { text }
     };
     let element = match element {
         _ if dimensions == 0 => return dotted(name),

@@ -67,11 +67,12 @@ impl TypeNames {
                 texts.len() as u32 - 1
             })
         };
-        let of = type_names(heap).into_iter().map(number).collect();
+        let classes = heap.classes.iter().map(|class| heap.names.text(class.name).to_owned());
+        let of = type_names(heap).into_iter().chain(classes).map(number).collect();
         Self { texts, of }
     }
 
-    /// The number of a type's name.
+    /// The number of a type's name, or of that of a class object.
     #[inline]
     pub(super) fn number(&self, type_id: TypeId) -> usize {
         self.of[type_id.0 as usize] as usize

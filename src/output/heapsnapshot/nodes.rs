@@ -37,7 +37,7 @@ pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mu
         while external.next_if(|(other, _)| *other < object).is_some() {}
         let external = external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes);
         let size = size(plan, object, external, report);
-        let type_name = plan.types.number(plan.heap.type_of[object.index()]) as u64;
+        let type_name = plan.types.number(plan.heap.shown_type(object)) as u64;
         let (node_type, name) = match plan.heap.type_of(object).kind {
             TypeKind::Text => {
                 text += 1;

@@ -106,7 +106,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
             }
         };
         while let Some((object, by)) = self.pending.pop() {
-            place = self.step(place, (self.label(object, by), self.heap.type_of[object.index()]));
+            place = self.step(place, (self.label(object, by), self.heap.merged_type(object)));
             self.of[object.index()] = place;
         }
         Some(place.node)

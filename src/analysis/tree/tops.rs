@@ -1,0 +1,121 @@
+//! The lines below the live heap: groups of roots, and isolates with theirs.
+
+use super::{Node, Omitted, TreeItem, TreeLine};
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::owners::{Owner, Owners};
+use crate::analysis::preorder::Preorder;
+use crate::analysis::root_groups::{HeldBy, RootGroups};
+use crate::model::heap::{Heap, ObjectId, ThreadKind, TypeKind};
+use std::collections::BTreeMap;
+
+/// Returns what no object of the program dominates, by what keeps it alive, and the number of synthetic objects above it.
+pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<Node>, u64) {
+    let tops = Tops { tree, preorder, roots, heap, owners: Owners::of(heap), isolates: heap.isolates() };
+    let mut made_up = 0;
+    let mut members = Vec::new();
+    let mut isolates = Vec::new();
+    let mut open = vec![0];
+    while let Some(position) = open.pop() {
+        for child in preorder.children(position) {
+            let object = tops.object(child);
+            match heap.is_made_up(object) {
+                false => members.push(child),
+                true => {
+                    made_up += u64::from(heap.type_of(object).kind != TypeKind::Root);
+                    match tops.isolates.contains(&object) {
+                        true => isolates.push(child),
+                        false => open.push(child),
+                    }
+                }
+            }
+        }
+    }
+    let mut nodes: Vec<Node> = isolates.into_iter().map(|isolate| tops.isolate(isolate)).collect();
+    nodes.append(&mut tops.by_group(members));
+    (nodes, made_up)
+}
+
+struct Tops<'t, 'h, 'a> {
+    heap: &'h Heap<'a>,
+    tree: &'t DominatorTree,
+    preorder: &'t Preorder,
+    roots: &'t RootGroups,
+    owners: Owners,
+    isolates: Vec<ObjectId>,
+}
+
+impl Tops<'_, '_, '_> {
+    fn object(&self, position: u32) -> ObjectId {
+        // Only position 0 has no object, and it is no child.
+        self.tree.dominators.object(self.preorder.number(position)).unwrap_or(ObjectId(0))
+    }
+
+    fn isolate(&self, position: u32) -> Node {
+        let object = self.object(position);
+        let mut threads = self.heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
+        let thread = threads.find(|thread| thread.object == Some(object));
+        let name = thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default();
+        let below = self.by_group(self.preorder.children(position).collect());
+        self.node(TreeItem::Part(Owner { name, object: Some(object) }), Vec::new(), below)
+    }
+
+    /// A line for each group of roots, and one for what several groups hold.
+    fn by_group(&self, members: Vec<u32>) -> Vec<Node> {
+        let mut groups: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut kinds: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let mut several = Vec::new();
+        for member in members {
+            match self.roots.holder(self.object(member)) {
+                HeldBy::Group(group) => groups.entry(group).or_default().push(member),
+                HeldBy::Kind(kind) => kinds.entry(kind).or_default().push(member),
+                HeldBy::Several | HeldBy::None => several.push(member),
+            }
+        }
+        let group = |(number, members): (u32, Vec<u32>)| {
+            let group = &self.roots.groups[number as usize];
+            self.node(TreeItem::Root(Some((group.kind, group.name.clone()))), members, Vec::new())
+        };
+        let mut nodes: Vec<Node> = groups.into_iter().map(group).collect();
+        let kind = |(number, members): (u32, Vec<u32>)| {
+            let name = self.roots.kinds[number as usize].name.clone();
+            let (members, below) = self.by_owner(members);
+            self.node(TreeItem::Part(Owner { name, object: None }), members, below)
+        };
+        let mut below: Vec<Node> = kinds.into_iter().map(kind).collect();
+        let (members, mut owners) = self.by_owner(several);
+        below.append(&mut owners);
+        if !members.is_empty() || !below.is_empty() {
+            nodes.push(self.node(TreeItem::Root(None), members, below));
+        }
+        nodes
+    }
+
+    /// A line for each class loader or library, in formats that have them.
+    fn by_owner(&self, members: Vec<u32>) -> (Vec<u32>, Vec<Node>) {
+        if !self.owners.divide() {
+            return (members, Vec::new());
+        }
+        let mut by_owner: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for member in members {
+            by_owner.entry(self.owners.owner(self.heap, self.object(member))).or_default().push(member);
+        }
+        if by_owner.len() == 1 {
+            return (by_owner.into_values().flatten().collect(), Vec::new());
+        }
+        let part = |(owner, members): (u32, Vec<u32>)| {
+            self.node(TreeItem::Part(self.owners.list[owner as usize].clone()), members, Vec::new())
+        };
+        (Vec::new(), by_owner.into_iter().map(part).collect())
+    }
+
+    fn node(&self, what: TreeItem, mut members: Vec<u32>, below: Vec<Node>) -> Node {
+        members.sort_unstable();
+        let retained = |member: &u32| self.tree.retained.of_number(self.preorder.number(*member));
+        let own = members.iter().map(retained);
+        let total_bytes = own.chain(below.iter().map(|node| node.line.total_bytes)).fold(0, u64::saturating_add);
+        let own = members.iter().map(|member| u64::from(self.preorder.end(*member) - member));
+        let count = own.chain(below.iter().map(|node| node.line.count)).sum();
+        let line = TreeLine { depth: 0, what, count, own_bytes: 0, total_bytes, omitted: Omitted::default() };
+        Node { parent: 0, line, members, below, shown: false }
+    }
+}
