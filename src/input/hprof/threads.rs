@@ -161,7 +161,9 @@ fn stack(trace: &Trace<'_>, scan: &Scan<'_>, names: &mut Names) -> Vec<StackFram
         let class = class.and_then(|index| scan.classes.get(index)).map_or(0, |class| class.name);
         let class = class_name(scan.strings.text(class), scan.ours);
         let method = String::from_utf8_lossy(scan.strings.text(frame.method));
-        let function = if class.is_empty() { method.into_owned() } else { format!("{class}.{method}") };
+        // dumptool writes functions of other languages as methods of one class.
+        let is_plain = class.is_empty() || (scan.ours && class == "dumptool/Thread");
+        let function = if is_plain { method.into_owned() } else { format!("{class}.{method}") };
         StackFrame {
             function: names.intern(&function),
             file: names.intern_bytes(scan.strings.text(frame.source)),
