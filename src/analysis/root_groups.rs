@@ -194,6 +194,7 @@ fn plain_kind(kind: RootKind) -> RootGroup {
         RootKind::Class => "several system classes",
         RootKind::Monitor => "several monitors",
         RootKind::Generation => "several objects of the old generation",
+        RootKind::Unowned => "several objects without an owner",
         RootKind::Other => "several other roots",
     };
     RootGroup { kind, name: name.to_owned() }
