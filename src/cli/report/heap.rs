@@ -123,20 +123,21 @@ fn name(heap: &Heap<'_>, item: &TreeItem) -> String {
         TreeItem::Heap => "live heap".to_owned(),
         TreeItem::Root(Some((kind, name))) => root_group_text(kind.name(), name),
         TreeItem::Root(None) => dominator_stacks::SEVERAL_ROOTS.trim_matches(['(', ')']).to_owned(),
+        TreeItem::Part(part) => part.name.clone(),
         TreeItem::Object(object) | TreeItem::Chain(object) => of_object(heap, *object).to_owned(),
         TreeItem::Group(of) => type_name(heap, *of).to_owned(),
     }
 }
 
 fn of_object<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
-    heap.names.text(heap.type_of(object).name)
+    heap.shown_name(object)
 }
 
 fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
     match item {
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.names.text(heap.type_of(*object).namespace),
         TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
-        TreeItem::Heap | TreeItem::Root(_) => "",
+        TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_) => "",
     }
 }
 
