@@ -76,6 +76,12 @@ static FOREIGN: &[Foreign] = &[
         b"{\"version\":2,\"type\":",
         "in Bun, Bun.generateHeapSnapshot(\"v8\") writes a format that is read",
     ),
+    dump("a gperftools heap profile (text)", b"heap profile:", "`go tool pprof -proto FILE` converts it"),
+    dump(
+        "a CPU profile of older gperftools",
+        b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0",
+        "`go tool pprof -proto PROGRAM FILE` converts it",
+    ),
     dump("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
     dump("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
     dump("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
@@ -126,9 +132,6 @@ static FOREIGN: &[Foreign] = &[
     other("XML file", b"<?xml", ""),
     other("PNG image", b"\x89PNG", ""),
     other("PDF file", b"%PDF", ""),
-    // A pprof profile is gzip around protobuf whose first field is sample_type (field 1, a message).
-    dump("a pprof profile (protobuf)", b"\x0a\x04\x08\x01\x10\x02", "open it with go tool pprof"),
-    dump("a pprof profile (protobuf)", b"\x0a\x04\x08\x02\x10\x01", "open it with go tool pprof"),
     other("JSON file", b"{", ""),
     other("JSON file", b"[", ""),
 ];
@@ -154,6 +157,7 @@ mod tests {
         assert_eq!(detect(b"JAVA PROFILE 1.0.2\0").unwrap(), Format::Hprof);
         assert_eq!(detect(b"MOJ\x03").unwrap(), Format::Mojo);
         assert_eq!(detect(b"# austin: 3.7.0\n").unwrap(), Format::Austin);
+        assert_eq!(detect(b"\x0a\x04\x08\x01\x10\x02\x32\0\x32\x02cp").unwrap(), Format::Pprof);
         assert_eq!(detect(b"\nP12;T0:12;a.py:f:1 5\n").unwrap(), Format::Austin);
         assert_eq!(detect(b"{\"snapshot\":{\"meta\":{\"node_fields\":[").unwrap(), Format::Heapsnapshot);
         assert_eq!(detect(b" {\n \"edges\": [], \"snapshot\": {\"meta\": {\"node_fields\"").unwrap(), Format::Heapsnapshot);
@@ -166,7 +170,6 @@ mod tests {
             (&b"PK\x03\x04"[..], "zip"),
             (b"\x7fELF\x02", "ELF"),
             (b"{\"snapshot\":{", "V8"),
-            (b"\x0a\x04\x08\x01\x10\x02", "pprof"),
             (b"strings: [\"a\"]", "MoarVM"),
             (b"go1.9 heap dump\n", "unknown version"),
             (b"JAVA PROFILE 1.0.9\0", "hprof"),

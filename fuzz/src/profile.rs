@@ -55,12 +55,10 @@ fn is_too_deep(profile: &Profile) -> bool {
 /// Sums of samples, in any order, if none is larger than its column: those stay where they are, which depends on the order.
 fn is_exact(profile: &Profile) -> bool {
     let Some(samples) = &profile.samples else {
-        let sums = profile.aggregate.iter().map(|row| row.values);
-        let largest = |values: Values| {
-            u128::from(values.samples().max(values.memory_gained()).max(values.memory_freed()))
-                + values.time().unsigned_abs() as u128
-        };
-        return sums.map(largest).sum::<u128>() < 1 << 62;
+        let metrics = profile.metrics_to_choose();
+        let all = |values: &Values| metrics.iter().map(|metric| u128::from(values.get(metric).unsigned_abs())).sum::<u128>();
+        let sums = profile.aggregate.iter().map(|row| u128::from(row.values.samples()) + all(&row.values));
+        return sums.sum::<u128>() < 1 << 62;
     };
     let (mut time, mut memory) = (0u128, 0u128);
     for sample in samples.iter() {

@@ -27,6 +27,8 @@ pub enum Format {
     Austin,
     /// V8 heap snapshots.
     Heapsnapshot,
+    /// pprof profiles.
+    Pprof,
 }
 
 /// The two kinds of dumps.
@@ -80,6 +82,8 @@ pub(super) struct HeapReader {
 /// The functions that read profiles.
 pub(super) struct ProfileReader {
     pub(super) load: fn(&[u8], ProfileOptions<'_>) -> Result<LoadedProfile>,
+    /// Whether the files have samples in the order of time, and not only sums.
+    pub(super) has_order: bool,
     /// For formats whose files may be larger than memory.
     pub(super) load_in_parts: Option<LoadInParts>,
 }

@@ -32,6 +32,8 @@ pub mod load;
 pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
+#[doc(hidden)]
+pub mod pprof;
 mod profile_info;
 mod read;
 mod record;
@@ -53,8 +55,8 @@ use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 7] =
-    [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Heapsnapshot, Format::Mojo, Format::Austin];
+pub const FORMATS: [Format; 8] =
+    [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Heapsnapshot, Format::Mojo, Format::Austin, Format::Pprof];
 
 impl Format {
     /// What the format says of itself.
@@ -67,6 +69,7 @@ impl Format {
             Self::Mojo => &mojo::SPEC,
             Self::Austin => &austin::SPEC,
             Self::Heapsnapshot => &heapsnapshot::SPEC,
+            Self::Pprof => &pprof::SPEC,
         }
     }
 
@@ -98,6 +101,11 @@ impl Format {
     /// The names of the records of the format, as `cat --record` takes them.
     pub fn record_names(self) -> Vec<&'static str> {
         self.spec().record_names.concat()
+    }
+
+    /// Whether profiles of the format have samples in the order of time, and not only sums.
+    pub(crate) fn has_order(self) -> bool {
+        self.spec().profile.as_ref().is_some_and(|profile| profile.has_order)
     }
 
     /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them is.
@@ -144,6 +152,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
         Format::Mojo => mojo::for_each_record(bytes, options, visitor),
         Format::Austin => austin::for_each_record(bytes, options, visitor),
         Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
+        Format::Pprof => pprof::for_each_record(bytes, options, visitor),
     }
 }
 

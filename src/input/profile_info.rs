@@ -2,13 +2,21 @@
 
 use super::info::{Hottest, MetricInfo, ProfileInfo};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameKind, Metric, Mode, Profile, Values, display_name};
+use crate::model::profile::{FrameKind, LabelsId, Metric, Mode, Profile, ProfileThread, Values, display_name};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// The sums of a profile. The mode is shown if the file says it.
 pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo {
+    let mut own = OwnSums::default();
+    own.add(profile);
+    profile_info_of(profile, mode, &own)
+}
+
+/// As [`profile_info()`], of a profile in parts: the last one, and what the functions of all cost by themselves.
+pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSums) -> ProfileInfo {
     let total = &profile.total;
+    let threads = profile.threads.iter().filter(|thread| !thread.is_unknown());
     let is_standard = profile.value_types.is_empty();
     let narrow = |time: i64| u64::try_from(time).unwrap_or(0);
     ProfileInfo {
@@ -16,8 +24,9 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
         samples: total.samples(),
         empty_samples: profile.notes.empty_samples,
         invalid_samples: profile.notes.invalid_samples,
-        processes: profile.threads.iter().map(|thread| thread.pid).collect::<FxHashSet<_>>().len() as u64,
-        threads: profile.threads.len() as u64,
+        processes: profile.threads.iter().filter_map(ProfileThread::process).collect::<FxHashSet<_>>().len() as u64,
+        threads: threads.map(|thread| ProfileThread { labels: LabelsId::default(), ..*thread }).collect::<FxHashSet<_>>().len()
+            as u64,
         frames: profile.frames.len() as u64,
         strings: (profile.names.len() as u64).saturating_sub(1),
         time_us: if is_standard { narrow(total.time()) } else { 0 },
@@ -28,7 +37,7 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
         interval_us: profile.interval_us(),
         duration_us: profile.duration_us(),
         metrics: metrics(&profile.metrics(), total),
-        hottest: hottest(profile),
+        hottest: own.hottest(profile),
     }
 }
 
@@ -45,24 +54,33 @@ pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
     of.into_iter().map(info).collect()
 }
 
-/// The function with the largest value of its own; the name decides between equals.
-fn hottest(profile: &Profile) -> Option<Hottest> {
-    let metric = profile.default_metric();
-    let mut own = FxHashMap::<(NameId, NameId), i64>::default();
-    for row in profile.aggregate.iter() {
-        let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame)) else { continue };
-        if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
-            let sum = own.entry((frame.function, frame.file)).or_default();
-            *sum = sum.saturating_add(row.values.get(&metric));
+/// What functions cost by themselves, in the default metric.
+#[derive(Default)]
+pub(super) struct OwnSums(FxHashMap<(NameId, NameId), i64>);
+
+impl OwnSums {
+    /// Adds a profile, or a part of it.
+    pub(super) fn add(&mut self, profile: &Profile) {
+        let metric = profile.default_metric();
+        for row in profile.aggregate.iter() {
+            let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame)) else { continue };
+            if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
+                let sum = self.0.entry((frame.function, frame.file)).or_default();
+                *sum = sum.saturating_add(row.values.get(&metric));
+            }
         }
     }
-    let text = |name| profile.names.text(name);
-    let ((function, file), value) =
-        own.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
-    let total = profile.total.get(&metric);
-    (*value > 0 && total > 0).then(|| Hottest {
-        name: display_name(FrameKind::Code, text(*function)).to_owned(),
-        namespace: Some(text(*file).to_owned()).filter(|file| !file.is_empty()),
-        share: *value as f64 / total as f64,
-    })
+
+    /// The function with the largest value of its own; the name decides between equals.
+    fn hottest(&self, profile: &Profile) -> Option<Hottest> {
+        let text = |name| profile.names.text(name);
+        let ((function, file), value) =
+            self.0.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
+        let total = profile.total.get(&profile.default_metric());
+        (*value > 0 && total > 0).then(|| Hottest {
+            name: display_name(FrameKind::Code, text(*function)).to_owned(),
+            namespace: Some(text(*file).to_owned()).filter(|file| !file.is_empty()),
+            share: *value as f64 / total as f64,
+        })
+    }
 }

@@ -19,7 +19,7 @@ pub(crate) use column::ValueColumns;
 pub use samples::{ProfileSample, Samples};
 pub(crate) use stack_tree::StackIndex;
 pub use stack_tree::{StackId, StackTree};
-pub use thread::{ProfileThread, ThreadId};
+pub use thread::{LabelValue, LabelsId, ProfileThread, SampleLabel, ThreadId};
 pub use unit::Unit;
 pub use values::{Metric, StandardSums, ValueType, Values};
 
@@ -210,6 +210,8 @@ pub struct Profile {
     pub stacks: StackTree,
     /// By [`ThreadId`], in the order in which they appear.
     pub threads: Vec<ProfileThread>,
+    /// Sets of labels by [`LabelsId`], after the empty set, which is not in it.
+    pub labels: Vec<Box<[SampleLabel]>>,
     /// The samples in the order of the file, if they were to be kept.
     pub samples: Option<Samples>,
     /// The sums of each thread in each of its stacks, in the order in which they first appear: one row for each number that a
@@ -242,6 +244,12 @@ impl Profile {
         &self.threads[thread.index()]
     }
 
+    /// The labels of the samples of a thread.
+    pub fn labels_of(&self, thread: &ProfileThread) -> &[SampleLabel] {
+        let number = (thread.labels.0 as usize).checked_sub(1);
+        number.and_then(|number| self.labels.get(number)).map_or(&[], |labels| labels)
+    }
+
     /// The function's name as people see it: `<invalid>`, `<gc>` and empty names included.
     pub fn function_name(&self, frame: FrameId) -> &str {
         let frame = self.frame(frame);
@@ -255,11 +263,19 @@ impl Profile {
 
     /// Microseconds between two looks at the threads, if the file says.
     pub fn interval_us(&self) -> Option<u64> {
-        self.metadatum("interval")?.trim().parse().ok()
+        if self.value_types.is_empty() {
+            return self.metadatum("interval")?.trim().parse().ok();
+        }
+        let (_, unit) = self.metadatum("period_type")?.split_once(' ')?;
+        let period: u64 = self.metadatum("period")?.parse().ok()?;
+        Some(period.saturating_mul(Unit::named(unit).nanoseconds()?) / 1000)
     }
 
     /// Microseconds that the recording took, if the file says.
     pub fn duration_us(&self) -> Option<u64> {
+        if let Some(nanoseconds) = self.metadatum("duration_nanos") {
+            return Some(nanoseconds.parse::<u64>().ok()? / 1000);
+        }
         self.metadatum("duration")?.trim().parse().ok()
     }
 
@@ -272,6 +288,11 @@ impl Profile {
             return metrics;
         }
         self.mode.metrics(&self.total)
+    }
+
+    /// As [`Profile::metrics`], but value types in the order of the file.
+    pub fn metrics_in_order(&self) -> Vec<Metric> {
+        if self.value_types.is_empty() { self.metrics() } else { self.metrics_of_file() }
     }
 
     /// The metrics of the file's own value types, in its order.

@@ -14,7 +14,7 @@ pub use of_profile::{Selection, lend, of_profile};
 
 use super::names::{NameId, Names};
 pub use super::profile::ValueType;
-use super::profile::{FrameId, ProfileFrame, StackId, StackTree, display_name};
+use super::profile::{FrameId, ProfileFrame, SampleLabel, StackId, StackTree, display_name};
 
 /// Frames that a stack may have. What is deeper is in one frame that says how much was cut.
 pub const MAX_DEPTH: usize = 500;
@@ -30,6 +30,8 @@ pub struct Track {
     pub thread: Option<String>,
     /// Interpreter inside of the process, in formats that tell.
     pub interpreter: Option<i128>,
+    /// The labels of its entries, where they are kept. The thread and the process are among them.
+    pub labels: Vec<SampleLabel>,
 }
 
 /// The time and state of an entry.
@@ -60,6 +62,8 @@ pub struct WeightedStacks {
     pub stacks: StackTree,
     /// What the numbers of an entry are, in order.
     pub values: Vec<ValueType>,
+    /// Which of the values is the main one.
+    pub main: usize,
     /// The threads or heaps that entries belong to.
     pub tracks: Vec<Track>,
     entries: Entries,

@@ -64,9 +64,9 @@ impl Dump {
 pub(crate) fn output_formats(from: Format, kind: Kind) -> impl Iterator<Item = OutputFormat> + Clone {
     OutputFormat::ALL.into_iter().filter(move |format| match kind {
         Kind::Heap => format.takes_heaps(),
-        // An hprof profile has sums, but no samples that could be written one by one.
+        // Some profiles have sums, but no samples that could be written one by one.
         Kind::Profile => {
-            format.takes_profiles() && (from != Format::Hprof || !matches!(format, OutputFormat::Austin | OutputFormat::Mojo))
+            format.takes_profiles() && (from.has_order() || !matches!(format, OutputFormat::Austin | OutputFormat::Mojo))
         }
     })
 }
@@ -102,9 +102,15 @@ fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::
         _ => {
             let metrics = match format {
                 OutputFormat::Folded | OutputFormat::Svg => vec![profile.default_metric()],
+                OutputFormat::Pprof => profile.metrics_in_order(),
                 _ => profile.metrics(),
             };
-            let selection = Selection { metrics, in_order: profile.samples.is_some(), ..Selection::default() };
+            let selection = Selection {
+                metrics,
+                in_order: profile.samples.is_some(),
+                keep_labels: format == OutputFormat::Pprof,
+                ..Selection::default()
+            };
             return stacks(&of_profile(profile, "profile", &selection), format, out);
         }
     };

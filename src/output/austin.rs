@@ -221,7 +221,7 @@ pub fn write_profile(
             frames.push(SampleFrame::GarbageCollector);
         }
         writer.sample(&Sample {
-            pid: thread.pid,
+            pid: thread.process().unwrap_or(0),
             interpreter: thread.interpreter,
             thread: profile.names.text(thread.name).as_bytes(),
             frames: &frames,

@@ -46,6 +46,10 @@ impl FoldedWriter {
             for frame in frames.iter().rev() {
                 line.extend_from_slice(frame.as_bytes());
             }
+            if prefix.is_empty() && !line.is_empty() {
+                // There is no thread before the first frame.
+                line.remove(0);
+            }
             line.push(b' ');
             line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
             line.push(b'\n');

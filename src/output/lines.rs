@@ -97,7 +97,7 @@ pub(super) fn track_frames(track: &Track) -> String {
             let interpreter = track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
             format!("P{pid};T{interpreter}{}", clean(thread))
         }
-        _ => clean(&track.name),
+        _ => clean(track.thread.as_ref().unwrap_or(&track.name)),
     }
 }
 

@@ -95,12 +95,12 @@ impl<W: Write> Writer<'_, W> {
         let profile = self.profile;
         let thread = profile.thread(sample.thread);
         self.event.push(2);
-        self.varint(thread.pid);
+        self.varint(thread.process().unwrap_or(0));
         self.varint(thread.interpreter.unwrap_or(0));
         self.text(profile.names.text(thread.name));
         let mut frames = Vec::new();
         profile.stacks.outermost_first(sample.stack, &mut frames);
-        self.define(thread.pid, &frames);
+        self.define(thread.process().unwrap_or(0), &frames);
         for frame in frames {
             let definition = profile.frame(frame);
             match definition.kind {

@@ -5,7 +5,7 @@
 //! what they refer to comes after them.
 
 use super::written::{Written, empty_entries};
-use crate::model::profile::{FrameId, StackId, Unit};
+use crate::model::profile::{FrameId, LabelValue, SampleLabel, StackId, Unit};
 use crate::model::stacks::WeightedStacks;
 use crate::output::loss::LossKind;
 use rustc_hash::FxHashMap;
@@ -145,6 +145,21 @@ impl PprofWriter {
         let track = &stacks.tracks[track];
         let mut fields = Message::default();
         let mut label = Message::default();
+        for &SampleLabel { key, value } in &track.labels {
+            label.number(1, self.strings.number(stacks.text(key)));
+            match value {
+                LabelValue::Text(text) => label.number(2, self.strings.number(stacks.text(text))),
+                LabelValue::Number(number, unit) => {
+                    let unit = self.strings.number(stacks.text(unit));
+                    label.number(3, number as u64).number(4, unit)
+                }
+            };
+            fields.bytes(3, &label.0);
+            label.0.clear();
+        }
+        if !track.labels.is_empty() {
+            return fields.0;
+        }
         for (key, text) in [("thread", track.thread.clone()), ("interpreter", track.interpreter.map(|id| id.to_string()))] {
             if let Some(text) = text {
                 label.number(1, self.strings.number(key)).number(2, self.strings.number(&text));
@@ -193,7 +208,7 @@ impl PprofWriter {
     }
 
     fn rest(&mut self, stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<()> {
-        let main = stacks.values.first();
+        let main = stacks.values.get(stacks.main);
         let mut tail = Message::default();
         if let Some(interval) = stacks.interval_us {
             let (name, unit) = (self.strings.number("time"), self.strings.number("microseconds"));
@@ -221,6 +236,10 @@ impl PprofWriter {
 /// Readers take the last value for the main one, unless told otherwise, and expect counts before it.
 fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stacks.values.len()).collect();
+    if stacks.main > 0 {
+        // The order of the file.
+        return order;
+    }
     order.sort_by_key(|&value| stacks.values[value].unit != Unit::Count);
     order
 }

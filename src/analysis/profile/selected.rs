@@ -1,7 +1,8 @@
 //! The chosen samples of a profile, and the sums of their stacks.
 
-use crate::model::profile::{Aggregate, Metric, Profile, ThreadId, Values};
+use crate::model::profile::{Aggregate, LabelsId, Metric, Profile, ProfileThread, ThreadId, Values};
 use crate::model::stacks::Selection;
+use rustc_hash::FxHashSet;
 
 /// Own and total cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,6 +19,8 @@ pub struct Selected<'a> {
     /// All of it.
     pub profile: &'a Profile,
     threads: Vec<bool>,
+    /// The key of the labels by which samples are grouped.
+    pub(super) tag: Option<String>,
     /// The sums of the chosen samples.
     pub total: Values,
     /// The sums of those that have no frames.
@@ -28,7 +31,8 @@ impl<'a> Selected<'a> {
     /// Chooses the samples of the selected threads. The metrics and order of the selection have no effect.
     pub fn of(profile: &'a Profile, selection: &Selection) -> Self {
         let threads = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
-        let mut selected = Self { profile, threads, total: Values::default(), without_frames: Values::default() };
+        let mut selected =
+            Self { profile, threads, tag: selection.tag.clone(), total: Values::default(), without_frames: Values::default() };
         let (mut total, mut without_frames) = (Values::default(), Values::default());
         for row in selected.rows() {
             total.add(&row.values);
@@ -43,6 +47,12 @@ impl<'a> Selected<'a> {
     /// The chosen threads.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
         (0..).map(ThreadId).zip(&self.threads).filter(|(_, wanted)| **wanted).map(|(thread, _)| thread)
+    }
+
+    /// The number of chosen threads that are known; samples of one thread may have several labels.
+    pub fn thread_count(&self) -> usize {
+        let threads = self.threads().map(|thread| *self.profile.thread(thread)).filter(|thread| !thread.is_unknown());
+        threads.map(|thread| ProfileThread { labels: LabelsId::default(), ..thread }).collect::<FxHashSet<_>>().len()
     }
 
     /// The sums of each thread in each of its stacks.

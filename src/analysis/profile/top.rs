@@ -15,6 +15,9 @@ pub enum TopBy {
     Thread,
     /// A process. Its own cost equals its total cost.
     Process,
+    /// The value of a label, whose key is [`Selection::tag`](crate::model::stacks::Selection::tag). Its own cost equals its total
+    /// cost.
+    Tag,
 }
 
 /// One row: a function, file, line, thread or process.
@@ -79,14 +82,23 @@ impl TopSums {
             TopBy::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
             TopBy::Thread => {
                 self.add_threads(selected, |thread, names| GroupLabel {
-                    name: thread.label(names).into(),
+                    name: if thread.is_unknown() { "<no thread>".into() } else { thread.label(names).into() },
                     ..GroupLabel::default()
                 });
             }
             TopBy::Process => {
                 self.add_threads(selected, |thread, _| GroupLabel {
-                    name: format!("P{}", thread.pid).into(),
+                    name: thread.process().map_or("<no process>".to_owned(), |pid| format!("P{pid}")).into(),
                     ..GroupLabel::default()
+                });
+            }
+            TopBy::Tag => {
+                let key = selected.tag.as_deref().unwrap_or_default();
+                self.add_threads(selected, |thread, names| {
+                    let labels = selected.profile.labels_of(thread).iter().filter(|label| names.text(label.key) == key);
+                    let values: Vec<String> = labels.map(|label| label.value.show(names)).collect();
+                    let name = if values.is_empty() { format!("<no {key}>") } else { values.join(", ") };
+                    GroupLabel { name: name.into(), ..GroupLabel::default() }
                 });
             }
         }
@@ -97,7 +109,7 @@ impl TopSums {
         let all = self.labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
         match self.by {
             TopBy::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
-            TopBy::Thread | TopBy::Process => Top { rows: all.collect() },
+            TopBy::Thread | TopBy::Process | TopBy::Tag => Top { rows: all.collect() },
         }
     }
 

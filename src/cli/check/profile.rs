@@ -5,7 +5,7 @@ use super::rules::{Limit, Rule, RuleKind, Unit, growth, parse};
 use crate::analysis::profile::{FrameBy, Groups, Place, Selected, Sums, places, share_base};
 use crate::cli::args::{CheckArgs, ProfileOptions};
 use crate::cli::open::Input;
-use crate::cli::profile::{Amount, Pattern, ProfileInput, load_profile, stack_text, unit_name};
+use crate::cli::profile::{Amount, Pattern, ProfileInput, load_profile, refuse_tag, stack_text, unit_name};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent};
 use crate::cli::status::{Status, UsageError};
@@ -18,6 +18,7 @@ use crate::model::profile::{Metric, Values};
 const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
+    refuse_tag(&args.profile, "check")?;
     let rules = parse(&args.rules, &COLUMNS, "FUNCTION")?;
     let older_input = match &args.rules.against {
         Some(path) => {

@@ -5,7 +5,7 @@ use crate::cli::args::{ConvertArgs, DialectArg, Target};
 use crate::cli::destination::Destination;
 use crate::cli::memory::profile_limit;
 use crate::cli::print::CsvSafe;
-use crate::cli::profile::{self, named, refused, require_thread};
+use crate::cli::profile::{self, named, refuse_tag, refused, require_thread};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{self, Status, UsageError};
 use crate::error::Error;
@@ -22,6 +22,7 @@ use std::io;
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, session, .. } = *conversion;
+    refuse_tag(&args.profile, "convert")?;
     let progress = session.progress(input);
     let memory = profile_limit(input, &conversion.session.common);
     let options =
@@ -103,7 +104,8 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
 }
 
 pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
-    Selection { metrics, in_order, ..profile::selection(&conversion.args.profile) }
+    let keep_labels = conversion.target == Target::Pprof;
+    Selection { metrics, in_order, keep_labels, ..profile::selection(&conversion.args.profile) }
 }
 
 /// Whether samples are written one by one.
@@ -127,6 +129,7 @@ pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Result<
     }
     Ok(match conversion.target {
         Target::Folded | Target::Svg => vec![profile.default_metric()],
+        Target::Pprof => profile.metrics_in_order(),
         _ => profile.metrics(),
     })
 }

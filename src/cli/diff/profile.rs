@@ -47,7 +47,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
         return Err(error.hint("select a metric that both have, such as --metric samples").into());
     }
     let (metric, metrics) = (&metrics.1, (&metrics.0, &metrics.1));
-    let (by, by_name) = by_of(args.by);
+    let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
     let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
     let amounts = (amount(&selected.0.total, metrics.0, session), amount(&selected.1.total, metric, session));
     let mut all = changes(top(&selected.0, by), top(&selected.1, by), metrics);
@@ -147,6 +147,7 @@ fn columns<'c>(by: TopBy, amount: &'c Amount, files: &'c ShortFiles<'_>, session
         TopBy::Frames(_) => ("FUNCTION", "FILE"),
         TopBy::Thread => ("THREAD", ""),
         TopBy::Process => ("PROCESS", ""),
+        TopBy::Tag => ("VALUE", ""),
     };
     let what = move |row: &Row| {
         let what = &row.change.label.name;

@@ -5,7 +5,7 @@ use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ShortFiles, cost_columns, load_profile, nouns, stack_text, total_json, unit_name, whole,
+    Amount, Pattern, ShortFiles, cost_columns, load_profile, nouns, refuse_tag, stack_text, total_json, unit_name, whole,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -17,6 +17,7 @@ use std::collections::HashMap;
 const EXAMPLE: usize = 64;
 
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
+    refuse_tag(&args.profile, "find")?;
     let loaded = load_profile(input, &args.profile, session)?;
     let profile = &loaded.profile;
     let metric = &loaded.metric(&args.profile)?;

@@ -2,8 +2,10 @@
 
 use super::view::View;
 use crate::cli::session::Session;
-use crate::cli::size::{count, duration, interval, percent, plural, signed_size};
-use crate::input::info::{Info, ProfileInfo};
+use crate::cli::size::{count, duration, interval, percent, plural, quantity, signed_size};
+use crate::cli::terminal::shown;
+use crate::input::info::{Info, MetricInfo, ProfileInfo};
+use crate::model::profile::Unit;
 
 pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session: &Session) {
     let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
@@ -20,9 +22,28 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
     let every = profile.interval_us.map(|every| format!(" every {}", interval(every))).unwrap_or_default();
     view.headline.push(format!("{measured}{every}"));
 
-    let who = format!("{} in {}", plural(profile.threads, "thread", "threads"), plural(profile.processes, "process", "processes"));
-    let recorded = profile.duration_us.map(|time| format!(", {} recorded", duration(time))).unwrap_or_default();
-    view.fact("samples", count(profile.samples), format!("{who}{recorded}"));
+    let who = [(profile.threads, "thread", "threads"), (profile.processes, "process", "processes")];
+    let who: Vec<_> = who.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| plural(count, one, many)).collect();
+    let recorded = profile.duration_us.map(|time| format!("{} recorded", duration(time)));
+    let who = Some(who.join(" in ")).filter(|who| !who.is_empty());
+    let are_own = |metrics: &[MetricInfo]| metrics.len() > 1 || metrics.iter().any(|metric| metric.name != "samples");
+    let has_own = profile.mode.as_deref() == Some("samples") && are_own(&profile.metrics);
+    let has_samples = has_own && profile.metrics.iter().any(|metric| metric.name == "samples");
+    view.fact(
+        if has_samples { "records" } else { "samples" },
+        count(profile.samples),
+        who.into_iter().chain(recorded).collect::<Vec<_>>().join(", "),
+    );
+    if has_own {
+        for metric in &profile.metrics {
+            let total = quantity(metric.total, &Unit::named(&metric.unit), session.common.bytes);
+            view.fact(
+                &shown(&metric.name),
+                shown(&total),
+                if metric.default { "default metric".to_owned() } else { String::new() },
+            );
+        }
+    }
     if profile.time_us > 0 {
         let busy = profile.cpu_time_us.map(|time| format!(", {} of it on a CPU", duration(time))).unwrap_or_default();
         view.fact("time", duration(profile.time_us), format!("over all threads{busy}"));

@@ -33,8 +33,9 @@ pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String 
 }
 
 /// What rows are by, from an option that has been checked to be for profiles, and its name.
-pub(crate) fn by_of(by: Option<ByArg>) -> (TopBy, &'static str) {
+pub(crate) fn by_of(by: Option<ByArg>, tag: Option<&String>) -> (TopBy, &'static str) {
     match by {
+        _ if tag.is_some() => (TopBy::Tag, "tag"),
         Some(ByArg::File) => (TopBy::Frames(FrameBy::File), "file"),
         Some(ByArg::Line) => (TopBy::Frames(FrameBy::Line), "line"),
         Some(ByArg::Thread) => (TopBy::Thread, "thread"),
@@ -51,6 +52,7 @@ pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
         TopBy::Frames(FrameBy::Line) => ("line", "lines"),
         TopBy::Thread => ("thread", "threads"),
         TopBy::Process => ("process", "processes"),
+        TopBy::Tag => ("value", "values"),
     }
 }
 

@@ -83,7 +83,13 @@ pub(crate) fn refused(error: Error, input: &Input, common: &Common) -> anyhow::E
 
 /// Which threads are looked at.
 pub(crate) fn selection(options: &ProfileOptions) -> Selection {
-    Selection { pid: options.pid.map(i128::from), thread: options.thread.clone(), ..Selection::default() }
+    Selection {
+        pid: options.pid.map(i128::from),
+        thread: options.thread.clone(),
+        labels: options.labels.clone(),
+        tag: options.tag.clone(),
+        ..Selection::default()
+    }
 }
 
 /// Refuses to select what is not there.
@@ -92,8 +98,19 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
 /// A [`UsageError`] that names what there is.
 pub(crate) fn require_thread(profile: &Profile, selection: &Selection, input: &Input) -> Result<(), UsageError> {
     let asked = selection.pid.is_some() || selection.thread.is_some();
-    if asked && !profile.threads.iter().any(|thread| selection.has(profile, thread)) {
+    let has = |selection: &Selection| profile.threads.iter().any(|thread| selection.has(profile, thread));
+    if asked && !has(&Selection { labels: Vec::new(), ..selection.clone() }) {
         return Err(no_thread(profile, selection, input));
+    }
+    let wanted = selection.labels.iter().map(|(key, _)| key).chain(&selection.tag);
+    let has_key = |key: &str| profile.labels.iter().flatten().any(|label| profile.names.text(label.key) == key);
+    if let Some(key) = wanted.into_iter().find(|key| !has_key(key)) {
+        return Err(no_label(profile, key, input));
+    }
+    if let Some((key, value)) = selection.labels.last().filter(|_| !has(selection)) {
+        let (key, value) = (shown(key), shown(value));
+        return Err(UsageError::new(format!("{} has no samples with {key}={value}", show_path(&input.path)))
+            .hint(format!("`dumptool top --tag {key}` lists the values")));
     }
     Ok(())
 }
@@ -117,6 +134,28 @@ fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
     let parts = [Metric::MEMORY_GAINED, Metric::MEMORY_FREED];
     let has = profile.metrics_to_choose().into_iter().filter(|metric| !parts.contains(metric));
     error.hint(format!("available: {}", has.map(|metric| shown(metric.name())).collect::<Vec<_>>().join(", ")))
+}
+
+/// Refuses `--tag` in commands without groups.
+///
+/// # Errors
+/// A [`UsageError`] if it was given.
+pub(crate) fn refuse_tag(options: &ProfileOptions, command: &str) -> Result<(), UsageError> {
+    match options.tag {
+        None => Ok(()),
+        Some(_) => Err(UsageError::new(format!("--tag has no effect in {command}")).hint("use it in top or diff")),
+    }
+}
+
+fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
+    let mut keys: Vec<_> = profile.labels.iter().flatten().map(|label| shown(profile.names.text(label.key))).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    let error = UsageError::new(format!("{} has no label {}", show_path(&input.path), shown(key)));
+    match keys.is_empty() {
+        true => error.hint("its samples have no labels"),
+        false => error.hint(format!("its labels are {}", keys.join(", "))),
+    }
 }
 
 impl ProfileInput<'_> {
@@ -204,7 +243,9 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
     let (kind, mut names): (_, Vec<_>) = match selection.pid {
         // Who named a process is told of processes, unless it is the thread that it does not have.
-        Some(pid) if !has_pid(pid) => ("process", profile.threads.iter().map(|thread| thread.pid.to_string()).collect()),
+        Some(pid) if !has_pid(pid) => {
+            ("process", profile.threads.iter().map(|thread| thread.process().unwrap_or(0).to_string()).collect())
+        }
         Some(pid) => ("thread", profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect()),
         None => ("thread", profile.threads.iter().map(name).collect()),
     };

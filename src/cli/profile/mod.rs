@@ -8,6 +8,6 @@ mod rows;
 
 pub(super) use amount::{Amount, by_of, nouns, unit_name, whole};
 pub(super) use files::ShortFiles;
-pub(super) use load::{ProfileInput, load_profile, load_profile_in_parts, named, refused, require_thread, selection};
+pub(super) use load::{ProfileInput, load_profile, load_profile_in_parts, named, refuse_tag, refused, require_thread, selection};
 pub(super) use pattern::{Pattern, no_function};
 pub(super) use rows::{cost_columns, stack_text, total_json};

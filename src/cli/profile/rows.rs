@@ -40,5 +40,6 @@ pub(crate) fn stack_text(profile: &Profile, place: &Place, whole: bool) -> Strin
         format!(" ({}:{})", shown(file), frame.line)
     });
     let thread = profile.thread(place.thread).label(&profile.names);
-    format!("{}: {before}{}{}", shown(&thread), names.join(" → "), position.unwrap_or_default())
+    let thread = if thread.is_empty() { String::new() } else { format!("{}: ", shown(&thread)) };
+    format!("{thread}{before}{}{}", names.join(" → "), position.unwrap_or_default())
 }

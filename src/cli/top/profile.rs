@@ -12,7 +12,7 @@ use crate::cli::terminal::shown;
 use crate::model::profile::Metric;
 
 pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let (by, by_name) = by_of(args.by);
+    let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
     let mut sums = TopSums::new(by);
     let loaded = load_profile_in_parts(input, &args.profile, session, |part| sums.add(part))?;
     let metric = &loaded.metric(&args.profile)?;
@@ -60,11 +60,12 @@ impl View<'_> {
             TopBy::Frames(_) => ("FUNCTION", "FILE"),
             TopBy::Thread => ("THREAD", ""),
             TopBy::Process => ("PROCESS", ""),
+            TopBy::Tag => ("VALUE", ""),
         };
         let keys: &[_] = match by {
             TopBy::Frames(_) => &["own", "own_share", "sum", "sum_share", "what", "file", "bar"],
             // A thread has one number only.
-            TopBy::Thread | TopBy::Process => &["sum", "sum_share", "samples", "what"],
+            TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
         };
         let what = move |row: &TopRow| {
             if by == TopBy::Frames(FrameBy::File) { files.show(&row.label.name) } else { shown(&row.label.name) }
@@ -107,9 +108,12 @@ impl View<'_> {
             false if is_samples => format!("{which}; {}", self.amount.percent(sum)),
             false => format!("{which}; {} of {whole}", self.amount.percent(sum)),
         };
-        let threads = plural(selected.threads().count() as u64, "thread", "threads");
+        let threads = match selected.thread_count() {
+            0 => String::new(),
+            count => format!(" in {}", plural(count as u64, "thread", "threads")),
+        };
         let before = if is_samples { " of" } else { " ·" };
-        text.push_str(&format!("{before} {} in {threads}", plural(total.samples(), "sample", "samples")));
+        text.push_str(&format!("{before} {}{threads}", plural(total.samples(), "sample", "samples")));
         let empty = &selected.without_frames;
         if !empty.is_zero() {
             text.push_str(&format!(", {} without frames", count(empty.samples())));

@@ -7,7 +7,9 @@ use crate::analysis::profile::{
 use crate::cli::args::TreeArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
-use crate::cli::profile::{Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, total_json, unit_name, whole};
+use crate::cli::profile::{
+    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, refuse_tag, total_json, unit_name, whole,
+};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
@@ -27,6 +29,7 @@ struct Node<'a> {
 }
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
+    refuse_tag(&args.profile, "tree")?;
     let loaded = load_profile(input, &args.profile, session)?;
     let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
@@ -60,7 +63,9 @@ impl<'a> View<'a> {
     fn show_all(&self) -> anyhow::Result<()> {
         let tree = CallTree::of(self.selected, self.groups);
         let root = match self.selected.threads().collect::<Vec<_>>()[..] {
-            [thread] => self.loaded.profile.thread(thread).label(&self.loaded.profile.names),
+            [thread] if !self.loaded.profile.thread(thread).is_unknown() => {
+                self.loaded.profile.thread(thread).label(&self.loaded.profile.names)
+            }
             _ => "all threads".to_owned(),
         };
         let root = GroupLabel { name: root.into(), ..GroupLabel::default() };

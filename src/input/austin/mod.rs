@@ -52,7 +52,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     info,
     check,
     heap: None,
-    profile: Some(ProfileReader { load, load_in_parts: None }),
+    profile: Some(ProfileReader { load, has_order: true, load_in_parts: None }),
 };
 /// The names of the lines.
 pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];

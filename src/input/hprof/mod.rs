@@ -113,7 +113,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     info,
     check,
     heap: Some(HeapReader { load, histogram, identity_hashes: None }),
-    profile: Some(ProfileReader { load: load_profile, load_in_parts: None }),
+    profile: Some(ProfileReader { load: load_profile, has_order: false, load_in_parts: None }),
 };
 const HEAP_RECORD_NAMES: &[&str] = &[
     "root_unknown",

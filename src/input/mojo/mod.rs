@@ -63,7 +63,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     info,
     check,
     heap: None,
-    profile: Some(ProfileReader { load, load_in_parts: Some(load_in_parts) }),
+    profile: Some(ProfileReader { load, has_order: true, load_in_parts: Some(load_in_parts) }),
 };
 /// The newest version that is known.
 const NEWEST: u64 = 4;

@@ -3,8 +3,8 @@
 use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
-    FrameId, FrameKind, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes, ProfileSample, ProfileThread, StackId,
-    StackIndex, StackTree, TaskChange, TaskEvent, ThreadId, ValueType, Values,
+    FrameId, FrameKind, LabelsId, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes, ProfileSample, ProfileThread,
+    SampleLabel, StackId, StackIndex, StackTree, TaskChange, TaskEvent, ThreadId, ValueType, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -22,6 +22,7 @@ pub struct ProfileBuilder {
     /// Stacks are appended, not looked up.
     appends: bool,
     threads: FxHashMap<ProfileThread, ThreadId>,
+    labels: FxHashMap<Box<[SampleLabel]>, LabelsId>,
     rows: AggregateIndex,
     /// By stack: which kinds of frames it has, and how many frames.
     shapes: Vec<Shape>,
@@ -88,6 +89,7 @@ impl ProfileBuilder {
             children: StackIndex::default(),
             appends: false,
             threads: FxHashMap::default(),
+            labels: FxHashMap::default(),
             rows: AggregateIndex::default(),
             shapes: vec![Shape::EMPTY],
             cut: false,
@@ -241,15 +243,33 @@ impl ProfileBuilder {
 
     /// The number of a thread, which is new if the thread is.
     pub fn thread(&mut self, pid: i128, interpreter: Option<i128>, name: NameId) -> ThreadId {
+        self.labelled_thread(ProfileThread { pid, interpreter, name, labels: LabelsId::default() })
+    }
+
+    /// As [`ProfileBuilder::thread`], of samples with labels.
+    pub fn labelled_thread(&mut self, thread: ProfileThread) -> ThreadId {
         let threads = &mut self.profile.threads;
         if threads.len() == MAX_THREADS {
             return ThreadId(MAX_THREADS as u32 - 1);
         }
-        let thread = ProfileThread { pid, interpreter, name };
         *self.threads.entry(thread).or_insert_with(|| {
             threads.push(thread);
             ThreadId(threads.len() as u32 - 1)
         })
+    }
+
+    /// The number of a set of labels, which must be in the same order wherever it is the same.
+    pub fn labels(&mut self, labels: &[SampleLabel]) -> LabelsId {
+        if labels.is_empty() {
+            return LabelsId::default();
+        }
+        if let Some(&known) = self.labels.get(labels) {
+            return known;
+        }
+        self.profile.labels.push(labels.into());
+        let id = LabelsId(self.profile.labels.len() as u32);
+        self.labels.insert(labels.into(), id);
+        id
     }
 
     /// Appends a key and value pair. The last `mode` is the profile's.

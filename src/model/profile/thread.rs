@@ -16,29 +16,92 @@ impl ThreadId {
 /// A thread of a process. Interpreters of one process that share a thread count as several.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ProfileThread {
-    /// Process id.
+    /// Process id, or [`ProfileThread::NO_PROCESS`].
     pub pid: i128,
     /// Interpreter inside of the process, in formats that tell.
     pub interpreter: Option<i128>,
     /// Thread id or name as the file has it. Austin's ids are hexadecimal.
     pub name: NameId,
+    /// The labels of its samples: samples of one thread with different labels count as several threads here.
+    pub labels: LabelsId,
+}
+
+/// The number of a set of labels in [`Profile::labels`](super::Profile::labels); 0 is the empty set.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LabelsId(pub u32);
+
+/// A label of samples, such as `request=17` (pprof).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SampleLabel {
+    /// The key.
+    pub key: NameId,
+    /// The value.
+    pub value: LabelValue,
+}
+
+/// The value of a label.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum LabelValue {
+    /// A text.
+    Text(NameId),
+    /// A number and its unit, which may be empty.
+    Number(i64, NameId),
+}
+
+impl LabelValue {
+    /// The value as people see it: `worker 1`, `100 bytes`.
+    pub fn show(&self, names: &Names) -> String {
+        match *self {
+            Self::Text(text) => names.text(text).to_owned(),
+            Self::Number(number, Names::EMPTY) => number.to_string(),
+            Self::Number(number, unit) => format!("{number} {}", names.text(unit)),
+        }
+    }
+
+    /// Whether a person means this value. The unit of a number may be left out.
+    pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
+        match *self {
+            Self::Number(number, _) if wanted == number.to_string() => true,
+            _ => wanted == self.show(names),
+        }
+    }
 }
 
 impl ProfileThread {
+    /// The process of threads in formats without processes.
+    pub const NO_PROCESS: i128 = i128::MIN;
+
+    /// The process id, if there is one.
+    pub fn process(&self) -> Option<i128> {
+        (self.pid != Self::NO_PROCESS).then_some(self.pid)
+    }
+
+    /// Whether nothing is known of the thread but that samples belong to it.
+    pub fn is_unknown(&self) -> bool {
+        self.pid == Self::NO_PROCESS && self.name == Names::EMPTY
+    }
+
     /// The thread's name, or its id in decimal.
     pub fn id(&self, names: &Names) -> String {
         let raw = names.text(self.name);
+        if self.pid == Self::NO_PROCESS {
+            return raw.to_owned();
+        }
         parse_thread_id(raw.as_bytes()).map_or_else(|| raw.to_owned(), |id| id.to_string())
     }
 
     /// `P19488;T0:19488`, as Austin's text begins.
     pub fn label(&self, names: &Names) -> String {
-        format!("P{};{}", self.pid, self.short_label(names))
+        match self.process() {
+            Some(pid) => format!("P{pid};{}", self.short_label(names)),
+            None => self.short_label(names),
+        }
     }
 
     /// `T0:19488`: interpreter and thread.
     pub fn short_label(&self, names: &Names) -> String {
         match self.interpreter {
+            None if self.pid == Self::NO_PROCESS => self.id(names),
             Some(interpreter) => format!("T{interpreter}:{}", self.id(names)),
             None => format!("T{}", self.id(names)),
         }

@@ -64,7 +64,7 @@ impl WeightedStacksBuilder {
 
     /// Adds a track that is no thread.
     pub fn track(&mut self, name: &str) -> usize {
-        self.thread_track(Track { name: name.to_owned(), pid: None, thread: None, interpreter: None })
+        self.thread_track(Track { name: name.to_owned(), pid: None, thread: None, interpreter: None, labels: Vec::new() })
     }
 
     /// Adds a track.
@@ -89,6 +89,10 @@ impl WeightedStacksBuilder {
         self.add(track, stack, values);
         self.stacks.in_order = true;
         self.stacks.entries.moments.push(moment);
+    }
+
+    pub(super) fn is_in_order(&self) -> bool {
+        self.stacks.in_order
     }
 
     /// The finished stacks, of which none has more than [`MAX_DEPTH`] frames.
@@ -150,7 +154,7 @@ impl WeightedStacksBuilder {
     }
 
     /// Entries of one track and stack become one.
-    fn merge_entries(&mut self) {
+    pub(super) fn merge_entries(&mut self) {
         let width = self.stacks.values.len();
         let entries = std::mem::take(&mut self.stacks.entries);
         let merged = &mut self.stacks.entries;

@@ -1,7 +1,8 @@
 //! A profile as weighted stacks.
 
 use super::{Moment, Track, WeightedStacks, WeightedStacksBuilder};
-use crate::model::profile::{Metric, Profile, ProfileThread, ThreadId, Values};
+use crate::model::profile::{LabelsId, Metric, Profile, ProfileThread, ThreadId, Values};
+use rustc_hash::FxHashMap;
 
 /// Selects metrics and threads of a profile.
 #[derive(Clone, Debug, Default)]
@@ -10,6 +11,12 @@ pub struct Selection {
     pub metrics: Vec<Metric>,
     /// Only threads of this process.
     pub pid: Option<i128>,
+    /// Only samples with all of these labels: keys and values.
+    pub labels: Vec<(String, String)>,
+    /// The key of the labels by which samples are grouped, where they are.
+    pub tag: Option<String>,
+    /// Keep samples with different labels apart, where the output has labels.
+    pub keep_labels: bool,
     /// Only threads with this name, or this id in decimal or as the file has it.
     pub thread: Option<String>,
     /// Keep one entry for each sample, in the order of time, if the profile has samples.
@@ -21,6 +28,10 @@ impl Selection {
     pub fn has(&self, profile: &Profile, thread: &ProfileThread) -> bool {
         self.pid.is_none_or(|pid| pid == thread.pid)
             && self.thread.as_deref().is_none_or(|wanted| thread.is_called(wanted, &profile.names))
+            && self.labels.iter().all(|(key, value)| {
+                let mut labels = profile.labels_of(thread).iter();
+                labels.any(|label| profile.names.text(label.key) == key && label.value.is_called(value, &profile.names))
+            })
     }
 }
 
@@ -43,19 +54,30 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
     let metrics = if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
     let mut tracks = Vec::new();
     let mut numbers = vec![None; profile.threads.len()];
+    let mut known = FxHashMap::<ProfileThread, usize>::default();
+    let mut merged = false;
     for (row, thread) in profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(profile, thread)) {
-        numbers[row] = Some(tracks.len());
-        tracks.push(Track {
-            name: thread.label(&profile.names),
-            pid: Some(thread.pid),
-            thread: Some(thread.id(&profile.names)),
-            interpreter: thread.interpreter,
+        let labels = if selection.keep_labels { thread.labels } else { LabelsId::default() };
+        let track = *known.entry(ProfileThread { labels, ..*thread }).or_insert_with(|| {
+            let is_known = !thread.is_unknown();
+            let shown = if selection.keep_labels { profile.labels_of(thread) } else { &[] };
+            tracks.push(Track {
+                name: thread.label(&profile.names),
+                pid: thread.process(),
+                thread: is_known.then(|| thread.id(&profile.names)),
+                interpreter: thread.interpreter,
+                labels: shown.to_vec(),
+            });
+            tracks.len() - 1
         });
+        merged |= track + 1 < tracks.len();
+        numbers[row] = Some(track);
     }
     let stacks = WeightedStacks {
         title: title.to_owned(),
         values: metrics.iter().map(|metric| metric.of.clone()).collect(),
         tracks,
+        main: metrics.iter().position(|metric| *metric == profile.default_metric()).unwrap_or(0),
         interval_us: profile.interval_us(),
         duration_us: profile.duration_us(),
         names: std::mem::take(&mut profile.names),
@@ -89,6 +111,9 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
                 builder.add(track, row.stack, &values);
             }
         }
+    }
+    if merged && !builder.is_in_order() {
+        builder.merge_entries();
     }
     builder.finish()
 }

@@ -107,7 +107,7 @@ impl<'a, W: Write> Writer<'a, W> {
         let kernel = self.text(fresh(), "kernel")?;
         for (index, thread) in profile.threads.iter().enumerate().filter(|(index, _)| (self.wanted)(*index)) {
             let id = self.text(fresh(), &thread.id(&profile.names))?;
-            let group = self.text(fresh(), &format!("process {}", thread.pid))?;
+            let group = self.text(fresh(), &format!("process {}", thread.process().unwrap_or(0)))?;
             let parent = match thread.interpreter {
                 Some(interpreter) => self.text(fresh(), &format!("interpreter {interpreter}"))?,
                 None => 0,

@@ -1,0 +1,359 @@
+//! Loads a profile: the tables first, then the samples, each of which appends or finds its stack once.
+
+use super::tables::{Location, Tables};
+use super::wire::{Field, Fields, Value};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use crate::input::frames::raw_thread_id;
+use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
+use crate::model::names::{NameId, Names};
+use crate::model::profile::{
+    EqualStacks, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread, SampleLabel, StackId, ThreadId, Unit,
+    ValueType, Values,
+};
+use rustc_hash::FxHashMap;
+use std::ops::{ControlFlow, Range};
+
+/// Loads a profile. It has no samples in the order of time, even if they are asked for: the file has sums.
+///
+/// # Errors
+/// When the file has no field of a profile, or the profile takes more memory than it may.
+pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    load_in_parts(bytes, options, Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) })
+}
+
+/// Loads a profile in parts, which end where a sample does.
+///
+/// # Errors
+/// As for [`load()`].
+pub fn load_in_parts(bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
+    let (tables, cut) = Tables::read(bytes, options.progress);
+    if tables.counts.iter().all(|count| *count == 0) {
+        return Err(super::records::nothing_read(cut));
+    }
+    let mut loader = Loader::new(&tables, bytes.len() as u64, parts);
+    loader.describe();
+    let found = damage(loader.samples(bytes, cut.as_ref(), options))?;
+    Ok(LoadedProfile { profile: loader.builder.finish(), damage: found.or(cut) })
+}
+
+struct Loader<'t, 'a, 'p> {
+    tables: &'t Tables<'a>,
+    builder: ProfileBuilder,
+    parts: Parts<'p>,
+    /// The part ends with the sample in which its stacks and their sums become more than this.
+    full: usize,
+    /// By string: its name, once it was asked for.
+    names: Vec<Option<NameId>>,
+    /// By row of the locations: its frames, outermost first, once they were asked for.
+    places: Vec<Option<Range<u32>>>,
+    frames: Vec<FrameId>,
+    /// Threads by the bytes of their labels.
+    threads: FxHashMap<&'a [u8], ThreadId>,
+    /// The frame of locations that the file does not have.
+    unresolved: Option<FrameId>,
+    /// Frames that the stacks to come may have beyond one for each location.
+    inlined: u64,
+    sample: Sample<'a>,
+}
+
+/// The sample that is being read, in memory that is used again.
+#[derive(Default)]
+struct Sample<'a> {
+    locations: Vec<u64>,
+    values: Vec<i64>,
+    labels: Vec<Cursor<'a>>,
+    stack: Vec<FrameId>,
+}
+
+/// Inlined frames that a file may repeat in its stacks for each of its bytes, and in any case: a few bytes of a sample can refer to
+/// a location with thousands of inlined functions.
+const INLINED: (u64, u64) = (4, 1 << 20);
+
+impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
+    fn new(tables: &'t Tables<'a>, length: u64, parts: Parts<'p>) -> Self {
+        Self {
+            tables,
+            builder: ProfileBuilder::new(false),
+            full: parts.size,
+            parts,
+            names: vec![None; tables.strings.len()],
+            places: vec![None; tables.locations.rows.len()],
+            frames: Vec::new(),
+            threads: FxHashMap::default(),
+            unresolved: None,
+            inlined: length.saturating_mul(INLINED.0).saturating_add(INLINED.1),
+            sample: Sample::default(),
+        }
+    }
+
+    /// Says what was measured, and all that the file says of itself.
+    fn describe(&mut self) {
+        let tables = self.tables;
+        let value_type =
+            |&(name, unit): &(u64, u64)| ValueType { name: tables.text(name).into(), unit: Unit::named(&tables.text(unit)) };
+        let mut types: Vec<ValueType> = tables.types.iter().map(value_type).collect();
+        let main = types.iter().position(|of| tables.default_type != 0 && *of.name == *tables.text(tables.default_type));
+        let main = main.unwrap_or(types.len().saturating_sub(1));
+        if types.is_empty() {
+            types.push(ValueType { name: "samples".into(), unit: Unit::Count });
+        }
+        self.builder.set_value_types(types, main);
+        for (key, value) in tables.metadata() {
+            self.builder.metadata(key.as_bytes(), value.as_bytes());
+        }
+    }
+
+    /// Reads the samples up to where the tables were cut.
+    fn samples(&mut self, bytes: &'a [u8], cut: Option<&Error>, options: ProfileOptions<'_>) -> Result<()> {
+        let end = cut.and_then(Error::offset).unwrap_or(u64::MAX);
+        for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
+            let Ok(field) = field else { break };
+            if number % 4096 == 0 {
+                (options.progress)((bytes.len() as u64 / 2).saturating_add(field.offset / 2));
+            }
+            if field.offset >= end && field.number != 2 {
+                break;
+            }
+            let (2, Value::Bytes(_)) = (field.number, field.value) else { continue };
+            self.sample(field)?;
+            options.memory.check(field.offset, &self.builder, 0)?;
+            if self.is_full() && self.end_part().is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn is_full(&mut self) -> bool {
+        let profile = self.builder.profile();
+        profile.stacks.len().saturating_add(profile.aggregate.len()) > self.full
+    }
+
+    fn end_part(&mut self) -> ControlFlow<()> {
+        (self.parts.take)(self.builder.profile())?;
+        // Writers of profiles add up samples with equal stacks, so that hardly a stack comes again.
+        self.builder.forget_stacks(EqualStacks::MayRepeat);
+        let profile = self.builder.profile();
+        let anew = profile.threads.len().saturating_add(profile.frames.len());
+        self.full = anew.max(self.parts.size / 16);
+        ControlFlow::Continue(())
+    }
+
+    fn sample(&mut self, field: Field<'a>) -> Result<()> {
+        let mut sample = std::mem::take(&mut self.sample);
+        let read = sample.read(field);
+        if read.is_ok() {
+            let thread = self.thread(&sample);
+            self.stack_of(&mut sample);
+            let stack = self.builder.push_all(StackId::EMPTY, &sample.stack);
+            self.builder.count_cut();
+            // Missing values are 0, and more values than types mean nothing.
+            sample.values.resize(self.tables.types.len().max(1), 0);
+            self.builder.add(thread, stack, &Values::of_types(1, &sample.values));
+        }
+        self.sample = sample;
+        read
+    }
+
+    /// Puts together the frames of a sample, outermost first.
+    fn stack_of(&mut self, sample: &mut Sample<'a>) {
+        sample.stack.clear();
+        for &id in sample.locations.iter().rev() {
+            let place = self.place(id);
+            let frames = place.start as usize..place.end as usize;
+            let inlined = (frames.len() as u64).saturating_sub(1);
+            let all = self.frames.get(frames).unwrap_or_default();
+            match self.inlined.checked_sub(inlined) {
+                Some(left) => {
+                    self.inlined = left;
+                    sample.stack.extend_from_slice(all);
+                }
+                // What was inlined is cut; the function itself stays.
+                None => {
+                    sample.stack.extend(all.first());
+                    let deep = &mut self.builder.notes().deep;
+                    *deep = deep.saturating_add(1);
+                }
+            }
+        }
+    }
+
+    /// Where the frames of a location are.
+    fn place(&mut self, id: u64) -> Range<u32> {
+        let tables = self.tables;
+        let row = tables.locations.row(id);
+        if let Some(Some(known)) = row.and_then(|row| self.places.get(row)) {
+            return known.clone();
+        }
+        let start = self.frames.len() as u32;
+        match row.and_then(|row| tables.locations.rows.get(row)) {
+            Some(location) => self.push_location(location),
+            None => {
+                let notes = self.builder.notes();
+                notes.unresolved = notes.unresolved.saturating_add(1);
+                let frame = self.unresolved_frame();
+                self.frames.push(frame);
+            }
+        }
+        let place = start..self.frames.len() as u32;
+        match row.and_then(|row| self.places.get_mut(row)) {
+            Some(known) => *known = Some(place.clone()),
+            // Ids that do not exist share one frame.
+            None => {
+                self.frames.truncate(start as usize);
+                let frame = self.unresolved_frame();
+                let at = self.frames.iter().position(|known| *known == frame).unwrap_or_else(|| {
+                    self.frames.push(frame);
+                    self.frames.len().saturating_sub(1)
+                }) as u32;
+                return at..at.saturating_add(1);
+            }
+        }
+        place
+    }
+
+    fn unresolved_frame(&mut self) -> FrameId {
+        let builder = &mut self.builder;
+        *self.unresolved.get_or_insert_with(|| {
+            let function = builder.name(b"<unresolved>");
+            builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind: FrameKind::Native })
+        })
+    }
+
+    fn push_location(&mut self, location: &Location) {
+        let tables = self.tables;
+        let lines = tables.lines(location);
+        if lines.is_empty() {
+            let frame = self.unsymbolized(location);
+            self.frames.push(frame);
+        }
+        // The last line is the function itself, those before it were inlined into the next one.
+        for line in lines.iter().rev() {
+            let frame = match tables.functions.get(line.function) {
+                Some(function) => {
+                    let name = if tables.string(function.name).is_some_and(|name| !name.is_empty()) {
+                        function.name
+                    } else {
+                        function.system_name
+                    };
+                    let (function, file) = (self.name(name), self.name(function.file));
+                    let line = self.builder.line(line.line.max(0).into());
+                    self.builder.frame(ProfileFrame { function, file, line, kind: FrameKind::Code })
+                }
+                None => {
+                    let unresolved = &mut self.builder.notes().unresolved;
+                    *unresolved = unresolved.saturating_add(1);
+                    self.unresolved_frame()
+                }
+            };
+            self.frames.push(frame);
+        }
+    }
+
+    /// A location without functions: the name of its program or library, or its address.
+    fn unsymbolized(&mut self, location: &Location) -> FrameId {
+        let file = self.tables.mappings.get(location.mapping).and_then(|mapping| self.tables.string(mapping.file));
+        let (function, file) = match file.filter(|file| !file.is_empty()) {
+            Some(file) => {
+                let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
+                (self.builder.name(&[b"[", name, b"]"].concat()), self.builder.name(file))
+            }
+            None => (self.builder.name(format!("{:#x}", location.address).as_bytes()), Names::EMPTY),
+        };
+        self.builder.frame(ProfileFrame { function, file, line: 0, kind: FrameKind::Native })
+    }
+
+    /// The name of a string; empty if there is none.
+    fn name(&mut self, string: u64) -> NameId {
+        let Some(text) = self.tables.string(string) else {
+            let unresolved = &mut self.builder.notes().unresolved;
+            *unresolved = unresolved.saturating_add(1);
+            return Names::EMPTY;
+        };
+        let row = usize::try_from(string).unwrap_or(usize::MAX);
+        match self.names.get_mut(row) {
+            Some(Some(known)) => *known,
+            Some(name) => *name.insert(self.builder.name(text)),
+            None => Names::EMPTY,
+        }
+    }
+
+    /// The thread of a sample, by its labels.
+    fn thread(&mut self, sample: &Sample<'a>) -> ThreadId {
+        // Equal bytes are equal labels; nearly always there is one label or none.
+        if let [only] = sample.labels.as_slice()
+            && let Some(&known) = self.threads.get(only.rest())
+        {
+            return known;
+        }
+        let mut labels: Vec<SampleLabel> = sample.labels.iter().filter_map(|&label| self.label(label)).collect();
+        labels.sort_unstable();
+        let (mut pid, mut name) = (None, None);
+        for SampleLabel { key, value } in &labels {
+            let (key, value) = (self.builder.text(*key), *value);
+            match (key, value) {
+                ("pid" | "process_id", LabelValue::Number(number, _)) => pid = Some(i128::from(number)),
+                ("thread" | "thread_name" | "thread name", _) => name = Some(value),
+                ("thread id" | "thread_id" | "tid", _) if name.is_none() => name = Some(value),
+                _ => {}
+            }
+        }
+        let name = match name {
+            Some(LabelValue::Text(name)) if pid.is_some() => {
+                // As Austin has ids.
+                let id = raw_thread_id(self.builder.text(name).as_bytes());
+                id.map_or(name, |id| self.builder.name(id.as_bytes()))
+            }
+            Some(LabelValue::Text(name)) => name,
+            Some(LabelValue::Number(id, _)) if pid.is_some() => self.builder.name(format!("{id:x}").as_bytes()),
+            Some(LabelValue::Number(id, _)) => self.builder.name(id.to_string().as_bytes()),
+            None => Names::EMPTY,
+        };
+        let labels = self.builder.labels(&labels);
+        let pid = pid.unwrap_or(ProfileThread::NO_PROCESS);
+        let thread = self.builder.labelled_thread(ProfileThread { pid, interpreter: None, name, labels });
+        if let [only] = sample.labels.as_slice() {
+            self.threads.insert(only.rest(), thread);
+        }
+        thread
+    }
+
+    fn label(&mut self, label: Cursor<'a>) -> Option<SampleLabel> {
+        let (mut key, mut text, mut number, mut unit) = (0, 0, 0, 0);
+        for field in Fields(label) {
+            match field.ok()? {
+                Field { number: 1, value, .. } => key = value.number(),
+                Field { number: 2, value, .. } => text = value.number(),
+                Field { number: 3, value, .. } => number = value.number() as i64,
+                Field { number: 4, value, .. } => unit = value.number(),
+                _ => {}
+            }
+        }
+        let key = self.name(key);
+        let value = match text {
+            0 => LabelValue::Number(number, self.name(unit)),
+            _ => LabelValue::Text(self.name(text)),
+        };
+        Some(SampleLabel { key, value })
+    }
+}
+
+impl<'a> Sample<'a> {
+    #[inline]
+    fn read(&mut self, field: Field<'a>) -> Result<()> {
+        self.locations.clear();
+        self.values.clear();
+        self.labels.clear();
+        for field in field.value.fields() {
+            let Field { number, value, .. } = field?;
+            match (number, value) {
+                (1, _) => value.each(|id| self.locations.push(id))?,
+                (2, _) => value.each(|value| self.values.push(value as i64))?,
+                (3, Value::Bytes(label)) => self.labels.push(label),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}

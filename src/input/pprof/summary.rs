@@ -1,0 +1,71 @@
+//! What `info` says of a profile.
+
+use super::load::load_in_parts;
+use super::records::RECORD_NAMES;
+use super::tables::Tables;
+use crate::error::Result;
+use crate::input::info::Info;
+use crate::input::load::{Parts, ProfileOptions};
+use crate::input::profile_info::{OwnSums, profile_info_of};
+use crate::input::read::ReadOptions;
+use crate::model::profile::Profile;
+use std::ops::ControlFlow;
+
+/// Summarizes a profile.
+///
+/// # Errors
+/// When the file has no field of a profile.
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let (tables, _) = Tables::read(bytes, &|_| {});
+    let options = ProfileOptions { progress: options.progress, ..ProfileOptions::default() };
+    let mut own = OwnSums::default();
+    let mut take = |part: &mut Profile| {
+        own.add(part);
+        ControlFlow::Continue(())
+    };
+    let loaded = load_in_parts(bytes, options, Parts { size: Parts::SIZE, take: &mut take })?;
+    own.add(&loaded.profile);
+    let mut info = Info::new(&super::SPEC, "");
+    info.set_damage(loaded.damage);
+    for (key, value) in tables.metadata() {
+        info.add_metadata(key, value);
+    }
+    for (name, count) in RECORD_NAMES.iter().zip(tables.counts).filter(|(_, count)| *count > 0) {
+        info.records.add(name, count);
+    }
+    let bare = tables.locations.rows.iter().filter(|location| tables.lines(location).is_empty()).count();
+    let notes = &loaded.profile.notes;
+    for (count, what) in [
+        (bare as u64, "locations have no functions; they are shown by their library or address"),
+        (notes.unresolved, "references to functions, locations or strings that are not in the file"),
+        (notes.replaced, "names are not UTF-8; invalid bytes become U+FFFD"),
+    ] {
+        if count > 0 {
+            info.warnings.push(format!("{count} {what}"));
+        }
+    }
+    info.profile = Some(profile_info_of(&loaded.profile, Some(loaded.profile.mode), &own));
+    Ok(info)
+}
+
+impl Tables<'_> {
+    /// What the file says of itself.
+    pub(super) fn metadata(&self) -> Vec<(&'static str, String)> {
+        let mut all: Vec<(&'static str, String)> = self.comments.iter().map(|&comment| ("comment", self.text(comment))).collect();
+        if let Some((name, unit)) = self.period_type {
+            all.push(("period_type", format!("{} {}", self.text(name), self.text(unit))));
+        }
+        for (key, number) in [("period", self.period), ("time_nanos", self.time_nanos), ("duration_nanos", self.duration_nanos)] {
+            all.extend((number != 0).then(|| (key, number.to_string())));
+        }
+        for (key, string) in [
+            ("default_sample_type", self.default_type),
+            ("doc_url", self.doc_url),
+            ("drop_frames", self.drop_frames),
+            ("keep_frames", self.keep_frames),
+        ] {
+            all.extend((string != 0).then(|| (key, self.text(string))));
+        }
+        all
+    }
+}

@@ -1,0 +1,227 @@
+//! The tables of a profile, which its samples refer to.
+
+use super::wire::{Field, Fields, Value};
+use crate::bytes::Cursor;
+use crate::error::{Error, Result};
+use rustc_hash::FxHashMap;
+use std::num::Saturating;
+
+/// All but the samples.
+#[derive(Debug, Default)]
+pub(super) struct Tables<'a> {
+    /// Type and unit: numbers of strings.
+    pub(super) types: Vec<(u64, u64)>,
+    pub(super) strings: Vec<&'a [u8]>,
+    pub(super) functions: Table<Function>,
+    pub(super) mappings: Table<Mapping>,
+    pub(super) locations: Table<Location>,
+    lines: Vec<Line>,
+    /// Numbers of strings.
+    pub(super) comments: Vec<u64>,
+    pub(super) period_type: Option<(u64, u64)>,
+    pub(super) period: i64,
+    pub(super) time_nanos: i64,
+    pub(super) duration_nanos: i64,
+    pub(super) default_type: u64,
+    pub(super) doc_url: u64,
+    pub(super) drop_frames: u64,
+    pub(super) keep_frames: u64,
+    pub(super) samples: u64,
+    /// How many fields of each number, as records have names.
+    pub(super) counts: [u64; 16],
+    /// Ids that were given to more than one row, or 0.
+    pub(super) bad_ids: Saturating<u64>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Function {
+    pub(super) name: u64,
+    pub(super) system_name: u64,
+    pub(super) file: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Mapping {
+    pub(super) file: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Location {
+    pub(super) mapping: u64,
+    pub(super) address: u64,
+    /// Where its lines are.
+    lines: (usize, usize),
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Line {
+    pub(super) function: u64,
+    pub(super) line: i64,
+}
+
+/// Rows by ids, which usually are 1, 2, 3 and so on.
+#[derive(Debug)]
+pub(super) struct Table<T> {
+    pub(super) rows: Vec<T>,
+    /// The rows of all ids, once there is one that is not one more than its row.
+    by_id: Option<FxHashMap<u64, usize>>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), by_id: None }
+    }
+}
+
+impl<T> Table<T> {
+    /// Adds a row, and says whether its id is new and not 0. The first row of an id counts.
+    fn add(&mut self, id: u64, row: T) -> bool {
+        let at = self.rows.len();
+        self.rows.push(row);
+        if self.by_id.is_none() && id == (at as u64).wrapping_add(1) {
+            return true;
+        }
+        let by_id = self.by_id.get_or_insert_with(|| (1u64..).zip(0..at).collect());
+        let mut is_new = false;
+        by_id.entry(id).or_insert_with(|| {
+            is_new = true;
+            at
+        });
+        is_new && id != 0
+    }
+
+    /// The row of an id.
+    #[inline]
+    pub(super) fn row(&self, id: u64) -> Option<usize> {
+        match &self.by_id {
+            Some(by_id) => by_id.get(&id).copied(),
+            None => usize::try_from(id.checked_sub(1)?).ok().filter(|row| *row < self.rows.len()),
+        }
+    }
+
+    #[inline]
+    pub(super) fn get(&self, id: u64) -> Option<&T> {
+        self.rows.get(self.row(id)?)
+    }
+}
+
+impl<'a> Tables<'a> {
+    /// Reads the tables of a file up to its first damage.
+    pub(super) fn read(bytes: &'a [u8], progress: &dyn Fn(u64)) -> (Self, Option<Error>) {
+        let mut tables = Self::default();
+        for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
+            let read = field.and_then(|field| {
+                if number % 65536 == 0 {
+                    progress(field.offset / 2);
+                }
+                tables.field(field)
+            });
+            if let Err(error) = read {
+                return (tables, Some(error));
+            }
+        }
+        (tables, None)
+    }
+
+    fn field(&mut self, field: Field<'a>) -> Result<()> {
+        let Field { number, value, .. } = field;
+        if let Some(count) = usize::try_from(number.saturating_sub(1).min(15)).ok().and_then(|index| self.counts.get_mut(index)) {
+            *count = count.saturating_add(1);
+        }
+        match (number, value) {
+            (1, Value::Bytes(_)) => self.types.push(value_type(value)?),
+            (2, Value::Bytes(_)) => self.samples = self.samples.saturating_add(1),
+            (3, Value::Bytes(_)) => {
+                let (mut id, mut mapping) = (0, Mapping::default());
+                for field in value.fields() {
+                    match field? {
+                        Field { number: 1, value, .. } => id = value.number(),
+                        Field { number: 5, value, .. } => mapping.file = value.number(),
+                        _ => {}
+                    }
+                }
+                self.bad_ids += u64::from(!self.mappings.add(id, mapping));
+            }
+            (4, Value::Bytes(_)) => self.location(value)?,
+            (5, Value::Bytes(_)) => {
+                let (mut id, mut function) = (0, Function::default());
+                for field in value.fields() {
+                    match field? {
+                        Field { number: 1, value, .. } => id = value.number(),
+                        Field { number: 2, value, .. } => function.name = value.number(),
+                        Field { number: 3, value, .. } => function.system_name = value.number(),
+                        Field { number: 4, value, .. } => function.file = value.number(),
+                        _ => {}
+                    }
+                }
+                self.bad_ids += u64::from(!self.functions.add(id, function));
+            }
+            (6, Value::Bytes(text)) => self.strings.push(text.rest()),
+            (7, _) => self.drop_frames = value.number(),
+            (8, _) => self.keep_frames = value.number(),
+            (9, _) => self.time_nanos = value.number() as i64,
+            (10, _) => self.duration_nanos = value.number() as i64,
+            (11, Value::Bytes(_)) => self.period_type = Some(value_type(value)?),
+            (12, _) => self.period = value.number() as i64,
+            (13, _) => value.each(|number| self.comments.push(number))?,
+            (14, _) => self.default_type = value.number(),
+            (15, _) => self.doc_url = value.number(),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn location(&mut self, value: Value<'a>) -> Result<()> {
+        let first = self.lines.len();
+        let (mut id, mut location) = (0, Location::default());
+        for field in value.fields() {
+            match field? {
+                Field { number: 1, value, .. } => id = value.number(),
+                Field { number: 2, value, .. } => location.mapping = value.number(),
+                Field { number: 3, value, .. } => location.address = value.number(),
+                Field { number: 4, value, .. } => {
+                    let mut line = Line::default();
+                    for field in value.fields() {
+                        match field? {
+                            Field { number: 1, value, .. } => line.function = value.number(),
+                            Field { number: 2, value, .. } => line.line = value.number() as i64,
+                            _ => {}
+                        }
+                    }
+                    self.lines.push(line);
+                }
+                _ => {}
+            }
+        }
+        location.lines = (first, self.lines.len());
+        self.bad_ids += u64::from(!self.locations.add(id, location));
+        Ok(())
+    }
+
+    /// The lines of a location, innermost first.
+    pub(super) fn lines(&self, location: &Location) -> &[Line] {
+        self.lines.get(location.lines.0..location.lines.1).unwrap_or_default()
+    }
+
+    /// A string by its number; `None` if there is none.
+    pub(super) fn string(&self, number: u64) -> Option<&'a [u8]> {
+        self.strings.get(usize::try_from(number).ok()?).copied()
+    }
+
+    /// A string for people: empty if there is none.
+    pub(super) fn text(&self, number: u64) -> String {
+        String::from_utf8_lossy(self.string(number).unwrap_or_default()).into_owned()
+    }
+}
+
+fn value_type(value: Value<'_>) -> Result<(u64, u64)> {
+    let (mut name, mut unit) = (0, 0);
+    for field in value.fields() {
+        match field? {
+            Field { number: 1, value, .. } => name = value.number(),
+            Field { number: 2, value, .. } => unit = value.number(),
+            _ => {}
+        }
+    }
+    Ok((name, unit))
+}

@@ -1,0 +1,228 @@
+//! The pprof reader against `go tool pprof`, in every order and packing, and against damage.
+
+mod support;
+
+use dumptool::analysis::profile::{FrameBy, Selected, TopBy, top};
+use dumptool::input::load::{LoadedProfile, Parts, ProfileOptions};
+use dumptool::input::{self, Format};
+use dumptool::model::profile::{Metric, Profile};
+use dumptool::model::stacks::{Selection, of_profile};
+use dumptool::output;
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use support::{broken, fixture, info, json, read, records};
+
+fn load(bytes: &[u8]) -> Profile {
+    let LoadedProfile { profile, damage, .. } = input::load_profile(Format::Pprof, bytes, ProfileOptions::default()).unwrap();
+    assert!(damage.is_none(), "{damage:?}");
+    profile
+}
+
+/// Own and total sums of each function by its name alone, as pprof has them.
+fn functions(profile: &Profile, metric: &Metric) -> BTreeMap<String, (i64, i64)> {
+    let mut functions = BTreeMap::<_, (i64, i64)>::new();
+    for row in top(&Selected::of(profile, &Selection::default()), TopBy::Frames(FrameBy::Function)).rows {
+        let sums = functions.entry(row.label.name.to_string()).or_default();
+        sums.0 += row.sums.own.get(metric);
+        sums.1 += row.sums.total.get(metric);
+    }
+    functions
+}
+
+fn files() -> Vec<PathBuf> {
+    let folders = [Some(fixture("pprof")), support::corpus("pprof")];
+    let files = folders.into_iter().flatten().flat_map(|folder| support::files(&folder));
+    files.filter(|file| file.to_string_lossy().contains(".pb")).collect()
+}
+
+/// What a row of `go tool pprof -top` begins with: `44000000ns`.
+fn number(text: &str) -> i64 {
+    text.trim_end_matches(|c: char| c.is_alphabetic()).parse().unwrap()
+}
+
+#[test]
+fn sums_flat_and_cum_are_those_of_go_tool_pprof() {
+    let mut compared = 0;
+    for file in files() {
+        let at = file.display();
+        let truth = json(&PathBuf::from(file.to_str().unwrap().split(".pb").next().unwrap().to_owned() + ".truth.json"));
+        let bytes = read(&file);
+        let (profile, info) = (load(&bytes), info(Format::Pprof, &bytes));
+        let metrics = profile.metrics_in_order();
+        let names: Vec<_> = metrics.iter().map(|metric| format!("{}/{}", metric.name(), metric.unit().name())).collect();
+        assert_eq!(serde_json::json!(names), truth["sample_types"], "{at}");
+        let sums: Vec<_> = metrics.iter().map(|metric| profile.total.get(metric)).collect();
+        assert_eq!(serde_json::json!(sums), truth["sums"], "{at}");
+        assert_eq!(info["records"]["sample"], truth["samples"], "{at}");
+        assert_eq!(info["records"]["location"], truth["locations"], "{at}");
+        let of_info: Vec<_> = info["profile"]["metrics"].as_array().unwrap().iter().map(|metric| &metric["total"]).collect();
+        assert_eq!(serde_json::json!(of_info), truth["sums"], "{at}");
+        let default = match truth["default"].as_array().unwrap().first() {
+            Some(default) => default.as_str().unwrap().split('/').next().unwrap().to_owned(),
+            None => metrics.last().unwrap().name().to_owned(),
+        };
+        assert_eq!(profile.default_metric().name(), default, "{at}");
+        for (metric, name) in metrics.iter().zip(&names) {
+            let ours = functions(&profile, metric);
+            for row in truth["top"][name].as_array().unwrap() {
+                let function = row[0].as_str().unwrap();
+                let function = function.trim_end_matches(" (inline)").trim_end_matches(" (partial-inline)");
+                // What pprof calls unknown is shown by its address.
+                if function == "<unknown>" {
+                    continue;
+                }
+                let expected = (number(row[1].as_str().unwrap()), number(row[2].as_str().unwrap()));
+                assert_eq!(ours.get(function), Some(&expected), "{function} in {at}, {name}");
+                compared += 1;
+            }
+        }
+        assert_eq!(broken(Format::Pprof, &bytes), [""; 0], "{at}");
+        assert_eq!(dumptool::detect::detect(&bytes).unwrap(), Format::Pprof, "{at}");
+    }
+    assert!(compared > 100);
+}
+
+#[test]
+fn order_and_packing_change_nothing() {
+    let rows = |name: &str| {
+        let profile = load(&read(&fixture(&format!("pprof/{name}"))));
+        profile.metrics_in_order().iter().map(|metric| functions(&profile, metric)).collect::<Vec<_>>()
+    };
+    let expected = rows("synth-inline.pb.gz");
+    assert_eq!(rows("synth-unpacked.pb.gz"), expected);
+    assert_eq!(rows("synth-plain.pb"), expected);
+}
+
+#[test]
+fn labels_select_samples() {
+    let profile = load(&read(&fixture("pprof/synth-inline.pb.gz")));
+    let sum = |key: &str, value: &str| {
+        let selection = Selection { labels: vec![(key.to_owned(), value.to_owned())], ..Selection::default() };
+        Selected::of(&profile, &selection).total.get(&profile.default_metric())
+    };
+    assert_eq!(sum("thread", "worker 1"), 12 + 70 + 20);
+    assert_eq!(sum("pid", "4242"), 90);
+    assert_eq!([sum("bytes", "100"), sum("bytes", "100 bytes"), sum("bytes", "101")], [12, 12, 0]);
+    let selection = Selection { tag: Some("thread".to_owned()), ..Selection::default() };
+    let rows = top(&Selected::of(&profile, &selection), TopBy::Tag).rows;
+    let rows: Vec<_> = rows.iter().map(|row| (&*row.label.name, row.sums.total.get(&profile.default_metric()))).collect();
+    assert_eq!(rows, [("worker 1", 102), ("worker 2", 5), ("<no thread>", 13)]);
+}
+
+/// Writes a profile as pprof and reads it again.
+fn again(profile: &Profile) -> Profile {
+    let selection = Selection { metrics: profile.metrics_in_order(), keep_labels: true, ..Selection::default() };
+    let mut out = Vec::new();
+    output::pprof::write(&of_profile(profile.clone(), "profile", &selection), &mut out).unwrap();
+    load(&out)
+}
+
+/// The sums of each stack with its labels, in words.
+fn in_words(profile: &Profile) -> BTreeMap<(Vec<String>, Vec<String>), Vec<i64>> {
+    let mut words = BTreeMap::new();
+    for row in profile.aggregate.iter() {
+        let frames = profile.stacks.frames(row.stack).map(|id| {
+            let frame = profile.frame(id);
+            format!("{} {}:{}", profile.function_name(id), profile.names.text(frame.file), frame.line)
+        });
+        // The writer has a frame for stacks without frames.
+        let frames = frames.filter(|frame| !frame.starts_with("<no frames>")).collect();
+        let labels = profile.labels_of(profile.thread(row.thread)).iter();
+        let labels = labels.map(|label| format!("{}={}", profile.names.text(label.key), label.value.show(&profile.names)));
+        let sums: &mut Vec<i64> = words.entry((labels.collect(), frames)).or_default();
+        let values = profile.metrics_in_order();
+        sums.resize(values.len(), 0);
+        sums.iter_mut().zip(&values).for_each(|(sum, metric)| *sum += row.values.get(metric));
+    }
+    words.retain(|_, sums| sums.iter().any(|sum| *sum != 0));
+    words
+}
+
+#[test]
+fn written_and_read_again_it_is_the_same_profile() {
+    for file in files() {
+        let profile = load(&read(&file));
+        let again = again(&profile);
+        assert_eq!(in_words(&again), in_words(&profile), "{}", file.display());
+        assert_eq!((again.value_types, again.default_value), (profile.value_types, profile.default_value), "{}", file.display());
+    }
+}
+
+#[test]
+fn parts_add_up_to_the_whole() {
+    let bytes = read(&fixture("pprof/go127-heap.pb.gz"));
+    let whole = load(&bytes);
+    for size in [0, 20, 1000] {
+        let mut sum = dumptool::model::profile::Values::default();
+        let mut parts = 0;
+        let mut take = |part: &mut Profile| {
+            part.aggregate.iter().for_each(|row| sum.add(&row.values));
+            parts += 1;
+            ControlFlow::Continue(())
+        };
+        let parts_of = Parts::new(&mut take).size(size);
+        let last = input::load_profile_in_parts(Format::Pprof, &bytes, ProfileOptions::default(), parts_of).unwrap().profile;
+        last.aggregate.iter().for_each(|row| sum.add(&row.values));
+        assert_eq!((&sum, &last.total), (&whole.total, &whole.total), "{size}");
+        assert!(parts > 0 || size == 1000, "{size}");
+    }
+}
+
+#[test]
+fn a_cut_file_gives_what_it_has() {
+    let bytes = read(&fixture("pprof/go127-mutex.pb.gz"));
+    for cut in 0..bytes.len() {
+        let (shown, error) = records(Format::Pprof, &bytes[..cut]);
+        let Ok(loaded) = input::load_profile(Format::Pprof, &bytes[..cut], ProfileOptions::default()) else {
+            assert_eq!(shown.len(), 0, "{cut}");
+            continue;
+        };
+        let samples = shown.iter().filter(|record| record["record"] == "sample").count() as u64;
+        assert_eq!(loaded.profile.total.samples(), samples, "{cut}");
+        assert_eq!(loaded.damage.and_then(|damage| damage.offset()), error.and_then(|error| error.offset()), "{cut}");
+    }
+}
+
+#[test]
+fn damage_gives_errors_and_what_could_be_read() {
+    for name in ["synth-inline.pb.gz", "go127-cpu.pb.gz"] {
+        support::damage(Format::Pprof, &read(&fixture(&format!("pprof/{name}"))), 1000, 1000);
+    }
+}
+
+/// A message's field of bytes.
+fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
+    let mut field = vec![number << 3 | 2];
+    let mut length = bytes.len();
+    while length > 0x7f {
+        field.push(length as u8 | 0x80);
+        length >>= 7;
+    }
+    field.push(length as u8);
+    [&field, bytes].concat()
+}
+
+#[test]
+fn inlined_frames_of_a_hostile_file_are_bounded() {
+    // A location with 60 000 inlined functions, in samples of a few bytes.
+    let lines = field(4, &[8, 1]).repeat(60_000);
+    let mut bytes = [field(6, b""), field(1, &[]), field(5, &[8, 1]), field(4, &[&[8, 1], &lines[..]].concat())].concat();
+    for place in 2..100u8 {
+        bytes.extend(field(4, &[8, place, 24, place]));
+        bytes.extend(field(2, &[10, 2, 1, place, 16, 1]));
+    }
+    let profile = load(&bytes);
+    assert!(profile.stacks.len() < 6_000_000, "{}", profile.stacks.len());
+    assert!(profile.notes.deep > 0);
+    assert_eq!(profile.total.get(&profile.default_metric()), 98);
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        support::read_in_every_way(Format::Pprof, &bytes);
+        let _ = input::load_profile(Format::Pprof, &bytes, ProfileOptions::default());
+    }
+}
