@@ -54,6 +54,9 @@ fn a_page_about_a_heap_says_what_top_says() {
         assert_eq!(name(&data, &columns[0], 0), top["rows"][0]["name"], "{file}");
         assert_eq!(columns[columns.as_array().unwrap().len() - 1]["values"][0], top["rows"][0]["retained_bytes"], "{file}");
         assert_tree(&data["trees"][0]);
+        let suspects = json(&["top", "--suspects", file]);
+        let suspect = |suspects: &Value| suspects[0].as_object().map(|of| (of["bytes"].clone(), of["message"].clone()));
+        assert_eq!(suspect(&data["suspects"]), suspect(&suspects["suspects"]), "{file}");
     }
 }
 

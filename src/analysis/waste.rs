@@ -53,6 +53,18 @@ impl WasteKind {
         }
     }
 
+    /// The kind in words.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::DuplicateText => "equal texts",
+            Self::DuplicateArray => "equal arrays",
+            Self::EmptyCollection => "empty collections",
+            Self::SpareCapacity => "spare capacity",
+            Self::Zeros => "zeros",
+            Self::Boxed => "boxed numbers",
+        }
+    }
+
     /// How the bytes are computed.
     pub fn method(self) -> &'static str {
         match self {

@@ -72,18 +72,6 @@ fn columns(session: &Session) -> Columns<'_, Row> {
         .text("text", "TEXT", |row| row.text.as_deref())
 }
 
-/// What people call a kind.
-fn title(kind: WasteKind) -> &'static str {
-    match kind {
-        WasteKind::DuplicateText => "equal texts",
-        WasteKind::DuplicateArray => "equal arrays",
-        WasteKind::EmptyCollection => "empty collections",
-        WasteKind::SpareCapacity => "spare capacity",
-        WasteKind::Zeros => "zeros",
-        WasteKind::Boxed => "boxed numbers",
-    }
-}
-
 impl<'h, 'a> Report<'_, 'h, 'a> {
     fn heap(&self) -> &'h Heap<'a> {
         self.analysed.heap
@@ -152,13 +140,13 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
         for part in parts {
             let share = percent(self.share(part.bytes));
-            let title = format!("{:>10}  {share:>6}  {}: {}", size(part.bytes), title(part.kind), objects(part));
+            let title = format!("{:>10}  {share:>6}  {}: {}", size(part.bytes), part.kind.title(), objects(part));
             let method = self.session.terminal.dim(part.kind.method());
             text.push_str(&format!("\n{}\n{:20}{method}\n", self.session.terminal.bold(&title), ""));
             text.push_str(&self.table(part));
         }
         let titles = |kinds: &dyn Fn(&&WastePart) -> bool| {
-            let named: Vec<&str> = self.waste.parts.iter().filter(kinds).map(|part| title(part.kind)).collect();
+            let named: Vec<&str> = self.waste.parts.iter().filter(kinds).map(|part| part.kind.title()).collect();
             named.join(", ")
         };
         let (none, unknown) = (titles(&|part| part.known && part.bytes == 0), titles(&|part| !part.known && part.bytes == 0));

@@ -4,6 +4,7 @@ pub(crate) mod histogram;
 mod load;
 mod objects;
 pub(crate) mod path;
+pub(crate) mod suspects;
 pub(crate) mod value;
 
 pub(crate) use load::{damage, load, load_for, report_loaded, without_roots};

@@ -153,17 +153,33 @@ fn aligned(rows: &[[String; 6]]) -> String {
     text
 }
 
+/// The root and the steps of a path, each as a text; at most 30.
+pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Path) -> Vec<String> {
+    let sizes = |object| format!(" {}, retains {}", analysed.heap.id(object), session.size(analysed.retained(object)));
+    let mut parts = parts(analysed, path, sizes);
+    if parts.len() > MOST_LINES {
+        let left = parts.len() - MOST_LINES + 1;
+        parts.splice(MOST_LINES / 2..MOST_LINES / 2 + left, [format!("… {} more", count(left as u64))]);
+    }
+    parts
+}
+
+/// The root, then each step: its label and its object, with a text behind it.
+fn parts(analysed: &Analysed<'_, '_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> Vec<String> {
+    let (kind, root) = root_text(analysed.heap, path.origin);
+    let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];
+    for run in runs(analysed.heap, path) {
+        let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
+        let label = if run.label.is_empty() { String::new() } else { format!("{}{times} ", shown(&run.label)) };
+        parts.push(format!("{label}{}{}", analysed.describe(run.object), behind(run.object)));
+    }
+    parts
+}
+
 /// A path on one line: `static cache → _Map data_ → _List`. Long ones are cut in the middle.
 pub(crate) fn one_line(analysed: &Analysed<'_, '_>, path: &Path) -> String {
     const ENDS: usize = 3;
-    let heap = analysed.heap;
-    let (kind, root) = root_text(heap, path.origin);
-    let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];
-    for run in runs(heap, path) {
-        let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
-        let label = if run.label.is_empty() { String::new() } else { format!("{}{times} ", shown(&run.label)) };
-        parts.push(format!("{label}{}", analysed.describe(run.object)));
-    }
+    let mut parts = parts(analysed, path, |_| String::new());
     if parts.len() > 2 * ENDS + 2 {
         let left = parts.len() - 2 * ENDS - 1;
         parts.splice(ENDS + 1..=ENDS + left, [format!("… {} more …", count(left as u64))]);

@@ -1,13 +1,18 @@
 //! The page about a heap, or about two.
 
+use super::tables::{self, number};
 use super::{cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::diff::{changes, rise};
 use crate::analysis::dominator_stacks::{self, Counted};
-use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
+use crate::analysis::histogram::{GroupBy, Histogram, Scope};
 use crate::analysis::root_groups::RootGroups;
+use crate::analysis::suspects;
+use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
+use crate::analysis::waste::Waste;
 use crate::cli::args::ReportArgs;
 use crate::cli::heap::histogram::root_group_text;
+use crate::cli::heap::suspects::Suspects;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
@@ -16,7 +21,10 @@ use crate::cli::status::Status;
 use crate::input::load::Loaded;
 use crate::model::heap::{Heap, ObjectId};
 use crate::output::flamegraph::{FlamegraphOptions, FlamegraphWriter, Picture};
-use crate::output::report::{Report, ReportTable, ReportTree, Tile};
+use crate::output::report::{Report, ReportSuspect, ReportTable, ReportTree, Tile};
+
+/// Suspects that a page shows.
+const SUSPECTS: usize = 10;
 
 pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, session: &Session) -> anyhow::Result<(String, Status)> {
     // The older heap comes first, and leaves only its sums.
@@ -38,7 +46,7 @@ pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, sessio
     let analysed = Analysed::of(&loaded.heap);
     let (page, old_status) = match before {
         None => {
-            let one = One::of(&analysed);
+            let one = One::of(&analysed, session);
             let build = |lines| one.report(report(args, "heap", input, None, "bytes"), &loaded, input, lines);
             (fitting(args, build)?, Status::Done)
         }
@@ -60,21 +68,28 @@ struct One<'r, 'h, 'a> {
     roots: RootGroups,
     types: Histogram,
     by_root: Histogram,
+    suspects: Vec<ReportSuspect>,
+    threads: Threads,
+    waste: Waste,
 }
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
-    fn of(analysed: &'r Analysed<'h, 'a>) -> Self {
+    fn of(analysed: &'r Analysed<'h, 'a>, session: &Session) -> Self {
         let Analysed { heap, graph, tree, .. } = analysed;
         let roots = RootGroups::of(heap, graph);
         let by_root = Histogram::by_root(heap, tree, &roots);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        Self { analysed, roots, types, by_root }
+        let words = Suspects::new(analysed, session);
+        let (threads, waste) = rayon::join(|| Threads::of(heap, graph, false), || Waste::of(heap, tree));
+        let suspects = suspects::find(heap, tree).iter().take(SUSPECTS).map(|suspect| words.on_page(suspect)).collect();
+        Self { analysed, roots, types, by_root, suspects, threads, waste }
     }
 
     fn report(&self, mut report: Report, loaded: &Loaded<'_>, input: &Input, most: usize) -> Report {
         let Analysed { heap, tree, .. } = self.analysed;
         let total = &self.types.total;
         report.warnings = warnings(loaded);
+        report.suspects.clone_from(&self.suspects);
         let mut tile = |label, value| report.tiles.push(Tile { label, value });
         tile("live", size(total.bytes(), false));
         tile("live objects", count(total.count));
@@ -87,10 +102,13 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let lines = tree::lines(heap, tree, &self.roots, options);
         let owners = owners(&mut report, heap, &lines);
         report.trees.push(owners);
-        let types = table(&mut report, "Types", &self.types.rows, table_rows(most), |row| row.name.clone());
-        let roots =
-            table(&mut report, "Roots", &self.by_root.rows, table_rows(most), |row| root_group_text(&row.namespace, &row.name));
-        report.tables = vec![types, roots];
+        let types = tables::groups(&mut report, "Types", &self.types.rows, table_rows(most), |row| row.name.clone());
+        let roots = tables::groups(&mut report, "Roots", &self.by_root.rows, table_rows(most), |row| {
+            root_group_text(&row.namespace, &row.name)
+        });
+        let threads = tables::threads(&mut report, heap, &self.threads, table_rows(most));
+        let waste = tables::waste(&mut report, heap, &self.waste, table_rows(most));
+        report.tables = [Some(types), threads, waste, Some(roots)].into_iter().flatten().collect();
         let smallest = lines.iter().map(|line| line.total_bytes).min().unwrap_or(0);
         let shown = plural(lines.len() as u64, "line", "lines");
         report.notes.push(format!("The tree shows {shown}; the smallest retains {}.", size(smallest, false)));
@@ -139,30 +157,6 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
         TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
         TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_) => "",
     }
-}
-
-fn table(
-    report: &mut Report,
-    title: &str,
-    rows: &[HistogramRow],
-    most: usize,
-    name: impl Fn(&HistogramRow) -> String,
-) -> ReportTable {
-    let shown = &rows[..rows.len().min(most)];
-    let names: Vec<String> = shown.iter().map(name).collect();
-    let mut table = ReportTable::new(title, rows.len() as u64)
-        .names(report, "Name", names.iter().map(String::as_str))
-        .numbers("Count", "number", shown.iter().map(|row| number(row.sum.count)))
-        .numbers("Shallow", "bytes", shown.iter().map(|row| number(row.sum.shallow_bytes)));
-    if shown.iter().any(|row| row.sum.external_bytes > 0) {
-        table = table.numbers("External", "bytes", shown.iter().map(|row| number(row.sum.external_bytes)));
-    }
-    table.numbers("Retained", "bytes", shown.iter().map(|row| row.retained_bytes.and_then(number))).sorted()
-}
-
-/// A number in a table; those beyond 63 bits, which only damaged files have, are absent.
-fn number(value: u64) -> Option<i64> {
-    i64::try_from(value).ok()
 }
 
 /// The part of a heap that a comparison needs.

@@ -2,6 +2,7 @@
 
 mod heap;
 mod profile;
+mod tables;
 
 use super::args::{OutputFormat, ReportArgs};
 use super::destination::{Destination, is_stdout};

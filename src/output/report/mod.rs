@@ -51,7 +51,7 @@ pub struct Tile {
 }
 
 /// Something that deserves a look.
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub struct ReportSuspect {
     /// Its bytes.
     pub bytes: u64,

@@ -1,0 +1,71 @@
+//! Tables of a page about a heap.
+
+use crate::analysis::histogram::HistogramRow;
+use crate::analysis::threads::{Threads, program_functions};
+use crate::analysis::waste::Waste;
+use crate::cli::heap::type_name;
+use crate::cli::size::size;
+use crate::model::heap::Heap;
+use crate::output::report::{Report, ReportTable};
+
+/// Groups of objects.
+pub(super) fn groups(
+    report: &mut Report,
+    title: &str,
+    rows: &[HistogramRow],
+    most: usize,
+    name: impl Fn(&HistogramRow) -> String,
+) -> ReportTable {
+    let shown = &rows[..rows.len().min(most)];
+    let names: Vec<String> = shown.iter().map(name).collect();
+    let mut table = ReportTable::new(title, rows.len() as u64)
+        .names(report, "Name", names.iter().map(String::as_str))
+        .numbers("Count", "number", shown.iter().map(|row| number(row.sum.count)))
+        .numbers("Shallow", "bytes", shown.iter().map(|row| number(row.sum.shallow_bytes)));
+    if shown.iter().any(|row| row.sum.external_bytes > 0) {
+        table = table.numbers("External", "bytes", shown.iter().map(|row| number(row.sum.external_bytes)));
+    }
+    table.numbers("Retained", "bytes", shown.iter().map(|row| row.retained_bytes.and_then(number))).sorted()
+}
+
+/// A number in a table. Those beyond 63 bits, which only damaged files have, are absent.
+pub(super) fn number(value: u64) -> Option<i64> {
+    i64::try_from(value).ok()
+}
+
+/// Threads by their stacks. `None` if the dump has no threads.
+pub(super) fn threads(report: &mut Report, heap: &Heap<'_>, threads: &Threads, most: usize) -> Option<ReportTable> {
+    let shown = &threads.groups[..threads.groups.len().min(most)];
+    let first = |group: usize| &heap.threads[shown[group].threads[0] as usize];
+    let all = || 0..shown.len();
+    let kinds: Vec<&str> = all().map(|group| first(group).kind.name()).collect();
+    let states: Vec<&str> = all().map(|group| heap.names.text(first(group).state)).collect();
+    let calls = |(function, times): (&str, u32)| if times > 1 { format!("{function} ×{times}") } else { function.to_owned() };
+    let stack = |group| program_functions(heap, first(group)).into_iter().map(calls).collect::<Vec<_>>().join(" ← ");
+    let stacks: Vec<String> = all().map(stack).collect();
+    let table = ReportTable::new("Threads by stack", threads.groups.len() as u64)
+        .names(report, "Kind", kinds.into_iter())
+        .names(report, "State", states.into_iter())
+        .names(report, "Stack", stacks.iter().map(String::as_str))
+        .numbers("Threads", "number", shown.iter().map(|group| number(group.threads.len() as u64)))
+        .numbers("Retained", "bytes", shown.iter().map(|group| number(group.retained.bytes())))
+        .sorted();
+    (!shown.is_empty()).then_some(ReportTable { finds: None, ..table })
+}
+
+/// Memory that could be saved. `None` if there is none.
+pub(super) fn waste(report: &mut Report, heap: &Heap<'_>, waste: &Waste, most: usize) -> Option<ReportTable> {
+    let mut rows: Vec<_> = waste.parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part.kind, row))).collect();
+    rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.bytes));
+    let shown = &rows[..rows.len().min(most)];
+    let ids: Vec<String> = shown.iter().map(|(_, row)| heap.id(row.example)).collect();
+    let mut table = ReportTable::new("Waste", rows.len() as u64)
+        .names(report, "Type", shown.iter().map(|(_, row)| type_name(heap, row.of)))
+        .names(report, "Kind", shown.iter().map(|(kind, _)| kind.title()))
+        .names(report, "Example", ids.iter().map(String::as_str))
+        .numbers("Count", "number", shown.iter().map(|(_, row)| number(row.count)))
+        .numbers("Bytes", "bytes", shown.iter().map(|(_, row)| number(row.bytes)))
+        .sorted();
+    table.note = Some(format!("{} could be saved; `dumptool waste` says how each kind is computed.", size(waste.bytes(), false)));
+    (!shown.is_empty()).then_some(table)
+}
