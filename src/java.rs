@@ -19,6 +19,12 @@ pub enum FieldType {
 /// The name of the reference from an object to its class, where one is shown. Files have no such field.
 pub const CLASS: &str = "<class>";
 
+/// Returns the package of a class, which its name begins with: `java.util` for `java.util.HashMap$Node[]`. Empty if it has none.
+pub fn package_of(class: &str) -> &str {
+    let end = class.find(['$', '/', '[', '<', '+', '(', ' ']).unwrap_or(class.len());
+    class.get(..end).and_then(|name| name.rsplit_once('.')).map_or("", |(package, _)| package)
+}
+
 /// The types that arrays of primitive values have.
 pub const PRIMITIVES: [FieldType; 8] = [
     FieldType::Boolean,

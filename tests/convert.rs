@@ -16,7 +16,7 @@ fn histogram(heap: &Heap<'_>) -> BTreeMap<String, (u64, u64)> {
     for object in heap.objects() {
         let kind = heap.type_of(object);
         let (namespace, name) = (heap.names().text(kind.namespace), heap.names().text(kind.name));
-        let name = if namespace.is_empty() { name.to_owned() } else { format!("{namespace}.{name}") };
+        let name = if name.contains(namespace) { name.to_owned() } else { format!("{namespace}.{name}") };
         let entry = histogram.entry(name.replace('/', ".").trim_end_matches("[]").to_owned()).or_default();
         entry.0 += 1;
         entry.1 += heap.shallow_bytes(object);

@@ -30,7 +30,7 @@ fn small() -> Vec<u8> {
 fn type_names(heap: &Heap<'_>) -> Vec<String> {
     let names = heap.objects().map(|object| {
         let kind = heap.type_of(object);
-        format!("{} [{}]", heap.names().text(kind.name), heap.names().text(kind.namespace))
+        format!("{} [{}]", heap.names().text(kind.name), heap.representation(heap.type_id(object)))
     });
     names.collect()
 }
@@ -221,7 +221,7 @@ fn compare(bytes: &[u8], snapshot: u64, info: &Value) {
     let (name, repr) = (biggest["name"].as_str().unwrap(), biggest["repr"].as_str().unwrap());
     let sum = |(count, bytes): (u64, u64), object| {
         let kind = heap.type_of(object);
-        match heap.names().text(kind.name) == name && heap.names().text(kind.namespace) == repr {
+        match heap.names().text(kind.name) == name && heap.representation(heap.type_id(object)) == repr {
             true => (count + 1, bytes + heap.shallow_bytes(object) + heap.external_bytes(object)),
             false => (count, bytes),
         }

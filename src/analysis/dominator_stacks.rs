@@ -179,7 +179,7 @@ impl<'h, 'a> Starts<'h, 'a> {
         let Some(start) = frame.checked_sub(self.first) else {
             let of = self.heap.shown(TypeId(frame));
             let name = self.heap.names.text(of.name);
-            return (if name.is_empty() { "<unnamed>" } else { name }.into(), self.heap.names.text(of.namespace));
+            return (if name.is_empty() { "<unnamed>" } else { name }.into(), self.heap.qualifier(&of));
         };
         let name: Cow<'_, str> = match self.starts[start as usize] {
             Start::Isolate(object) => {

@@ -1,5 +1,7 @@
 //! Patterns for names: `*` any characters, `?` one, `{a,b}` either. Brackets are part of names (`[]uint8`) and mean themselves.
 
+use crate::model::heap::Heap;
+
 /// A pattern for names. It matches whole names.
 #[derive(Clone, Debug)]
 pub struct Glob(Vec<Vec<char>>);
@@ -34,6 +36,37 @@ impl Glob {
     pub fn matches_type(&self, name: &str, namespace: &str) -> bool {
         let full = |between| !namespace.is_empty() && self.matches(&[namespace, between, name].concat());
         self.matches(name) || full(":") || full(".")
+    }
+}
+
+/// Selects types by patterns. The default selects all.
+#[derive(Clone, Debug, Default)]
+pub struct TypeFilter {
+    /// Types whose name, or `namespace:name`, matches.
+    pub of: Option<Glob>,
+    /// Types whose namespace matches.
+    pub namespace: Option<Glob>,
+    /// Types to leave out: those whose name, namespace or `namespace:name` matches.
+    pub exclude: Option<Glob>,
+}
+
+impl TypeFilter {
+    /// Returns `true` if the filter selects every type.
+    pub fn is_empty(&self) -> bool {
+        self.of.is_none() && self.namespace.is_none() && self.exclude.is_none()
+    }
+
+    /// Returns `true` if the filter selects a type.
+    pub fn selects(&self, name: &str, namespace: &str) -> bool {
+        self.of.as_ref().is_none_or(|glob| glob.matches_type(name, namespace))
+            && self.namespace.as_ref().is_none_or(|glob| glob.matches(namespace))
+            && self.exclude.as_ref().is_none_or(|glob| !glob.matches_type(name, namespace) && !glob.matches(namespace))
+    }
+
+    /// Returns whether the filter selects each type of a heap, by [`TypeId`](crate::model::heap::TypeId).
+    pub fn types(&self, heap: &Heap<'_>) -> Vec<bool> {
+        let text = |name| heap.names().text(name);
+        heap.types().iter().map(|of| self.selects(text(of.name), text(of.namespace))).collect()
     }
 }
 

@@ -1,11 +1,11 @@
 //! Objects, bytes and retained bytes by type or another group.
 
 use super::dominator_tree::DominatorTree;
+use super::glob::TypeFilter;
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
 use super::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, TypeKind, TypeSource};
-use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -17,6 +17,8 @@ pub enum GroupBy {
     Type,
     /// The namespace of the type.
     Namespace,
+    /// The first parts of the namespace: `package:sass`, `com.example`.
+    PackageRoot,
     /// The size class: the shallow size, rounded up to a power of two.
     SizeClass,
 }
@@ -58,6 +60,8 @@ pub struct Histogram {
     pub rows: Vec<HistogramRow>,
     /// The sum of all rows.
     pub total: Sum,
+    /// The sum over all types, also those that a filter leaves out.
+    pub whole: Sum,
     /// The objects that no root reaches. `None` if the heap has no roots.
     pub unreachable: Option<Sum>,
 }
@@ -70,15 +74,26 @@ impl Histogram {
 
     /// Groups the objects of a heap. Without `tree`, or if the heap has no roots, all objects count and `scope` is ignored.
     pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope) -> Self {
+        Self::of_types(heap, tree, by, scope, &TypeFilter::default())
+    }
+
+    /// As [`Histogram::of`], for the types that a filter selects.
+    pub fn of_types(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope, filter: &TypeFilter) -> Self {
         let tree = tree.filter(|_| !heap.roots.is_empty());
-        let groups = Groups::of(heap, by);
+        let groups = Groups::of(heap, by, filter);
+        let mut whole = Sum::default();
         let mut sums = vec![Sum::default(); groups.names.len()];
         let mut unreachable = Sum::default();
         let is_live = |object: ObjectId| tree.is_none_or(|tree| tree.is_live(object));
         let counts = |live: bool| tree.is_none() || scope == Scope::All || live == (scope == Scope::Live);
         for object in heap.objects() {
-            let Some(group) = groups.group(heap, object) else { continue };
             let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
+            let Some(group) = groups.group(heap, object) else {
+                if counts(live) && groups.is_left_out(heap, object) {
+                    whole.add(bytes, 0);
+                }
+                continue;
+            };
             if counts(live) {
                 sums[group].add(bytes, 0);
             }
@@ -87,8 +102,13 @@ impl Histogram {
             }
         }
         for &(object, bytes) in &heap.external {
-            let Some(group) = groups.group(heap, object) else { continue };
             let live = is_live(object);
+            let Some(group) = groups.group(heap, object) else {
+                if counts(live) && groups.is_left_out(heap, object) {
+                    whole.external_bytes = whole.external_bytes.saturating_add(bytes);
+                }
+                continue;
+            };
             let of = if counts(live) { Some(&mut sums[group]) } else { None };
             for sum in of.into_iter().chain((!live).then_some(&mut unreachable)) {
                 sum.external_bytes = sum.external_bytes.saturating_add(bytes);
@@ -106,13 +126,22 @@ impl Histogram {
             sum,
             retained_bytes: retained.as_ref().map(|retained| retained[group]),
         });
-        Self::of_rows(rows.collect(), tree.map(|_| unreachable))
+        let mut histogram = Self::of_rows(rows.collect(), tree.map(|_| unreachable));
+        histogram.whole.add_sum(&whole);
+        histogram
     }
 
     /// Groups the live objects by the group of roots that alone keeps them alive. Objects that several groups of one kind reach
     /// are a row for each kind, such as `several threads`, and all others are one, named `held by more than one root`, so that the
     /// rows add up to the live heap.
     pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
+        Self::by_root_of_types(heap, tree, roots, &TypeFilter::default())
+    }
+
+    /// As [`Histogram::by_root`], for the types that a filter selects.
+    pub fn by_root_of_types(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, filter: &TypeFilter) -> Self {
+        let selected = filter.types(heap);
+        let mut whole = Sum::default();
         let mut unreachable = Sum::default();
         let last = roots.groups.len() + roots.kinds.len();
         let mut sums = vec![Sum::default(); last + 1];
@@ -125,12 +154,23 @@ impl Histogram {
         };
         let real = |object: &ObjectId| heap.type_of(*object).kind != TypeKind::Root;
         for object in heap.objects().filter(real) {
+            if !selected[heap.type_id(object).0 as usize] {
+                if tree.is_live(object) {
+                    whole.add(heap.shallow.get(object.index()), 0);
+                }
+                continue;
+            }
             match index(object) {
                 Some(group) => sums[group].add(heap.shallow.get(object.index()), 0),
                 None => unreachable.add(heap.shallow.get(object.index()), 0),
             }
         }
         for (object, bytes) in heap.external.iter().filter(|(object, _)| real(object)) {
+            if !selected[heap.type_id(*object).0 as usize] {
+                let live = if tree.is_live(*object) { *bytes } else { 0 };
+                whole.external_bytes = whole.external_bytes.saturating_add(live);
+                continue;
+            }
             let sum = index(*object).map_or(&mut unreachable, |group| &mut sums[group]);
             sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
         }
@@ -143,7 +183,9 @@ impl Histogram {
             retained_bytes: Some(sum.bytes()),
             sum,
         });
-        Self::of_rows(rows.collect(), Some(unreachable))
+        let mut histogram = Self::of_rows(rows.collect(), Some(unreachable));
+        histogram.whole.add_sum(&whole);
+        histogram
     }
 
     /// Sorts rows and adds them up. Drops rows without objects.
@@ -155,7 +197,7 @@ impl Histogram {
             let key = |row: &HistogramRow| Reverse((row.retained_bytes, row.sum.shallow_bytes, row.sum.count));
             key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
         });
-        Self { rows, total, unreachable }
+        Self { rows, total, whole: total, unreachable }
     }
 }
 
@@ -202,20 +244,23 @@ struct Groups {
 impl Groups {
     const NONE: u32 = u32::MAX;
 
-    fn of(heap: &Heap<'_>, by: GroupBy) -> Self {
+    fn of(heap: &Heap<'_>, by: GroupBy, filter: &TypeFilter) -> Self {
+        let selected = filter.types(heap);
         let mut names = Vec::new();
-        let mut seen: FxHashMap<(NameId, NameId), u32> = FxHashMap::default();
-        let of_type = heap.types.iter().map(|kind| {
-            let key = match by {
-                GroupBy::Type => (kind.name, kind.namespace),
-                GroupBy::Namespace => (crate::model::names::Names::EMPTY, kind.namespace),
-                GroupBy::SizeClass => return if kind.kind == TypeKind::Root { Self::NONE } else { 0 },
-            };
-            if kind.kind == TypeKind::Root {
+        let mut seen: FxHashMap<(&str, &str), u32> = FxHashMap::default();
+        let text = |name| heap.names.text(name);
+        let of_type = heap.types.iter().zip(selected).map(|(kind, selected)| {
+            if kind.kind == TypeKind::Root || !selected {
                 return Self::NONE;
             }
+            let key = match by {
+                GroupBy::Type => (text(kind.name), text(kind.namespace)),
+                GroupBy::Namespace => ("", text(kind.namespace)),
+                GroupBy::PackageRoot => ("", package_root(text(kind.namespace))),
+                GroupBy::SizeClass => return 0,
+            };
             *seen.entry(key).or_insert_with(|| {
-                names.push((heap.names.text(key.0).to_owned(), heap.names.text(key.1).to_owned()));
+                names.push((key.0.to_owned(), key.1.to_owned()));
                 names.len() as u32 - 1
             })
         });
@@ -240,6 +285,12 @@ impl Groups {
         sources
     }
 
+    /// Whether an object counts for the whole, but a filter leaves out its type.
+    #[inline]
+    fn is_left_out(&self, heap: &Heap<'_>, object: ObjectId) -> bool {
+        heap.type_of(object).kind != TypeKind::Root
+    }
+
     #[inline]
     fn group(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
         let group = self.of_type[heap.type_of[object.index()].0 as usize];
@@ -248,6 +299,27 @@ impl Groups {
             (_, GroupBy::SizeClass) => Some(class_of(heap.shallow.get(object.index())) as usize),
             (group, _) => Some(group as usize),
         }
+    }
+}
+
+/// The first parts of a namespace, which name who wrote the code: `package:sass` of `package:sass/src/ast.dart`,
+/// `com.example` of `com.example.app`, `github.com/user/module` of a Go package in it, `Perl6` of `Perl6::Metamodel`.
+pub fn package_root(namespace: &str) -> &str {
+    let parts = |separator: &str, count: usize| match namespace.match_indices(separator).nth(count - 1) {
+        Some((end, _)) => &namespace[..end],
+        None => namespace,
+    };
+    if namespace.contains("::") {
+        return parts("::", 1);
+    }
+    if namespace.contains(':') {
+        return if namespace.starts_with("package:") { parts("/", 1) } else { namespace };
+    }
+    match namespace.split_once('/') {
+        None => parts(".", 2),
+        // Hosts of code have a folder for each owner; other hosts and the standard library do not.
+        Some(("github.com" | "gitlab.com" | "bitbucket.org" | "golang.org", _)) => parts("/", 3),
+        Some((host, _)) => parts("/", if host.contains('.') { 2 } else { 1 }),
     }
 }
 
@@ -273,6 +345,26 @@ fn size_class(class: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn package_roots_are_the_first_parts() {
+        for (namespace, root) in [
+            ("package:sass/src/ast.dart", "package:sass"),
+            ("dart:core", "dart:core"),
+            ("file:///home/a/main.dart", "file:///home/a/main.dart"),
+            ("com.example.app.ui", "com.example"),
+            ("java.util.concurrent", "java.util"),
+            ("kotlin", "kotlin"),
+            ("main", "main"),
+            ("net/http", "net"),
+            ("github.com/user/module/v2/pkg", "github.com/user/module"),
+            ("example.com/app/internal", "example.com/app"),
+            ("Perl6::Metamodel::Roles", "Perl6"),
+            ("", ""),
+        ] {
+            assert_eq!(package_root(namespace), root);
+        }
+    }
 
     #[test]
     fn size_classes_are_named_by_their_bounds() {

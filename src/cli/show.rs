@@ -154,6 +154,10 @@ fn text(
     if !namespace.is_empty() {
         facts.row(["namespace", &shown(namespace)]);
     }
+    match heap.representation(heap.type_id(object)) {
+        "" => {}
+        representation => facts.row(["representation", &shown(representation)]),
+    }
     if let Some(line) = value::line(&value).or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty())) {
         facts.row(["value", &line]);
     }

@@ -27,6 +27,7 @@ impl<'a> HeapBuilder<'a> {
                 types: Vec::new(),
                 type_sources: Vec::new(),
                 detached_types: Vec::new(),
+                representations: Vec::new(),
                 type_of: Vec::with_capacity(objects),
                 shallow: Sizes::with_capacity(objects),
                 external: Vec::new(),
@@ -76,6 +77,13 @@ impl<'a> HeapBuilder<'a> {
         let (name, namespace) = (self.heap.names.intern(name), self.heap.names.intern(namespace));
         self.heap.types.push(Type { name, namespace, kind });
         TypeId(self.heap.types.len() as u32 - 1)
+    }
+
+    /// Names the representation of the objects of the type that was added last.
+    pub fn set_representation(&mut self, representation: &str) {
+        let name = self.heap.names.intern(representation);
+        self.heap.representations.resize(self.heap.types.len().saturating_sub(1), Names::EMPTY);
+        self.heap.representations.push(name);
     }
 
     /// Adds an object. The references that are added next are its own.

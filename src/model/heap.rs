@@ -46,9 +46,9 @@ pub const MAX_OBJECTS: u64 = u32::MAX as u64 - 1;
 /// A type of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// The type's name, as users of the runtime know it.
+    /// The type's name, as users of the runtime know it. It is complete by itself: `java.util.HashMap`.
     pub name: NameId,
-    /// Library, package or file; empty if there is none.
+    /// Its package or library: `java.util`, `dart:core`, `net/http`; empty if there is none.
     pub namespace: NameId,
     /// The kind of its objects.
     pub kind: TypeKind,
@@ -264,6 +264,8 @@ pub struct Heap<'a> {
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
+    /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty elsewhere.
+    pub(crate) representations: Vec<NameId>,
     /// The type of each object.
     pub(crate) type_of: Vec<TypeId>,
     /// Bytes of each object in the managed heap.
@@ -341,6 +343,17 @@ impl<'a> Heap<'a> {
     /// Returns how the types of the objects of a type were found, where the file does not say them.
     pub fn type_source(&self, type_id: TypeId) -> TypeSource {
         self.type_sources.get(type_id.0 as usize).copied().unwrap_or_default()
+    }
+
+    /// The namespace of a type if its name does not contain it, otherwise empty: what has to be shown beside the name.
+    pub fn qualifier(&self, of: &Type) -> &str {
+        let (name, namespace) = (self.names.text(of.name), self.names.text(of.namespace));
+        if name.contains(namespace) { "" } else { namespace }
+    }
+
+    /// The representation of the objects of a type (MoarVM's REPR, such as `P6opaque`). Empty if the runtime has none.
+    pub fn representation(&self, type_id: TypeId) -> &str {
+        self.representations.get(type_id.0 as usize).map_or("", |name| self.names.text(*name))
     }
 
     /// The name of an object's type.

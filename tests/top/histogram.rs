@@ -2,6 +2,7 @@
 
 use super::sketches::{GROUPS, TYPES, Typed, typed};
 use dumptool::analysis::dominator_tree::DominatorTree;
+use dumptool::analysis::glob::{Glob, TypeFilter};
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
@@ -82,6 +83,32 @@ fn types_together_retain_what_goes_when_all_of_them_go() {
         }
     }
     assert!(shared > 100, "{shared}");
+}
+
+#[test]
+fn filters_leave_out_types_and_say_the_whole() {
+    let globs = |text: &str| Some(Glob::new(text));
+    for seed in 0..CASES / 10 {
+        let of = typed(seed);
+        let graph = Graph::of(&of.heap);
+        let tree = DominatorTree::of_graph(&of.heap, &graph);
+        let roots = RootGroups::of(&of.heap, &graph);
+        for scope in [Scope::Live, Scope::All, Scope::Unreachable] {
+            let plain = Histogram::of(&of.heap, Some(&tree), GroupBy::Type, scope);
+            assert_eq!(plain.whole, plain.total, "seed {seed}");
+            let only = TypeFilter { of: globs("T1"), ..TypeFilter::default() };
+            let without = TypeFilter { exclude: globs("T1"), namespace: globs("app"), ..TypeFilter::default() };
+            let [only, without] =
+                [only, without].map(|filter| Histogram::of_types(&of.heap, Some(&tree), GroupBy::Type, scope, &filter));
+            assert_eq!((only.whole, without.whole), (plain.total, plain.total), "seed {seed}");
+            let (rows, others): (Vec<_>, Vec<_>) = plain.rows.into_iter().partition(|row| row.name == "T1");
+            assert_eq!((only.rows, without.rows), (rows, others), "seed {seed}");
+        }
+        let by_root = Histogram::by_root(&of.heap, &tree, &roots);
+        let none = TypeFilter { namespace: globs("other"), ..TypeFilter::default() };
+        let left = Histogram::by_root_of_types(&of.heap, &tree, &roots, &none);
+        assert_eq!((left.rows.len(), left.whole), (0, by_root.total), "seed {seed}");
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Arguments of `diff`.
 
+use super::filter::FilterArgs;
 use super::heap::{LoadArgs, SnapshotPair, SortArg};
 use super::profile::ProfileOptions;
 use super::top::ByArg;
@@ -24,12 +25,14 @@ pub(in crate::cli) struct DiffArgs {
     /// Newer dump or profile; omit it to compare two snapshots of one file
     #[arg(value_name = "NEW")]
     pub(in crate::cli) new: Option<PathBuf>,
-    /// Group by type (default), namespace, root or size-class (heaps); function (default), file, line, thread or process (profiles)
+    /// Group by type (default), namespace, package-root, root or size-class (heaps); function (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: DiffHeapOptions,
     #[command(flatten)]

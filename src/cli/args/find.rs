@@ -26,6 +26,9 @@ pub(in crate::cli) struct FindArgs {
     /// Only this namespace (library, package or file)
     #[arg(long, value_name = "GLOB", visible_alias = "file")]
     pub(in crate::cli) namespace: Option<String>,
+    /// Leave out types (functions) whose name or namespace (file) matches
+    #[arg(long, value_name = "GLOB")]
+    pub(in crate::cli) exclude: Option<String>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,

@@ -4,6 +4,7 @@ mod check;
 mod common;
 mod convert;
 mod diff;
+mod filter;
 mod find;
 mod heap;
 mod info;

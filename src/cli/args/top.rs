@@ -1,5 +1,6 @@
 //! Arguments of `top`.
 
+use super::filter::FilterArgs;
 use super::heap::{LoadArgs, ObjectsArg, Snapshots, SortArg};
 use super::profile::ProfileOptions;
 use crate::input::Kind;
@@ -18,6 +19,9 @@ use std::path::PathBuf;
 #[command(after_help = "Examples:
   dumptool top app.heapdump
   dumptool top --by namespace app.dartheap
+  dumptool top --by package-root --exclude 'dart:*' app.dartheap
+                                                 packages, without the SDK
+  dumptool top --type 'com.example.*' app.hprof  only these types
   dumptool top --by root app.mvmheap             what only one kind of root keeps alive
   dumptool top --snapshot all app.mvmheap        growth of types over all snapshots
   dumptool top --quick huge.hprof                count and size, without retained sizes
@@ -34,12 +38,14 @@ pub(in crate::cli) struct TopArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Group by type (default), namespace, root or size-class (heaps); function (default), file, line, thread or process (profiles)
+    /// Group by type (default), namespace, package-root, root or size-class (heaps); function (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: TopHeapOptions,
     /// Sort by TOTAL (cumulative) instead of SELF
@@ -83,6 +89,8 @@ pub(in crate::cli) enum ByArg {
     Type,
     /// Heaps: a library, package or file
     Namespace,
+    /// Heaps: the first parts of a library or package, such as `package:sass` or `com.example`
+    PackageRoot,
     /// Heaps: a group of roots
     Root,
     /// Heaps: objects of similar size
@@ -103,7 +111,7 @@ impl ByArg {
     /// Returns the kind of input that has this grouping.
     pub(in crate::cli) fn kind(self) -> Kind {
         match self {
-            Self::Type | Self::Namespace | Self::Root | Self::SizeClass => Kind::Heap,
+            Self::Type | Self::Namespace | Self::PackageRoot | Self::Root | Self::SizeClass => Kind::Heap,
             Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => Kind::Profile,
         }
     }
@@ -113,6 +121,7 @@ impl ByArg {
         let name = match by {
             Some(Self::Type) => "--by type",
             Some(Self::Namespace) => "--by namespace",
+            Some(Self::PackageRoot) => "--by package-root",
             Some(Self::Root) => "--by root",
             Some(Self::SizeClass) => "--by size-class",
             Some(Self::Function) => "--by function",

@@ -6,7 +6,9 @@ use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
 use crate::analysis::root_groups::{HeldBy, RootGroups};
 use crate::cli::args::{ByArg, DiffArgs, DiffObjectsArg, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of};
-use crate::cli::heap::histogram::{count_types, default_sort, group_text, histogram, quick, root_group_text};
+use crate::cli::heap::histogram::{
+    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, root_group_text,
+};
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
@@ -66,6 +68,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
             .with("new_snapshot", new_counted.snapshot)
             .with("by", name_of(by))
             .with("objects", name_of(objects))
+            .with("filter", args.filter.json())
             .with("old_total", side_json(&self::total(before)))
             .with("new_total", side_json(&self::total(after)));
         with_rows(document, changes.len() - shown.len(), unchanged)
@@ -118,11 +121,11 @@ fn columns<'a>(
     };
     let heading = name_of_column(column);
     let mut keys = vec!["bytes", "now", "objects", "new.count", "name"];
-    if by == ByArg::Type && shown.iter().any(|row| !row.namespace.is_empty()) {
+    if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str()))) {
         keys.push("namespace");
     }
     keys.push("note");
-    let what = if by == ByArg::Type { "type".to_owned() } else { name_of(by) };
+    let what = group_nouns(by).0;
     Columns::new(session)
         .text("name", &what.to_uppercase(), |row: &Row| &row.change.name)
         .shown_as(move |row| group_text(by, &row.change.name, &row.change.namespace))
@@ -223,12 +226,14 @@ fn counted<'a>(
     session: &Session,
 ) -> anyhow::Result<Counted<'a>> {
     if args.heap.quick {
-        if !matches!(by, ByArg::Type | ByArg::Namespace) || args.heap.sort == Some(SortArg::Retained) {
-            return Err(UsageError::new("--quick supports only --by type and namespace, without retained sizes").into());
+        if !matches!(by, ByArg::Type | ByArg::Namespace | ByArg::PackageRoot) || args.heap.sort == Some(SortArg::Retained) {
+            return Err(
+                UsageError::new("--quick supports only --by type, namespace and package-root, without retained sizes").into()
+            );
         }
         let counted = count_types(session, input, snapshot, &args.heap.roots)?;
         let status = status::report_if_damaged(session, input, counted.damage.as_ref());
-        let histogram = quick(&counted, by);
+        let histogram = quick(&counted, by, &args.filter.filter());
         return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status, loaded: None });
     }
     let objects = match args.heap.objects {
@@ -237,7 +242,7 @@ fn counted<'a>(
         _ => ObjectsArg::Live,
     };
     let loaded = load(session, "diff", input, snapshot, roots)?;
-    let (histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
+    let (histogram, has_roots) = histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
     let status = report_loaded(session, input, &loaded);
     Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })
 }

@@ -33,7 +33,10 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     let roots = &args.heap.roots;
     let loaded_old = load(session, "diff", old, args.heap.snapshot.map(|pair| pair.old), roots)?;
     let loaded_new = load(session, "diff", new, args.heap.snapshot.map(|pair| pair.new), roots)?;
-    let all = fates(Hashed { heap: &loaded_old.heap, hashes: &old_hashes }, Hashed { heap: &loaded_new.heap, hashes: &new_hashes });
+    let mut all =
+        fates(Hashed { heap: &loaded_old.heap, hashes: &old_hashes }, Hashed { heap: &loaded_new.heap, hashes: &new_hashes });
+    let filter = args.filter.filter();
+    all.retain(|fate| filter.selects(&fate.name, &fate.namespace));
     let analysed = Analysed::of(&loaded_new.heap);
     let changed = all.iter().filter(|fate| !fate.new.is_empty() || !fate.gone.is_empty());
     let mut rows: Vec<Row<'_>> = changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed)).collect();
@@ -47,6 +50,7 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
             .with("new_snapshot", loaded_new.snapshot)
             .with("by", "type")
             .with("objects", "identity")
+            .with("filter", args.filter.json())
             .with("old_total", all_of(&loaded_old.heap))
             .with("new_total", all_of(&loaded_new.heap));
         with_rows(document, rows.len() - shown.len(), (all.len() - rows.len()) as u64)

@@ -35,6 +35,7 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
         }
         (Kind::Profile, Kind::Profile) => {
             old.refuse(Kind::Heap, &heap_options(args))?;
+            old.refuse(Kind::Heap, &args.filter.given())?;
             profile::run(args, &old, &new, session)
         }
         (old_kind, _) => {

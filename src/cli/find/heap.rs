@@ -1,6 +1,6 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
-use crate::analysis::glob::Glob;
+use crate::analysis::glob::{Glob, TypeFilter};
 use crate::cli::args::{FindArgs, FindSortArg};
 use crate::cli::heap::{Analysed, known_types, load, report_loaded, value, without_roots};
 use crate::cli::open::Input;
@@ -125,11 +125,9 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
         let detached = |row| heap.detached_types.contains(&TypeId(row));
         types.iter_mut().zip(0..).for_each(|(wanted, row)| *wanted &= detached(row));
     }
-    if let Some(glob) = &args.namespace {
-        let glob = Glob::new(glob);
-        let fits = heap.types.iter().map(|of| glob.matches(heap.names.text(of.namespace)));
-        types.iter_mut().zip(fits).for_each(|(wanted, fits)| *wanted &= fits);
-    }
+    let glob = |text: &Option<String>| text.as_deref().map(Glob::new);
+    let filter = TypeFilter { of: None, namespace: glob(&args.namespace), exclude: glob(&args.exclude) };
+    types.iter_mut().zip(filter.types(heap)).for_each(|(wanted, fits)| *wanted &= fits);
     Ok(types)
 }
 

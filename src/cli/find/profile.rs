@@ -77,6 +77,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
 struct Wanted {
     function: Option<Pattern>,
     file: Option<Pattern>,
+    exclude: Option<Pattern>,
     line: Option<u32>,
 }
 
@@ -85,6 +86,7 @@ impl Wanted {
         Self {
             function: args.type_glob.as_deref().map(Pattern::new),
             file: args.namespace.as_deref().map(Pattern::new),
+            exclude: args.exclude.as_deref().map(Pattern::new),
             line: args.line,
         }
     }
@@ -92,6 +94,7 @@ impl Wanted {
     fn has(&self, label: &GroupLabel) -> bool {
         self.function.as_ref().is_none_or(|pattern| pattern.matches(label))
             && self.file.as_ref().is_none_or(|pattern| pattern.matches_path(&label.namespace))
+            && self.exclude.as_ref().is_none_or(|not| !not.matches(label) && !not.matches_path(&label.namespace))
             && (self.line.is_none() || self.line == label.line)
     }
 }

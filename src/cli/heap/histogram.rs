@@ -2,8 +2,9 @@
 
 use super::load::{load_options, refused};
 use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::glob::TypeFilter;
 use crate::analysis::graph::Graph;
-use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope};
+use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope, package_root};
 use crate::analysis::root_groups::RootGroups;
 use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
 use crate::cli::open::Input;
@@ -21,7 +22,13 @@ use rustc_hash::FxHashMap;
 ///
 /// # Errors
 /// When roots are asked for, and there are none.
-pub(crate) fn histogram(heap: &Heap<'_>, by: ByArg, objects: ObjectsArg, input: &Input) -> Result<(Histogram, bool), UsageError> {
+pub(crate) fn histogram(
+    heap: &Heap<'_>,
+    by: ByArg,
+    objects: ObjectsArg,
+    filter: &TypeFilter,
+    input: &Input,
+) -> Result<(Histogram, bool), UsageError> {
     let scope = match objects {
         ObjectsArg::Live => Scope::Live,
         ObjectsArg::All => Scope::All,
@@ -30,13 +37,19 @@ pub(crate) fn histogram(heap: &Heap<'_>, by: ByArg, objects: ObjectsArg, input: 
     let graph = Graph::of(heap);
     let tree = (!heap.roots.is_empty()).then(|| DominatorTree::of_graph(heap, &graph));
     let histogram = match (by, &tree) {
-        (ByArg::Root, Some(tree)) => Histogram::by_root(heap, tree, &RootGroups::of(heap, &graph)),
+        (ByArg::Root, Some(tree)) => Histogram::by_root_of_types(heap, tree, &RootGroups::of(heap, &graph), filter),
         (ByArg::Root, None) => {
             return Err(UsageError::new(format!("{} has no roots to group by", show_path(&input.path))));
         }
-        (ByArg::Namespace, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Namespace, scope),
-        (ByArg::SizeClass, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::SizeClass, scope),
-        (_, tree) => Histogram::of(heap, tree.as_ref(), GroupBy::Type, scope),
+        (by, tree) => {
+            let by = match by {
+                ByArg::Namespace => GroupBy::Namespace,
+                ByArg::PackageRoot => GroupBy::PackageRoot,
+                ByArg::SizeClass => GroupBy::SizeClass,
+                _ => GroupBy::Type,
+            };
+            Histogram::of_types(heap, tree.as_ref(), by, scope, filter)
+        }
     };
     Ok((histogram, tree.is_some()))
 }
@@ -58,19 +71,30 @@ pub(crate) fn count_types(
 }
 
 /// Counted types of one name and namespace in one row, or those of one namespace.
-pub(crate) fn quick(counted: &TypeCounts, by: ByArg) -> Histogram {
+pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> Histogram {
+    let mut left_out = Sum::default();
     let mut rows: Vec<HistogramRow> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
-        let name = if by == ByArg::Namespace { "" } else { row.name.as_str() };
-        let known = *index.entry((name, row.namespace.as_str())).or_insert_with(|| {
-            let (name, namespace) = (name.to_owned(), row.namespace.clone());
+        if !filter.selects(&row.name, &row.namespace) {
+            left_out.add_sum(&row.sum);
+            continue;
+        }
+        let (name, namespace) = match by {
+            ByArg::Namespace => ("", row.namespace.as_str()),
+            ByArg::PackageRoot => ("", package_root(&row.namespace)),
+            _ => (row.name.as_str(), row.namespace.as_str()),
+        };
+        let known = *index.entry((name, namespace)).or_insert_with(|| {
+            let (name, namespace) = (name.to_owned(), namespace.to_owned());
             rows.push(HistogramRow { name, namespace, source: TypeSource::None, sum: Sum::default(), retained_bytes: None });
             rows.len() - 1
         });
         rows[known].sum.add_sum(&row.sum);
     }
-    Histogram::of_rows(rows, None)
+    let mut histogram = Histogram::of_rows(rows, None);
+    histogram.whole.add_sum(&left_out);
+    histogram
 }
 
 /// The column that rows are sorted by unless another is asked for: retained bytes, or shallow ones where nothing is retained.
@@ -94,8 +118,8 @@ pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
 /// What people call a group: the type, namespace, root or size class.
 pub(crate) fn group_text(by: ByArg, name: &str, namespace: &str) -> String {
     match by {
-        ByArg::Namespace if namespace.is_empty() => "(none)".to_owned(),
-        ByArg::Namespace => shown(namespace),
+        ByArg::Namespace | ByArg::PackageRoot if namespace.is_empty() => "(none)".to_owned(),
+        ByArg::Namespace | ByArg::PackageRoot => shown(namespace),
         ByArg::Root => root_group_text(namespace, name),
         _ => shown(name),
     }
@@ -109,10 +133,16 @@ pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
     }
 }
 
+/// Whether rows need a column for the namespaces of their types: names of types are complete by themselves, but for Dart.
+pub(crate) fn needs_namespace<'r>(by: ByArg, mut rows: impl Iterator<Item = (&'r str, &'r str)>) -> bool {
+    by == ByArg::Type && rows.any(|(name, namespace)| !namespace.is_empty() && !name.contains(namespace))
+}
+
 /// What groups are called, one and several.
 pub(crate) fn group_nouns(by: ByArg) -> (&'static str, &'static str) {
     match by {
         ByArg::Namespace => ("namespace", "namespaces"),
+        ByArg::PackageRoot => ("package", "packages"),
         ByArg::Root => ("root", "roots"),
         ByArg::SizeClass => ("size", "sizes"),
         _ => ("type", "types"),

@@ -1,5 +1,6 @@
 //! `top --snapshot all`: how types grow over the snapshots of a file.
 
+use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
 use crate::cli::args::{ByArg, OutputFormat, Snapshot, TopArgs};
 use crate::cli::heap::histogram::{count_types, quick, sum_json};
@@ -18,15 +19,16 @@ use rustc_hash::FxHashMap;
 /// The types of the last snapshot.
 #[derive(Default)]
 struct Last {
+    whole: Sum,
     total: Sum,
     by_type: FxHashMap<(String, String), Sum>,
 }
 
 impl Last {
-    fn of(counted: &TypeCounts) -> Self {
-        let histogram = quick(counted, ByArg::Type);
+    fn of(counted: &TypeCounts, filter: &TypeFilter) -> Self {
+        let histogram = quick(counted, ByArg::Type, filter);
         let by_type = histogram.rows.into_iter().map(|row| ((row.name, row.namespace), row.sum)).collect();
-        Self { total: histogram.total, by_type }
+        Self { whole: histogram.whole, total: histogram.total, by_type }
     }
 
     /// The objects of a type, which may be gone.
@@ -63,17 +65,18 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if numbers.is_empty() {
         return Err(UsageError::new(format!("no complete snapshot; {}", snapshots(all.len() as u64))).into());
     }
+    let filter = args.filter.filter();
     let mut growth = Growth::default();
     let mut damage = info.damage.map(|damage| damage.error);
     let mut last = Last::default();
     for number in &numbers {
         let counted = count_types(session, input, Some(Snapshot::Number(*number)), &args.heap.roots)?;
         growth.begin_snapshot();
-        for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root) {
+        for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace)) {
             growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
         }
         if numbers.last() == Some(number) {
-            last = Last::of(&counted);
+            last = Last::of(&counted, &filter);
         }
         damage = damage.or(counted.damage);
     }
@@ -96,6 +99,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
                 .with("by", "type")
                 .with("snapshots", numbers.as_slice())
                 .with("objects", "all")
+                .with("filter", args.filter.json())
+                .with("whole", sum_json(&last.whole))
                 .with("total", sum_json(&last.total))
                 .with("unreachable", ())
                 .rows("rows")

@@ -3,7 +3,9 @@
 use super::growth;
 use crate::analysis::histogram::{Histogram, HistogramRow};
 use crate::cli::args::{ByArg, ObjectsArg, Snapshot, Snapshots, SortArg, TopArgs, name_of};
-use crate::cli::heap::histogram::{count_types, default_sort, group_nouns, group_text, histogram, quick, sum_json};
+use crate::cli::heap::histogram::{
+    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, sum_json,
+};
 use crate::cli::heap::{load, report_loaded, without_roots};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
@@ -34,7 +36,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
         return without_roots(session, input, &loaded, "objects cannot be grouped by root", None);
     }
-    let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, input)?;
+    let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
     if args.heap.detached {
         let heap = &loaded.heap;
         let of = heap.detached_types.iter().map(|of| heap.names.text(heap.types[of.0 as usize].name));
@@ -81,7 +83,7 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
         return Err(UsageError::new(format!("{needs} cannot be used with --quick, which does not build the object graph")).into());
     }
     let counted = count_types(session, input, snapshot, &args.heap.roots)?;
-    let mut histogram = quick(&counted, by);
+    let mut histogram = quick(&counted, by, &args.filter.filter());
     let sort = args.heap.sort.unwrap_or_else(|| default_sort(&histogram.total, false));
     sort_rows(&mut histogram.rows, sort);
     let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
@@ -140,6 +142,8 @@ impl<'a> Top<'a> {
                 .with("snapshot", self.snapshot)
                 .with("by", name_of(self.by))
                 .with("objects", name_of(self.objects))
+                .with("filter", args.filter.json())
+                .with("whole", sum_json(&self.histogram.whole))
                 .with("total", sum_json(&self.histogram.total))
                 .with("unreachable", self.histogram.unreachable.as_ref().map(sum_json))
                 .rows("rows")
@@ -157,7 +161,7 @@ impl<'a> Top<'a> {
         let mut keys = vec![key(sort), "share"];
         keys.extend(self.other_columns().map(key));
         keys.push("name");
-        if by == ByArg::Type && shown.iter().any(|row| !row.namespace.is_empty()) {
+        if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str()))) {
             keys.push("namespace");
         }
         keys.push("bar");
@@ -195,7 +199,7 @@ impl<'a> Top<'a> {
     /// The sum of all rows in the column that is sorted by. Retained bytes are shares of all bytes: what one type retains,
     /// another one may retain as well.
     fn whole(&self) -> u64 {
-        let total = &self.histogram.total;
+        let total = &self.histogram.whole;
         match self.sort {
             SortArg::Retained | SortArg::Size => total.bytes(),
             SortArg::Shallow => total.shallow_bytes,
@@ -216,14 +220,16 @@ impl<'a> Top<'a> {
             _ => "in all objects",
         };
         let (one, many) = group_nouns(self.by);
+        let whole = &self.histogram.whole;
         let mut footer = if shown.len() as u64 == rows {
-            format!("{}, {} {what}", plural(rows, one, many), bytes(total))
+            let of = if whole == total { String::new() } else { format!(" of {}", bytes(whole)) };
+            format!("{}, {}{of} {what}", plural(rows, one, many), bytes(total))
         } else {
-            let share = percent(sum(shown).bytes() as f64 / total.bytes().max(1) as f64);
+            let share = percent(sum(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));
             // What a root holds is all there is of its row; a type retains more than its own bytes.
             let own = if self.by == ByArg::Root { String::new() } else { format!("own bytes of these {many}: ") };
-            format!("showing {shown} of {rows} {many}; {own}{share} of {} {what}", bytes(total))
+            format!("showing {shown} of {rows} {many}; {own}{share} of {} {what}", bytes(whole))
         };
         match &self.histogram.unreachable {
             Some(sum) if self.objects != ObjectsArg::Unreachable && sum.count > 0 => {

@@ -7,7 +7,7 @@ mod suspects;
 
 use super::args::{ByArg, TopArgs};
 use super::session::Session;
-use super::status::Status;
+use super::status::{Status, UsageError};
 use crate::input::Kind;
 
 /// Rows that are shown unless others are asked for.
@@ -21,12 +21,16 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
             input.refuse(Kind::Profile, &args.profile.given())?;
             input.refuse(Kind::Profile, &[("--cum", args.cum)])?;
             match args.heap.suspects {
+                true if !args.filter.filter().is_empty() => {
+                    Err(UsageError::new("--type, --namespace and --exclude cannot be used with --suspects").into())
+                }
                 true => suspects::run(args, &input, session),
                 false => heap::run(args, &input, session),
             }
         }
         Kind::Profile => {
             input.refuse(Kind::Heap, &heap_options(args))?;
+            input.refuse(Kind::Heap, &args.filter.given())?;
             profile::run(args, &input, session)
         }
     }

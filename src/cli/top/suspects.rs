@@ -34,6 +34,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("snapshot", loaded.snapshot)
             .with("by", "suspects")
             .with("objects", "live")
+            .with("filter", ())
+            .with("whole", sum_json(&live.whole))
             .with("total", sum_json(&live.total))
             .with("unreachable", live.unreachable.as_ref().map(sum_json))
             .with("total_bytes", analysed.tree.live_bytes())

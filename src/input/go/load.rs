@@ -16,6 +16,7 @@ mod exe;
 mod histogram;
 mod interfaces;
 mod old;
+mod package;
 mod place;
 mod pointers;
 mod roots;
@@ -104,6 +105,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         types,
         type_sources,
         detached_types: Vec::new(),
+        representations: Vec::new(),
         type_of,
         shallow: placed.sizes,
         external: Vec::new(),

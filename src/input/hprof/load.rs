@@ -4,7 +4,7 @@
 //! collects ids and classes, the second one says where in the file each row is, the third one decodes the rows in order.
 //!
 //! * Types are the classes of the file, in its order; several of one name stay apart, as those of several loaders. The type
-//!   of a class object is java.lang.Class. Namespaces are empty: the name of a class says its package.
+//!   of a class object is java.lang.Class. The namespace of a class is its package.
 //! * References of an object are its fields, those of its class first, then those of the superclass, and so on; of an array
 //!   its elements; of a class its static fields and `<super>`, `<loader>`, `<signers>`, `<protection domain>`.
 //! * An object keeps its class alive, and so the loader and the static fields of that class. The file has no such reference, so
@@ -28,7 +28,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::input::read::Progress;
-use crate::java::{CLASS, FieldType, PRIMITIVES};
+use crate::java::{CLASS, FieldType, PRIMITIVES, package_of};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
@@ -145,7 +145,7 @@ impl Types {
                 TypeKind::Instance if text.starts_with(b"[") || text.ends_with(b"[]") => TypeKind::Array,
                 kind => kind,
             };
-            let type_id = builder.add_type(&name, "", kind);
+            let type_id = builder.add_type(&name, package_of(&name), kind);
             if let Some(place) = element.and_then(|element| of_array.get_mut(element)) {
                 place.get_or_insert(type_id);
             }
@@ -161,7 +161,7 @@ impl Types {
         Self {
             of_class,
             of_array,
-            class: class_type.unwrap_or_else(|| builder.add_type("java.lang.Class", "", TypeKind::Class)),
+            class: class_type.unwrap_or_else(|| builder.add_type("java.lang.Class", "java.lang", TypeKind::Class)),
             unknown: builder.add_type("(unknown class)", "", TypeKind::Instance),
             unknown_array: builder.add_type("(unknown class)[]", "", TypeKind::Array),
         }

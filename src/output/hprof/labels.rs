@@ -4,7 +4,7 @@ use crate::model::heap::{Label, LabelKind, Type};
 use crate::model::names::Names;
 use std::borrow::Cow;
 
-/// The name of a type's class: `dart:core._List`. Readers take names apart, so that some are changed:
+/// The name of a type's class: `dart:core._List`, or the type's name alone if it contains its namespace. Readers take names apart, so that some are changed:
 /// * nothing may begin with `[` but arrays, so that Go's `[]byte` becomes `type []byte`;
 /// * nothing may end with `[]` but arrays, so that `T[]` becomes `T[ ]`;
 /// * MAT has its own idea of what `<method>` and the like mean;
@@ -12,7 +12,7 @@ use std::borrow::Cow;
 ///   heap's own plain objects becomes `type java.lang.Object`.
 pub(super) fn class_name(names: &Names, of: &Type) -> String {
     let (namespace, name) = (names.text(of.namespace), names.text(of.name));
-    let mut text = match (namespace.is_empty(), name.is_empty()) {
+    let mut text = match (namespace.is_empty() || name.contains(namespace), name.is_empty()) {
         (_, true) => "<unnamed>".to_owned(),
         (true, _) => name.to_owned(),
         (false, _) => format!("{}.{name}", part(namespace)),

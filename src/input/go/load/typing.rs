@@ -4,6 +4,7 @@
 //! or from the records of goroutines that point to it; its size and where its pointers are.
 
 use super::interfaces::{Hint, Hinted, Hints, RUNTIME_TYPES, hinted};
+use super::package::package_of;
 use super::shape::Shape;
 use super::survey::Survey;
 use super::{CHUNK, chunks_at_a_time};
@@ -188,7 +189,7 @@ impl Typing<'_, '_> {
                     (self.name(*shape, &found.headers), if *plain { TypeKind::Bytes } else { TypeKind::Instance })
                 }
             };
-            Type { name: names.intern(&name), namespace: Names::EMPTY, kind }
+            Type { name: names.intern(&name), namespace: names.intern(package_of(&name)), kind }
         })
         .collect()
     }

@@ -101,11 +101,20 @@ impl Slots {
 
 /// `kind` is 0 for objects, 1 for type objects, 2 for STables.
 fn add_type(kind: usize, name: &str, repr: &str, builder: &mut HeapBuilder<'_>) -> TypeId {
-    match kind {
-        0 => builder.add_type(name, repr, object_kind(repr)),
-        1 => builder.add_type(&format!("{name} (type object)"), repr, TypeKind::Class),
-        _ => builder.add_type(&format!("STable<{name}>"), repr, TypeKind::Class),
-    }
+    let package = package_of(name);
+    let of = match kind {
+        0 => builder.add_type(name, package, object_kind(repr)),
+        1 => builder.add_type(&format!("{name} (type object)"), package, TypeKind::Class),
+        _ => builder.add_type(&format!("STable<{name}>"), package, TypeKind::Class),
+    };
+    builder.set_representation(repr);
+    of
+}
+
+/// The package of a type: `Perl6::Metamodel` for `Perl6::Metamodel::ClassHOW+{<anon>}`. Empty if it has none.
+fn package_of(name: &str) -> &str {
+    let end = name.find(['[', '(', '+', '<', ' ']).unwrap_or(name.len());
+    name.get(..end).and_then(|path| path.rsplit_once("::")).map_or("", |(package, _)| package)
 }
 
 /// What the representation tells of an object.

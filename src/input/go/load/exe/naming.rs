@@ -6,6 +6,7 @@ use super::objects::{Fit, Level, Typed};
 use super::propagate::Propagation;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::goroutine::StackFrame;
+use crate::input::go::load::package::package_of;
 use crate::model::heap::{Label, LabelKind, ObjectId, References, Root, RootKind, Type, TypeId, TypeKind, TypeSource};
 use crate::model::names::{NameId, Names};
 use rustc_hash::FxHashMap;
@@ -78,7 +79,7 @@ impl Propagation<'_, '_, '_, '_> {
             (true, true) => TypeKind::Array,
             (true, false) => TypeKind::Instance,
         };
-        let namespace = package.as_deref().map_or(Names::EMPTY, |package| names.intern(package));
+        let namespace = names.intern(package.as_deref().unwrap_or_else(|| package_of(&name)));
         Type { name: names.intern(&name), namespace, kind }
     }
 
