@@ -1,5 +1,6 @@
 //! What analyses say of a heap, whatever heap it is.
 
+use dumptool::analysis::collections::Collections;
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
@@ -11,9 +12,11 @@ use dumptool::analysis::paths::shortest::Shortest;
 use dumptool::analysis::referrers::Referrers;
 use dumptool::analysis::root_groups::RootGroups;
 use dumptool::analysis::tree::{self, TreeItem};
+use dumptool::analysis::waste::Waste;
 use dumptool::analysis::{diff, live, suspects};
 use dumptool::input::{self, Format};
-use dumptool::model::heap::{Heap, ObjectId};
+use dumptool::model::heap::{FieldValue, Heap, ObjectId};
+use std::ops::ControlFlow;
 
 /// Ids that nobody prints. None may be more than not found.
 const ODD_IDS: [&str; 10] =
@@ -28,8 +31,9 @@ pub(crate) fn model(heap: &Heap<'_>) {
     let referrers = Referrers::of(heap.references());
     assert_eq!(alive.len(), dominators.len());
     let mut backwards = 0;
+    let collections = Collections::of(heap);
     for object in heap.objects() {
-        let _ = heap.value(object);
+        contents(heap, &collections, object);
         assert_eq!(alive.contains(object), dominators.is_live(object));
         assert!(!dominators.is_live(object) || tree.retained(object) >= own_bytes(heap, object));
         assert_eq!(heap.find(&heap.id(object)), Some(object), "{} finds its object", heap.id(object));
@@ -38,6 +42,23 @@ pub(crate) fn model(heap: &Heap<'_>) {
     assert_eq!(backwards, heap.references().len());
     for id in ODD_IDS {
         assert!(heap.find(id).is_none_or(|object| object.index() < heap.len()));
+    }
+}
+
+/// Entries of a collection that are looked at: several collections may share their nodes.
+const ENTRIES: u64 = 1000;
+
+/// Fields, elements and entries lead to objects of the heap.
+fn contents(heap: &Heap<'_>, collections: &Collections<'_, '_>, object: ObjectId) {
+    let _ = (heap.value(object), collections.size(object), collections.count(object, ENTRIES));
+    let exists = |value: FieldValue<'_>| {
+        assert!(value.object().is_none_or(|target| target.index() < heap.len()));
+        ControlFlow::Continue(())
+    };
+    heap.fields(object, |field| exists(field.value));
+    heap.elements(object, 0, |_, value| exists(value));
+    if let Some(storage) = collections.storage(object) {
+        assert!(storage.used <= storage.capacity && storage.spare <= storage.capacity, "{storage:?}");
     }
 }
 
@@ -52,6 +73,10 @@ pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
     for suspect in suspects::find(heap, &tree) {
         assert!(suspect.object().is_some_and(|object| tree.is_live(object)), "{suspect:?} is alive");
         assert!(suspect.bytes() <= tree.live_bytes(), "{suspect:?} is a part of the heap");
+    }
+    for part in Waste::of(heap, &tree).parts {
+        assert!(part.rows.iter().all(|row| tree.is_live(row.example)), "{part:?} is alive");
+        assert!(part.owners.iter().map(|owner| u128::from(owner.bytes)).sum::<u128>() <= u128::from(part.bytes), "{part:?}");
     }
     if let Ok(Some(hashes)) = input::identity_hashes(format, bytes) {
         let hashed = Hashed { heap, hashes: &hashes };

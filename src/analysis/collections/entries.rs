@@ -157,7 +157,7 @@ impl Walk<'_, '_, '_> {
     /// bucket again.
     fn bucket(&mut self, value: FieldValue<'_>) -> ControlFlow<()> {
         let mut next = value.object();
-        if !next.is_some_and(|object| self.heap.type_name(object).ends_with("UnifiedSet$ChainedBucket")) {
+        if !next.is_some_and(|object| self.heap.type_name(object).ends_with("$ChainedBucket")) {
             return self.element(value);
         }
         while let Some(bucket) = next.take() {
@@ -200,7 +200,10 @@ impl Walk<'_, '_, '_> {
 
     /// A pair. Eclipse Collections has an array of pairs instead where keys collide, and an object of its own for null.
     fn pair_or_chain(&mut self, key: FieldValue<'_>, value: FieldValue<'_>) -> ControlFlow<()> {
-        let is_mark = key.object().is_some_and(|key| self.heap.type_name(key).contains("UnifiedMap$"));
+        let is_mark = key.object().is_some_and(|key| {
+            let name = self.heap.type_name(key);
+            name.starts_with("org.eclipse.collections.") && name.contains("UnifiedMap") && name.contains('$')
+        });
         let chain = value.object().filter(|value| is_mark && self.heap.array(*value).is_some());
         let Some(chain) = chain else {
             return self.pair(if is_mark { FieldValue::Null } else { key }, value);

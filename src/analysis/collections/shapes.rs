@@ -365,8 +365,25 @@ pub(super) static SHAPES: &[Shape] = &[
     fields(&["scala.collection.immutable.Set$Set3"], Set, &[("elem1", ""), ("elem2", ""), ("elem3", "")]),
     fields(&["scala.collection.immutable.Set$Set4"], Set, &[("elem1", ""), ("elem2", ""), ("elem3", ""), ("elem4", "")]),
     // Eclipse Collections.
-    open(&["org.eclipse.collections.impl.map.mutable.UnifiedMap"], "table", "occupied", 2),
-    open(&["org.eclipse.collections.impl.set.mutable.UnifiedSet"], "table", "occupied", 1),
+    open(
+        &[
+            "org.eclipse.collections.impl.map.mutable.UnifiedMap",
+            "org.eclipse.collections.impl.map.mutable.AbstractUnifiedMap",
+            "org.eclipse.collections.impl.map.strategy.mutable.UnifiedMapWithHashingStrategy",
+        ],
+        "table",
+        "occupied",
+        2,
+    ),
+    open(
+        &[
+            "org.eclipse.collections.impl.set.mutable.UnifiedSet",
+            "org.eclipse.collections.impl.set.strategy.mutable.UnifiedSetWithHashingStrategy",
+        ],
+        "table",
+        "occupied",
+        1,
+    ),
     list(&["org.eclipse.collections.impl.list.mutable.FastList"], "items", "size"),
     // Dart.
     Shape { namespace: "dart:core", size: Size::Length { each: 1, deleted: "" }, ..list(&["_GrowableList"], "data", "") },
