@@ -16,7 +16,6 @@ use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use contents::Contents;
 use owners::{Owner, Owners};
 use rooms::{Measured, Rooms};
-use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// A kind of waste.
@@ -227,10 +226,11 @@ fn boxed<'w>(heap: &'w Heap<'_>, tree: &'w DominatorTree) -> impl Iterator<Item 
 
 /// Objects by type, with how full those of the type are.
 fn by_type(heap: &Heap<'_>, objects: impl Iterator<Item = (ObjectId, u64)>, all: &[Measured]) -> Vec<WasteRow> {
-    let mut rows: FxHashMap<TypeId, (WasteRow, u64)> = FxHashMap::default();
+    let mut rows: Vec<Option<(WasteRow, u64)>> = vec![None; heap.types.len()];
     for (object, bytes) in objects {
         let of = heap.type_id(object);
-        let (row, most) = rows.entry(of).or_insert_with(|| (WasteRow { of, count: 0, bytes: 0, example: object, fill: None }, 0));
+        let empty = (WasteRow { of, count: 0, bytes: 0, example: object, fill: None }, 0);
+        let (row, most) = rows[of.0 as usize].get_or_insert(empty);
         row.count += 1;
         row.bytes = row.bytes.saturating_add(bytes);
         if bytes > *most {
@@ -238,13 +238,13 @@ fn by_type(heap: &Heap<'_>, objects: impl Iterator<Item = (ObjectId, u64)>, all:
         }
     }
     for measured in all {
-        let Some((row, _)) = rows.get_mut(&heap.type_id(measured.object)) else { continue };
+        let Some((row, _)) = &mut rows[heap.type_id(measured.object).0 as usize] else { continue };
         let fill = row.fill.get_or_insert_default();
         fill.all += 1;
         fill.capacity = fill.capacity.saturating_add(measured.capacity);
         fill.used = fill.used.saturating_add(measured.used);
     }
-    let mut rows: Vec<WasteRow> = rows.into_values().map(|(row, _)| row).collect();
+    let mut rows: Vec<WasteRow> = rows.into_iter().flatten().map(|(row, _)| row).collect();
     rows.sort_unstable_by_key(|row| (Reverse(row.bytes), row.of));
     rows
 }

@@ -63,7 +63,8 @@ pub struct Copy {
 struct Scan {
     texts: Vec<(u64, ObjectId)>,
     blocks: Vec<(u64, ObjectId)>,
-    zeros: Vec<ObjectId>,
+    /// By length instead of a hash: they are equal if that is.
+    zeros: Vec<(u64, ObjectId)>,
     tails: Vec<(ObjectId, u64)>,
 }
 
@@ -79,21 +80,37 @@ impl Contents {
             scan.add(heap, tree, object);
             scan
         };
-        let Scan { mut texts, mut blocks, zeros, tails } = live.fold(Scan::default, scan).reduce(Scan::default, Scan::and);
-        let mut found = Self { zeros, tails, ..Self::default() };
-        rayon::join(|| texts.par_sort_unstable(), || blocks.par_sort_unstable());
-        found.texts = found.group(heap, tree, &texts, true);
-        found.blocks = found.group(heap, tree, &blocks, false);
+        let Scan { mut texts, mut blocks, mut zeros, tails } = live.fold(Scan::default, scan).reduce(Scan::default, Scan::and);
+        let objects = zeros.iter().map(|(_, object)| *object).collect();
+        let mut found = Self { zeros: objects, tails, ..Self::default() };
+        for all in [&mut texts, &mut blocks, &mut zeros] {
+            all.par_sort_unstable();
+        }
+        found.texts = found.group(heap, tree, &texts, true, false);
+        found.blocks = found.group(heap, tree, &blocks, false, false);
+        let zeros = found.group(heap, tree, &zeros, false, true);
+        found.blocks.extend(zeros);
+        found.blocks.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
         found
     }
 
     /// The values among objects sorted by hash.
-    fn group(&mut self, heap: &Heap<'_>, tree: &DominatorTree, hashes: &[(u64, ObjectId)], is_text: bool) -> Vec<Copies> {
+    fn group(
+        &mut self,
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+        hashes: &[(u64, ObjectId)],
+        is_text: bool,
+        is_zero: bool,
+    ) -> Vec<Copies> {
         let mut groups = Vec::new();
         for run in hashes.chunk_by(|a, b| a.0 == b.0).filter(|run| run.len() > 1) {
-            for objects in equal(heap, run).into_iter().filter(|objects| objects.len() > 1) {
+            let values = match is_zero {
+                true => vec![run.iter().map(|(_, object)| *object).collect()],
+                false => equal(heap, run),
+            };
+            for objects in values.into_iter().filter(|objects| objects.len() > 1) {
                 let Some(&example) = objects.first() else { continue };
-                let is_zero = !is_text && self.zeros.binary_search(&example).is_ok();
                 let kept = objects.iter().copied().max_by_key(|object| (tree.retained(*object), Reverse(*object)));
                 let others = objects.iter().filter(|object| Some(**object) != kept);
                 let others = others.map(|&object| Copy { object, bytes: tree.retained(object), is_text, is_zero });
@@ -115,21 +132,24 @@ impl Scan {
         match kind {
             TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
             TypeKind::Text => {}
-            // Bytes with references in them are not plain contents.
+            // Bytes with references in them are not plain contents, and the memory of a text is counted as that.
             _ if !heap.references.range(object).is_empty() => return,
+            _ if tree.dominator(object).is_some_and(|owner| heap.type_of(owner).kind == TypeKind::Text) => return,
             _ => {}
         }
         match heap.value(object) {
             // What of a text was cut off is not known to be equal.
-            Value::Text { text, length } if kind == TypeKind::Text && text.encode_utf16().count() as u64 >= length => {
+            Value::Text { text, length } if kind == TypeKind::Text && is_complete(&text, length) => {
                 self.texts.push((hash(text.as_bytes()), object));
             }
-            Value::Bytes(bytes) if kind != TypeKind::Text && is_block(heap, tree, object, bytes) => {
+            Value::Bytes(bytes) if kind != TypeKind::Text && bytes.len() >= LEAST_BLOCK => {
                 let tail = zeros(bytes);
-                self.blocks.push((hash(bytes), object));
                 if tail == bytes.len() {
-                    self.zeros.push(object);
-                } else if tail >= LEAST_TAIL && tail >= bytes.len() / 2 {
+                    self.zeros.push((tail as u64, object));
+                    return;
+                }
+                self.blocks.push((hash(bytes), object));
+                if tail >= LEAST_TAIL && tail >= bytes.len() / 2 {
                     let bytes = u128::from(heap.shallow_bytes(object)) * tail as u128 / bytes.len() as u128;
                     self.tails.push((object, bytes as u64));
                 }
@@ -154,9 +174,9 @@ fn hash(bytes: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Whether bytes are the object's own: not the memory of a text, which is counted as that.
-fn is_block(heap: &Heap<'_>, tree: &DominatorTree, object: ObjectId, bytes: &[u8]) -> bool {
-    bytes.len() >= LEAST_BLOCK && tree.dominator(object).is_none_or(|owner| heap.type_of(owner).kind != TypeKind::Text)
+/// Whether the file has all of a text.
+fn is_complete(text: &str, length: u64) -> bool {
+    text.len() as u64 >= length && (text.is_ascii() || text.encode_utf16().count() as u64 >= length)
 }
 
 /// How many bytes at the end are zero.
