@@ -174,7 +174,9 @@ fn chained_fixups(file: &MachOFile<'_, MachHeader64<Endianness>>) -> Option<Vec<
         }
     };
     let fixups = command.chained_fixups(endian, file.data()).ok()?;
-    let base = file.relative_address_base();
+    // Pointers are counted from the beginning of the image, which is that of its first segment with contents.
+    let is_text = |segment: &object::read::macho::MachOSegment<'_, '_, _>| segment.name().ok().flatten() == Some("__TEXT");
+    let base = file.segments().find(is_text)?.address();
     let mut words = Vec::new();
     let mut starts = fixups.segments(endian).ok()?;
     while let Some(start) = starts.next().ok()? {

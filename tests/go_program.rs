@@ -1,0 +1,89 @@
+//! Executables of all kinds, built byte by byte: ELF of both widths and byte orders, Mach-O and PE, with and without sections and
+//! relocations; whole, cut at every place and with any byte changed.
+
+#[path = "support/go.rs"]
+mod go;
+#[path = "support/go_program.rs"]
+mod go_program;
+
+use dumptool::input::load::{Executable, LoadOptions, Loaded};
+use dumptool::input::{self, Format};
+use dumptool::model::heap::FieldValue;
+use go_program::{Build, Container};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+const ELF: Build = Build { container: Container::Elf, word: 8, big_endian: false, position_independent: false, sections: true };
+
+fn builds() -> Vec<Build> {
+    let independent = |build: Build| Build { position_independent: true, ..build };
+    let bare = |build: Build| Build { sections: false, ..build };
+    let big = Build { big_endian: true, ..ELF };
+    let narrow = Build { word: 4, ..ELF };
+    let mach = Build { container: Container::MachO, ..ELF };
+    let pe = Build { container: Container::Pe, sections: false, ..ELF };
+    vec![
+        ELF,
+        bare(ELF),
+        independent(ELF),
+        big,
+        independent(big),
+        narrow,
+        independent(narrow),
+        Build { big_endian: true, ..narrow },
+        mach,
+        bare(mach),
+        independent(mach),
+        independent(bare(mach)),
+        pe,
+    ]
+}
+
+fn load<'a>(dump: &'a [u8], exe: &[u8]) -> dumptool::error::Result<Loaded<'a>> {
+    input::load(Format::Go, dump, LoadOptions::default().executable(Executable { bytes: exe, guesses: true }))
+}
+
+#[test]
+fn every_kind_of_executable_names_the_objects_of_its_dump() {
+    for build in builds() {
+        let (dump, exe) = (build.dump(), build.executable());
+        let loaded = load(&dump, &exe).unwrap_or_else(|error| panic!("{build:?}: {error}"));
+        let heap = &loaded.heap;
+        let nodes: Vec<_> = heap.objects().collect();
+        let names: Vec<&str> = nodes.iter().map(|object| heap.type_name(*object)).collect();
+        assert_eq!(names, ["main.Node", "main.Node"], "{build:?}");
+        let mut fields = Vec::new();
+        heap.fields(nodes[0], |field| {
+            fields.push((field.name.to_owned(), field.value.object(), field.value == FieldValue::Integer(7)));
+            ControlFlow::Continue(())
+        });
+        assert_eq!(fields, [("next".to_owned(), Some(nodes[1]), false), ("value".to_owned(), None, true)], "{build:?}");
+    }
+}
+
+#[test]
+fn executables_that_are_cut_or_changed_anywhere_do_no_harm() {
+    let began = Instant::now();
+    let kinds = [Container::Elf, Container::MachO].map(|container| Build { container, position_independent: true, ..ELF });
+    let others = [Build { container: Container::Pe, ..ELF }, Build { word: 4, big_endian: true, ..ELF }];
+    for build in kinds.into_iter().chain(others) {
+        let (dump, whole) = (build.dump(), build.executable());
+        let mut fitting = 0;
+        for cut in (0..whole.len()).step_by(211) {
+            fitting += u32::from(load(&dump, &whole[..cut]).is_ok());
+        }
+        assert!(fitting < 50, "{build:?}: {fitting} pieces of the executable are taken for it");
+        let mut bytes = whole.clone();
+        let used = (0..whole.len()).filter(|place| whole[*place] != 0 || *place % 401 == 0);
+        for place in used {
+            for value in [whole[place] ^ 0xff, 0x80] {
+                bytes[place] = value;
+                if let Ok(loaded) = load(&dump, &bytes) {
+                    loaded.heap.objects().for_each(|object| loaded.heap.fields(object, |_| ControlFlow::Continue(())));
+                }
+            }
+            bytes[place] = whole[place];
+        }
+    }
+    assert!(began.elapsed() < Duration::from_secs(120), "took {:?}", began.elapsed());
+}
