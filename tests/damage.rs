@@ -73,13 +73,20 @@ fn what_fuzzing_found_stays_fixed() {
     for path in support::files(&regressions) {
         let target = path.parent().unwrap().file_name().unwrap().to_str().unwrap();
         let bytes = std::fs::read(&path).unwrap();
-        let Some((verb, format)) = target.split_once('_') else {
-            match target {
-                "split" => fuzz::split(&bytes),
-                "json" => fuzz::json(&bytes),
-                _ => panic!("no target {target}"),
+        let (verb, format) = match (target, target.split_once('_')) {
+            ("split", _) => {
+                fuzz::split(&bytes);
+                continue;
             }
-            continue;
+            ("json", _) => {
+                fuzz::json(&bytes);
+                continue;
+            }
+            ("load_exe", _) => {
+                fuzz::executable(&bytes);
+                continue;
+            }
+            (_, parts) => parts.unwrap_or_else(|| panic!("no target {target}")),
         };
         let format = dumptool::input::FORMATS.into_iter().find(|known| known.name() == format).expect("a target of a format");
         match verb {
@@ -105,5 +112,10 @@ fn write_seeds() {
         let folder = seeds.join(format.name());
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(path.file_name().unwrap()), bytes).unwrap();
+    }
+    let folder = seeds.join("exe");
+    std::fs::create_dir_all(&folder).unwrap();
+    for (name, bytes) in fuzz::executables() {
+        std::fs::write(folder.join(name), bytes).unwrap();
     }
 }

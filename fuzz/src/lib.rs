@@ -7,10 +7,19 @@
 #[path = "../../tests/support/mvmheap.rs"]
 mod mvmheap;
 
+mod executable;
+#[allow(dead_code, missing_docs, reason = "the builder of the project's tests, of which a part is used")]
+#[path = "../../tests/support/go.rs"]
+mod go;
+#[allow(dead_code, missing_docs, reason = "the builder of the project's tests, of which a part is used")]
+#[path = "../../tests/support/go_program.rs"]
+mod go_program;
 mod heap;
 mod heap_outputs;
 mod profile;
 mod stacks;
+
+pub use executable::{executable, executables};
 
 use dumptool::error::Error;
 use dumptool::input::json::{Numbers, Scanner, Token};
