@@ -8,7 +8,7 @@ use super::types::{Kind, TypeRef, Types};
 use crate::input::go::goroutine::StackFrame;
 use crate::input::go::load::package::package_of;
 use crate::model::heap::{Label, LabelKind, ObjectId, References, Root, RootKind, Type, TypeId, TypeKind, TypeSource};
-use crate::model::names::{NameId, Names};
+use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 
 /// Elements of an array whose fields get labels of their own. Labels of later ones are their index alone.
@@ -88,11 +88,12 @@ impl Propagation<'_, '_, '_, '_> {
         let mut paths = Paths { types: &self.types, known: FxHashMap::default() };
         for row in 0..columns.type_of.len() {
             let object = ObjectId(row as u32);
-            let Some(typed) = self.objects.get(object) else { continue };
+            let references = columns.references.range(object);
+            let Some(typed) = self.objects.get(object).filter(|_| !references.is_empty()) else { continue };
             let (contents, fields) = self.memory(object);
             let (header, _) = self.header(contents, fields);
             let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0) else { continue };
-            for reference in columns.references.range(object) {
+            for reference in references {
                 let Some(label) = columns.references.label.get_mut(reference) else { continue };
                 let LabelKind::Offset(offset) = label.kind() else { continue };
                 let Some(offset) = u64::from(offset).checked_sub(header) else { continue };
@@ -203,31 +204,29 @@ fn source(typed: &Typed) -> TypeSource {
 /// Labels of references, each computed once.
 struct Paths<'t> {
     types: &'t Types,
-    known: FxHashMap<(TypeRef, u64), Option<NameId>>,
+    /// By type, whether it is an array of these, and offset.
+    known: FxHashMap<(TypeRef, bool, u64), Option<Label>>,
 }
 
 impl Paths<'_> {
     fn label(&mut self, typed: &Typed, is_array: bool, size: u64, offset: u64, names: &mut Names) -> Option<Label> {
+        let types = self.types;
         let index = offset.checked_div(size)?;
-        let inside = offset.checked_rem(size)?;
-        if !is_array {
-            return if index == 0 { self.field(typed.of, inside, names) } else { None };
-        }
-        let path = path(self.types, typed.of, inside);
-        if path.is_empty() || index >= MAX_NAMED_ELEMENTS {
+        if is_array && index >= MAX_NAMED_ELEMENTS {
             return Some(Label::index(index));
         }
-        Some(Label::field(names.intern(&format!("[{index}]{path}"))))
-    }
-
-    fn field(&mut self, of: TypeRef, offset: u64, names: &mut Names) -> Option<Label> {
-        let types = self.types;
-        let name = self.known.entry((of, offset)).or_insert_with(|| {
-            let path = path(types, of, offset);
-            let path = path.strip_prefix('.').unwrap_or(&path);
-            (!path.is_empty()).then(|| names.intern(path))
-        });
-        name.map(Label::field)
+        *self.known.entry((typed.of, is_array, offset)).or_insert_with(|| {
+            let path = path(types, typed.of, offset.checked_rem(size)?);
+            match (is_array, index) {
+                (true, _) if path.is_empty() => Some(Label::index(index)),
+                (true, _) => Some(Label::field(names.intern(&format!("[{index}]{path}")))),
+                (false, 0) => {
+                    let path = path.strip_prefix('.').unwrap_or(&path);
+                    (!path.is_empty()).then(|| Label::field(names.intern(path)))
+                }
+                (false, _) => None,
+            }
+        })
     }
 }
 

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::types::{Kind, TypeRef, Types};
 use crate::model::heap::ObjectId;
-use rustc_hash::FxHashMap;
+use rustc_hash::FxHashSet;
 
 /// A score for how well a type explains an object; larger is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,59 +37,68 @@ pub(super) struct Typed {
     pub(super) level: Level,
 }
 
-/// The types of all objects: 9 bytes for each.
+/// The types of all objects: 8 bytes for each, together, as they are read in no order.
 #[derive(Default)]
 pub(super) struct Objects {
-    of: Vec<u32>,
-    count: Vec<u32>,
-    /// 0 for objects without a type; otherwise fit and level.
-    rank: Vec<u8>,
-    /// Values of less than 16 bytes without pointers, several of which share an object.
-    pub(super) tiny: FxHashMap<(u64, TypeRef), ObjectId>,
+    list: Vec<Packed>,
+    /// Values of less than 16 bytes without pointers, several of which share an object: address and type.
+    pub(super) tiny: FxHashSet<(u64, TypeRef)>,
     /// Objects that two unrelated types explain equally well.
     pub(super) conflicts: u64,
     /// Types that an object's pointers contradict.
     pub(super) rejected: u64,
 }
 
+/// A [`Typed`] in 8 bytes.
+#[derive(Clone, Copy, Default)]
+struct Packed {
+    /// The type in the upper bits, then fit and level. 0 for objects without a type.
+    of: u32,
+    count: u32,
+}
+
+/// Bits below the type: two for the fit, which is never 0, and two for the level.
+const RANK: u32 = 4;
+/// Types that fit above the rank; objects of others stay without a type.
+const MAX_TYPES: u32 = 1 << (u32::BITS - RANK);
+
 impl Objects {
     pub(super) fn new(count: usize) -> Self {
-        Self { of: vec![0; count], count: vec![0; count], rank: vec![0; count], ..Self::default() }
+        Self { list: vec![Packed::default(); count], ..Self::default() }
     }
 
     /// The type of an object, if it is known.
+    #[inline]
     pub(super) fn get(&self, object: ObjectId) -> Option<Typed> {
-        let index = object.index();
-        let rank = *self.rank.get(index)?;
-        let fit = match rank >> 4 {
+        let Packed { of, count } = *self.list.get(object.index())?;
+        let fit = match of >> 2 & 3 {
             1 => Fit::Partial,
             2 => Fit::Array,
             3 => Fit::Exact,
             _ => return None,
         };
-        let level = [Level::Guess, Level::Static, Level::Dynamic, Level::Header].get(usize::from(rank & 3)).copied()?;
-        Some(Typed { of: TypeRef(*self.of.get(index)?), count: u64::from(*self.count.get(index)?), fit, level })
+        let level = [Level::Guess, Level::Static, Level::Dynamic, Level::Header].get((of & 3) as usize).copied()?;
+        Some(Typed { of: TypeRef(of >> RANK), count: count.into(), fit, level })
     }
 
     /// How many values each object holds.
     pub(super) fn into_counts(self) -> Vec<u32> {
-        self.count
+        self.list.into_iter().map(|packed| packed.count).collect()
     }
 
     /// Takes back the type of an object.
     pub(super) fn forget(&mut self, object: ObjectId) {
-        if let Some(rank) = self.rank.get_mut(object.index()) {
-            *rank = 0;
+        if let Some(place) = self.list.get_mut(object.index()) {
+            *place = Packed::default();
         }
     }
 
     /// Sets the type of an object.
+    #[inline]
     pub(super) fn set(&mut self, object: ObjectId, typed: Typed) {
-        let index = object.index();
-        if let (Some(of), Some(count), Some(rank)) = (self.of.get_mut(index), self.count.get_mut(index), self.rank.get_mut(index)) {
-            *of = typed.of.0;
-            *count = u32::try_from(typed.count).unwrap_or(u32::MAX);
-            *rank = (typed.fit as u8).wrapping_add(1) << 4 | typed.level as u8;
+        if let Some(place) = self.list.get_mut(object.index()).filter(|_| typed.of.0 < MAX_TYPES) {
+            let rank = (typed.fit as u32).wrapping_add(1) << 2 | typed.level as u32;
+            *place = Packed { of: typed.of.0 << RANK | rank, count: u32::try_from(typed.count).unwrap_or(u32::MAX) };
         }
     }
 }

@@ -9,7 +9,8 @@ use super::{HEADER, Item, Propagation, Values};
 impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Follows everything that values lead to.
     pub(super) fn visit(&mut self, values: &Values<'a>) {
-        let mut open = vec![(0u64, values.of, values.count)];
+        let mut open = std::mem::take(&mut self.open);
+        open.push((0, values.of, values.count));
         while let Some((base, of, count)) = open.pop() {
             let layout = self.layouts.of(of, &self.types, self.word);
             if layout.size == 0 || layout.slots.is_empty() {
@@ -30,6 +31,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
         }
+        self.open = open;
     }
 
     /// Follows one slot. Returns the type of a value that an interface holds in its data word itself.

@@ -62,6 +62,14 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.types.at(address.wrapping_sub(self.slide))
     }
 
+    /// Reads what placing a value on an object begins with.
+    pub(super) fn touch(&self, object: ObjectId) -> u64 {
+        let position = self.placed.positions.get(object.index());
+        let first = usize::try_from(position).ok().and_then(|position| self.reader.bytes.get(position)).copied();
+        let typed = self.objects.get(object).map_or(0, |typed| typed.count);
+        typed ^ u64::from(first.unwrap_or(0)) ^ self.placed.sizes.get(object.index())
+    }
+
     /// Contents of an object and the encoded list of its pointers.
     pub(in super::super) fn memory(&self, object: ObjectId) -> (&'a [u8], Fields<'a>) {
         let row = object.index();
