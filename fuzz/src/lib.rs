@@ -8,10 +8,8 @@
 mod mvmheap;
 
 mod executable;
-#[allow(dead_code, missing_docs, reason = "the builder of the project's tests, of which a part is used")]
 #[path = "../../tests/support/go.rs"]
 mod go;
-#[allow(dead_code, missing_docs, reason = "the builder of the project's tests, of which a part is used")]
 #[path = "../../tests/support/go_program.rs"]
 mod go_program;
 mod heap;
