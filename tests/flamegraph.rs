@@ -94,3 +94,29 @@ fn names_cannot_leave_their_place() {
     assert!(svg.contains("&lt;/title&gt;&lt;script&gt;alert(1)") && svg.contains(">&lt;script&gt;</text>"));
     assert_eq!(svg.matches("<script>").count(), 1, "only the picture's own script");
 }
+
+#[test]
+fn a_difference_is_red_where_it_grew_and_blue_where_it_shrank() {
+    let folder = tempfile::tempdir().unwrap();
+    let recorded = |name: &str, times: [i128; 2]| {
+        let mut file = Mojo::new(3);
+        file.stack(1, 0, "t").string(5, "a.py").string(6, "f").string(7, "g").frame(1, 5, 6, 1).frame(2, 5, 7, 1);
+        file.frame_ref(1).time(times[0]).stack(1, 0, "t").frame_ref(2).time(times[1]);
+        let path = folder.path().join(name);
+        std::fs::write(&path, &file.0).unwrap();
+        path
+    };
+    let (old, new) = (recorded("old.mojo", [10, 30]), recorded("new.mojo", [40, 15]));
+    let convert = |old: &std::path::Path| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        command.arg("convert").arg(&new).args(["-", "--to", "svg", "--base"]).arg(old).output().unwrap()
+    };
+    let picture = String::from_utf8(convert(&old).stdout).unwrap();
+    let of = |name: &str| picture.split("<g ").find(|text| text.contains(name)).unwrap().to_owned();
+    let (grown, shrunk) = (of("f (a.py)"), of("g (a.py)"));
+    assert!(grown.contains("40 µs (72.7 %), was 10 µs (+30 µs)") && grown.contains("hsl(5 "), "{grown}");
+    assert!(shrunk.contains("15 µs (27.3 %), was 30 µs (-15 µs)") && shrunk.contains("hsl(215 "), "{shrunk}");
+    assert!(picture.contains("time, 55 µs (was 40 µs)"));
+    let heap = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/go/tiny_go127.heapdump.zst");
+    assert_eq!(convert(&heap).status.code(), Some(2), "a heap and a profile");
+}

@@ -25,6 +25,7 @@ use std::path::PathBuf;
   dumptool convert app.heapdump out.heapsnapshot       open it in Chrome's DevTools (Memory) or memlab
   dumptool convert app.heapdump out.pb.gz              the dominator tree: flat is shallow, cum is retained
   dumptool convert app.heapdump out.csv --table types
+  dumptool convert new.mojo grown.svg --base old.mojo   a flame graph of what changed
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
     /// Dump or profile to convert; `-` is standard input
@@ -57,6 +58,9 @@ pub(in crate::cli) struct ConvertArgs {
     /// Write one sum per thread and stack instead of every sample in order (profiles to speedscope, firefox, jsonl, csv)
     #[arg(long)]
     pub(in crate::cli) aggregate: bool,
+    /// Older dump: show what grew (red) and shrank (blue) since then (svg)
+    #[arg(long, value_name = "OLD")]
+    pub(in crate::cli) base: Option<PathBuf>,
     /// Title of the picture (svg; default: the name of IN)
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,

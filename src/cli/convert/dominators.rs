@@ -12,7 +12,7 @@ use crate::output::loss::Loss;
 use crate::output::loss::LossKind;
 
 /// The share of live bytes below which subtrees are put together, if it is not said.
-const USUAL_SHARE: f64 = 0.00001;
+pub(super) const USUAL_SHARE: f64 = 0.00001;
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, session, .. } = *conversion;

@@ -1,6 +1,7 @@
 //! `convert`: one format in, another one out.
 
 mod austin;
+mod difference;
 mod dominators;
 mod heap;
 mod options;
@@ -57,6 +58,9 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     let target = target(args, input.format, input.kind)?;
     options::refuse_foreign(args, target, &input)?;
     let conversion = Conversion { target, args, input: &input, session };
+    if let Some(old) = &args.base {
+        return difference::run(&conversion, old);
+    }
     match target {
         // A recording streams, if all of it is wanted; a text is a profile like others.
         Target::Austin if input.format == Format::Mojo && !args.profile.selects() => austin::run(&conversion),

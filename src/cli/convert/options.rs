@@ -18,7 +18,12 @@ pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) 
         ("--table", args.table.is_some(), &[Jsonl, Csv]),
         ("--min-share", args.min_share.is_some(), &[Folded, Svg, Speedscope, Pprof, Firefox]),
     ];
-    let of_pictures = [("--title", args.title.is_some()), ("--inverted", args.inverted), ("--lines", args.lines)];
+    let of_pictures = [
+        ("--base", args.base.is_some()),
+        ("--title", args.title.is_some()),
+        ("--inverted", args.inverted),
+        ("--lines", args.lines),
+    ];
     let of_profiles = [
         ("--dialect", args.dialect.is_some(), &[Austin][..]),
         ("--merge", args.merge, &[Mojo]),
