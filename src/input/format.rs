@@ -29,6 +29,8 @@ pub enum Format {
     Heapsnapshot,
     /// pprof profiles.
     Pprof,
+    /// Folded stacks.
+    Folded,
 }
 
 /// The two kinds of dumps.

@@ -15,6 +15,8 @@ pub mod austin;
 pub mod check;
 #[doc(hidden)]
 pub mod dart;
+#[doc(hidden)]
+pub mod folded;
 mod format;
 mod frames;
 #[doc(hidden)]
@@ -55,8 +57,17 @@ use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 8] =
-    [Format::Mvmheap, Format::Dart, Format::Go, Format::Hprof, Format::Heapsnapshot, Format::Mojo, Format::Austin, Format::Pprof];
+pub const FORMATS: [Format; 9] = [
+    Format::Mvmheap,
+    Format::Dart,
+    Format::Go,
+    Format::Hprof,
+    Format::Heapsnapshot,
+    Format::Mojo,
+    Format::Austin,
+    Format::Pprof,
+    Format::Folded,
+];
 
 impl Format {
     /// What the format says of itself.
@@ -70,6 +81,7 @@ impl Format {
             Self::Austin => &austin::SPEC,
             Self::Heapsnapshot => &heapsnapshot::SPEC,
             Self::Pprof => &pprof::SPEC,
+            Self::Folded => &folded::SPEC,
         }
     }
 
@@ -153,6 +165,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
         Format::Austin => austin::for_each_record(bytes, options, visitor),
         Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
         Format::Pprof => pprof::for_each_record(bytes, options, visitor),
+        Format::Folded => folded::for_each_record(bytes, options, visitor),
     }
 }
 

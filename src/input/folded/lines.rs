@@ -1,0 +1,129 @@
+//! The lines of folded stacks.
+
+use crate::error::{Error, Result};
+use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::model::fields::{FieldSink, Record};
+use memchr::{memchr, memrchr2};
+
+/// A stack and its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoldedLine<'a> {
+    /// The frames, outermost first, with `;` between them.
+    pub stack: &'a [u8],
+    /// The text of the number.
+    pub number: &'a [u8],
+}
+
+/// The lines of a file that are stacks, with their offsets. After an error the iterator has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct FoldedLines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl<'a> FoldedLines<'a> {
+    /// From the beginning.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0 }
+    }
+}
+
+impl<'a> Iterator for FoldedLines<'a> {
+    type Item = Result<(u64, FoldedLine<'a>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+            let offset = self.at as u64;
+            let end = memchr(b'\n', rest).unwrap_or(rest.len());
+            self.at = self.at.saturating_add(end).saturating_add(1);
+            let line = rest.get(..end).unwrap_or_default();
+            let line = line.strip_suffix(b"\r").unwrap_or(line);
+            if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            let divided = FoldedLine::of(line).filter(|line| parse(line.number).is_some());
+            if divided.is_none() {
+                self.at = self.bytes.len();
+            }
+            return Some(divided.map(|line| (offset, line)).ok_or_else(|| {
+                let error = Error::corrupt(offset, "a line without a number").expected("frames, a blank and a number");
+                if end == rest.len() { Error::truncated(offset, "a line without a number") } else { error }
+            }));
+        }
+    }
+}
+
+impl<'a> FoldedLine<'a> {
+    fn of(line: &'a [u8]) -> Option<Self> {
+        let line = line.trim_ascii_end();
+        let at = memrchr2(b' ', b'\t', line)?;
+        Some(Self { stack: line.get(..at)?, number: line.get(at.saturating_add(1)..)? })
+    }
+
+    /// The number, in millionths.
+    pub(super) fn millionths(&self) -> i128 {
+        parse(self.number).unwrap_or(0)
+    }
+
+    /// The line of a differential file: the number before, in millionths, and the stack without it.
+    pub(super) fn before(&self) -> Option<(Self, i128)> {
+        let before = Self::of(self.stack)?;
+        Some((before, parse(before.number)?))
+    }
+}
+
+impl Record for FoldedLine<'_> {
+    fn name(&self) -> &'static str {
+        "stack"
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        sink.text("stack", self.stack);
+        sink.text("number", self.number);
+    }
+}
+
+/// What numbers are multiplied with, so that those of tools that write seconds stay whole.
+pub(super) const MILLIONTHS: i128 = 1_000_000;
+
+/// A decimal number in millionths, with an optional sign, fraction and exponent.
+fn parse(text: &[u8]) -> Option<i128> {
+    let text = std::str::from_utf8(text).ok()?;
+    if let Ok(whole) = text.parse::<i64>() {
+        return Some(i128::from(whole).saturating_mul(MILLIONTHS));
+    }
+    // Words like `inf` and `nan` are no numbers here.
+    let is_number = text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte));
+    let value: f64 = text.parse().ok().filter(|_| is_number)?;
+    Some((value * MILLIONTHS as f64).round() as i128)
+}
+
+/// Gives every line to the visitor.
+///
+/// # Errors
+/// The first line without a number.
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    visit(FoldedLines::new(bytes), options, visitor).map(|_| ())
+}
+
+/// Lines that are looked at to detect the format.
+const LOOKED_AT: usize = 50;
+
+/// Whether the first lines of a file are stacks with numbers, and one of them at least has several frames.
+pub(super) fn looks_right(bytes: &[u8]) -> bool {
+    const HEAD: usize = 64 << 10;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    // The last line of the head may be cut.
+    let head =
+        if head.len() < bytes.len() { head.get(..memchr::memrchr(b'\n', head).unwrap_or(0)).unwrap_or_default() } else { head };
+    let mut has_frames = false;
+    for line in FoldedLines::new(head).take(LOOKED_AT) {
+        let Ok((_, line)) = line else { return false };
+        if line.stack.first().is_none_or(u8::is_ascii_whitespace) || line.stack.contains(&0) {
+            return false;
+        }
+        has_frames |= line.stack.contains(&b';');
+    }
+    has_frames && std::str::from_utf8(head).is_ok()
+}

@@ -1,0 +1,120 @@
+//! Loads folded stacks.
+
+use super::lines::{FoldedLines, MILLIONTHS};
+use crate::error::Result;
+use crate::input::load::{LoadedProfile, ProfileOptions, damage};
+use crate::model::names::Names;
+use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileThread, StackId, ThreadId, Unit, ValueType, Values};
+
+/// Loads a profile of sums.
+///
+/// # Errors
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty profile with its damage.
+pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    let shape = Shape::of(bytes);
+    let mut loader = Loader { builder: ProfileBuilder::new(false), shape };
+    loader.builder.set_value_types(shape.value_types(), usize::from(shape.is_differential));
+    let damage = damage(loader.read(bytes, options))?;
+    Ok(LoadedProfile { profile: loader.builder.finish(), damage })
+}
+
+/// What all lines have in common.
+#[derive(Clone, Copy)]
+struct Shape {
+    /// Every line has two numbers.
+    is_differential: bool,
+    /// All numbers are whole.
+    is_whole: bool,
+}
+
+impl Shape {
+    fn of(bytes: &[u8]) -> Self {
+        let (mut is_differential, mut is_whole, mut lines) = (true, true, 0u64);
+        for (_, line) in FoldedLines::new(bytes).map_while(Result::ok) {
+            let before = line.before().filter(|_| is_differential);
+            is_differential &= before.is_some();
+            let numbers = [Some(line.millionths()), before.map(|(_, number)| number)];
+            is_whole &= numbers.into_iter().flatten().all(|number| number.wrapping_rem(MILLIONTHS) == 0);
+            lines = lines.saturating_add(1);
+        }
+        Self { is_differential: is_differential && lines > 0, is_whole }
+    }
+
+    fn value_types(self) -> Vec<ValueType> {
+        let unit = if self.is_whole { Unit::Count } else { Unit::named("millionths") };
+        let names = if self.is_differential { &["before", "after"][..] } else { &["samples"] };
+        names.iter().map(|&name| ValueType { name: name.into(), unit: unit.clone() }).collect()
+    }
+
+    fn number(self, millionths: i128) -> i128 {
+        if self.is_whole { millionths.wrapping_div(MILLIONTHS) } else { millionths }
+    }
+}
+
+struct Loader {
+    builder: ProfileBuilder,
+    shape: Shape,
+}
+
+impl Loader {
+    fn read(&mut self, bytes: &[u8], options: ProfileOptions<'_>) -> Result<()> {
+        for (row, line) in FoldedLines::new(bytes).enumerate() {
+            let (offset, line) = line?;
+            if row % 4096 == 0 {
+                (options.progress)(offset);
+            }
+            let (mut stack, mut values) = (line.stack, vec![line.millionths()]);
+            if let Some((before, number)) = line.before().filter(|_| self.shape.is_differential) {
+                stack = before.stack;
+                values.insert(0, number);
+            }
+            let values: Vec<i64> = values.into_iter().map(|value| self.builder.metric(self.shape.number(value))).collect();
+            let (thread, frames) = self.thread(stack);
+            let stack = self.stack(frames);
+            self.builder.add(thread, stack, &Values::of_types(1, &values));
+            options.memory.check(offset, &self.builder, 0)?;
+        }
+        Ok(())
+    }
+
+    /// The thread of a stack, and its frames. Dumptool writes `P12;T34` before the frames; other writers' threads are frames.
+    fn thread<'a>(&mut self, stack: &'a [u8]) -> (ThreadId, &'a [u8]) {
+        let known = (|| {
+            let text = std::str::from_utf8(stack).ok()?;
+            let (pid, rest) = text.strip_prefix('P')?.split_once(';')?;
+            let (thread, frames) = rest.split_once(';').unwrap_or((rest, ""));
+            let (interpreter, thread) = match thread.strip_prefix('T')?.split_once(':') {
+                Some((interpreter, thread)) if interpreter.parse::<i64>().is_ok() => (interpreter.parse::<i128>().ok(), thread),
+                _ => (None, thread.strip_prefix('T')?),
+            };
+            Some((pid.parse::<i64>().ok()?, interpreter, thread, frames))
+        })();
+        let Some((pid, interpreter, thread, frames)) = known else {
+            let labels = Default::default();
+            let unknown = ProfileThread { pid: ProfileThread::NO_PROCESS, interpreter: None, name: Names::EMPTY, labels };
+            return (self.builder.labelled_thread(unknown), stack);
+        };
+        let id = crate::input::frames::raw_thread_id(thread.as_bytes());
+        let name = self.builder.name(id.as_deref().unwrap_or(thread).as_bytes());
+        (self.builder.thread(pid.into(), interpreter, name), frames.as_bytes())
+    }
+
+    fn stack(&mut self, frames: &[u8]) -> StackId {
+        let mut stack = StackId::EMPTY;
+        if frames.is_empty() {
+            return stack;
+        }
+        for name in frames.split(|byte| *byte == b';') {
+            // Flame graphs colour the kernel by this mark, which is written again.
+            let (name, kind) = match name.strip_suffix(b"_[k]") {
+                Some(name) => (name, FrameKind::Kernel),
+                None => (name, FrameKind::Code),
+            };
+            let function = self.builder.name(name);
+            let frame = self.builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind });
+            stack = self.builder.push(stack, frame);
+        }
+        self.builder.count_cut();
+        stack
+    }
+}

@@ -1,0 +1,35 @@
+//! Folded stacks: `outer;inner;innermost 12`, one stack a line, as stackcollapse scripts, inferno, async-profiler, py-spy and dumptool
+//! write them.
+//!
+//! The last blank of a line divides the stack from its number. Empty lines and lines that begin with `#` are skipped. A differential
+//! file has two numbers in every line: before and after. There is no magic, and no escape for `;` and blanks in names.
+//!
+//! Sources: flamegraph.pl, difffolded.pl and inferno; files of py-spy 0.4.3.
+
+mod lines;
+mod load;
+mod summary;
+
+pub use lines::{FoldedLine, FoldedLines, for_each_record};
+pub use load::load;
+pub use summary::{check, info};
+
+use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Folded,
+    name: "folded",
+    title: "folded stacks",
+    versions: "one or two numbers per line",
+    extensions: &["folded", "collapsed"],
+    magics: &[],
+    begins_otherwise: lines::looks_right,
+    record_names: &[&["stack"]],
+    kind: Kind::Profile,
+    kind_of: |_| Kind::Profile,
+    info,
+    check,
+    heap: None,
+    profile: Some(ProfileReader { load, has_order: false, load_in_parts: None }),
+};
