@@ -29,6 +29,8 @@ pub struct TreeOptions {
 pub enum TreeItem {
     /// The live heap.
     Heap,
+    /// Several selected objects, none of which dominates another.
+    Selection,
     /// A group of roots. `None` for objects that several groups reach.
     Root(Option<(RootKind, String)>),
     /// A part of what several groups reach: the kind of these, or a class loader or library. Or an isolate with its static fields.
@@ -77,11 +79,60 @@ pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options:
     // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever objects are counted.
     let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
     let line = TreeLine { depth: 0, what: TreeItem::Heap, count, own_bytes: 0, total_bytes: whole, omitted: Omitted::default() };
-    let mut nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
+    let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
     let expander = Expander::new(heap, tree, &preorder, whole, options);
+    grow(nodes, tops, &expander)
+}
+
+/// Returns the lines of the subtree below one object, or below several: the live objects that `selects` accepts and that no
+/// other of them dominates. Shares are of what these retain. Returns no lines if there are none.
+pub fn lines_below(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    selects: impl Fn(ObjectId) -> bool,
+    options: TreeOptions,
+) -> Vec<TreeLine> {
+    let preorder = Preorder::of(&tree.dominators);
+    let mut members = Vec::new();
+    let mut position = 1;
+    while position < preorder.len() as u32 {
+        let object = tree.dominators.object(preorder.number(position));
+        position = match object.is_some_and(&selects) {
+            true => {
+                members.push(position);
+                preorder.end(position)
+            }
+            false => position + 1,
+        };
+    }
+    let retained = |position: &u32| tree.retained.of_number(preorder.number(*position));
+    let whole = members.iter().map(retained).fold(0, u64::saturating_add);
+    let expander = Expander::new(heap, tree, &preorder, whole, options);
+    let (mut root, children) = match members.as_slice() {
+        [] => return Vec::new(),
+        &[only] => {
+            let object = tree.dominators.object(preorder.number(only)).unwrap_or(ObjectId(0));
+            let mut root = expander.child(TreeItem::Object(object), members);
+            let children = expander.expand(&mut root);
+            (root, children)
+        }
+        several => {
+            let count = several.iter().map(|position| u64::from(preorder.end(*position) - position)).sum();
+            let mut root = expander.child(TreeItem::Selection, Vec::new());
+            (root.line.count, root.line.total_bytes) = (count, whole);
+            (root, expander.group(members))
+        }
+    };
+    root.shown = true;
+    grow(vec![root], children, &expander)
+}
+
+/// Adds lines below the first node, the largest ones first.
+fn grow(mut nodes: Vec<Node>, children: Vec<Node>, expander: &Expander<'_, '_>) -> Vec<TreeLine> {
+    let options = &expander.options;
     let mut pending = BinaryHeap::new();
-    for top in tops {
-        add(&mut nodes, &mut pending, 0, top, &expander);
+    for child in children {
+        add(&mut nodes, &mut pending, 0, child, expander);
     }
     let mut left = options.lines.saturating_sub(1);
     while let Some((_, std::cmp::Reverse(index))) = pending.pop() {
@@ -93,7 +144,7 @@ pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options:
         nodes[index].shown = true;
         let children = expander.expand(&mut nodes[index]);
         for child in children {
-            add(&mut nodes, &mut pending, index, child, &expander);
+            add(&mut nodes, &mut pending, index, child, expander);
         }
     }
     in_order(nodes)

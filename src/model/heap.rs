@@ -517,9 +517,11 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome DevTools writes ids, is `#12`.
+    /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome DevTools writes ids, and `12`
+    /// are `#12`.
     pub fn find(&self, id: &str) -> Option<ObjectId> {
-        match (&self.ids, id.strip_prefix(['#', '@']), id.strip_prefix("0x")) {
+        let bare = Some(id).filter(|id| id.starts_with(|c: char| c.is_ascii_digit()));
+        match (&self.ids, id.strip_prefix(['#', '@']).or(bare), id.strip_prefix("0x")) {
             (Ids::Numbers(numbers), Some(number), _) => {
                 let number = number.parse::<u64>().ok()?;
                 let row = numbers.iter().position(|other| other == number)?;

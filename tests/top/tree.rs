@@ -7,7 +7,7 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
-use dumptool::analysis::tree::{TreeItem, TreeLine, TreeOptions, lines};
+use dumptool::analysis::tree::{TreeItem, TreeLine, TreeOptions, lines, lines_below};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::builder::HeapBuilder;
@@ -180,4 +180,27 @@ fn class_objects_are_called_by_their_class() {
     };
     let row = lines.iter().position(|line| of(line) == "class Small").expect("a line");
     assert!(lines[..row].iter().any(|line| of(line) == "class loader jdk.internal.loader.ClassLoaders$AppClassLoader"));
+}
+
+#[test]
+fn a_subtree_is_what_its_objects_retain() {
+    let mut several = 0;
+    for seed in 0..1000 {
+        let of = typed(seed);
+        let dominators = DominatorTree::new(&of.heap);
+        for object in of.heap.objects().filter(|object| !of.heap.is_made_up(*object)) {
+            let lines = lines_below(&of.heap, &dominators, |other| other == object, ALL);
+            match dominators.is_live(object) {
+                true => assert_eq!((lines[0].depth, lines[0].total_bytes), (0, dominators.retained(object)), "seed {seed}"),
+                false => assert!(lines.is_empty(), "seed {seed}"),
+            }
+        }
+        let histogram = Histogram::by_type(&of.heap, &dominators);
+        for row in &histogram.rows {
+            let lines = lines_below(&of.heap, &dominators, |object| of.heap.type_name(object) == row.name, ALL);
+            assert_eq!(Some(lines[0].total_bytes), row.retained_bytes, "seed {seed} {}", row.name);
+            several += u64::from(lines[0].what == TreeItem::Selection);
+        }
+    }
+    assert!(several > 100, "{several}");
 }

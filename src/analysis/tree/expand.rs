@@ -60,7 +60,7 @@ impl<'h, 'a> Expander<'h, 'a> {
     pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
         let below = match node.line.what {
-            TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_) => members,
+            TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => members,
             TreeItem::Object(object) => {
                 let (absorbed, below) = self.chain(members);
                 self.count(&mut node.line, &absorbed);
@@ -131,7 +131,7 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     /// Lines for objects below one owner: large ones by themselves, the others by type.
-    fn group(&self, objects: Vec<u32>) -> Vec<Node> {
+    pub(super) fn group(&self, objects: Vec<u32>) -> Vec<Node> {
         let mut lines = Vec::new();
         let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
         for position in objects {

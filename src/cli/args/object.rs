@@ -8,14 +8,14 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool show app.heapdump 0xc000514060
-  dumptool show app.dartheap '#4711'
+  dumptool show app.dartheap 4711
   dumptool show --entries 100 app.hprof 0xfd5e23a0    keys and values of a map
-  dumptool show -n 0 app.mvmheap '#12'           show all references and referrers")]
+  dumptool show -n 0 app.mvmheap 12           show all references and referrers")]
 pub(in crate::cli) struct ShowArgs {
     /// Heap dump to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Object as other commands print it: an address (inside the object is enough) or `#` and a number
+    /// Object as other commands print it: an address (inside the object is enough) or a number, with or without `#`
     #[arg(value_name = "OBJECT")]
     pub(in crate::cli) object: String,
     /// Maximum number of references and of referrers (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -34,14 +34,14 @@ pub(in crate::cli) struct ShowArgs {
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool path app.heapdump 0xc000514060
-  dumptool path -k 5 app.dartheap '#4711'
+  dumptool path -k 5 app.dartheap 4711
   dumptool path -k 5 --dot app.heapdump 0xc000514060 | dot -Tsvg > paths.svg
   dumptool path --type '*Session*' app.heapdump  merge the paths of all objects of these types")]
 pub(in crate::cli) struct PathArgs {
     /// Heap dump to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Object as other commands print it: an address (inside the object is enough) or `#` and a number
+    /// Object as other commands print it: an address (inside the object is enough) or a number, with or without `#`
     #[arg(value_name = "OBJECT", required_unless_present = "type")]
     pub(in crate::cli) object: Option<String>,
     /// Maximum number of paths

@@ -1,5 +1,6 @@
 //! Arguments of `tree`.
 
+use super::filter::FilterArgs;
 use super::heap::HeapOptions;
 use super::profile::ProfileOptions;
 use clap::{Args, ValueEnum};
@@ -19,6 +20,8 @@ use std::path::PathBuf;
   dumptool tree app.heapdump
   dumptool tree --min-share 5% --depth 4 app.dartheap
   dumptool tree --by type app.mvmheap            merge objects of the same type at each level
+  dumptool tree app.heapdump 0xc000514060        what one object retains
+  dumptool tree --type '*Cache' app.hprof        what all objects of these types retain
   dumptool tree profile.mojo
   dumptool tree --focus 'json.py:*decode' profile.mojo
                                                  callers and callees of these functions
@@ -27,6 +30,9 @@ pub(in crate::cli) struct TreeArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
+    /// Show only what this object retains: an address, or a number with or without `#`
+    #[arg(value_name = "OBJECT", conflicts_with_all = ["type", "namespace", "exclude"])]
+    pub(in crate::cli) object: Option<String>,
     /// Minimum share of the whole that a line must have
     #[arg(long, value_name = "PERCENT", default_value = "1%", value_parser = parse_share)]
     pub(in crate::cli) min_share: f64,
@@ -39,6 +45,8 @@ pub(in crate::cli) struct TreeArgs {
     /// Group siblings of the same type (`object`, the default), or merge all objects of a type at each level (`type`)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT", help_heading = "Heaps")]
     pub(in crate::cli) by: Option<TreeByArg>,
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
     /// Show only callers and callees of functions that match this glob

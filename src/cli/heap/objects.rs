@@ -45,10 +45,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
     /// # Errors
     /// When there is none: how the objects of this file are called.
     pub(crate) fn find(&self, id: &str, input: &Input) -> Result<ObjectId, UsageError> {
-        self.heap.find(id).ok_or_else(|| {
-            let file = show_path(&input.path);
-            UsageError::new(format!("no object {id} in {file}")).hint(called(self.heap))
-        })
+        find_object(self.heap, id, input)
     }
 
     /// An object in JSON.
@@ -119,6 +116,17 @@ impl<'h, 'a> Analysed<'h, 'a> {
             Some(_) => "unreachable",
         }
     }
+}
+
+/// The object that the user named.
+///
+/// # Errors
+/// There is none: how the objects of this file are called.
+pub(crate) fn find_object(heap: &Heap<'_>, id: &str, input: &Input) -> Result<ObjectId, UsageError> {
+    heap.find(id).ok_or_else(|| {
+        let file = show_path(&input.path);
+        UsageError::new(format!("no object {id} in {file}")).hint(called(heap))
+    })
 }
 
 /// How the objects of a heap are called.

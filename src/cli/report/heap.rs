@@ -138,7 +138,7 @@ fn owners(report: &mut Report, heap: &Heap<'_>, lines: &[TreeLine]) -> ReportTre
 
 fn name(heap: &Heap<'_>, item: &TreeItem) -> String {
     match item {
-        TreeItem::Heap => "live heap".to_owned(),
+        TreeItem::Heap | TreeItem::Selection => "live heap".to_owned(),
         TreeItem::Root(Some((kind, name))) => root_group_text(kind.name(), name),
         TreeItem::Root(None) => dominator_stacks::SEVERAL_ROOTS.trim_matches(['(', ')']).to_owned(),
         TreeItem::Part(part) => part.name.clone(),
@@ -155,7 +155,7 @@ fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
     match item {
         TreeItem::Object(object) | TreeItem::Chain(object) => heap.names.text(heap.type_of(*object).namespace),
         TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
-        TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_) => "",
+        TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => "",
     }
 }
 

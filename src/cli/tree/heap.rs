@@ -7,13 +7,13 @@ use crate::analysis::owners::Owner;
 use crate::analysis::tree::{self, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::heap::histogram::root_group_text;
-use crate::cli::heap::{load, report_loaded, without_roots};
+use crate::cli::heap::{find_object, known_types, load, report_loaded, without_roots};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Table, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::Status;
-use crate::cli::terminal::{Terminal, shown};
+use crate::cli::terminal::{self, Terminal, shown};
 use crate::input::load::Loaded;
 use crate::model::heap::Heap;
 
@@ -21,6 +21,8 @@ use crate::model::heap::Heap;
 const LINES: usize = 60;
 /// Levels that are shown unless others are asked for: lists of two types in turn are endless.
 const DEPTH: u32 = 20;
+/// Columns of a terminal on which commands that show more stand beside what was left out.
+const WIDE: u16 = 120;
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let loaded = load(session, "tree", input, args.heap.snapshot, &args.heap.roots)?;
@@ -38,14 +40,37 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
         lines: session.rows(args.limit, LINES),
         merge_types,
     };
-    let lines = tree::lines(heap, &tree, &roots, options);
+    let filter = args.filter.filter();
+    let lines = match &args.object {
+        Some(id) => {
+            let object = find_object(heap, id, input)?;
+            tree::lines_below(heap, &tree, |other| other == object, options)
+        }
+        None if filter.is_empty() => tree::lines(heap, &tree, &roots, options),
+        None => {
+            if let Some(glob) = &args.filter.type_glob {
+                known_types(&loaded, input, glob)?;
+            }
+            let types = filter.types(heap);
+            let selects = |object| types[heap.type_id(object).0 as usize] && !heap.is_made_up(object);
+            tree::lines_below(heap, &tree, selects, options)
+        }
+    };
     let document = || {
         Document::new("dumptool/tree/1", &input.path)
             .with("snapshot", loaded.snapshot)
             .with("by", if merge_types { "type" } else { "object" })
+            .with("object", args.object.as_deref())
+            .with("filter", args.filter.json())
             .rows("nodes")
     };
-    let text = || text(&loaded, &lines, options, session);
+    let opens = session.common.verbose || terminal::columns().is_some_and(|columns| columns >= WIDE);
+    let path = input.path.to_string_lossy();
+    let open = |line: &TreeLine| opens.then(|| open(heap, line, &quoted(&path), options, !filter.is_empty())).flatten();
+    let text = || match lines.is_empty() {
+        true => "no live objects: unreachable objects are not in the dominator tree\n".to_owned(),
+        false => text(&loaded, &lines, options, tree.live_bytes(), &open, session),
+    };
     print(session, document, &lines, &columns(heap, &lines, session), &Shown::Text(&text))?;
     Ok(report_loaded(session, input, &loaded))
 }
@@ -57,6 +82,7 @@ fn columns<'a>(heap: &'a Heap<'_>, lines: &'a [TreeLine], session: &'a Session) 
         .number("depth", "DEPTH", |line: &TreeLine| line.depth)
         .value("kind", |line| match line.what {
             TreeItem::Heap => "heap",
+            TreeItem::Selection => "selection",
             TreeItem::Root(_) => "root",
             TreeItem::Part(_) => "part",
             TreeItem::Object(_) => "object",
@@ -80,6 +106,7 @@ fn columns<'a>(heap: &'a Heap<'_>, lines: &'a [TreeLine], session: &'a Session) 
 fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
     let of = match &line.what {
         TreeItem::Heap => return ("live heap", ""),
+        TreeItem::Selection => return ("selected objects", ""),
         TreeItem::Root(None) => return ("held by more than one root", ""),
         TreeItem::Root(Some((kind, name))) => return (name, kind.name()),
         TreeItem::Part(part) => return (&part.name, ""),
@@ -95,29 +122,62 @@ fn object(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
     match line.what {
         TreeItem::Object(object) | TreeItem::Chain(object) => Some(heap.id(object)),
         TreeItem::Part(Owner { object, .. }) => object.map(|object| heap.id(object)),
-        TreeItem::Heap | TreeItem::Root(_) | TreeItem::Group(_) => None,
+        TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Group(_) => None,
     }
 }
 
-fn text(loaded: &Loaded<'_>, lines: &[TreeLine], options: TreeOptions, session: &Session) -> String {
+/// The command that shows what was left out below a line. None below lines that no command begins with.
+fn open(heap: &Heap<'_>, line: &TreeLine, file: &str, options: TreeOptions, is_selection: bool) -> Option<String> {
+    let more = format!("-n {} --min-share {}%", options.lines.saturating_mul(4), options.min_share * 10.0);
+    let which = match (&line.what, object(heap, line)) {
+        // In a tree of these types, the same command with the same limits would show no more.
+        (TreeItem::Group(_), _) if is_selection => format!("--type {} {more}", quoted(name(heap, line).0)),
+        (TreeItem::Group(_), _) => format!("--type {}", quoted(name(heap, line).0)),
+        (_, Some(id)) if line.depth == 0 => format!("{} {more}", id.trim_start_matches('#')),
+        // In a shell, # would begin a comment.
+        (_, Some(id)) => id.trim_start_matches('#').to_owned(),
+        (TreeItem::Heap | TreeItem::Root(_), None) => more,
+        (_, None) => return None,
+    };
+    Some(format!("dumptool tree {file} {which}"))
+}
+
+/// A word as a shell takes it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+fn text(
+    loaded: &Loaded<'_>,
+    lines: &[TreeLine],
+    options: TreeOptions,
+    live_bytes: u64,
+    open: &dyn Fn(&TreeLine) -> Option<String>,
+    session: &Session,
+) -> String {
     let (heap, terminal) = (&loaded.heap, &session.terminal);
     let whole = lines.first().map_or(0, |line| line.total_bytes);
     // TreeItem is left out below a line is a line of its own, after all that is below it.
     let mut rows: Vec<(u32, [String; 3])> = Vec::new();
-    let mut left_out: Vec<(u32, Omitted)> = Vec::new();
-    let rest = |rows: &mut Vec<(u32, [String; 3])>, (depth, omitted): (u32, Omitted)| {
-        let what = format!("… {}", plural(omitted.count, "more object", "more objects"));
+    let mut left_out: Vec<(u32, Omitted, String)> = Vec::new();
+    let rest = |rows: &mut Vec<(u32, [String; 3])>, (depth, omitted, open): (u32, Omitted, String)| {
+        let what = format!("… {}{open}", plural(omitted.count, "more object", "more objects"));
         let share = percent(omitted.bytes as f64 / whole.max(1) as f64);
         rows.push((depth, [session.size(omitted.bytes), share, terminal.dim(&what)]));
     };
     for line in lines {
-        while let Some(closed) = left_out.pop_if(|(depth, _)| *depth > line.depth) {
+        while let Some(closed) = left_out.pop_if(|(depth, ..)| *depth > line.depth) {
             rest(&mut rows, closed);
         }
         let share = percent(line.total_bytes as f64 / whole.max(1) as f64);
         rows.push((line.depth, [session.size(line.total_bytes), share, title(heap, line, terminal)]));
         if line.omitted.count > 0 && line.omitted.bytes > 0 {
-            left_out.push((line.depth + 1, line.omitted));
+            let open = open(line).map(|command| format!("  {}", shown(&command))).unwrap_or_default();
+            left_out.push((line.depth + 1, line.omitted, open));
         }
     }
     while let Some(closed) = left_out.pop() {
@@ -140,6 +200,10 @@ fn text(loaded: &Loaded<'_>, lines: &[TreeLine], options: TreeOptions, session: 
         }
         false => "live",
     };
+    if !matches!(lines.first(), Some(TreeLine { what: TreeItem::Heap, .. })) {
+        let share = percent(whole as f64 / live_bytes.max(1) as f64);
+        return table.render() + &format!("{shown}; {}, {share} of {} {live}\n", session.size(whole), session.size(live_bytes));
+    }
     table.render() + &format!("{shown}; {}, {} {live}\n", plural(objects, "object", "objects"), session.size(whole))
 }
 
@@ -149,7 +213,7 @@ fn title(heap: &Heap<'_>, line: &TreeLine, terminal: &Terminal) -> String {
     let object = object(heap, line).map(|object| terminal.dim(&format!(" {object}"))).unwrap_or_default();
     let many = format!(" ×{}", count(line.count));
     match &line.what {
-        TreeItem::Heap | TreeItem::Root(None) => name,
+        TreeItem::Heap | TreeItem::Selection | TreeItem::Root(None) => name,
         TreeItem::Root(Some((kind, name))) => root_group_text(kind.name(), name),
         TreeItem::Part(_) | TreeItem::Object(_) => name + &object,
         TreeItem::Chain(_) => format!("{name}{many} in one chain from{object}"),

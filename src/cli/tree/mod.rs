@@ -20,6 +20,8 @@ pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> 
         Kind::Profile => {
             input.refuse(Kind::Heap, &[("--by", args.by.is_some())])?;
             input.refuse(Kind::Heap, &args.heap.given())?;
+            input.refuse(Kind::Heap, &[("OBJECT", args.object.is_some())])?;
+            input.refuse(Kind::Heap, &args.filter.given())?;
             profile::run(args, &input, session)
         }
     }
