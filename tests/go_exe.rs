@@ -194,6 +194,8 @@ fn compare_values(name: &str, folder: &Path, heap: &Heap<'_>) {
             let length: u64 = fields[0].2.parse().unwrap();
             let keys: BTreeSet<&str> = fields[1..].iter().filter_map(|(name, ..)| Some(name.split_once(']')?.0)).collect();
             lengths += length;
+            let room = heap.room(map).unwrap();
+            assert!(room.used == length && room.used <= room.capacity, "{name}: {of}: {room:?}");
             shown += keys.len() as u64;
             wanted += length.min(64);
         }
@@ -211,6 +213,9 @@ fn compare_values(name: &str, folder: &Path, heap: &Heap<'_>) {
     assert_eq!(of("Data").1, "map[string]int", "{name}");
     assert_eq!((of("Tags.len").2.as_str(), of("Tags.cap").2.as_str()), ("2", "2"), "{name}");
     assert!(of("created").1 == "time.Time" && of("created").2.starts_with("\"2026-"), "{name}: {session:?}");
+    let slots = heap.objects().find(|object| heap.type_name(*object) == "[]main.Slot");
+    let slots = heap.room(slots.unwrap()).unwrap_or_else(|| panic!("{name}: no length of []main.Slot"));
+    assert!(slots.used <= slots.capacity && slots.capacity >= 60, "{name}: {slots:?}");
     let jobs = heap.objects().find(|object| heap.type_name(*object) == "chan *main.Job").unwrap();
     let jobs: Vec<_> = fields(heap, jobs).into_iter().map(|(name, _, value)| (name, value)).collect();
     assert_eq!(jobs, [("len", "17"), ("cap", "64")].map(|(name, value)| (name.to_owned(), value.to_owned())), "{name}");

@@ -1,7 +1,7 @@
 //! The memory of objects, as it stands in the file.
 
 use super::exe::{Memory, TypedValues};
-use crate::model::heap::{Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Value};
+use crate::model::heap::{Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Room, Value};
 
 /// Where the contents of each object are.
 pub(super) struct Contents<'a> {
@@ -36,7 +36,7 @@ impl<'a> ObjectValues<'a> for Contents<'a> {
     }
 
     fn known(&self) -> Known {
-        Known { bytes: true, lengths: self.typed.is_some(), ..Known::default() }
+        Known { bytes: true, lengths: self.typed.is_some(), rooms: self.typed.is_some(), ..Known::default() }
     }
 
     fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
@@ -47,6 +47,11 @@ impl<'a> ObjectValues<'a> for Contents<'a> {
 
     fn array(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Array> {
         self.typed.as_ref()?.array(object, heap.type_id(object))
+    }
+
+    fn room(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Room> {
+        let (typed, memory) = self.typed(heap)?;
+        typed.room(memory, object, heap.type_id(object))
     }
 
     fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {

@@ -156,7 +156,12 @@ impl Propagation<'_, '_, '_, '_> {
             }
             // Arguments are in the frame of the caller, which lists them.
             for place in found {
-                let mine = stack.frames.iter().position(|frame| place.address.wrapping_sub(frame.sp) < frame.contents.len() as u64);
+                // Frames are in the order of their addresses, the innermost one first.
+                let after = stack.frames.partition_point(|frame| frame.sp <= place.address);
+                let mine = after.checked_sub(1).filter(|frame| {
+                    let holds = |frame: &StackFrame<'_>| place.address.wrapping_sub(frame.sp) < frame.contents.len() as u64;
+                    stack.frames.get(*frame).is_some_and(holds)
+                });
                 let list = mine.and_then(|frame| all.get_mut(first.checked_add(frame)?));
                 if let Some((_, places)) = list {
                     places.push(place);

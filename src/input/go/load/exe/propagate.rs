@@ -75,6 +75,8 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     /// Values without pointers, such as the bytes of strings.
     pub(super) string: TypeRef,
     tiny: TypeRef,
+    /// The length of the longest slice that begins at an address.
+    lengths: FxHashMap<u64, u32>,
     /// Pointers of the object at hand.
     listed: Vec<u64>,
     /// Values inside of the value that is followed.
@@ -129,6 +131,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             nodes: FxHashMap::default(),
             string,
             tiny,
+            lengths: FxHashMap::default(),
             listed: Vec::new(),
             open: Vec::new(),
         }
@@ -141,6 +144,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             of_type,
             string: self.string,
             counts: self.objects.into_counts(),
+            lengths: self.lengths,
             parts: self.hidden.wholes(),
             itabs: self.itabs,
             slide: self.slide,

@@ -15,7 +15,7 @@ use super::super::pointers::Words;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::version::Version;
 use crate::model::addresses::Addresses;
-use crate::model::heap::{Array, EachElement, EachField, ObjectId, Offsets, Sizes, TypeId};
+use crate::model::heap::{Array, EachElement, EachField, ObjectId, Offsets, Room, Sizes, TypeId};
 use rustc_hash::FxHashMap;
 use std::ops::ControlFlow;
 
@@ -28,6 +28,8 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) string: TypeRef,
     /// How many values each object holds.
     pub(super) counts: Vec<u32>,
+    /// The length of the longest slice that begins at an address.
+    pub(super) lengths: FxHashMap<u64, u32>,
     /// The maps and channels that headers in the heap belong to.
     pub(super) parts: FxHashMap<TypeRef, TypeRef>,
     /// Dynamic types by the address of their itab.
@@ -120,6 +122,20 @@ impl<'a> TypedValues<'a> {
                 return;
             }
         }
+    }
+
+    /// How full the array of a slice or a map is.
+    pub(in super::super) fn room(&self, memory: Memory<'_, 'a>, object: ObjectId, of: TypeId) -> Option<Room> {
+        let (of, is_array) = self.of(of)?;
+        let view = View { typed: self, memory };
+        if let Some(whole) = self.parts.get(&of) {
+            return view.map_room(object, *whole);
+        }
+        let size = self.types.get(of)?.size;
+        let start = memory.addresses.address(object)?.wrapping_add(view.header_size(object));
+        let used: u64 = (*self.lengths.get(&start).filter(|_| is_array)?).into();
+        let capacity = self.count(object).max(used);
+        Some(Room { is_collection: false, capacity, used, spare_bytes: capacity.saturating_sub(used).saturating_mul(size) })
     }
 
     fn of(&self, of: TypeId) -> Option<(TypeRef, bool)> {

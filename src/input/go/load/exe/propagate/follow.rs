@@ -52,7 +52,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.add_slice(target, self.string, length, level);
             }
             Holds::Slice(element) => {
-                let capacity = word(2)?;
+                let (length, capacity) = (word(1)?, word(2)?);
+                let longest = self.lengths.entry(target).or_default();
+                *longest = u32::try_from(length).unwrap_or(u32::MAX).max(*longest);
                 self.add_slice(target, element, capacity, level);
             }
             Holds::Map(map) => self.map(target, map, level),

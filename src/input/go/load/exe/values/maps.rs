@@ -5,6 +5,7 @@
 use super::super::hidden::is_swiss;
 use super::super::types::{Kind, Type, TypeRef};
 use super::{Place, View};
+use crate::model::heap::{ObjectId, Room};
 use std::ops::ControlFlow;
 
 /// Receives keys and elements.
@@ -34,6 +35,49 @@ impl View<'_, '_> {
             true => self.groups(header, group, described.size, &slots, each),
             false => self.buckets(header, group, described, &slots, each),
         }
+    }
+
+    /// How full a map is, by the object that is its header. Swiss maps grow when seven of eight places are taken, classic ones at
+    /// thirteen of sixteen, to twice the places.
+    pub(super) fn map_room(&self, header: ObjectId, map: TypeRef) -> Option<Room> {
+        let Kind::Map { group, .. } = self.typed.types.get(map)?.kind else { return None };
+        let group = self.typed.types.get(group)?;
+        let place = Place { bytes: self.object(header), offset: 0, of: map };
+        let used = self.word_of(place, 0)?;
+        let groups = match is_swiss(group) {
+            true => self.swiss_groups(place),
+            false => 1u64.checked_shl(self.number(place.at(self.typed.words.size.saturating_add(1), map), 1)? as u32)?,
+        };
+        let slots = u64::from(SLOTS);
+        let needed = match is_swiss(group) {
+            _ if used <= slots => 1,
+            true => used.div_ceil(7).checked_next_power_of_two()?,
+            false => used.saturating_mul(2).div_ceil(13).checked_next_power_of_two()?,
+        };
+        // A count that the groups have no room for is damage.
+        let capacity = groups.saturating_mul(slots);
+        let spare_bytes = groups.saturating_sub(needed).saturating_mul(group.size);
+        (used <= capacity).then_some(Room { is_collection: true, capacity, used, spare_bytes })
+    }
+
+    /// The groups of all tables of a map.
+    fn swiss_groups(&self, header: Place<'_>) -> u64 {
+        let word = self.typed.words.size;
+        let directory = Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
+        let (address, length) = (self.word_of(directory, 0).unwrap_or(0), self.word_of(directory, 1).unwrap_or(0));
+        if length == 0 {
+            return u64::from(address != 0);
+        }
+        let Some(tables) = self.bytes_at(address) else { return 0 };
+        let (mut groups, mut last) = (0u64, 0);
+        for index in 0..length {
+            let Some(table) = self.word(tables, index.saturating_mul(word)) else { break };
+            if std::mem::replace(&mut last, table) != table {
+                let mask = self.bytes_at(table).and_then(|table| self.word(table, word.saturating_mul(2).saturating_add(8)));
+                groups = groups.saturating_add(mask.map_or(0, |mask| mask.saturating_add(1)));
+            }
+        }
+        groups
     }
 
     /// A directory of tables of groups; in small maps one group instead.
