@@ -172,3 +172,31 @@ fn damaged_dumps_list_the_threads_that_were_read() {
     }
     assert!(counts.is_sorted_by(|a, b| a >= b) && counts[0] > 0, "{counts:?}");
 }
+
+/// The test program allocates most in its own functions, which the runtime's profile counts.
+#[test]
+fn allocation_sites_are_those_of_the_profile_in_the_dump() {
+    let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
+    let heap = input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap;
+    let sites = heap.sites();
+    assert!(!sites.sites.is_empty());
+    let live: u64 = sites.sites.iter().map(|site| site.live.unwrap().count).sum();
+    let histogram = dumptool::analysis::Histogram::by_site(&heap);
+    assert_eq!(histogram.total.count, live);
+    assert!(sites.of.iter().all(|(object, site)| object.index() < heap.len() && (*site as usize) < sites.sites.len()));
+    assert!(histogram.rows.iter().any(|row| row.name.starts_with("main.") && row.namespace.contains(".go:")), "{histogram:?}");
+}
+
+#[test]
+fn class_loaders_divide_the_live_objects() {
+    let bytes = read(&fixture("hprof/small_java17.hprof.zst"));
+    let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
+    let tree = dumptool::analysis::DominatorTree::new(&heap);
+    let by = |by| dumptool::analysis::Histogram::of(&heap, Some(&tree), by, dumptool::analysis::Scope::Live);
+    let loaders = by(dumptool::analysis::GroupBy::Owner);
+    assert_eq!(loaders.total, by(dumptool::analysis::GroupBy::Type).total);
+    let app = loaders.rows.iter().find(|row| row.name.contains("AppClassLoader")).unwrap();
+    let small = by(dumptool::analysis::GroupBy::Type).rows.into_iter().filter(|row| row.name.starts_with("Small"));
+    // Its instances, and their class objects.
+    assert!(app.sum.count > small.map(|row| row.sum.count).sum());
+}

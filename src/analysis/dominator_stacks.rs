@@ -9,7 +9,7 @@
 
 use super::dominators::Dominators;
 use super::graph::Graph;
-use super::owners::Owners;
+use super::owners::TypeOwners;
 use super::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::model::profile::{StackId, Unit};
@@ -110,7 +110,7 @@ impl TypeTree {
 struct Starts<'h, 'a> {
     heap: &'h Heap<'a>,
     roots: RootGroups,
-    owners: Owners,
+    owners: TypeOwners,
     isolates: Vec<ObjectId>,
     /// Those that are in use, by number, and the numbers.
     starts: Vec<Start>,
@@ -119,7 +119,7 @@ struct Starts<'h, 'a> {
     first: u32,
 }
 
-/// A frame that is not a type. Groups, kinds and owners are indexes into [`RootGroups`] and [`Owners`].
+/// A frame that is not a type. Groups, kinds and owners are indexes into [`RootGroups`] and [`TypeOwners`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Start {
     Isolate(ObjectId),
@@ -131,7 +131,7 @@ enum Start {
 
 impl<'h, 'a> Starts<'h, 'a> {
     fn of(heap: &'h Heap<'a>, roots: RootGroups) -> Self {
-        let (owners, isolates) = (Owners::of(heap), heap.isolates());
+        let (owners, isolates) = (TypeOwners::of(heap), heap.isolates());
         let first = (heap.types.len() + heap.classes.len()) as u32;
         Self { heap, roots, owners, isolates, starts: Vec::new(), numbers: FxHashMap::default(), first }
     }

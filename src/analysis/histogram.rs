@@ -2,10 +2,12 @@
 
 use super::dominator_tree::DominatorTree;
 use super::glob::TypeFilter;
+use super::owners::{TypeOwner, TypeOwners};
 use super::prefetch::prefetch;
 use super::preorder::Preorder;
 use super::root_groups::{HeldBy, RootGroups};
-use crate::model::heap::{Heap, ObjectId, TypeKind, TypeSource};
+use super::threads::is_library;
+use crate::model::heap::{Heap, ObjectId, StackFrame, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -19,6 +21,8 @@ pub enum GroupBy {
     Namespace,
     /// The first parts of the namespace: `package:sass`, `com.example`.
     PackageRoot,
+    /// The class loader (JVM), or the library (Dart), of the class.
+    Owner,
     /// The size class: the shallow size, rounded up to a power of two.
     SizeClass,
 }
@@ -188,6 +192,36 @@ impl Histogram {
         histogram
     }
 
+    /// Groups what allocation sites have allocated and is live by the innermost function of the program. The namespace is its file and
+    /// line. Where the file counts live objects, these counts are taken, which may be a sample.
+    pub fn by_site(heap: &Heap<'_>) -> Self {
+        let sites = &heap.sites;
+        let mut sums: Vec<Sum> = sites.sites.iter().map(|site| site.live.unwrap_or_default()).collect();
+        for &(object, site) in &sites.of {
+            if let Some(sum) = sums.get_mut(site as usize).filter(|_| sites.sites[site as usize].live.is_none()) {
+                sum.add(heap.shallow.get(object.index()), heap.external_bytes(object));
+            }
+        }
+        let mut rows: FxHashMap<StackFrame, Sum> = FxHashMap::default();
+        for (site, sum) in sites.sites.iter().zip(&sums) {
+            let frames = sites.frames.get(site.frames.start as usize..site.frames.end as usize).unwrap_or_default();
+            let own = frames.iter().find(|frame| !is_library(heap.names.text(frame.function)));
+            let Some(frame) = own.or(frames.first()) else { continue };
+            rows.entry(*frame).or_default().add_sum(sum);
+        }
+        let row = |(frame, sum): (StackFrame, Sum)| HistogramRow {
+            name: heap.names.text(frame.function).to_owned(),
+            namespace: match frame.line {
+                0 => heap.names.text(frame.file).to_owned(),
+                line => format!("{}:{line}", heap.names.text(frame.file)),
+            },
+            source: TypeSource::None,
+            sum,
+            retained_bytes: None,
+        };
+        Self::of_rows(rows.into_iter().map(row).collect(), None)
+    }
+
     /// Sorts rows and adds them up. Drops rows without objects.
     pub fn of_rows(mut rows: Vec<HistogramRow>, unreachable: Option<Sum>) -> Self {
         rows.retain(|row| row.sum.count > 0);
@@ -239,6 +273,7 @@ struct Groups {
     /// The group of each type, or [`Groups::NONE`]. For size classes: whether the type has any.
     of_type: Vec<u32>,
     by: GroupBy,
+    owners: TypeOwners,
 }
 
 impl Groups {
@@ -257,7 +292,7 @@ impl Groups {
                 GroupBy::Type => (text(kind.name), text(kind.namespace)),
                 GroupBy::Namespace => ("", text(kind.namespace)),
                 GroupBy::PackageRoot => ("", package_root(text(kind.namespace))),
-                GroupBy::SizeClass => return 0,
+                GroupBy::Owner | GroupBy::SizeClass => return 0,
             };
             *seen.entry(key).or_insert_with(|| {
                 names.push((key.0.to_owned(), key.1.to_owned()));
@@ -265,10 +300,18 @@ impl Groups {
             })
         });
         let of_type = of_type.collect();
+        let owners = if by == GroupBy::Owner { TypeOwners::of(heap) } else { TypeOwners::default() };
+        if by == GroupBy::Owner {
+            let name = |owner: &TypeOwner| match owner.object {
+                Some(object) => format!("{} {}", owner.name, heap.id(object)),
+                None => owner.name.clone(),
+            };
+            names = owners.list.iter().map(|owner| (name(owner), String::new())).collect();
+        }
         if by == GroupBy::SizeClass {
             names = (0..=u64::BITS).map(|class| (size_class(class), String::new())).collect();
         }
-        Self { names, of_type, by }
+        Self { names, of_type, by, owners }
     }
 
     /// The weakest source of the types of each group. Empty if the file says all types.
@@ -296,6 +339,7 @@ impl Groups {
         let group = self.of_type[heap.type_of[object.index()].0 as usize];
         match (group, self.by) {
             (Self::NONE, _) => None,
+            (_, GroupBy::Owner) => Some(self.owners.owner(heap, object) as usize),
             (_, GroupBy::SizeClass) => Some(class_of(heap.shallow.get(object.index())) as usize),
             (group, _) => Some(group as usize),
         }

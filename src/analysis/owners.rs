@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 /// A class loader or a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Owner {
+pub struct TypeOwner {
     /// The display name: `boot class loader`, `class loader app.Plugins`, `library package:app/main.dart`.
     pub name: String,
     /// The object that stands for it.
@@ -15,9 +15,9 @@ pub struct Owner {
 
 /// The owner of each type. Formats that have none have no owners.
 #[derive(Clone, Debug, Default)]
-pub struct Owners {
+pub struct TypeOwners {
     /// The owners, in the order of the types.
-    pub list: Vec<Owner>,
+    pub list: Vec<TypeOwner>,
     /// By type: an index into the list.
     of_type: Vec<u32>,
 }
@@ -29,7 +29,7 @@ enum Key {
     Library(NameId),
 }
 
-impl Owners {
+impl TypeOwners {
     /// Collects the class loaders of a Java heap, or the libraries of a Dart one.
     pub fn of(heap: &Heap<'_>) -> Self {
         let keys = match heap.classes.iter().any(|class| class.instances.is_some()) {
@@ -85,16 +85,16 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
     keys
 }
 
-fn owner(heap: &Heap<'_>, key: Key) -> Owner {
+fn owner(heap: &Heap<'_>, key: Key) -> TypeOwner {
     match key {
-        Key::Boot => Owner { name: "boot class loader".to_owned(), object: None },
-        Key::Loader(object) => Owner { name: format!("class loader {}", heap.type_name(object)), object: Some(object) },
+        Key::Boot => TypeOwner { name: "boot class loader".to_owned(), object: None },
+        Key::Loader(object) => TypeOwner { name: format!("class loader {}", heap.type_name(object)), object: Some(object) },
         Key::Library(name) => {
             let name = match heap.names.text(name) {
                 "" => "objects of the VM".to_owned(),
                 library => format!("library {library}"),
             };
-            Owner { name, object: None }
+            TypeOwner { name, object: None }
         }
     }
 }

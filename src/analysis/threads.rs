@@ -145,7 +145,7 @@ pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h st
 }
 
 /// Whether a function belongs to the runtime or its library: such frames say how a thread waits, not for what.
-fn is_library(function: &str) -> bool {
+pub(super) fn is_library(function: &str) -> bool {
     const PREFIXES: [&str; 8] = ["runtime.", "runtime/", "internal/", "sync.", "java.", "jdk.", "sun.", "com.sun."];
     PREFIXES.iter().any(|prefix| function.starts_with(prefix))
 }

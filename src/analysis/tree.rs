@@ -4,7 +4,7 @@ mod expand;
 mod tops;
 
 use super::dominator_tree::DominatorTree;
-use super::owners::Owner;
+use super::owners::TypeOwner;
 use super::preorder::Preorder;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
@@ -34,7 +34,7 @@ pub enum TreeItem {
     /// A group of roots. `None` for objects that several groups reach.
     Root(Option<(RootKind, String)>),
     /// A part of what several groups reach: the kind of these, or a class loader or library. Or an isolate with its static fields.
-    Part(Owner),
+    Part(TypeOwner),
     /// An object.
     Object(ObjectId),
     /// An object and others of its type, each of which dominates the next.

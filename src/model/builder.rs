@@ -5,6 +5,7 @@ use super::heap::{
     ThreadKind, Type, TypeId, TypeKind,
 };
 use super::names::Names;
+use super::site::AllocationSites;
 use crate::model::heap::WarningKind;
 
 /// Collects objects and their references. Counts that are known beforehand avoid growth by doubling.
@@ -39,6 +40,7 @@ impl<'a> HeapBuilder<'a> {
                 roots: Vec::new(),
                 threads: Vec::new(),
                 frames: Vec::new(),
+                sites: AllocationSites::default(),
                 pointer_size: 0,
                 big_endian: false,
                 values: None,

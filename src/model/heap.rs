@@ -16,6 +16,7 @@
 
 use super::addresses::Addresses;
 use super::names::{NameId, Names};
+use super::site::AllocationSites;
 use std::ops::Range;
 
 pub use super::columns::{Offsets, Sizes};
@@ -288,6 +289,8 @@ pub struct Heap<'a> {
     pub(crate) threads: Vec<Thread>,
     /// Call frames of all threads.
     pub(crate) frames: Vec<StackFrame>,
+    /// Where objects were allocated.
+    pub(crate) sites: AllocationSites,
     /// Bytes of a pointer in the process that was dumped; 0 if that is not known.
     pub(crate) pointer_size: u8,
     /// The byte order of [`Value::Bytes`].
@@ -470,6 +473,11 @@ impl<'a> Heap<'a> {
     /// The call frames of all threads. [`Thread::frames`] is a range of this slice.
     pub fn frames(&self) -> &[StackFrame] {
         &self.frames
+    }
+
+    /// Where objects were allocated, if the file says it.
+    pub fn sites(&self) -> &AllocationSites {
+        &self.sites
     }
 
     /// How the file identifies objects.

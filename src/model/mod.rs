@@ -28,6 +28,8 @@ pub mod profile;
 pub mod root;
 #[doc(hidden)]
 pub mod sample;
+#[doc(hidden)]
+pub mod site;
 pub mod stacks;
 #[doc(hidden)]
 pub mod sum;

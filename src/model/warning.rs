@@ -121,6 +121,11 @@ impl WarningKind {
         }
     }
 
+    /// Returns `true` if sound dumps of the runtime usually give this warning.
+    pub fn is_usual(self) -> bool {
+        matches!(self, Self::OmittedElements | Self::OmittedClasses)
+    }
+
     /// Returns `true` if only damaged files give this warning.
     pub fn is_damage(self) -> bool {
         !matches!(

@@ -2,7 +2,7 @@
 
 use super::{Node, Omitted, TreeItem, TreeLine};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::owners::{Owner, Owners};
+use crate::analysis::owners::{TypeOwner, TypeOwners};
 use crate::analysis::preorder::Preorder;
 use crate::analysis::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, ThreadKind, TypeKind};
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 /// Returns what no object of the program dominates, by what keeps it alive, and the number of synthetic objects above it.
 pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<Node>, u64) {
-    let tops = Tops { tree, preorder, roots, heap, owners: Owners::of(heap), isolates: heap.isolates() };
+    let tops = Tops { tree, preorder, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
     let mut made_up = 0;
     let mut members = Vec::new();
     let mut isolates = Vec::new();
@@ -40,7 +40,7 @@ struct Tops<'t, 'h, 'a> {
     tree: &'t DominatorTree,
     preorder: &'t Preorder,
     roots: &'t RootGroups,
-    owners: Owners,
+    owners: TypeOwners,
     isolates: Vec<ObjectId>,
 }
 
@@ -56,7 +56,7 @@ impl Tops<'_, '_, '_> {
         let thread = threads.find(|thread| thread.object == Some(object));
         let name = thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default();
         let below = self.by_group(self.preorder.children(position).collect());
-        self.node(TreeItem::Part(Owner { name, object: Some(object) }), Vec::new(), below)
+        self.node(TreeItem::Part(TypeOwner { name, object: Some(object) }), Vec::new(), below)
     }
 
     /// A line for each group of roots, and one for what several groups hold.
@@ -79,7 +79,7 @@ impl Tops<'_, '_, '_> {
         let kind = |(number, members): (u32, Vec<u32>)| {
             let name = self.roots.kinds[number as usize].name.clone();
             let (members, below) = self.by_owner(members);
-            self.node(TreeItem::Part(Owner { name, object: None }), members, below)
+            self.node(TreeItem::Part(TypeOwner { name, object: None }), members, below)
         };
         let mut below: Vec<Node> = kinds.into_iter().map(kind).collect();
         let (members, mut owners) = self.by_owner(several);

@@ -23,6 +23,8 @@ use std::path::PathBuf;
                                                  packages, without the SDK
   dumptool top --type 'com.example.*' app.hprof  only these types
   dumptool top --by root app.mvmheap             what only one kind of root keeps alive
+  dumptool top --by loader app.hprof             class loaders, and classes that several loaders defined
+  dumptool top --by site app.heapdump            who allocated what is live (sampled by the runtime)
   dumptool top --snapshot all app.mvmheap        growth of types over all snapshots
   dumptool top --quick huge.hprof                count and size, without retained sizes
   dumptool top --suspects app.heapdump           likely leaks and waste
@@ -38,7 +40,8 @@ pub(in crate::cli) struct TopArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Group by type (default), namespace, package-root, root or size-class (heaps); function (default), file, line, thread or process (profiles)
+    /// Group by type (default), namespace, package-root, root, size-class, loader or site (heaps); function (default), file, line, thread or
+    /// process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -95,6 +98,10 @@ pub(in crate::cli) enum ByArg {
     Root,
     /// Heaps: objects of similar size
     SizeClass,
+    /// Heaps: a class loader (JVM)
+    Loader,
+    /// Heaps: the place that allocated them (Go)
+    Site,
     /// Profiles: a function
     Function,
     /// Profiles: a source file
@@ -111,7 +118,9 @@ impl ByArg {
     /// Returns the kind of input that has this grouping.
     pub(in crate::cli) fn kind(self) -> Kind {
         match self {
-            Self::Type | Self::Namespace | Self::PackageRoot | Self::Root | Self::SizeClass => Kind::Heap,
+            Self::Type | Self::Namespace | Self::PackageRoot | Self::Root | Self::SizeClass | Self::Loader | Self::Site => {
+                Kind::Heap
+            }
             Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => Kind::Profile,
         }
     }
@@ -124,6 +133,8 @@ impl ByArg {
             Some(Self::PackageRoot) => "--by package-root",
             Some(Self::Root) => "--by root",
             Some(Self::SizeClass) => "--by size-class",
+            Some(Self::Loader) => "--by loader",
+            Some(Self::Site) => "--by site",
             Some(Self::Function) => "--by function",
             Some(Self::File) => "--by file",
             Some(Self::Line) => "--by line",

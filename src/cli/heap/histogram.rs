@@ -41,17 +41,31 @@ pub(crate) fn histogram(
         (ByArg::Root, None) => {
             return Err(UsageError::new(format!("{} has no roots to group by", show_path(&input.path))));
         }
+        (ByArg::Loader, _) if !has_loaders(heap) => {
+            return Err(UsageError::new(format!("{} has no class loaders to group by", show_path(&input.path))));
+        }
+        (ByArg::Site, _) if heap.sites.sites.is_empty() => {
+            let message = format!("{} does not record where objects were allocated", show_path(&input.path));
+            return Err(UsageError::new(message));
+        }
+        (ByArg::Site, _) => return Ok((Histogram::by_site(heap), false)),
         (by, tree) => {
             let by = match by {
                 ByArg::Namespace => GroupBy::Namespace,
                 ByArg::PackageRoot => GroupBy::PackageRoot,
                 ByArg::SizeClass => GroupBy::SizeClass,
+                ByArg::Loader => GroupBy::Owner,
                 _ => GroupBy::Type,
             };
             Histogram::of_types(heap, tree.as_ref(), by, scope, filter)
         }
     };
     Ok((histogram, tree.is_some()))
+}
+
+/// Whether class objects name their loaders.
+fn has_loaders(heap: &Heap<'_>) -> bool {
+    heap.classes.iter().any(|class| class.instances.is_some())
 }
 
 /// Counts the objects of an input by type in one pass that keeps no object.
@@ -135,7 +149,7 @@ pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
 
 /// Whether rows need a column for the namespaces of their types: names of types are complete by themselves, but for Dart.
 pub(crate) fn needs_namespace<'r>(by: ByArg, mut rows: impl Iterator<Item = (&'r str, &'r str)>) -> bool {
-    by == ByArg::Type && rows.any(|(name, namespace)| !namespace.is_empty() && !name.contains(namespace))
+    by == ByArg::Site || by == ByArg::Type && rows.any(|(name, namespace)| !namespace.is_empty() && !name.contains(namespace))
 }
 
 /// What groups are called, one and several.
@@ -145,6 +159,8 @@ pub(crate) fn group_nouns(by: ByArg) -> (&'static str, &'static str) {
         ByArg::PackageRoot => ("package", "packages"),
         ByArg::Root => ("root", "roots"),
         ByArg::SizeClass => ("size", "sizes"),
+        ByArg::Loader => ("class loader", "class loaders"),
+        ByArg::Site => ("site", "sites"),
         _ => ("type", "types"),
     }
 }

@@ -116,7 +116,8 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
 /// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status that belongs to it.
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
-    for warning in &loaded.heap.warnings {
+    // What every dump of HotSpot leaves out is no news.
+    for warning in loaded.heap.warnings.iter().filter(|warning| session.common.verbose || !warning.kind.is_usual()) {
         terminal.warn(&input.path, &warning.text());
     }
     if session.common.verbose {

@@ -2,6 +2,7 @@
 
 use super::growth;
 use crate::analysis::histogram::{Histogram, HistogramRow};
+use crate::analysis::owners::repeated_classes;
 use crate::cli::args::{ByArg, ObjectsArg, Snapshot, Snapshots, SortArg, TopArgs, name_of};
 use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, sum_json,
@@ -12,8 +13,9 @@ use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural, size};
 use crate::cli::status::{self, Status, UsageError};
+use crate::cli::terminal::shown as shown_text;
 use crate::input::Format;
-use crate::model::heap::LoadWarning;
+use crate::model::heap::{Heap, LoadWarning};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashSet;
 
@@ -63,6 +65,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         incomplete,
         warnings,
         names,
+        repeated: if by == ByArg::Loader { repeated(&loaded.heap) } else { Vec::new() },
         histogram: &histogram,
         session,
     };
@@ -75,6 +78,8 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
     let needs_graph = match (by, args.heap.sort) {
         (ByArg::Root, _) => Some("--by root"),
         (ByArg::SizeClass, _) => Some("--by size-class"),
+        (ByArg::Loader, _) => Some("--by loader"),
+        (ByArg::Site, _) => Some("--by site"),
         (_, Some(SortArg::Retained)) => Some("--sort retained"),
         _ if args.heap.roots.exe.is_some() => Some("--exe"),
         _ => None,
@@ -88,9 +93,33 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
     sort_rows(&mut histogram.rows, sort);
     let (snapshot, objects) = (counted.snapshot, ObjectsArg::All);
     let names = Names::All;
-    Top { snapshot, by, objects, sort, quick: true, incomplete: false, warnings: &[], names, histogram: &histogram, session }
-        .print(args, input)?;
+    Top {
+        snapshot,
+        by,
+        objects,
+        sort,
+        quick: true,
+        incomplete: false,
+        warnings: &[],
+        names,
+        repeated: Vec::new(),
+        histogram: &histogram,
+        session,
+    }
+    .print(args, input)?;
     Ok(status::report_if_damaged(session, input, counted.damage.as_ref()))
+}
+
+/// Classes that several loaders defined that people see.
+const REPEATED: usize = 5;
+
+fn repeated<'h>(heap: &'h Heap<'_>) -> Vec<(&'h str, u64)> {
+    repeated_classes(heap).iter().map(|class| (heap.names.text(class.name), class.loaders)).collect()
+}
+
+fn repeated_json<'a>(classes: &[(&'a str, u64)]) -> Vec<Value<'a>> {
+    let class = |(name, loaders): &(&'a str, u64)| Value::from([("name", (*name).into()), ("loaders", (*loaders).into())]);
+    classes.iter().map(class).collect()
 }
 
 /// The warnings of a heap for programs.
@@ -122,6 +151,8 @@ struct Top<'a> {
     names: Names,
     /// What was odd about the loaded heap.
     warnings: &'a [LoadWarning],
+    /// Classes that several loaders defined, with their number.
+    repeated: Vec<(&'a str, u64)>,
     /// With sorted rows.
     histogram: &'a Histogram,
     session: &'a Session,
@@ -138,7 +169,7 @@ impl<'a> Top<'a> {
                 ("count", sum.count.into()),
                 ("shallow_bytes", sum.shallow_bytes.into()),
             ]);
-            Document::new("dumptool/top/1", &input.path)
+            let document = Document::new("dumptool/top/1", &input.path)
                 .with("snapshot", self.snapshot)
                 .with("by", name_of(self.by))
                 .with("objects", name_of(self.objects))
@@ -148,7 +179,11 @@ impl<'a> Top<'a> {
                 .with("unreachable", self.histogram.unreachable.as_ref().map(sum_json))
                 .rows("rows")
                 .with("omitted", omitted)
-                .with("warnings", warnings(self.warnings))
+                .with("warnings", warnings(self.warnings));
+            match self.by {
+                ByArg::Loader => document.with("repeated_classes", repeated_json(&self.repeated)),
+                _ => document,
+            }
         };
         print(self.session, document, shown, &self.columns(shown), &Shown::Table(&|| self.footer(shown)))
     }
@@ -169,7 +204,7 @@ impl<'a> Top<'a> {
         let columns = Columns::new(session)
             .text("name", &group_nouns(by).0.to_uppercase(), |row: &HistogramRow| &row.name)
             .shown_as(move |row| group_text(by, &row.name, &row.namespace))
-            .text("namespace", "NAMESPACE", |row| Value::non_empty(&row.namespace))
+            .text("namespace", if by == ByArg::Site { "PLACE" } else { "NAMESPACE" }, |row| Value::non_empty(&row.namespace))
             .number("count", "COUNT", |row| row.sum.count)
             .bytes("shallow_bytes", "SHALLOW", |row| row.sum.shallow_bytes)
             .bytes("external_bytes", "EXTERNAL", |row| row.sum.external_bytes)
@@ -213,6 +248,7 @@ impl<'a> Top<'a> {
         let (total, rows) = (&self.histogram.total, self.histogram.rows.len() as u64);
         let bytes = |sum: &Sum| size(sum.bytes(), self.session.common.bytes);
         let what = match (self.objects, self.histogram.unreachable.is_some()) {
+            _ if self.by == ByArg::Site => "live",
             (ObjectsArg::Live, true) if self.incomplete => "reached",
             (ObjectsArg::Live, true) => "live",
             (ObjectsArg::Unreachable, true) if self.incomplete => "not reached",
@@ -240,6 +276,7 @@ impl<'a> Top<'a> {
             None if self.incomplete => {
                 footer.push_str("\nno roots before the damage: live and unreachable objects cannot be distinguished")
             }
+            None if self.by == ByArg::Site => footer.push_str(", as sampled by the runtime when they were allocated"),
             None if self.quick => footer.push_str(", live or not"),
             None => footer.push_str("\nthe dump has no roots: all objects are counted, and retained sizes are not known"),
         }
@@ -247,6 +284,13 @@ impl<'a> Top<'a> {
             footer.push_str(
                 "\nthe dump is damaged: roots or references are missing, so live and unreachable objects cannot be distinguished",
             );
+        }
+        if let Some((first, rest)) = self.repeated.split_first() {
+            let text = |(name, loaders): &(&str, u64)| format!("{} ×{}", shown_text(name), count(*loaders));
+            let shown: Vec<String> = std::iter::once(first).chain(rest).take(REPEATED).map(text).collect();
+            let more = self.repeated.len().saturating_sub(REPEATED);
+            let more = if more > 0 { format!(", … {} more", count(more as u64)) } else { String::new() };
+            footer.push_str(&format!("\ndefined by several class loaders: {}{more}", shown.join(", ")));
         }
         if self.names == Names::OfDump && self.by == ByArg::Type {
             footer.push_str("\nthe dump has few type names; use --exe PROGRAM to read them from the executable that wrote it");

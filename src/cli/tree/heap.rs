@@ -3,7 +3,7 @@
 use super::branches;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
-use crate::analysis::owners::Owner;
+use crate::analysis::owners::TypeOwner;
 use crate::analysis::tree::{self, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::heap::histogram::root_group_text;
@@ -121,7 +121,7 @@ fn name<'a>(heap: &'a Heap<'_>, line: &'a TreeLine) -> (&'a str, &'a str) {
 fn object(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
     match line.what {
         TreeItem::Object(object) | TreeItem::Chain(object) => Some(heap.id(object)),
-        TreeItem::Part(Owner { object, .. }) => object.map(|object| heap.id(object)),
+        TreeItem::Part(TypeOwner { object, .. }) => object.map(|object| heap.id(object)),
         TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Group(_) => None,
     }
 }

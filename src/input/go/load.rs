@@ -22,6 +22,7 @@ mod pointers;
 mod roots;
 mod scatter;
 mod shape;
+mod sites;
 mod stacks;
 mod survey;
 mod typing;
@@ -117,6 +118,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         roots: roots.roots,
         threads: roots.threads,
         frames: roots.frames,
+        sites: roots.sites.finish(),
         pointer_size: words.size as u8,
         big_endian: words.big_endian,
         values: Some(Box::new(Contents::new(bytes, placed.positions, typed))),

@@ -12,6 +12,7 @@
 
 use super::interfaces::{DEFER, FUNCVAL, G, M, PANIC};
 use super::pointers::{Faults, Reader};
+use super::sites::Sites;
 use super::stacks::{conservative, words_of};
 use super::survey::Survey;
 use crate::input::go::draft::Draft;
@@ -28,6 +29,7 @@ pub(super) struct Roots {
     pub(super) roots: Vec<Root>,
     pub(super) threads: Vec<Thread>,
     pub(super) frames: Vec<heap::StackFrame>,
+    pub(super) sites: Sites,
     pub(super) faults: Faults,
 }
 
@@ -40,7 +42,8 @@ impl Roots {
         scan: RootScan,
         names: &mut Names,
     ) -> Self {
-        let found = Self { roots: Vec::new(), threads: Vec::new(), frames: Vec::new(), faults: Faults::default() };
+        let found =
+            Self { roots: Vec::new(), threads: Vec::new(), frames: Vec::new(), sites: Sites::default(), faults: Faults::default() };
         let mut collector = Collector {
             reader,
             references,
@@ -109,6 +112,8 @@ impl<'a> Collector<'_, '_, 'a> {
                 let group = self.names.intern_bytes(root.description);
                 self.root(root.pointer, RootKind::Other, group, Label::NONE);
             }
+            Rec::Memprof(profile) => self.found.sites.add(profile, self.names),
+            Rec::AllocSample(sample) => self.found.sites.sample(sample, self.reader),
             Rec::Finalizer(record) => self.finalizer(record),
             Rec::QueuedFinalizer(record) => self.queued_finalizer(record),
             Rec::Draft(record) => self.draft_record(*record),
