@@ -9,7 +9,7 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 9] = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof"];
+const HIDDEN: [&str; 10] = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby"];
 
 #[test]
 fn no_public_type_name_stands_twice() {

@@ -4,6 +4,8 @@
 mod corpus;
 #[path = "heapsnapshot/damage.rs"]
 mod damage;
+#[path = "heapsnapshot/fixtures.rs"]
+mod fixtures;
 #[path = "heapsnapshot/rules.rs"]
 mod rules;
 mod support;

@@ -31,6 +31,8 @@ pub enum Format {
     Pprof,
     /// Folded stacks.
     Folded,
+    /// Ruby heap dumps.
+    Ruby,
 }
 
 /// The two kinds of dumps.

@@ -5,6 +5,7 @@ mod go;
 mod heapsnapshot;
 mod hprof;
 mod mvmheap;
+mod ruby;
 
 pub(super) use dart::TAG_NAMES;
 pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
@@ -14,6 +15,7 @@ pub use go::{
 pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
+pub use ruby::RubyDetails;
 
 use super::format::{Format, FormatSpec, Kind};
 use crate::error::Error;
@@ -195,6 +197,8 @@ pub enum FormatDetails {
     Hprof(Box<HprofDetails>),
     /// V8.
     Heapsnapshot(Box<HeapsnapshotDetails>),
+    /// Ruby.
+    Ruby(Box<RubyDetails>),
 }
 
 /// A profile. Sums are over all threads.

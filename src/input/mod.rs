@@ -39,12 +39,14 @@ pub mod pprof;
 mod profile_info;
 mod read;
 mod record;
+#[doc(hidden)]
+pub mod ruby;
 
 pub use format::{Format, FormatSpec, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals,
-    HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, SegmentSize,
-    Segments, TypeSourceCounts, TypesFromExecutable,
+    HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, RubyDetails,
+    SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 
@@ -57,12 +59,13 @@ use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 9] = [
+pub const FORMATS: [Format; 10] = [
     Format::Mvmheap,
     Format::Dart,
     Format::Go,
     Format::Hprof,
     Format::Heapsnapshot,
+    Format::Ruby,
     Format::Mojo,
     Format::Austin,
     Format::Pprof,
@@ -82,6 +85,7 @@ impl Format {
             Self::Heapsnapshot => &heapsnapshot::SPEC,
             Self::Pprof => &pprof::SPEC,
             Self::Folded => &folded::SPEC,
+            Self::Ruby => &ruby::SPEC,
         }
     }
 
@@ -166,6 +170,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
         Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
         Format::Pprof => pprof::for_each_record(bytes, options, visitor),
         Format::Folded => folded::for_each_record(bytes, options, visitor),
+        Format::Ruby => ruby::for_each_record(bytes, options, visitor),
     }
 }
 

@@ -20,7 +20,7 @@ impl LoadWarning {
     /// The warning with its count, except where it concerns the file as a whole.
     pub fn text(&self) -> String {
         match self.kind {
-            WarningKind::OmittedStacks => self.kind.to_string(),
+            WarningKind::OmittedStacks | WarningKind::OmittedRoots => self.kind.to_string(),
             kind => format!("{kind}: {}", self.count),
         }
     }
@@ -78,6 +78,10 @@ pub enum WarningKind {
     SurplusReferences,
     /// Arrays that do not end with a whole row (V8).
     PartialRows,
+    /// Lines that are not valid JSON, which were skipped (Ruby).
+    MalformedLines,
+    /// The roots, which a dump of later generations does not have (Ruby). Not damage.
+    OmittedRoots,
     /// Names that were cut because they are too long. Not damage.
     CutNames,
     /// Snapshots after the loaded one that are damaged (MoarVM). Not damage of this heap.
@@ -116,6 +120,8 @@ impl WarningKind {
             Self::MissingReferences => "references that the counts of objects announce and that are not in the file",
             Self::SurplusReferences => "references after those of the last object",
             Self::PartialRows => "arrays of objects or references that do not end with a whole row",
+            Self::MalformedLines => "lines that are not valid JSON, which were skipped",
+            Self::OmittedRoots => "the dump has no roots: all that nothing refers to is taken for a root",
             Self::CutNames => "names of more than 4096 bytes, which were cut",
             Self::DamagedSnapshots => "later snapshots that are cut or damaged",
         }
@@ -130,7 +136,12 @@ impl WarningKind {
     pub fn is_damage(self) -> bool {
         !matches!(
             self,
-            Self::OmittedElements | Self::OmittedClasses | Self::OmittedStacks | Self::CutNames | Self::DamagedSnapshots
+            Self::OmittedElements
+                | Self::OmittedClasses
+                | Self::OmittedStacks
+                | Self::OmittedRoots
+                | Self::CutNames
+                | Self::DamagedSnapshots
         )
     }
 }

@@ -11,6 +11,7 @@ pub mod jvm;
 pub mod mojo;
 pub mod mvmheap;
 pub mod pprof;
+pub mod ruby;
 pub mod small;
 
 use dumptool::error::Error;

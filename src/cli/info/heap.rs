@@ -6,8 +6,8 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, duration, percent, plural};
 use crate::cli::terminal::shown;
 use crate::input::info::{
-    BiggestType, CountsByName, DartDetails, FormatDetails, GoDetails, HeapInfo, HeapsnapshotDetails, HprofDetails, Info, Segments,
-    SnapshotInfo, TypeSourceCounts,
+    BiggestType, CountsByName, DartDetails, FormatDetails, GoDetails, HeapInfo, HeapsnapshotDetails, HprofDetails, Info,
+    RubyDetails, Segments, SnapshotInfo, TypeSourceCounts,
 };
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Session) {
@@ -16,6 +16,7 @@ pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Sess
         Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, session),
         Some((snapshot, FormatDetails::Hprof(details))) => show_hprof(info, snapshot, details, view),
         Some((snapshot, FormatDetails::Heapsnapshot(details))) => show_heapsnapshot(snapshot, details, view, session),
+        Some((snapshot, FormatDetails::Ruby(details))) => show_ruby(snapshot, details, view, session),
         Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, session),
         None => view.notes.push("  no readable snapshot".to_owned()),
     }
@@ -154,12 +155,24 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
     }
 }
 
+/// The names with the largest counts.
+fn most(counts: &CountsByName) -> String {
+    let mut counts = counts.0.clone();
+    counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
+    counts.iter().take(4).map(|(name, number)| format!("{} {name}", count(*number))).collect::<Vec<_>>().join(", ")
+}
+
+fn show_ruby(snapshot: &SnapshotInfo, details: &RubyDetails, view: &mut View, session: &Session) {
+    view.fact("objects", count(snapshot.objects.unwrap_or(0)), most(&details.by_type));
+    view.fact("size", session.size(snapshot.shallow_bytes.unwrap_or(0)), "");
+    view.fact("roots", count(snapshot.roots.unwrap_or(0)), most(&details.roots));
+    view.fact("classes", count(snapshot.types.unwrap_or(0)), "");
+    if details.allocations_traced > 0 {
+        view.fact("traced", count(details.allocations_traced), "objects with the place where they were allocated");
+    }
+}
+
 fn show_heapsnapshot(snapshot: &SnapshotInfo, details: &HeapsnapshotDetails, view: &mut View, session: &Session) {
-    let most = |counts: &CountsByName| {
-        let mut counts = counts.0.clone();
-        counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
-        counts.iter().take(4).map(|(name, number)| format!("{} {name}", count(*number))).collect::<Vec<_>>().join(", ")
-    };
     view.fact("objects", count(snapshot.objects.unwrap_or(0)), most(&details.by_node_type));
     view.fact("size", session.size(snapshot.shallow_bytes.unwrap_or(0)), "");
     if let Some(bytes) = details.extra_native_bytes.filter(|bytes| *bytes > 0) {

@@ -32,6 +32,9 @@ pub(super) fn write<W: Write>(
     if unreachable {
         edges.edge(ELEMENT, 2, (FIRST_GROUP + groups) as u64)?;
     }
+    for (index, object) in (2 + u64::from(unreachable)..).zip(plan.unowned) {
+        edges.edge(ELEMENT, index, plan.numbering.node(*object))?;
+    }
     match plan.root {
         Some(root) => edges.of_object(root)?,
         None => (0..groups as u64).try_for_each(|group| edges.edge(ELEMENT, group + 1, FIRST_GROUP as u64 + group))?,

@@ -98,7 +98,7 @@ fn type_names(heap: &Heap<'_>) -> Vec<String> {
         let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
         match (of.kind, name, namespaces.get(&of.name)) {
             (_, "", _) => "<unnamed>".to_owned(),
-            (TypeKind::Synthetic | TypeKind::Root, ..) => format!("({name})"),
+            (TypeKind::Synthetic | TypeKind::Root, ..) if !name.starts_with('(') => format!("({name})"),
             (_, _, Some(None)) if !namespace.is_empty() => format!("{name} ({namespace})"),
             _ => name.to_owned(),
         }

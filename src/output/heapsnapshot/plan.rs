@@ -20,6 +20,8 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) numbering: Numbering,
     /// The heap's own object for the set of roots: node 1.
     pub(super) root: Option<ObjectId>,
+    /// Objects beside it that nothing owns: node 0 refers to them.
+    pub(super) unowned: &'p [ObjectId],
     /// Groups of roots, if the heap has no object for the set of them.
     pub(super) groups: Groups,
     /// What the node `(unreachable)` refers to. Without any there is no such node.
@@ -35,12 +37,13 @@ pub(super) struct Plan<'p, 'a> {
 impl<'p, 'a> Plan<'p, 'a> {
     pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p ObjectSet, which: HeapSnapshotObjects) -> Self {
         let root = heap.root_object();
+        let unowned = root.and_then(|_| graph.starts().get(1..)).unwrap_or_default();
         let groups = if root.is_some() { Groups::default() } else { Groups::of(heap) };
         let all = which == HeapSnapshotObjects::All;
         let numbering = Numbering::of(heap.len(), root, |object| all || live.contains(object));
         let tops = if all { tops(graph.len(), live.clone(), |object| graph.targets(object)) } else { Vec::new() };
         let types = TypeNames::of(heap);
-        let mut plan = Self { heap, graph, live, numbering, root, groups, tops, types, nodes: 0, edges: 0, texts: 0 };
+        let mut plan = Self { heap, graph, live, numbering, root, unowned, groups, tops, types, nodes: 0, edges: 0, texts: 0 };
         let synthetic = plan.synthetic();
         plan.numbering.begin_at(synthetic as u32);
         plan.nodes = synthetic as u64 + plan.numbering.count() - u64::from(root.is_some());
@@ -60,7 +63,7 @@ impl<'p, 'a> Plan<'p, 'a> {
     /// Edges of a node before those of objects.
     pub(super) fn edges_of_synthetic(&self, node: usize) -> u64 {
         match node {
-            0 => 1 + u64::from(!self.tops.is_empty()),
+            0 => 1 + u64::from(!self.tops.is_empty()) + self.unowned.len() as u64,
             1 => self.root.map_or(self.groups.len() as u64, |root| self.edges_of(root)),
             _ if node - FIRST_GROUP < self.groups.len() => self.groups.size(node - FIRST_GROUP),
             _ => self.tops.len() as u64,

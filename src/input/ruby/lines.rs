@@ -1,0 +1,137 @@
+//! All lines of a dump, in parallel.
+
+use super::line::Line;
+use crate::error::{Error, ErrorKind, Result};
+use crate::input::json::Scanner;
+use rayon::prelude::*;
+
+/// Bytes of a part.
+const PART: usize = 4 << 20;
+
+/// What lines of a part could not be read.
+#[derive(Debug, Default)]
+pub struct Skipped {
+    /// Lines that were skipped.
+    pub count: u64,
+    /// Why the first of them was skipped.
+    pub first: Option<Error>,
+    /// The last line of the file is cut off.
+    pub cut: Option<Error>,
+}
+
+impl Skipped {
+    /// Adds those of the next part.
+    pub fn add(&mut self, next: Self) {
+        self.count = self.count.saturating_add(next.count);
+        self.first = self.first.take().or(next.first);
+        self.cut = next.cut;
+    }
+}
+
+/// Reads all lines: `each` gets the state of a part, the offset of a line, and the line. Returns the states in order, and what was
+/// skipped.
+pub fn read_all<'a, S: Default + Send>(
+    bytes: &'a [u8],
+    progress: crate::input::read::Progress<'_>,
+    each: impl Fn(&mut S, u64, &Line<'a>) + Sync,
+) -> (Vec<S>, Skipped) {
+    let parts = parts(bytes);
+    let outcomes: Vec<(S, Skipped)> = parts
+        .into_par_iter()
+        .map(|(start, end)| {
+            progress(start as u64);
+            let (mut state, mut skipped) = (S::default(), Skipped::default());
+            read_part(bytes, start, end, &mut skipped, |offset, line| each(&mut state, offset, line));
+            (state, skipped)
+        })
+        .collect();
+    let mut all = Skipped::default();
+    let mut states = Vec::with_capacity(outcomes.len());
+    for (state, skipped) in outcomes {
+        states.push(state);
+        all.add(skipped);
+    }
+    (states, all)
+}
+
+/// Where parts begin and end: after a line feed.
+fn parts(bytes: &[u8]) -> Vec<(usize, usize)> {
+    let mut parts = Vec::new();
+    let mut start = 0usize;
+    while start < bytes.len() {
+        let least = start.saturating_add(PART);
+        let end = bytes.get(least..).and_then(|rest| memchr::memchr(b'\n', rest));
+        let end = end.map_or(bytes.len(), |end| least.wrapping_add(end).wrapping_add(1));
+        parts.push((start, end));
+        start = end;
+    }
+    parts
+}
+
+/// Reads the lines between two offsets.
+fn read_part<'a>(bytes: &'a [u8], start: usize, end: usize, skipped: &mut Skipped, mut each: impl FnMut(u64, &Line<'a>)) {
+    let bytes = bytes.get(..end).unwrap_or_default();
+    let mut lines = Lines::new(bytes, start);
+    while let Some((offset, line)) = lines.next() {
+        match line {
+            Ok(line) => each(offset, &line),
+            Err(error) if error.kind() == ErrorKind::Truncated => skipped.cut = Some(error),
+            Err(error) => {
+                skipped.count = skipped.count.saturating_add(1);
+                skipped.first.get_or_insert(error);
+            }
+        }
+    }
+}
+
+/// The lines from an offset on, each with its offset. The error of a line that the input cuts off is `Truncated`, of others `Corrupt`.
+pub struct Lines<'a> {
+    bytes: &'a [u8],
+    json: Scanner<'a>,
+    at: usize,
+}
+
+impl<'a> Lines<'a> {
+    /// The lines from `start` on, which is the beginning of a line.
+    pub fn new(bytes: &'a [u8], start: usize) -> Self {
+        Self { bytes, json: Scanner::new(bytes, 0), at: start }
+    }
+
+    #[inline]
+    fn read(&mut self, start: usize, next: usize) -> Result<Line<'a>> {
+        self.json.restart(start);
+        let is_last = next == self.bytes.len() && !self.bytes.ends_with(b"\n");
+        if is_last {
+            // Reading a line ends before its flags, where the input may be cut.
+            self.json.skip()?;
+            self.json.restart(start);
+        }
+        let malformed = |error: Error| match error.kind() {
+            // A quote that was not escaped can make a string reach to the end of the input.
+            ErrorKind::Truncated if !is_last => Error::corrupt(start as u64, "a line that is not JSON"),
+            _ => error.context("in a line that was skipped"),
+        };
+        let line = Line::read(&mut self.json).map_err(malformed)?;
+        match self.json.offset() > next as u64 || line.kind.is_empty() {
+            true => Err(Error::corrupt(start as u64, "a line that is not JSON, or has no type")),
+            false => Ok(line),
+        }
+    }
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = (u64, Result<Line<'a>>);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (start, rest) = (self.at, self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?);
+            let feed = memchr::memchr(b'\n', rest);
+            self.at = feed.map_or(self.bytes.len(), |feed| start.wrapping_add(feed).wrapping_add(1));
+            let line = rest.get(..self.at.wrapping_sub(start)).unwrap_or_default();
+            if !line.trim_ascii().is_empty() {
+                return Some((start as u64, self.read(start, self.at)));
+            }
+        }
+    }
+}

@@ -1,0 +1,345 @@
+//! Loading a dump into the model: all lines in parallel, then references in the order of addresses.
+//!
+//! An object is a line with an address that is not a shape. It holds its class by a reference `class`, and what `references` lists, with
+//! the names of instance variables where the dump has shapes and all of an object's variables are references.
+
+use super::SPEC;
+use super::line::Line;
+use super::lines::{Skipped, read_all};
+use super::types::{Class, TypeKey, Types};
+use super::values::Lines;
+use crate::error::{Error, Result};
+use crate::input::histogram::TypeCounts;
+use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::model::addresses::AddressesBuilder;
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, WarningKind};
+use crate::model::names::NameId;
+use crate::model::sum::Sum;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Loads the graph of a dump.
+///
+/// # Errors
+/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many objects. Later damage is part of
+/// what is loaded.
+pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
+    check_beginning(bytes)?;
+    only_snapshot(options.snapshot)?;
+    let (parts, skipped) = read_all(bytes, options.progress, Part::add);
+    let count: usize = parts.iter().map(|part| part.objects.len()).sum();
+    if count as u64 > MAX_OBJECTS {
+        return Err(Error::limit(0, "the dump has too many objects").expected(format!("at most {MAX_OBJECTS}")));
+    }
+    let Skipped { count: malformed, cut, .. } = skipped;
+    let mut loader = Loader::new(parts, count);
+    let roots = loader.add_roots();
+    loader.add_objects();
+    loader.builder.warn(WarningKind::MalformedLines, malformed);
+    if !roots {
+        loader.root_everything();
+    }
+    let Loader { mut builder, positions, addresses, types, .. } = loader;
+    builder.heap().pointer_size = 0;
+    let values = Lines { bytes, positions, types };
+    let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
+    Ok(Loaded { heap, incomplete: cut.is_some(), damage: cut, snapshot: 0, remarks: Vec::new(), executable: None })
+}
+
+/// Refuses what does not begin like a dump.
+pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
+    match SPEC.magics.iter().any(|magic| bytes.starts_with(magic)) {
+        true => Ok(()),
+        false => Err(SPEC.wrong_magic()),
+    }
+}
+
+/// An object as its line has it.
+struct Object<'a> {
+    address: u64,
+    position: u64,
+    memsize: u64,
+    key: TypeKey<'a>,
+    /// Where its references end in those of its part.
+    references: u32,
+    names: Named,
+}
+
+/// What the references of an object are called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Named {
+    No,
+    /// Elements of an array, of this length.
+    Elements(u64),
+    /// Keys and values of a hash of this size, with the address of its default value or 0.
+    Entries(u64),
+    /// Instance variables of a shape.
+    Shape(u64),
+    /// Of a class: the address of its superclass.
+    Superclass(u64),
+}
+
+/// What a part of the lines has.
+#[derive(Default)]
+struct Part<'a> {
+    objects: Vec<Object<'a>>,
+    references: Vec<u64>,
+    roots: Vec<(String, Vec<u64>)>,
+    /// Number, parent, and name of the instance variable that is added.
+    shapes: Vec<(u64, Option<u64>, Option<String>)>,
+    classes: Vec<(u64, Class)>,
+}
+
+impl<'a> Part<'a> {
+    fn add(&mut self, position: u64, line: &Line<'a>) {
+        match (line.kind, line.address) {
+            (b"ROOT", _) => {
+                let name = line.root.map_or_else(String::new, |root| root.decode().into_owned());
+                self.roots.push((name, line.references.iter().collect()));
+            }
+            (b"SHAPE", _) => {
+                let adds = line.shape_type.is_some_and(|of| of.raw() == b"IVAR");
+                let name = line.edge_name.filter(|_| adds).map(|name| name.decode().into_owned());
+                self.shapes.extend(line.id.map(|id| (id, line.parent_id, name)));
+            }
+            (kind, Some(address)) => {
+                if matches!(kind, b"CLASS" | b"MODULE" | b"ICLASS") {
+                    let name = line.name.map(|name| name.decode().into_owned());
+                    self.classes.push((address, Class { name, superclass: line.superclass, singleton: line.singleton }));
+                }
+                self.references.extend(line.references.iter());
+                let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
+                let key = TypeKey { kind, class: line.real_class(), detail };
+                let names = match kind {
+                    b"ARRAY" => line.length.map_or(Named::No, Named::Elements),
+                    b"HASH" => line.size.map_or(Named::No, Named::Entries),
+                    b"OBJECT" => line.shape_id.map_or(Named::No, Named::Shape),
+                    b"CLASS" => line.superclass.map_or(Named::No, Named::Superclass),
+                    _ => Named::No,
+                };
+                let references = u32::try_from(self.references.len()).unwrap_or(u32::MAX);
+                self.objects.push(Object { address, position, memsize: line.memsize, key, references, names });
+            }
+            (_, None) => {}
+        }
+    }
+}
+
+struct Loader<'a> {
+    parts: Vec<Part<'a>>,
+    builder: HeapBuilder<'a>,
+    addresses: crate::model::addresses::Addresses,
+    positions: Offsets,
+    types: Types<'a>,
+    /// Labels of the references of objects of each shape.
+    shapes: FxHashMap<u64, Vec<Label>>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(mut parts: Vec<Part<'a>>, count: usize) -> Self {
+        let mut addresses = AddressesBuilder::default();
+        let mut classes = FxHashMap::default();
+        let mut builder = HeapBuilder::with_capacity(0, 0);
+        let mut by_id: FxHashMap<u64, (Option<u64>, Option<String>)> = FxHashMap::default();
+        for part in &mut parts {
+            part.objects.iter().for_each(|object| addresses.add(object.address));
+            classes.extend(part.classes.drain(..));
+            by_id.extend(part.shapes.drain(..).map(|(id, parent, name)| (id, (parent, name))));
+        }
+        let addresses = addresses.finish();
+        builder.warn(WarningKind::RepeatedAddresses, (count as u64).saturating_sub(addresses.len() as u64));
+        let shapes = labels(&by_id, &mut builder);
+        let positions = Offsets::with_capacity(addresses.len(), u64::MAX);
+        Self { parts, builder, addresses, positions, types: Types::new(classes), shapes }
+    }
+
+    /// Adds the roots. Returns `false` if the dump has none.
+    fn add_roots(&mut self) -> bool {
+        let mut any = false;
+        let mut dangling = 0u64;
+        let mut seen: FxHashSet<(ObjectId, NameId)> = FxHashSet::default();
+        for (name, references) in self.parts.iter_mut().flat_map(|part| part.roots.drain(..)) {
+            any = true;
+            let group = self.builder.names().intern(&name);
+            let kind = match &*name {
+                "vm" | "global_list" => RootKind::Runtime,
+                "global_tbl" => RootKind::Global,
+                "machine_context" => RootKind::Frame,
+                "finalizers" => RootKind::Finalizer,
+                _ => RootKind::Other,
+            };
+            for address in references {
+                match self.addresses.at(address) {
+                    // An object may be there many times.
+                    Some(object) if seen.insert((object, group)) => {
+                        self.builder.add_root(Root { object, kind, group, label: Label::NONE, frame: None, thread: None });
+                    }
+                    Some(_) => {}
+                    None => dangling = dangling.saturating_add(1),
+                }
+            }
+        }
+        self.builder.warn(WarningKind::DanglingRoots, dangling);
+        any
+    }
+
+    /// Adds objects and references in the order of addresses.
+    fn add_objects(&mut self) {
+        let count = self.addresses.len();
+        // Part and row of each object. Of several lines with one address, the first counts.
+        const NONE: (u32, u32) = (u32::MAX, u32::MAX);
+        let mut places = vec![NONE; count];
+        for (number, part) in (0u32..).zip(&self.parts) {
+            for (row, object) in (0u32..).zip(&part.objects) {
+                let place = self.addresses.at(object.address).and_then(|object| places.get_mut(object.index()));
+                place.into_iter().filter(|place| **place == NONE).for_each(|place| *place = (number, row));
+            }
+        }
+        let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
+        let room = references.saturating_add(count);
+        let class_label = Label::field(self.builder.names().intern("class"));
+        let names = ["key", "value", "superclass"].map(|name| Label::field(self.builder.names().intern(name)));
+        let mut first = Offsets::with_capacity(count.saturating_add(1), room as u64);
+        let (mut target, mut label) = (Vec::with_capacity(room), Vec::with_capacity(room));
+        let mut type_of = Vec::with_capacity(count);
+        let mut shallow = Sizes::with_capacity(count);
+        let mut dangling = 0u64;
+        first.push(0);
+        for (number, row) in places {
+            let Some(part) = self.parts.get(number as usize) else { continue };
+            let Some(object) = part.objects.get(row as usize) else { continue };
+            if let Some(class) = object.key.class.and_then(|class| self.addresses.at(class)) {
+                target.push(class);
+                label.push(class_label);
+            }
+            let start =
+                row.checked_sub(1).and_then(|before| part.objects.get(before as usize)).map_or(0, |before| before.references);
+            let own = part.references.get(start as usize..object.references as usize).unwrap_or_default();
+            for (index, &address) in own.iter().enumerate() {
+                let Some(object_of) = self.addresses.at(address) else {
+                    dangling = dangling.saturating_add(1);
+                    continue;
+                };
+                target.push(object_of);
+                label.push(reference_label(object.names, index, address, own.len(), &self.shapes, names));
+            }
+            first.push(target.len() as u64);
+            type_of.push(self.types.of(object.key, &mut self.builder));
+            shallow.push(object.memsize);
+            self.positions.push(object.position);
+        }
+        self.builder.warn(WarningKind::DanglingReferences, dangling);
+        let heap = self.builder.heap();
+        heap.type_of = type_of;
+        heap.shallow = shallow;
+        heap.references = References { first, target, label, weak: Vec::new() };
+        heap.class_label = Some(class_label);
+    }
+
+    /// Takes all that nothing refers to for roots: the dump has none.
+    fn root_everything(&mut self) {
+        let group = self.builder.names().intern("(no roots in the dump)");
+        let heap = self.builder.heap();
+        let mut referred = vec![false; heap.type_of.len()];
+        for object in 0..heap.type_of.len() {
+            for reference in heap.references.of(ObjectId(object as u32)).filter(|reference| reference.target.index() != object) {
+                referred.get_mut(reference.target.index()).into_iter().for_each(|referred| *referred = true);
+            }
+        }
+        let tops = referred.iter().enumerate().filter(|(_, referred)| !**referred).map(|(object, _)| ObjectId(object as u32));
+        heap.roots = tops
+            .map(|object| Root { object, kind: RootKind::Unowned, group, label: Label::NONE, frame: None, thread: None })
+            .collect();
+        self.builder.warn(WarningKind::OmittedRoots, 1);
+    }
+}
+
+/// What a reference is called.
+#[inline]
+fn reference_label(
+    names: Named,
+    index: usize,
+    address: u64,
+    count: usize,
+    shapes: &FxHashMap<u64, Vec<Label>>,
+    [key, value, superclass]: [Label; 3],
+) -> Label {
+    match names {
+        // Numbers, nil and the like are no references: if there are fewer references than elements, nobody knows which are which.
+        Named::Elements(length) if length == count as u64 => Label::index(index as u64),
+        Named::Entries(size) if size.saturating_mul(2) == count as u64 => {
+            if index.is_multiple_of(2) {
+                key
+            } else {
+                value
+            }
+        }
+        Named::Shape(shape) => match shapes.get(&shape) {
+            Some(labels) if labels.len() == count => labels.get(index).copied().unwrap_or(Label::NONE),
+            _ => Label::NONE,
+        },
+        Named::Superclass(of) if of == address => superclass,
+        _ => Label::NONE,
+    }
+}
+
+/// Instance variables that a shape may have.
+const MOST_VARIABLES: usize = 1 << 10;
+
+/// The names of the instance variables of each shape, the first one first.
+fn labels(by_id: &FxHashMap<u64, (Option<u64>, Option<String>)>, builder: &mut HeapBuilder<'_>) -> FxHashMap<u64, Vec<Label>> {
+    let mut ids: Vec<u64> = by_id.keys().copied().collect();
+    ids.sort_unstable();
+    let mut shapes = FxHashMap::default();
+    for id in ids {
+        let mut labels = Vec::new();
+        let mut next = Some(id);
+        while let Some((parent, name)) = next.and_then(|id| by_id.get(&id)).filter(|_| labels.len() < MOST_VARIABLES) {
+            labels.push(name.as_ref().map(|name| Label::field(builder.names().intern(name))));
+            next = *parent;
+        }
+        let labels: Vec<Label> = labels.into_iter().rev().flatten().collect();
+        if !labels.is_empty() {
+            shapes.insert(id, labels);
+        }
+    }
+    shapes
+}
+
+/// Counts objects by the types that [`load`] gives them.
+///
+/// # Errors
+/// As [`load`].
+pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
+    check_beginning(bytes)?;
+    only_snapshot(options.snapshot)?;
+    #[derive(Default)]
+    struct Counts<'a> {
+        sums: FxHashMap<TypeKey<'a>, Sum>,
+        classes: Vec<(u64, Class)>,
+    }
+    let (parts, skipped) = read_all(bytes, options.progress, |counts: &mut Counts<'_>, _, line: &Line<'_>| {
+        let Some(address) = line.address.filter(|_| line.is_object()) else { return };
+        if matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS") {
+            let name = line.name.map(|name| name.decode().into_owned());
+            counts.classes.push((address, Class { name, superclass: line.superclass, singleton: line.singleton }));
+        }
+        let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
+        let key = TypeKey { kind: line.kind, class: line.real_class(), detail };
+        counts.sums.entry(key).or_default().add(line.memsize, 0);
+    });
+    let mut types = Types::new(parts.iter().flat_map(|part| part.classes.iter().cloned()).collect());
+    let mut keys: Vec<(TypeKey<'_>, Sum)> = parts.iter().flat_map(|part| part.sums.iter().map(|(key, sum)| (*key, *sum))).collect();
+    keys.sort_unstable_by_key(|(key, _)| (key.kind, key.class, key.detail));
+    let mut builder = HeapBuilder::with_capacity(0, 0);
+    let mut sums: Vec<Sum> = Vec::new();
+    for (key, sum) in keys {
+        let of = types.of(key, &mut builder).0 as usize;
+        if of >= sums.len() {
+            sums.resize(of.saturating_add(1), Sum::default());
+        }
+        sums.get_mut(of).into_iter().for_each(|of| of.add_sum(&sum));
+    }
+    let heap = builder.finish(Ids::Rows(0), None);
+    Ok(TypeCounts::new(&heap.types, &heap.names, &sums, 0, skipped.cut))
+}

@@ -1,0 +1,119 @@
+//! What `info` says of a dump.
+
+use super::line::Line;
+use super::lines::read_all;
+use super::load::check_beginning;
+use crate::error::Result;
+use crate::input::info::{CountsByName, FormatDetails, HeapInfo, Info, RubyDetails, SnapshotInfo};
+use crate::input::read::ReadOptions;
+use rustc_hash::FxHashMap;
+
+/// Sums over lines.
+#[derive(Default)]
+struct Totals<'a> {
+    objects: u64,
+    bytes: u64,
+    references: u64,
+    shapes: u64,
+    classes: u64,
+    traced: u64,
+    by_type: FxHashMap<&'a [u8], u64>,
+    roots: Vec<(String, u64)>,
+}
+
+impl<'a> Totals<'a> {
+    fn add(&mut self, line: &Line<'a>) {
+        match line.kind {
+            b"ROOT" => {
+                let name = line.root.map_or_else(String::new, |root| root.decode().into_owned());
+                self.roots.push((name, line.references.len() as u64));
+            }
+            b"SHAPE" => self.shapes = self.shapes.saturating_add(1),
+            kind if line.address.is_some() => {
+                self.objects = self.objects.saturating_add(1);
+                self.bytes = self.bytes.saturating_add(line.memsize);
+                self.references = self.references.saturating_add(line.references.len() as u64);
+                self.classes = self.classes.saturating_add(u64::from(matches!(kind, b"CLASS" | b"MODULE")));
+                self.traced = self.traced.saturating_add(u64::from(line.file.is_some()));
+                let count = self.by_type.entry(kind).or_default();
+                *count = count.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+
+    fn add_totals(&mut self, other: Self) {
+        self.objects = self.objects.saturating_add(other.objects);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.references = self.references.saturating_add(other.references);
+        self.shapes = self.shapes.saturating_add(other.shapes);
+        self.classes = self.classes.saturating_add(other.classes);
+        self.traced = self.traced.saturating_add(other.traced);
+        for (kind, count) in other.by_type {
+            let total = self.by_type.entry(kind).or_default();
+            *total = total.saturating_add(count);
+        }
+        for (name, count) in other.roots {
+            match self.roots.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, total)) => *total = total.saturating_add(count),
+                None => self.roots.push((name, count)),
+            }
+        }
+    }
+}
+
+/// Summarizes a dump in one pass.
+///
+/// # Errors
+/// When the bytes are not a dump.
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    check_beginning(bytes)?;
+    let (parts, skipped) = read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| totals.add(line));
+    let mut totals = Totals::default();
+    let mut root_lines = 0u64;
+    for part in parts {
+        root_lines = root_lines.saturating_add(part.roots.len() as u64);
+        totals.add_totals(part);
+    }
+    let mut info = Info::new(&super::SPEC, "");
+    for (name, count) in [("root", root_lines), ("shape", totals.shapes), ("object", totals.objects)] {
+        if count > 0 {
+            info.records.add(name, count);
+        }
+    }
+    if root_lines == 0 {
+        info.warnings
+            .push("The dump has no roots, as dumps with `since:` have: all that nothing refers to is taken for a root.".to_owned());
+    }
+    if skipped.count > 0 {
+        let first = skipped.first.as_ref().map_or_else(String::new, |error| format!("; the first: {error}"));
+        info.warnings.push(format!("Lines that are not valid JSON were skipped: {}{first}.", skipped.count));
+    }
+    let mut by_type: Vec<(String, u64)> =
+        totals.by_type.iter().map(|(name, count)| (String::from_utf8_lossy(name).into_owned(), *count)).collect();
+    by_type.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    let roots = totals.roots.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
+    let damage = skipped.cut;
+    info.heap = Some(HeapInfo {
+        snapshots: vec![SnapshotInfo {
+            index: 0,
+            complete: damage.is_none(),
+            objects: Some(totals.objects),
+            references: Some(totals.references),
+            roots: Some(roots),
+            types: Some(totals.classes),
+            shallow_bytes: Some(totals.bytes),
+            external_bytes: Some(0),
+            time_us: None,
+            details: FormatDetails::Ruby(Box::new(RubyDetails {
+                by_type: CountsByName(by_type),
+                roots: CountsByName(totals.roots),
+                shapes: totals.shapes,
+                allocations_traced: totals.traced,
+                malformed_lines: skipped.count,
+            })),
+        }],
+    });
+    info.set_damage(damage);
+    Ok(info)
+}

@@ -1,0 +1,104 @@
+//! What objects are called: by their class.
+
+use crate::model::builder::HeapBuilder;
+use crate::model::heap::{TypeId, TypeKind};
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+
+/// A class or module.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Class {
+    pub(super) name: Option<String>,
+    pub(super) superclass: Option<u64>,
+    pub(super) singleton: bool,
+}
+
+/// The type of an object, as far as its line says it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct TypeKey<'a> {
+    pub(super) kind: &'a [u8],
+    /// The address of the class, if the object has one.
+    pub(super) class: Option<u64>,
+    /// `imemo_type` or `struct`.
+    pub(super) detail: &'a [u8],
+}
+
+/// The types of a dump.
+#[derive(Default)]
+pub(super) struct Types<'a> {
+    pub(super) classes: FxHashMap<u64, Class>,
+    known: FxHashMap<TypeKey<'a>, TypeId>,
+    named: FxHashMap<(String, TypeKind), TypeId>,
+}
+
+/// Superclasses that are looked at for a name.
+const MOST_SUPERCLASSES: usize = 100;
+
+impl<'a> Types<'a> {
+    pub(super) fn new(classes: FxHashMap<u64, Class>) -> Self {
+        Self { classes, ..Self::default() }
+    }
+
+    /// The type of an object.
+    #[inline]
+    pub(super) fn of(&mut self, key: TypeKey<'a>, builder: &mut HeapBuilder<'_>) -> TypeId {
+        if let Some(&known) = self.known.get(&key) {
+            return known;
+        }
+        let name = self.name(key);
+        let kind = type_kind(key.kind);
+        let of = *self.named.entry((name, kind)).or_insert_with_key(|(name, kind)| builder.add_type(name, "", *kind));
+        self.known.insert(key, of);
+        of
+    }
+
+    fn name(&self, key: TypeKey<'_>) -> String {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        match (key.kind, key.class.filter(|class| self.classes.contains_key(class))) {
+            (b"CLASS", _) => "Class".to_owned(),
+            (b"MODULE", _) => "Module".to_owned(),
+            (b"ICLASS", _) => "included module".to_owned(),
+            (b"IMEMO", _) => format!("imemo {}", text(key.detail)),
+            (_, Some(class)) => self.class_name(class),
+            (_, None) if !key.detail.is_empty() => text(key.detail),
+            (kind, None) => format!("(internal {})", text(kind)),
+        }
+    }
+
+    /// The name of a class; of one without a name, that of the nearest superclass which has one.
+    fn class_name(&self, class: u64) -> String {
+        let mut next = Some(class);
+        let mut is_anonymous = false;
+        for _ in 0..MOST_SUPERCLASSES {
+            let Some(class) = next.and_then(|address| self.classes.get(&address)) else { break };
+            match &class.name {
+                Some(name) if is_anonymous => return format!("(anonymous {name})"),
+                Some(name) => return name.clone(),
+                // The class of one object is called as the class that it extends.
+                None => is_anonymous |= !class.singleton,
+            }
+            next = class.superclass;
+        }
+        "(anonymous)".to_owned()
+    }
+
+    /// The name of a class object.
+    pub(super) fn name_of_class(&self, address: u64) -> Option<Cow<'_, str>> {
+        let class = self.classes.get(&address)?;
+        match (&class.name, class.singleton) {
+            (Some(name), _) => Some(name.as_str().into()),
+            (None, true) => Some(format!("#<Class:{}>", self.class_name(address)).into()),
+            (None, false) => None,
+        }
+    }
+}
+
+fn type_kind(kind: &[u8]) -> TypeKind {
+    match kind {
+        b"CLASS" | b"MODULE" | b"ICLASS" => TypeKind::Class,
+        b"STRING" | b"SYMBOL" => TypeKind::Text,
+        b"ARRAY" | b"HASH" => TypeKind::Array,
+        b"FLOAT" | b"BIGNUM" | b"COMPLEX" | b"RATIONAL" => TypeKind::Number,
+        _ => TypeKind::Instance,
+    }
+}
