@@ -20,9 +20,6 @@ const BYTES_PER_PROGRAM_BYTE: u64 = 4;
 /// References of an object where the format does not tell how many there are before the graph is built.
 const USUAL_REFERENCES: u64 = 3;
 
-/// Bytes that an object takes in a file at least; compressed columns (mvmheap) may take less.
-const SMALLEST_OBJECT: u64 = 4;
-
 /// What is found out about a stack of a profile: sums, and its place in a tree of calls.
 const BYTES_PER_STACK: u64 = 100;
 
@@ -52,7 +49,8 @@ pub(super) fn refuse_too_large(
     let bytes = input.bytes().len() as u64;
     let needs = |objects, references| needs(work, objects, references).saturating_add(needs_of_types(program, objects));
     // Most files are so small that nothing in them can be too much; counting takes a pass.
-    let bound = needs(bytes / SMALLEST_OBJECT, bytes);
+    let (objects, references) = input.format.most_objects_and_references(bytes);
+    let bound = needs(objects, references);
     if input.format != Format::Mvmheap && bound <= most {
         return Ok(());
     }

@@ -129,6 +129,12 @@ impl Format {
         self.spec().kind
     }
 
+    /// The number of objects and of references that a heap of this many bytes has at most.
+    pub(crate) fn most_objects_and_references(self, bytes: u64) -> (u64, u64) {
+        let (object, reference) = self.spec().heap.as_ref().map_or((1, 1), |heap| heap.least_bytes);
+        (bytes.checked_div(object).unwrap_or(bytes), bytes.checked_div(reference).unwrap_or(bytes))
+    }
+
     /// Whether such files begin like these bytes.
     pub(crate) fn begins(self, bytes: &[u8]) -> bool {
         self.magics().iter().any(|magic| bytes.starts_with(magic))

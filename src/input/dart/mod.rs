@@ -85,7 +85,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, identity_hashes: Some(identity_hashes) }),
+    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: Some(identity_hashes) }),
     profile: None,
 };
 

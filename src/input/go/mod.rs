@@ -88,6 +88,6 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
     profile: None,
 };

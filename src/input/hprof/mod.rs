@@ -112,7 +112,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     kind_of: kind,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
     profile: Some(ProfileReader { load: load_profile, has_order: false, load_in_parts: None }),
 };
 const HEAP_RECORD_NAMES: &[&str] = &[

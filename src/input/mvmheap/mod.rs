@@ -107,7 +107,7 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
     profile: None,
 };
 /// The names of blocks, then those of sections that version 2 has. `unknown` stands for blocks of any other name.

@@ -50,6 +50,6 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, identity_hashes: None }),
+    heap: Some(HeapReader { load, histogram, least_bytes: (30, 5), identity_hashes: None }),
     profile: None,
 };
