@@ -71,8 +71,7 @@ fn parts(bytes: &[u8]) -> Vec<(usize, usize)> {
 /// Reads the lines between two offsets.
 fn read_part<'a>(bytes: &'a [u8], start: usize, end: usize, skipped: &mut Skipped, mut each: impl FnMut(u64, &Line<'a>)) {
     let bytes = bytes.get(..end).unwrap_or_default();
-    let mut lines = Lines::new(bytes, start);
-    while let Some((offset, line)) = lines.next() {
+    for (offset, line) in Lines::new(bytes, start) {
         match line {
             Ok(line) => each(offset, &line),
             Err(error) if error.kind() == ErrorKind::Truncated => skipped.cut = Some(error),
