@@ -49,7 +49,7 @@ fn imports_go_in_one_direction() {
 #[test]
 fn readers_do_not_import_each_other() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby"];
+    let formats = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby", "v8profile"];
     for format in formats {
         for path in support::files(&inputs.join(format)) {
             let text = std::fs::read_to_string(&path).unwrap();
@@ -68,7 +68,7 @@ fn readers_do_not_import_each_other() {
 #[test]
 fn formats_do_not_import_the_room_that_imports_them() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby"];
+    let formats = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby", "v8profile"];
     for path in support::files(&inputs) {
         let relative = path.strip_prefix(&inputs).unwrap();
         let of = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();

@@ -268,7 +268,23 @@ fn formats_are_told_as_json_too() {
     let formats = json(dumptool().args(["formats", "--format", "json"]), 0);
     let read: Vec<_> =
         formats["formats"].as_array().unwrap().iter().filter(|row| row["read"] == true).map(|row| &row["name"]).collect();
-    assert_eq!(read, ["mvmheap", "dart", "go", "hprof", "heapsnapshot", "mojo", "austin", "pprof", "folded"]);
+    assert_eq!(
+        read,
+        [
+            "mvmheap",
+            "dart",
+            "go",
+            "hprof",
+            "heapsnapshot",
+            "ruby",
+            "mojo",
+            "austin",
+            "pprof",
+            "folded",
+            "cpuprofile",
+            "heapprofile"
+        ]
+    );
 }
 
 #[test]

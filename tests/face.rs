@@ -9,7 +9,8 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 10] = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby"];
+const HIDDEN: [&str; 11] =
+    ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby", "v8profile"];
 
 #[test]
 fn no_public_type_name_stands_twice() {

@@ -26,7 +26,7 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
     if has_samples {
         model(&profile);
     }
-    if has_samples && damage.is_none() {
+    if has_samples && damage.is_none() && matches!(format, Format::Mojo | Format::Austin) {
         stream(format, bytes, &profile);
     }
     analyses(&profile);

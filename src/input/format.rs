@@ -33,6 +33,10 @@ pub enum Format {
     Folded,
     /// Ruby heap dumps.
     Ruby,
+    /// V8 CPU profiles.
+    Cpuprofile,
+    /// V8 sampling heap profiles.
+    Heapprofile,
 }
 
 /// The two kinds of dumps.

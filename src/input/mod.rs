@@ -41,6 +41,8 @@ mod read;
 mod record;
 #[doc(hidden)]
 pub mod ruby;
+#[doc(hidden)]
+pub mod v8profile;
 
 pub use format::{Format, FormatSpec, Kind};
 pub use info::{
@@ -59,7 +61,7 @@ use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 10] = [
+pub const FORMATS: [Format; 12] = [
     Format::Mvmheap,
     Format::Dart,
     Format::Go,
@@ -70,6 +72,8 @@ pub const FORMATS: [Format; 10] = [
     Format::Austin,
     Format::Pprof,
     Format::Folded,
+    Format::Cpuprofile,
+    Format::Heapprofile,
 ];
 
 impl Format {
@@ -86,6 +90,8 @@ impl Format {
             Self::Pprof => &pprof::SPEC,
             Self::Folded => &folded::SPEC,
             Self::Ruby => &ruby::SPEC,
+            Self::Cpuprofile => &v8profile::CPU,
+            Self::Heapprofile => &v8profile::HEAP,
         }
     }
 
@@ -177,6 +183,7 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
         Format::Pprof => pprof::for_each_record(bytes, options, visitor),
         Format::Folded => folded::for_each_record(bytes, options, visitor),
         Format::Ruby => ruby::for_each_record(bytes, options, visitor),
+        Format::Cpuprofile | Format::Heapprofile => v8profile::for_each_record(bytes, options, visitor),
     }
 }
 

@@ -1,0 +1,155 @@
+//! The document: nodes, samples and times.
+
+use super::nodes::{Node, Nodes};
+use crate::error::{Error, Result};
+use crate::input::format::Format;
+use crate::input::json::{Scanner, ValueKind};
+use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::model::fields::{FieldSink, Record};
+use std::ops::ControlFlow;
+
+/// The names of the records.
+pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
+
+/// What is in a file.
+#[derive(Debug, Default)]
+pub(super) struct Document<'a> {
+    pub(super) nodes: Nodes<'a>,
+    /// Ids of nodes; `None` if the file has none.
+    pub(super) samples: Option<Vec<u64>>,
+    pub(super) deltas: Option<Vec<i64>>,
+    /// Microseconds.
+    pub(super) start: Option<f64>,
+    pub(super) end: Option<f64>,
+    pub(super) is_nested: bool,
+    /// Offsets of the lists of samples and of times.
+    lists: [u64; 2],
+}
+
+impl<'a> Document<'a> {
+    /// Reads a file up to its first damage.
+    pub(super) fn read(bytes: &'a [u8]) -> (Self, Option<Error>) {
+        let mut document = Self::default();
+        let damage = document.read_all(&mut Scanner::new(bytes, 0)).err();
+        (document, damage)
+    }
+
+    fn read_all(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+        scanner.begin_object()?;
+        while let Some(key) = scanner.key()? {
+            match (key.raw(), scanner.peek()?) {
+                (b"nodes", ValueKind::Array) => self.nodes.read_list(scanner)?,
+                (b"head", ValueKind::Object) => {
+                    self.is_nested = true;
+                    self.nodes.read_tree(scanner)?;
+                }
+                (b"startTime", ValueKind::Number) => self.start = Some(scanner.number()?.float()?),
+                (b"endTime", ValueKind::Number) => self.end = Some(scanner.number()?.float()?),
+                (b"samples", ValueKind::Array) => self.read_samples(scanner)?,
+                (b"timeDeltas", ValueKind::Array) => {
+                    self.lists[1] = scanner.offset();
+                    let deltas = self.deltas.insert(Vec::new());
+                    scanner.float_array(|delta| deltas.push(delta as i64))?;
+                }
+                _ => scanner.skip()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Samples are ids of nodes; those of heap profiles are objects, which say no more than the nodes.
+    fn read_samples(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+        self.lists[0] = scanner.offset();
+        scanner.begin_array()?;
+        let samples = self.samples.get_or_insert_default();
+        while scanner.item()? {
+            match scanner.peek()? {
+                ValueKind::Number => samples.push(scanner.unsigned()?),
+                _ => scanner.skip()?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether nothing of a profile was read.
+    pub(super) fn is_empty(&self) -> bool {
+        self.nodes.all.is_empty()
+    }
+}
+
+/// A node, or a list of numbers.
+enum V8Record<'d, 'a> {
+    Node(&'d Node<'a>),
+    List { name: &'static str, count: u64 },
+}
+
+impl Record for V8Record<'_, '_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Node(_) => "node",
+            Self::List { name, .. } => name,
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        match self {
+            Self::Node(node) => {
+                sink.unsigned("id", node.id);
+                sink.text("function", node.function.decode().as_bytes());
+                sink.text("url", node.url.decode().as_bytes());
+                sink.signed("line", node.line.into());
+                sink.unsigned("hit_count", node.hits);
+                sink.unsigned("self_size", node.self_size);
+            }
+            Self::List { count, .. } => sink.unsigned("count", *count),
+        }
+    }
+}
+
+/// Gives every node to the visitor, and the lists of samples and times with their lengths.
+///
+/// # Errors
+/// The first damage.
+pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+    let (document, damage) = Document::read(bytes);
+    let nodes = document.nodes.all.iter().map(|node| (node.offset, V8Record::Node(node)));
+    let lengths = [document.samples.as_ref().map(Vec::len), document.deltas.as_ref().map(Vec::len)];
+    let lists = ["samples", "time_deltas"]
+        .into_iter()
+        .zip(document.lists)
+        .zip(lengths)
+        .filter_map(|((name, offset), count)| Some((offset, V8Record::List { name, count: count? as u64 })));
+    let mut records: Vec<_> = nodes.chain(lists).collect();
+    records.sort_by_key(|(offset, _)| *offset);
+    match visit(records.into_iter().map(Ok), options, visitor)? {
+        ControlFlow::Continue(()) => damage.map_or(Ok(()), Err),
+        ControlFlow::Break(()) => Ok(()),
+    }
+}
+
+/// The format of a file that begins so: the first keys decide.
+pub(super) fn looks_right(bytes: &[u8]) -> Option<Format> {
+    const HEAD: usize = 64 << 10;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let mut scanner = Scanner::new(head, 0);
+    scanner.begin_object().ok()?;
+    // What comes before the nodes is small.
+    for _ in 0..8 {
+        let key = scanner.key().ok()??;
+        let is_nodes = matches!((key.raw(), scanner.peek().ok()?), (b"nodes", ValueKind::Array) | (b"head", ValueKind::Object));
+        if is_nodes {
+            let text = head.get(..1 << 12).unwrap_or(head);
+            let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();
+            return match (key.raw(), has(b"\"callFrame\"") || has(b"\"functionName\"")) {
+                (_, false) => None,
+                (b"head", _) if has(b"\"selfSize\"") => Some(Format::Heapprofile),
+                _ => Some(Format::Cpuprofile),
+            };
+        }
+        let is_samples = key.raw() == b"samples" || key.raw() == b"timeDeltas";
+        if scanner.skip().is_err() {
+            return is_samples.then_some(Format::Cpuprofile);
+        }
+    }
+    None
+}

@@ -1,0 +1,93 @@
+//! Loads CPU profiles and sampling heap profiles.
+
+use super::document::Document;
+use crate::error::Result;
+use crate::input::load::{LoadedProfile, ProfileOptions};
+use crate::model::names::Names;
+use crate::model::profile::{Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values};
+
+/// Loads a profile.
+///
+/// # Errors
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty profile with its damage.
+pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+    let (document, damage) = Document::read(bytes);
+    let profile = profile(&document, options)?;
+    Ok(LoadedProfile { profile: profile.finish(), damage })
+}
+
+/// The profile of a document.
+pub(super) fn profile(document: &Document<'_>, options: ProfileOptions<'_>) -> Result<ProfileBuilder> {
+    let is_heap = document.is_nested && document.nodes.all.iter().any(|node| node.self_size > 0);
+    let samples = document.samples.as_ref().filter(|samples| !samples.is_empty() && !is_heap);
+    let mut builder = ProfileBuilder::new(options.keep_samples && samples.is_some());
+    let labels = Default::default();
+    let unknown = ProfileThread { pid: ProfileThread::NO_PROCESS, interpreter: None, name: Names::EMPTY, labels };
+    let thread = builder.labelled_thread(unknown);
+    if is_heap {
+        builder.set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
+    }
+    let places = document.nodes.stacks(&mut builder);
+    options.memory.check(0, &builder, 0)?;
+    if is_heap {
+        for (node, place) in document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0) {
+            let bytes = i64::try_from(node.self_size).unwrap_or(i64::MAX);
+            builder.add(thread, place.stack, &Values::of_types(1, &[bytes]));
+        }
+        return Ok(builder);
+    }
+    let Some(samples) = samples else {
+        // Old tools write how often each node was hit, and no times.
+        builder.set_mode(Mode::Samples);
+        for (node, place) in document.nodes.all.iter().zip(&places).filter(|(node, _)| node.hits > 0) {
+            builder.add(thread, place.stack, &Values::of_counts(node.hits, 0, 0));
+        }
+        return Ok(builder);
+    };
+    let by_id = document.nodes.by_id();
+    for (number, (time, id)) in document.times(samples).into_iter().enumerate() {
+        if number % 4096 == 0 {
+            options.memory.check(0, &builder, 0)?;
+        }
+        let place = by_id.get(&id).and_then(|place| places.get(*place as usize));
+        if place.is_none() {
+            let unresolved = &mut builder.notes().unresolved;
+            *unresolved = unresolved.saturating_add(1);
+        }
+        let (stack, idle, gc) = place.map_or((StackId::EMPTY, false, false), |place| (place.stack, place.idle, place.gc));
+        push(&mut builder, thread, stack, time, idle, gc);
+    }
+    Ok(builder)
+}
+
+fn push(builder: &mut ProfileBuilder, thread: ThreadId, stack: StackId, time: i64, idle: bool, gc: bool) {
+    builder.sample(&ProfileSample { thread, stack, time: Some(time), memory: None, idle, gc });
+}
+
+impl Document<'_> {
+    /// Each sample with the time until the next one, in the order of time.
+    fn times(&self, samples: &[u64]) -> Vec<(i64, u64)> {
+        let length = self.duration().unwrap_or(0);
+        let Some(deltas) = self.deltas.as_ref().filter(|deltas| !deltas.is_empty()) else {
+            let each = length.checked_div(samples.len() as i64).unwrap_or(0);
+            return samples.iter().map(|id| (each, *id)).collect();
+        };
+        let mut at = 0i64;
+        let mut taken: Vec<(i64, u64)> = Vec::with_capacity(samples.len());
+        for (number, &id) in samples.iter().enumerate() {
+            at = at.saturating_add(deltas.get(number).copied().unwrap_or(0));
+            taken.push((at, id));
+        }
+        // Clocks of several threads may go back.
+        taken.sort_by_key(|(at, _)| *at);
+        let next: Vec<i64> = taken.iter().skip(1).map(|(at, _)| *at).chain([length]).collect();
+        taken.into_iter().zip(next).map(|((at, id), next)| (next.saturating_sub(at).max(0), id)).collect()
+    }
+
+    /// Microseconds from the beginning to the end.
+    pub(super) fn duration(&self) -> Option<i64> {
+        // Before Chrome 58 these were seconds.
+        let unit = if self.is_nested { 1e6 } else { 1.0 };
+        Some(((self.end? - self.start?) * unit).round() as i64)
+    }
+}

@@ -1,0 +1,59 @@
+//! V8's CPU profiles (`.cpuprofile`) and sampling heap profiles (`.heapprofile`), as Node, Chrome and Deno write them.
+//!
+//! ```text
+//! .cpuprofile   {"nodes":[{"id","callFrame":{"functionName","url","lineNumber"},"hitCount","children":[id, …]}, …],
+//!                "startTime":µs,"endTime":µs,"samples":[node id, …],"timeDeltas":[µs, …]}
+//! .heapprofile  {"head":{"callFrame":{…},"selfSize":bytes,"id","children":[{…}, …]},"samples":[…]}
+//! ```
+//!
+//! Keys come in any order. Line numbers are 0-based. CPU profiles before Chrome 58 nest nodes below `head` as well.
+//!
+//! Sources: Chrome DevTools protocol (`Profiler.Profile`, `HeapProfiler.SamplingHeapProfile`) and DevTools' `CPUProfileDataModel`;
+//! files of Node 12 and 24.
+
+mod document;
+mod load;
+mod nodes;
+mod summary;
+
+pub use document::for_each_record;
+pub use load::load;
+pub use summary::{check_cpu, check_heap, info_cpu, info_heap};
+
+use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+
+/// The names, the detection and the readers of CPU profiles.
+pub(super) static CPU: FormatSpec = FormatSpec {
+    format: Format::Cpuprofile,
+    name: "cpuprofile",
+    title: "V8 CPU profile",
+    versions: "Node 12 and later, Chrome, Deno; nested nodes before Chrome 58",
+    extensions: &["cpuprofile"],
+    magics: &[],
+    begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Cpuprofile),
+    record_names: &[document::RECORD_NAMES],
+    kind: Kind::Profile,
+    kind_of: |_| Kind::Profile,
+    info: info_cpu,
+    check: check_cpu,
+    heap: None,
+    profile: Some(ProfileReader { load, has_order: true, load_in_parts: None }),
+};
+
+/// The names, the detection and the readers of sampling heap profiles.
+pub(super) static HEAP: FormatSpec = FormatSpec {
+    format: Format::Heapprofile,
+    name: "heapprofile",
+    title: "V8 sampling heap profile",
+    versions: "Node 12 and later, Chrome, Deno",
+    extensions: &["heapprofile"],
+    magics: &[],
+    begins_otherwise: |bytes| document::looks_right(bytes) == Some(Format::Heapprofile),
+    record_names: &[document::RECORD_NAMES],
+    kind: Kind::Profile,
+    kind_of: |_| Kind::Profile,
+    info: info_heap,
+    check: check_heap,
+    heap: None,
+    profile: Some(ProfileReader { load, has_order: false, load_in_parts: None }),
+};

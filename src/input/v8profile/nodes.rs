@@ -1,0 +1,217 @@
+//! The nodes of a profile: a list with the ids of children, or a tree of objects.
+
+use crate::error::Result;
+use crate::input::json::{Scanner, Text, ValueKind};
+use crate::model::names::Names;
+use crate::model::profile::{FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId};
+use rustc_hash::FxHashMap;
+
+/// A node as it is in the file.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Node<'a> {
+    /// Absolute offset of its first byte.
+    pub(super) offset: u64,
+    pub(super) id: u64,
+    pub(super) function: Text<'a>,
+    pub(super) url: Text<'a>,
+    /// 0-based; -1 is unknown.
+    pub(super) line: i64,
+    pub(super) hits: u64,
+    pub(super) self_size: u64,
+    /// The node's parent by its place in the list, in files that nest nodes.
+    parent: Option<u32>,
+}
+
+/// All nodes of a file.
+#[derive(Debug, Default)]
+pub(super) struct Nodes<'a> {
+    pub(super) all: Vec<Node<'a>>,
+    /// Place of the parent and id of the child.
+    children: Vec<(u32, u64)>,
+    /// Place of the child and id of the parent.
+    parents: Vec<(u32, u64)>,
+}
+
+/// What a node is for samples.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) stack: StackId,
+    pub(super) idle: bool,
+    pub(super) gc: bool,
+}
+
+impl<'a> Nodes<'a> {
+    /// Reads a list of nodes.
+    ///
+    /// # Errors
+    /// The first damage. Nodes before it are kept.
+    pub(super) fn read_list(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+        scanner.begin_array()?;
+        while scanner.item()? {
+            self.read_tree(scanner)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a node and all that are nested in it, without recursion.
+    ///
+    /// # Errors
+    /// As [`Nodes::read_list`].
+    pub(super) fn read_tree(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
+        let mut open = vec![self.open(scanner, None)?];
+        // Lists of children that are open: as many as there are open nodes, but for the last one.
+        while let Some(&place) = open.last() {
+            match scanner.key()? {
+                Some(key) if key.raw() == b"children" => {
+                    scanner.begin_array()?;
+                    if self.next_child(scanner, place, &mut open)? {
+                        continue;
+                    }
+                }
+                Some(key) => self.field(scanner, place, key)?,
+                None => {
+                    open.pop();
+                    // The next sibling, or the rest of the parent.
+                    if let Some(&parent) = open.last() {
+                        self.next_child(scanner, parent, &mut open)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Opens the next child of a node, if it is an object; ids are noted. Returns `false` at the end of the children.
+    fn next_child(&mut self, scanner: &mut Scanner<'a>, parent: u32, open: &mut Vec<u32>) -> Result<bool> {
+        while scanner.item()? {
+            if scanner.peek()? == ValueKind::Object {
+                open.push(self.open(scanner, Some(parent))?);
+                return Ok(true);
+            }
+            let child = scanner.unsigned()?;
+            self.children.push((parent, child));
+        }
+        Ok(false)
+    }
+
+    fn open(&mut self, scanner: &mut Scanner<'a>, parent: Option<u32>) -> Result<u32> {
+        // Moves past white space.
+        scanner.peek()?;
+        let offset = scanner.offset();
+        scanner.begin_object()?;
+        self.all.push(Node { offset, line: -1, parent, ..Node::default() });
+        Ok((self.all.len() as u32).saturating_sub(1))
+    }
+
+    fn field(&mut self, scanner: &mut Scanner<'a>, place: u32, key: Text<'a>) -> Result<()> {
+        if key.raw() == b"callFrame" {
+            scanner.begin_object()?;
+            while let Some(key) = scanner.key()? {
+                self.field_of_frame(scanner, place, key)?;
+            }
+            return Ok(());
+        }
+        // Profiles before Chrome 58 have the fields of the frame in the node.
+        self.field_of_frame(scanner, place, key)
+    }
+
+    fn field_of_frame(&mut self, scanner: &mut Scanner<'a>, place: u32, key: Text<'a>) -> Result<()> {
+        let kind = scanner.peek()?;
+        let Some(node) = self.all.get_mut(place as usize) else { return scanner.skip() };
+        match (key.raw(), kind) {
+            (b"id", ValueKind::Number) => node.id = scanner.unsigned()?,
+            (b"parent", ValueKind::Number) => {
+                let parent = scanner.unsigned()?;
+                self.parents.push((place, parent));
+            }
+            (b"functionName", ValueKind::String) => node.function = scanner.text()?,
+            (b"url", ValueKind::String) => node.url = scanner.text()?,
+            (b"lineNumber", ValueKind::Number) => node.line = scanner.number()?.signed()?,
+            (b"hitCount", ValueKind::Number) => node.hits = scanner.unsigned()?,
+            (b"selfSize", ValueKind::Number) => node.self_size = scanner.number()?.float()?.max(0.0).round() as u64,
+            _ => scanner.skip()?,
+        }
+        Ok(())
+    }
+
+    /// The places of nodes by their ids. The first node of an id counts.
+    pub(super) fn by_id(&self) -> FxHashMap<u64, u32> {
+        let mut by_id = FxHashMap::default();
+        for (place, node) in (0u32..).zip(&self.all) {
+            by_id.entry(node.id).or_insert(place);
+        }
+        by_id
+    }
+
+    /// By node: its stack in the profile that is built. The root is no frame.
+    pub(super) fn stacks(&self, builder: &mut ProfileBuilder) -> Vec<Place> {
+        let by_id = self.by_id();
+        let mut parent: Vec<Option<u32>> = self.all.iter().map(|node| node.parent).collect();
+        let ids = self.children.iter().filter_map(|(of, child)| Some((*by_id.get(child)?, *of)));
+        for (child, of) in ids.chain(self.parents.iter().filter_map(|(child, of)| Some((*child, *by_id.get(of)?)))) {
+            if let Some(parent) = parent.get_mut(child as usize) {
+                parent.get_or_insert(of);
+            }
+        }
+        let mut places: Vec<Option<Place>> = vec![None; self.all.len()];
+        let mut open = vec![false; self.all.len()];
+        let mut path = Vec::new();
+        for start in 0..self.all.len() as u32 {
+            let mut at = Some(start);
+            let mut above = Place { stack: StackId::EMPTY, idle: false, gc: false };
+            // Up to a node whose stack is known; a node that is its own caller ends the way, too.
+            while let Some(node) = at {
+                if let Some(Some(known)) = places.get(node as usize) {
+                    above = *known;
+                    break;
+                }
+                match open.get_mut(node as usize) {
+                    Some(is_open) if !*is_open => *is_open = true,
+                    _ => break,
+                }
+                path.push(node);
+                at = parent.get(node as usize).copied().flatten();
+            }
+            while let Some(node) = path.pop() {
+                above = self.place(node, above, parent.get(node as usize).copied().flatten().is_none(), builder);
+                if let Some(place) = places.get_mut(node as usize) {
+                    *place = Some(above);
+                }
+            }
+        }
+        places.into_iter().flatten().collect()
+    }
+
+    fn place(&self, node: u32, above: Place, is_top: bool, builder: &mut ProfileBuilder) -> Place {
+        let Some(node) = self.all.get(node as usize) else { return above };
+        let (idle, gc) = match node.function.raw() {
+            b"(root)" if is_top => return above,
+            b"(idle)" => (true, false),
+            b"(garbage collector)" => (false, true),
+            _ => (above.idle, above.gc),
+        };
+        let frame = frame(node, builder);
+        let stack = builder.push(above.stack, frame);
+        builder.count_cut();
+        Place { stack, idle, gc }
+    }
+}
+
+fn frame(node: &Node<'_>, builder: &mut ProfileBuilder) -> FrameId {
+    let name = node.function.decode();
+    let kind = match &*name {
+        "(garbage collector)" => FrameKind::Gc,
+        "(program)" | "(idle)" => FrameKind::Native,
+        _ if node.url.raw().is_empty() && node.line < 0 => FrameKind::Native,
+        _ => FrameKind::Code,
+    };
+    let name = if name.is_empty() { "(anonymous)".into() } else { name };
+    let function = builder.name(name.as_bytes());
+    let file = match node.url.decode() {
+        url if url.is_empty() => Names::EMPTY,
+        url => builder.name(url.as_bytes()),
+    };
+    // Lines are 0-based in the file.
+    let line = builder.line(i128::from(node.line).saturating_add(1).max(0));
+    builder.frame(ProfileFrame { function, file, line, kind })
+}

@@ -1,0 +1,94 @@
+//! What `info` says of a profile, and what `check` verifies.
+
+use super::document::Document;
+use super::load::profile;
+use crate::error::{Error, Result};
+use crate::input::check::Findings;
+use crate::input::format::FormatSpec;
+use crate::input::info::Info;
+use crate::input::load::ProfileOptions;
+use crate::input::profile_info::profile_info;
+use crate::input::read::ReadOptions;
+use crate::model::profile::Mode;
+
+/// Summarizes a CPU profile.
+///
+/// # Errors
+/// When there are no nodes.
+pub fn info_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    info(&super::CPU, bytes, options)
+}
+
+/// Summarizes a sampling heap profile.
+///
+/// # Errors
+/// When there are no nodes.
+pub fn info_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    info(&super::HEAP, bytes, options)
+}
+
+fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let (document, damage) = read(bytes)?;
+    let profile = profile(&document, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?.finish();
+    let mut info = Info::new(spec, "");
+    info.set_damage(damage);
+    for (key, value) in [("startTime", document.start), ("endTime", document.end)] {
+        info.metadata.extend(value.map(|value| crate::input::info::Metadatum { key: key.to_owned(), value: value.to_string() }));
+    }
+    info.records.add("node", document.nodes.all.len() as u64);
+    if let Some(first) = document.deltas.as_ref().and_then(|deltas| deltas.first()).filter(|first| **first > 0) {
+        info.warnings.push(format!("{first} microseconds before the first sample belong to no function"));
+    }
+    let mode = if profile.value_types.is_empty() { profile.mode } else { Mode::Samples };
+    let mut of_profile = profile_info(&profile, Some(mode));
+    of_profile.duration_us = document.duration().and_then(|duration| u64::try_from(duration).ok());
+    info.profile = Some(of_profile);
+    Ok(info)
+}
+
+/// Checks a CPU profile.
+///
+/// # Errors
+/// As [`info_cpu()`].
+pub fn check_cpu(bytes: &[u8], _: ReadOptions<'_>) -> Result<Findings> {
+    let (document, damage) = read(bytes)?;
+    let mut findings = Findings::default();
+    common(&document, &mut findings);
+    let by_id = document.nodes.by_id();
+    let samples = document.samples.as_deref().unwrap_or_default();
+    let unknown = samples.iter().filter(|id| !by_id.contains_key(id)).count();
+    findings.none("samples.node", unknown as u64, "samples of nodes that do not exist");
+    if let (Some(deltas), None) = (&document.deltas, &damage) {
+        findings.equal("timeDeltas.count", samples.len() as u64, deltas.len() as u64, "times of samples");
+        let sum = deltas.iter().fold(0i64, |sum, delta| sum.saturating_add(*delta));
+        let length = document.duration().unwrap_or(i64::MAX);
+        findings.none("timeDeltas.sum", u64::from(sum > length), "times that add up to more than the recording");
+    }
+    findings.set_damage(damage);
+    Ok(findings)
+}
+
+/// Checks a sampling heap profile.
+///
+/// # Errors
+/// As [`info_heap()`].
+pub fn check_heap(bytes: &[u8], _: ReadOptions<'_>) -> Result<Findings> {
+    let (document, damage) = read(bytes)?;
+    let mut findings = Findings::default();
+    common(&document, &mut findings);
+    findings.set_damage(damage);
+    Ok(findings)
+}
+
+fn common(document: &Document<'_>, findings: &mut Findings) {
+    let again = document.nodes.all.len().saturating_sub(document.nodes.by_id().len());
+    findings.none("nodes.id", again as u64, "nodes with the id of another one");
+}
+
+fn read(bytes: &[u8]) -> Result<(Document<'_>, Option<Error>)> {
+    let (document, damage) = Document::read(bytes);
+    match (document.is_empty(), damage) {
+        (true, damage) => Err(damage.unwrap_or_else(|| Error::corrupt(0, "no nodes of a profile"))),
+        (false, damage) => Ok((document, damage)),
+    }
+}
