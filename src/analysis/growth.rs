@@ -17,6 +17,25 @@ pub struct Series {
 }
 
 impl Series {
+    /// Returns the largest number of bytes.
+    pub fn peak(&self) -> u64 {
+        self.bytes.iter().max().copied().unwrap_or(0)
+    }
+
+    /// Returns `true` if the bytes grew in every step.
+    pub fn is_steady(&self) -> bool {
+        self.bytes.windows(2).all(|step| step[0] < step[1])
+    }
+
+    /// Returns the growth of the bytes per snapshot: the slope of the straight line that fits all of them best (least squares).
+    pub fn slope(&self) -> f64 {
+        let middle = (self.bytes.len() as f64 - 1.0) / 2.0;
+        let mean = self.bytes.iter().map(|bytes| *bytes as f64).sum::<f64>() / self.bytes.len().max(1) as f64;
+        let steps = self.bytes.iter().enumerate().map(|(at, bytes)| (at as f64 - middle, *bytes as f64 - mean));
+        let (products, squares) = steps.fold((0.0, 0.0), |(products, squares), (x, y)| (products + x * y, squares + x * x));
+        if squares == 0.0 { 0.0 } else { products / squares }
+    }
+
     /// Returns the bytes in the last snapshot minus those in the first.
     pub fn growth(&self) -> i128 {
         let at = |bytes: Option<&u64>| i128::from(bytes.copied().unwrap_or(0));
@@ -63,5 +82,24 @@ impl Growth {
             key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
         });
         series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(bytes: &[u64]) -> Series {
+        Series { name: String::new(), namespace: String::new(), counts: vec![0; bytes.len()], bytes: bytes.to_vec() }
+    }
+
+    #[test]
+    fn slopes_fit_all_values_and_peaks_are_kept() {
+        assert_eq!(series(&[10, 20, 30]).slope(), 10.0);
+        assert_eq!(series(&[10, 90, 10]).slope(), 0.0);
+        assert_eq!(series(&[10, 90, 10]).peak(), 90);
+        assert_eq!(series(&[0, 10, 10, 40]).slope(), 12.0);
+        assert_eq!((series(&[7]).slope(), series(&[]).slope()), (0.0, 0.0));
+        assert_eq!([&[1, 2, 3][..], &[1, 2, 2], &[3, 2]].map(|bytes| series(bytes).is_steady()), [true, false, false]);
     }
 }

@@ -10,6 +10,7 @@ mod destination;
 mod diff;
 mod find;
 mod formats;
+mod growth;
 mod heap;
 mod info;
 mod interrupt;
@@ -100,6 +101,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Show(args) => show::run(args, session),
         Command::Find(args) => find::run(args, session),
         Command::Diff(args) => diff::run(args, session),
+        Command::Growth(args) => growth::run(args, session),
         Command::Check(args) => check::run(args, session),
         Command::Report(args) => report::run(args, session),
         Command::Threads(args) => threads::run(args, session),

@@ -6,6 +6,7 @@ mod convert;
 mod diff;
 mod filter;
 mod find;
+mod growth;
 mod heap;
 mod info;
 mod object;
@@ -23,6 +24,7 @@ pub(in crate::cli) use common::{Color, Common, OutputFormat};
 pub(in crate::cli) use convert::{ConvertArgs, DialectArg, IdsArg, TableArg, Target, WhichArg};
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg};
 pub(in crate::cli) use find::{FindArgs, FindSortArg};
+pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
 pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
@@ -80,6 +82,7 @@ pub(in crate::cli) enum Command {
     Waste(WasteArgs),
     Report(ReportArgs),
     Diff(DiffArgs),
+    Growth(GrowthArgs),
     Check(CheckArgs),
     Convert(ConvertArgs),
     /// List the input and output formats

@@ -3,11 +3,13 @@
 mod columns;
 mod csv_safe;
 pub(crate) mod markdown;
+mod spark;
 mod table;
 mod value;
 
 pub(crate) use columns::Columns;
 pub(crate) use csv_safe::CsvSafe;
+pub(crate) use spark::spark;
 pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 

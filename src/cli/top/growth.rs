@@ -5,7 +5,7 @@ use crate::analysis::growth::{Growth, Series};
 use crate::cli::args::{ByArg, OutputFormat, Snapshot, TopArgs};
 use crate::cli::heap::histogram::{count_types, quick, sum_json};
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
+use crate::cli::print::{Align, Columns, Document, Shown, Value, print, spark};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, signed_size, size};
 use crate::cli::status::{self, Status, UsageError};
@@ -178,36 +178,6 @@ fn footer(session: &Session, series: &[Series], shown: usize, numbers: &[u64]) -
     format!("{types} in {snapshots}; all objects: {from} in {first}, {to} in {last}\n")
 }
 
-/// A bar for each snapshot, or for each run of them where there are too many: the largest of the run. Bars go from the smallest
-/// value to the largest, so that a small change of a large number shows.
-fn spark(values: &[u64]) -> String {
-    const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-    const WIDEST: usize = 40;
-    let least = values.iter().min().copied().unwrap_or(0);
-    let range = values.iter().max().copied().unwrap_or(0) - least;
-    let run = values.len().div_ceil(WIDEST).max(1);
-    let bar = |value: u64| match range {
-        0 => BARS[3],
-        _ => BARS[(u128::from(value - least) * 7).div_ceil(u128::from(range)) as usize],
-    };
-    values.chunks(run).map(|chunk| bar(chunk.iter().max().copied().unwrap_or(0))).collect()
-}
-
 fn saturated(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value > 0 { i64::MAX } else { i64::MIN })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::spark;
-
-    #[test]
-    fn sparks_show_a_shape() {
-        assert_eq!(spark(&[0, 1, 4, 8]), "▁▂▅█");
-        assert_eq!(spark(&[1_000_000, 1_000_001, 1_000_004, 1_000_008]), "▁▂▅█");
-        assert_eq!(spark(&[5, 5]), "▄▄");
-        assert_eq!(spark(&[0, 0]), "▄▄");
-        assert_eq!(spark(&vec![1; 100]).chars().count(), 34);
-        assert_eq!(spark(&[u64::MAX, 0]), "█▁");
-    }
 }

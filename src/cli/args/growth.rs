@@ -1,0 +1,53 @@
+//! Arguments of `growth`.
+
+use super::filter::FilterArgs;
+use super::heap::LoadArgs;
+use super::profile::ProfileOptions;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Show what grows from dump to dump, by type or function
+///
+/// Give the files in the order of time. SLOPE is the growth per file, fitted to all of them; PEAK is the largest value, wherever it is.
+/// Heaps count all objects, live or not, in one pass per file with little memory. Profiles count the self value of each function.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool growth monday.heapdump tuesday.heapdump wednesday.heapdump
+  dumptool growth --steady *.hprof                  only what grew in every step
+  dumptool growth --sort peak --type 'com.example.*' *.hprof
+  dumptool top --snapshot all app.mvmheap           the same over the snapshots of one file")]
+pub(in crate::cli) struct GrowthArgs {
+    /// Heap dumps, or profiles, oldest first
+    #[arg(value_name = "FILE", required = true, num_args = 2..)]
+    pub(in crate::cli) files: Vec<PathBuf>,
+    /// Sort by slope (default), last or peak
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "COLUMN",
+        default_value = "slope",
+        hide_default_value = true
+    )]
+    pub(in crate::cli) sort: GrowthSort,
+    /// Only rows that grew in every step
+    #[arg(long)]
+    pub(in crate::cli) steady: bool,
+    /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
+    #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
+    pub(in crate::cli) limit: Option<u64>,
+    #[command(flatten)]
+    pub(in crate::cli) filter: FilterArgs,
+    #[command(flatten)]
+    pub(in crate::cli) heap: LoadArgs,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
+}
+
+/// The column by which rows are sorted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum GrowthSort {
+    Slope,
+    Last,
+    Peak,
+}
