@@ -41,7 +41,12 @@ fn rows_have_every_value_and_a_peak_in_the_middle_is_not_lost() {
     let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let row = |document: &Value, at: usize| {
         let row = &document["rows"][at];
-        (row["name"].as_str().unwrap().to_owned(), row["values"].clone(), row["slope"].as_i64().unwrap(), row["peak"].as_u64().unwrap())
+        (
+            row["name"].as_str().unwrap().to_owned(),
+            row["values"].clone(),
+            row["slope"].as_i64().unwrap(),
+            row["peak"].as_u64().unwrap(),
+        )
     };
     let document = json(&files, &[]);
     assert_eq!((&document["schema"], &document["unit"]), (&"dumptool/growth/1".into(), &"microseconds".into()));
@@ -61,7 +66,8 @@ fn heaps_are_counted_as_top_counts_them() {
     let files = ["go/tiny_go119.heapdump.zst", "go/tiny_go127.heapdump.zst"].map(fixture);
     let document = json(&[&files[0], &files[1]], &["-n", "0"]);
     let quick = |file: &Path| {
-        let output = Command::new(env!("CARGO_BIN_EXE_dumptool")).args(["top", "--quick", "--format", "json"]).arg(file).output().unwrap();
+        let output =
+            Command::new(env!("CARGO_BIN_EXE_dumptool")).args(["top", "--quick", "--format", "json"]).arg(file).output().unwrap();
         serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"]["shallow_bytes"].as_u64().unwrap()
     };
     for (at, file) in files.iter().enumerate() {
