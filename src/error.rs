@@ -100,7 +100,7 @@ impl Error {
         Self::new(ErrorKind::Unsupported, None, what.into())
     }
 
-    /// What was asked for is not in the input.
+    /// The input does not have what was asked for.
     #[cold]
     pub fn absent(what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Absent, None, what.into())
@@ -112,7 +112,7 @@ impl Error {
         Self::new(ErrorKind::Limit, Some(offset), what.into())
     }
 
-    /// What was read up to `offset` needs more memory than was allowed.
+    /// The data up to `offset` needs more memory than was allowed.
     #[cold]
     pub fn memory(offset: u64, needed: u64) -> Self {
         Self::new(ErrorKind::Memory, Some(offset), "the profile needs more memory than is allowed".into())
@@ -165,7 +165,7 @@ impl Error {
         self.0.offset
     }
 
-    /// What was expected and found, or the operating system's message, if known.
+    /// The expected and the found value, or the operating system's message, if known.
     pub fn cause(&self) -> Option<String> {
         match (&self.0.expected, &self.0.found) {
             (Some(expected), Some(found)) => Some(format!("expected {expected}, found {found}")),

@@ -46,7 +46,7 @@ impl Compression {
     }
 }
 
-/// How far a compressed input may grow: to 128 MiB for its first MiB, and to 250 times what it has beyond that.
+/// The limit on decompressed data: 128 MiB for the first MiB of input, and 250 times the size of the rest.
 ///
 /// Real dumps compress 3 to 60 times; deflate reaches 1032 at most and zstd 10⁴ and more on zeros.
 #[derive(Clone, Copy, Debug)]
@@ -64,7 +64,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// What so many compressed bytes may decompress to.
+    /// The most bytes that so many compressed bytes may decompress to.
     pub fn allowed(&self, stored: u64) -> u64 {
         self.free.saturating_add(stored.saturating_sub(1 << 20).saturating_mul(self.ratio))
     }
@@ -273,7 +273,7 @@ fn unzstd(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Lim
 
 const UNKNOWN_FRAME: &str = "Unknown frame descriptor";
 
-/// What comes after compressed data that is whole: nothing, zeros, or something that does not belong there.
+/// The bytes after complete compressed data: none, zeros, or something that does not belong there.
 fn what_follows(stream: &mut Counted<impl BufRead>, written: u64, compression: Compression) -> Result<Option<Error>> {
     let at = stream.count;
     loop {
@@ -294,7 +294,7 @@ fn what_follows(stream: &mut Counted<impl BufRead>, written: u64, compression: C
 struct Spill<'a> {
     file: File,
     accept: Accept<'a>,
-    /// What waits for being accepted; None afterwards.
+    /// The data to be accepted; `None` afterwards.
     head: Option<Vec<u8>>,
     written: u64,
     buffer: Vec<u8>,

@@ -45,7 +45,7 @@ impl Buckets {
     }
 }
 
-/// How many items ahead records are asked for: enough to hide a read of memory, few enough for them to be there still.
+/// The number of items ahead for which records are prefetched: enough to hide a read of memory, few enough for them to be there still.
 const AHEAD: usize = 48;
 
 fn backward<P: Position, T>(

@@ -34,7 +34,7 @@ pub struct Dominators {
     number: Vec<u32>,
 }
 
-/// How many steps up the tree are taken for each object, on average, before another algorithm takes over. Real heaps need
+/// The average number of steps up the tree for each object before another algorithm takes over. Real heaps need
 /// about one.
 const STEPS_PER_OBJECT: usize = 64;
 

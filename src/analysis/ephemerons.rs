@@ -32,7 +32,7 @@ impl Dependent {
         self.pairs.is_empty()
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub(super) fn len(&self) -> usize {
         self.pairs.len()
     }

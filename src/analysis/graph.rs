@@ -40,12 +40,12 @@ impl<'h> Graph<'h> {
         (0..self.len() as u32).map(ObjectId)
     }
 
-    /// What the roots hold, each object once.
+    /// The objects that roots hold, each once.
     pub fn starts(&self) -> &[ObjectId] {
         &self.starts
     }
 
-    /// What an object keeps alive, in the order of its references; an object may come several times.
+    /// The objects that an object keeps alive, in the order of its references; one may come several times.
     #[inline]
     pub fn targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
         let strong = self.references.range(object).filter(|row| !self.references.is_weak(*row));
@@ -58,7 +58,7 @@ impl<'h> Graph<'h> {
         self.references.weak.is_empty() && self.dependent.is_empty()
     }
 
-    /// How many objects an object keeps alive, those that come several times counted as often.
+    /// The number of objects that an object keeps alive; one that comes several times counts as often.
     #[inline]
     pub(super) fn degree(&self, object: ObjectId) -> usize {
         match self.is_plain() {

@@ -235,7 +235,7 @@ impl Histogram {
     }
 }
 
-/// How many objects ahead types are asked for.
+/// The number of objects ahead for which types are prefetched.
 const AHEAD: u32 = 16;
 
 /// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins before the end of the

@@ -38,7 +38,7 @@ pub enum Origin {
 /// One object of a path, and the reference that leads to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// How the step before leads to the object.
+    /// The link from the step before to the object.
     pub by: ReachedBy,
     /// The object.
     pub object: ObjectId,
@@ -51,7 +51,7 @@ pub fn shortest_path(heap: &Heap<'_>, object: ObjectId) -> Option<Path> {
     shortest::Shortest::of(heap, &Graph::of(heap)).path(object)
 }
 
-/// How a path reaches an object.
+/// The link by which a path reaches an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReachedBy {
     /// From a root.

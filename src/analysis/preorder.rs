@@ -9,7 +9,7 @@ use super::dominators::Dominators;
 pub struct Preorder {
     /// The object's number in [`Dominators`], by position.
     number: Vec<u32>,
-    /// How many positions the object and all that it dominates take, by position.
+    /// The number of positions that the object and everything it dominates take, by position.
     size: Vec<u32>,
 }
 

@@ -1,4 +1,4 @@
-//! How much would go with an object.
+//! Retained sizes.
 
 use super::dominators::Dominators;
 use crate::model::heap::{Heap, ObjectId};

@@ -16,7 +16,7 @@ pub struct RootGroup {
     pub name: String,
 }
 
-/// What keeps an object alive.
+/// The kind of root that keeps an object alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HeldBy {
     /// No group: the object is unreachable or synthetic.
@@ -86,7 +86,7 @@ impl RootGroups {
         Self { groups, kinds, holder }
     }
 
-    /// What keeps an object alive.
+    /// The kind of root that keeps an object alive.
     #[inline]
     pub fn holder(&self, object: ObjectId) -> HeldBy {
         match self.holder[object.index()] {

@@ -24,7 +24,7 @@ pub(super) struct Destination {
     writer: Encoder,
     /// The temporary file beside the target, for plain files.
     temporary: Option<TempPath>,
-    /// What was written so far, and where all of it is to go in the end.
+    /// The output so far, and its final place.
     then: Option<(Rc<RefCell<SpooledTempFile>>, Box<Destination>)>,
     /// Bytes that may be written before they are compressed, and how many of them are left.
     most: u64,

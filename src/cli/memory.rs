@@ -9,7 +9,7 @@ use crate::analysis::memory_estimate;
 use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
 
-/// What the columns of a loaded heap take: type, size, first reference and address of an object, target and label of a reference.
+/// The size of the columns of a loaded heap: type, size, first reference and address of an object, target and label of a reference.
 const BYTES_PER_OBJECT: u64 = 16;
 const BYTES_PER_REFERENCE: u64 = 8;
 
@@ -20,10 +20,10 @@ const BYTES_PER_PROGRAM_BYTE: u64 = 4;
 /// References of an object where the format does not tell how many there are before the graph is built.
 const USUAL_REFERENCES: u64 = 3;
 
-/// What is found out about a stack of a profile: sums, and its place in a tree of calls.
+/// The size of the results for a stack of a profile: sums, and its place in a tree of calls.
 const BYTES_PER_STACK: u64 = 100;
 
-/// What a loaded heap is for.
+/// The use that a command makes of a loaded heap.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Work {
     /// Its objects and references are written down.
@@ -107,7 +107,7 @@ fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool
     counts.max()
 }
 
-/// What a command may take for an input: what was asked for, or what can be used and the input justifies. A plain file justifies
+/// The memory that a command may take for an input: the limit that was asked for, or as much as can be used and the input justifies. A plain file justifies
 /// anything, since memory is in proportion to it. One that is compressed, or has compressed columns, may have grown without limits:
 /// 256 MiB, and 250 bytes for each compressed byte beyond the first MiB, in which what it was decompressed to counts.
 pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
@@ -127,7 +127,7 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
     usable.min(justified.saturating_sub(mapped))
 }
 
-/// How much memory a profile may take that is looked at as a whole.
+/// The memory that a profile may take when it is loaded as a whole.
 pub(super) fn profile_limit(input: &Input, common: &Common) -> MemoryLimit {
     MemoryLimit { most: most_memory(input, common), per_stack: BYTES_PER_STACK }
 }

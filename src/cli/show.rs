@@ -63,7 +63,7 @@ const SHOWN: usize = 20;
 /// The references and referrers of an object to show.
 struct Neighbours {
     references: Vec<Reference>,
-    /// How many there are.
+    /// The number of entries.
     all_references: u64,
     /// The target is the object that refers.
     referrers: Vec<Reference>,

@@ -1,4 +1,4 @@
-//! What the terminal can show: colours on standard output and error, whether there is one at all, and how wide it is.
+//! The terminal: whether there is one, its width, and colours on standard output and error.
 
 use super::args::{Color, Common, OutputFormat};
 use crate::output::syntax::is_disruptive;

@@ -1,4 +1,4 @@
-//! What `check` says of a dump: one finding for each invariant that the format promises.
+//! The result of `check`: one finding for each invariant that the format promises.
 
 use super::info::Damage;
 use crate::error::Error;
@@ -12,11 +12,11 @@ pub struct Finding {
     pub rule: String,
     /// Whether it holds.
     pub ok: bool,
-    /// What the number should be, or may be at most; see the message.
+    /// The expected number, or the most it may be; see the message.
     pub limit: u64,
-    /// What the number is.
+    /// The actual number.
     pub actual: u64,
-    /// What was compared, with the numbers, as a sentence without a full stop.
+    /// The comparison, with its numbers, as a sentence without a full stop.
     pub message: String,
 }
 
@@ -26,11 +26,11 @@ pub struct Finding {
 pub struct Findings {
     /// In the order in which the rules were checked.
     pub findings: Vec<Finding>,
-    /// What is as the runtime writes it, but has to be known: sentences without a full stop.
+    /// Peculiarities of the runtime that a person has to know: sentences without a full stop.
     pub warnings: Vec<String>,
-    /// What stopped the reading; rules that need the rest of the file were not checked.
+    /// The damage that stopped the reading; rules that need the rest of the file were not checked.
     pub damage: Option<Damage>,
-    /// What the messages begin with.
+    /// The beginning of all messages.
     prefix: String,
 }
 

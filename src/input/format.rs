@@ -67,9 +67,9 @@ pub struct FormatSpec {
     pub(super) begins_otherwise: fn(&[u8]) -> bool,
     /// The names of the records, in groups.
     pub(super) record_names: &'static [&'static [&'static str]],
-    /// What nearly all files of the format are.
+    /// The kind of nearly all files of the format.
     pub kind: Kind,
-    /// What a file is.
+    /// The kind of a file.
     pub(super) kind_of: fn(&[u8]) -> Kind,
     pub(super) info: fn(&[u8], ReadOptions<'_>) -> Result<Info>,
     pub(super) check: fn(&[u8], ReadOptions<'_>) -> Result<Findings>,

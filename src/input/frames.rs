@@ -1,4 +1,4 @@
-//! What frames of Python profiles are, by the names of their files, since MOJO and Austin's text do not say it otherwise; and
+//! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's text do not state them; and
 //! the ids of their threads.
 
 use crate::model::profile::FrameKind;

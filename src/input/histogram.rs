@@ -15,7 +15,7 @@ pub struct TypeCounts {
     pub total: Sum,
     /// The number of the snapshot.
     pub snapshot: u64,
-    /// What ended the reading early. The rows are those of the objects before it.
+    /// The damage that ended the reading early. The rows count the objects before it.
     pub damage: Option<Error>,
 }
 
@@ -27,9 +27,9 @@ pub struct TypeRow {
     pub name: String,
     /// Library, package or file; empty if there is none.
     pub namespace: String,
-    /// What its objects are. [`TypeKind::Synthetic`]: the runtime made them up for the dump.
+    /// The kind of its objects. [`TypeKind::Synthetic`]: the runtime made them up for the dump.
     pub kind: TypeKind,
-    /// How many, and how large.
+    /// Their count and sizes.
     pub sum: Sum,
 }
 

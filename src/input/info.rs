@@ -1,4 +1,4 @@
-//! What `info` says of a dump: header, totals, sizes. Every reader fills the same structure.
+//! The result of `info`: header, totals, sizes. Every reader fills the same structure.
 
 mod dart;
 mod go;
@@ -33,13 +33,13 @@ pub struct Info {
     pub kind: Kind,
     /// Whether the file was read to its proper end.
     pub complete: bool,
-    /// What stopped the reading.
+    /// The damage that stopped the reading.
     pub damage: Option<Damage>,
-    /// What a person should know before trusting the numbers.
+    /// Warnings that a person should know before trusting the numbers.
     pub warnings: Vec<String>,
     /// Key and value pairs of the file's own header, in its order.
     pub metadata: Vec<Metadatum>,
-    /// How many records of each name.
+    /// The number of records of each name.
     pub records: RecordCounts,
     /// For heaps.
     pub heap: Option<HeapInfo>,
@@ -77,7 +77,7 @@ impl Info {
     }
 }
 
-/// What stopped the reading, and where.
+/// The damage that stopped the reading, and its place.
 #[derive(Debug)]
 pub struct Damage {
     /// The error that the reader met.
@@ -178,11 +178,11 @@ pub struct SnapshotInfo {
     pub external_bytes: Option<u64>,
     /// When, since the start of the profiled program, in microseconds.
     pub time_us: Option<u64>,
-    /// What only this format has.
+    /// Details that only this format has.
     pub details: FormatDetails,
 }
 
-/// What only one format has.
+/// Details that only one format has.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 #[non_exhaustive]
@@ -205,7 +205,7 @@ pub enum FormatDetails {
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct ProfileInfo {
-    /// What was measured: `wall`, `cpu`, `memory`, `full`, `samples`.
+    /// The mode: `wall`, `cpu`, `memory`, `full`, `samples`.
     pub mode: Option<String>,
     /// Stacks that were taken.
     pub samples: u64,
@@ -233,7 +233,7 @@ pub struct ProfileInfo {
     pub gc_time_us: u64,
     /// The sampling interval.
     pub interval_us: Option<u64>,
-    /// How long the recording took.
+    /// The length of the recording.
     pub duration_us: Option<u64>,
     /// The metrics in the order of the file.
     pub metrics: Vec<MetricInfo>,

@@ -30,14 +30,14 @@ pub enum SnapshotChoice {
     Number(u64),
 }
 
-/// How a JVM lays out objects, as far as the user says so (hprof). All numbers are bytes.
+/// A JVM's layout of objects, as far as the user states it (hprof). All numbers are bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayoutChoice {
     /// A reference: 4 or 8.
     pub references: Option<u64>,
     /// The header of an object: 8, 12 or 16.
     pub header: Option<u64>,
-    /// What addresses are multiples of: a power of two from 8 to 256.
+    /// The number of which addresses are multiples: a power of two from 8 to 256.
     pub alignment: Option<u64>,
 }
 
@@ -52,7 +52,7 @@ pub enum NodeSizes {
     Devtools,
 }
 
-/// How to load.
+/// Options for loading a heap.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct LoadOptions<'a> {
@@ -60,7 +60,7 @@ pub struct LoadOptions<'a> {
     pub snapshot: SnapshotChoice,
     /// Which words of call frames count as pointers.
     pub roots: RootScan,
-    /// How objects are laid out (hprof). What is not said is found in the file.
+    /// The layout of objects (hprof). What the user does not state is found in the file.
     pub layout: LayoutChoice,
     /// Whose sizes objects have (V8).
     pub sizes: NodeSizes,
@@ -130,12 +130,12 @@ pub struct Executable<'a> {
     pub guesses: bool,
 }
 
-/// What was found in an executable.
+/// Findings about an executable.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExecutableReport {
     /// The version of Go, such as `go1.27.3`.
     pub go_version: String,
-    /// What agrees between the executable and the dump, such as `118 stack frames`.
+    /// Facts that agree between the executable and the dump, such as `118 stack frames`.
     pub checks: Vec<String>,
     /// Whether the executable has DWARF.
     pub has_debug: bool,
@@ -150,27 +150,27 @@ pub struct ExecutableReport {
 /// A heap, and what there is to say of the loading.
 #[non_exhaustive]
 pub struct Loaded<'a> {
-    /// What could be loaded.
+    /// The part that could be loaded.
     pub heap: Heap<'a>,
-    /// What ended the reading early.
+    /// The damage that ended the reading early.
     pub damage: Option<Error>,
     /// The damage hides roots or references, so that what the graph says is live or unreachable may be neither.
     pub incomplete: bool,
     /// The number of the snapshot.
     pub snapshot: u64,
-    /// What a person who asks for more is told, in sentences without a full stop.
+    /// Notes for a person who asks for more, in sentences without a full stop.
     pub remarks: Vec<String>,
-    /// What was found in [`LoadOptions::executable`].
+    /// Findings about [`LoadOptions::executable`].
     pub executable: Option<ExecutableReport>,
 }
 
-/// How to load a profile.
+/// Options for loading a profile.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ProfileOptions<'a> {
     /// Keep every sample, and not only sums. Takes 12 to 16 bytes for each.
     pub keep_samples: bool,
-    /// How much memory the profile may take.
+    /// The memory that the profile may take.
     pub memory: MemoryLimit,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
@@ -196,7 +196,7 @@ impl Default for ProfileOptions<'_> {
     }
 }
 
-/// How much memory a profile may take. What its stacks take is known only when they are there, so the loader stops where it becomes
+/// The memory that a profile may take. The size of its stacks is known only when they are there, so the loader stops where it becomes
 /// more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
@@ -222,7 +222,7 @@ impl MemoryLimit {
     }
 }
 
-/// What ended the reading of a profile, as damage, unless it is that there was not enough memory.
+/// The damage that ended the reading of a profile, unless the reason was a lack of memory.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`].
@@ -237,9 +237,9 @@ pub(super) fn damage(read: Result<()>) -> Result<Option<Error>> {
 /// A profile, and what there is to say of the loading.
 #[non_exhaustive]
 pub struct LoadedProfile {
-    /// What could be loaded.
+    /// The part that could be loaded.
     pub profile: Profile,
-    /// What ended the reading early.
+    /// The damage that ended the reading early.
     pub damage: Option<Error>,
 }
 

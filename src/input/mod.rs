@@ -77,7 +77,7 @@ pub const FORMATS: [Format; 12] = [
 ];
 
 impl Format {
-    /// What the format says of itself.
+    /// The format's own description.
     pub fn spec(self) -> &'static FormatSpec {
         match self {
             Self::Mvmheap => &mvmheap::SPEC,
@@ -152,7 +152,7 @@ impl Format {
     }
 }
 
-/// What a file is. Only hprof has both kinds.
+/// The kind of a file. Only hprof has both.
 pub fn kind(format: Format, bytes: &[u8]) -> Kind {
     (format.spec().kind_of)(bytes)
 }
@@ -217,7 +217,7 @@ pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -
     (profile(format)?.load)(bytes, options)
 }
 
-/// As [`load_profile()`], in parts. What it returns is the last one, which may have no samples. A profile that is not larger than a
+/// As [`load_profile()`], in parts. Returns the last part, which may have no samples. A profile that is not larger than a
 /// part, or not of MOJO, is one part. Samples cannot be kept.
 ///
 /// # Errors

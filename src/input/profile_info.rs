@@ -1,4 +1,4 @@
-//! What `info` says of a profile that was loaded.
+//! `info` of a profile that was loaded.
 
 use super::info::{Hottest, MetricInfo, ProfileInfo};
 use crate::model::names::NameId;

@@ -1,4 +1,4 @@
-//! How records are read, and who takes them.
+//! Reading of records, and the trait for those who take them.
 
 use crate::error::Result;
 use crate::model::fields::Record;
@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 /// Called now and then with the offset that has been reached, for a progress bar.
 pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 
-/// How to read.
+/// Options for reading.
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ReadOptions<'a> {

@@ -220,7 +220,7 @@ fn bits(set: u64) -> impl Iterator<Item = u64> {
 const DIRECTORY: u64 = 1 << 16;
 
 impl Addresses {
-    /// How many objects there are.
+    /// The number of objects.
     pub fn len(&self) -> usize {
         match &self.0 {
             Table::Bitmap(bitmap) => bitmap.first.last().map_or(0, |&count| count as usize),

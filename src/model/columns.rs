@@ -71,7 +71,7 @@ impl Sizes {
         }
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.low.len()
     }
@@ -165,7 +165,7 @@ impl Offsets {
         }
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         match self {
             Self::Small(small) => small.len(),

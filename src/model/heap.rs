@@ -55,7 +55,7 @@ pub struct Type {
     pub kind: TypeKind,
 }
 
-/// How the type of an object was found, where the file does not say it.
+/// The way in which the type of an object was found, where the file does not state it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum TypeSource {
@@ -127,7 +127,7 @@ pub struct References {
     pub(crate) first: Offsets,
     /// The object that the reference points to.
     pub(crate) target: Vec<ObjectId>,
-    /// What the reference is called. Empty: no reference has a name.
+    /// The name of the reference. Empty: no reference has a name.
     pub(crate) label: Vec<Label>,
     /// One bit for each reference that does not keep its target alive. Empty: there is none.
     pub(crate) weak: Vec<u64>,
@@ -167,7 +167,7 @@ impl TypeKind {
 }
 
 impl References {
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.target.len()
     }
@@ -203,7 +203,7 @@ impl References {
         (first..).zip(words).any(|(word, bits)| bits & !before(word) & !behind(word) != 0)
     }
 
-    /// How many fit without another allocation.
+    /// The number that fits without another allocation.
     #[doc(hidden)]
     pub fn capacity(&self) -> usize {
         self.target.capacity()
@@ -238,13 +238,13 @@ impl References {
 pub struct Ephemeron {
     /// The object that has the two references, such as a `_WeakProperty`.
     pub holder: ObjectId,
-    /// What has to be alive.
+    /// The object that has to be alive.
     pub key: ObjectId,
-    /// What is kept alive by that.
+    /// The object that the key keeps alive.
     pub value: ObjectId,
 }
 
-/// How the file identifies objects.
+/// The way in which the file identifies objects.
 #[derive(Clone, Debug)]
 pub enum Ids {
     /// `#` and the row plus this number.
@@ -261,7 +261,7 @@ pub struct Heap<'a> {
     pub(crate) names: Names,
     /// The types.
     pub(crate) types: Vec<Type>,
-    /// How the type of the objects of each type was found. Empty: the file says all types.
+    /// How the objects of each type came by it. Empty: the file states all types.
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
@@ -273,7 +273,7 @@ pub struct Heap<'a> {
     pub(crate) shallow: Sizes,
     /// Bytes outside of it, for objects that have any, sorted by object.
     pub(crate) external: Vec<(ObjectId, u64)>,
-    /// What the file calls each object.
+    /// The file's own identifier of each object.
     pub(crate) ids: Ids,
     /// References between objects.
     pub(crate) references: References,
@@ -283,7 +283,7 @@ pub struct Heap<'a> {
     pub(crate) classes: Vec<ClassObject>,
     /// Pairs of references of which one depends on the other, sorted by holder.
     pub(crate) ephemerons: Vec<Ephemeron>,
-    /// What keeps objects alive.
+    /// The roots, which keep objects alive.
     pub(crate) roots: Vec<Root>,
     /// Threads, in the order of the file.
     pub(crate) threads: Vec<Thread>,
@@ -297,7 +297,7 @@ pub struct Heap<'a> {
     pub(crate) big_endian: bool,
     /// Decodes what objects hold besides references.
     pub(crate) values: Option<Box<dyn ObjectValues<'a> + 'a>>,
-    /// What could not be loaded as it is in the file.
+    /// Warnings about data that could not be loaded as the file has it.
     pub(crate) warnings: Vec<LoadWarning>,
 }
 
@@ -480,7 +480,7 @@ impl<'a> Heap<'a> {
         &self.sites
     }
 
-    /// How the file identifies objects.
+    /// The way in which the file identifies objects.
     pub fn ids(&self) -> &Ids {
         &self.ids
     }
@@ -495,7 +495,7 @@ impl<'a> Heap<'a> {
         self.big_endian
     }
 
-    /// What could not be loaded as it is in the file.
+    /// Warnings about data that could not be loaded as the file has it.
     pub fn warnings(&self) -> &[LoadWarning] {
         &self.warnings
     }

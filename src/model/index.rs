@@ -18,7 +18,7 @@ const SMALLEST: usize = 1 << 8;
 pub(crate) const MAX_ROWS: usize = 3 << 30;
 
 impl Index {
-    /// How many rows it has.
+    /// The number of rows.
     #[inline]
     pub(crate) fn len(&self) -> usize {
         self.rows
@@ -82,7 +82,7 @@ impl Index {
     }
 }
 
-/// How hashes and slots are read in a table of some size.
+/// Where a table of a given size keeps hashes and slots.
 #[derive(Clone, Copy)]
 struct Slots {
     /// The bits of a slot that are a row.

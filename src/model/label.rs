@@ -53,7 +53,7 @@ impl Label {
         self.0
     }
 
-    /// What [`Label::bits`] gave.
+    /// The result of [`Label::bits`].
     pub fn from_bits(bits: u32) -> Self {
         Self(bits)
     }

@@ -51,7 +51,7 @@ impl Names {
         id
     }
 
-    /// How many texts were cut.
+    /// The number of texts that were cut.
     pub fn cut(&self) -> u64 {
         self.cut
     }
@@ -82,7 +82,7 @@ impl Names {
         self.texts.get(id.0 as usize).map_or_else(|| "".into(), Arc::clone)
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.texts.len()
     }

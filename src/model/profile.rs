@@ -36,7 +36,7 @@ impl FrameId {
     }
 }
 
-/// What a frame is made of.
+/// The kind of code that a frame stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum FrameKind {
@@ -79,7 +79,7 @@ pub struct ProfileFrame {
     pub kind: FrameKind,
 }
 
-/// What was measured, by the file's own word.
+/// The profiler's mode, as the file names it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Mode {
@@ -142,22 +142,22 @@ pub struct ProfileMetadatum {
     pub key: String,
     /// The value.
     pub value: String,
-    /// How many samples came before it in the file.
+    /// The number of samples before it in the file.
     pub before: u64,
 }
 
 /// Something that happened to an asyncio task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskEvent {
-    /// How many samples came before it in the file. It lies inside of the sample of this number, which began already.
+    /// The number of samples before it in the file. It lies inside the sample with this number, which has already begun.
     pub before: u64,
     /// The number of the task, which may be used again after the task is gone.
     pub task: u64,
-    /// What happened.
+    /// The event.
     pub change: TaskChange,
 }
 
-/// What happens to asyncio tasks.
+/// An event of an asyncio task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskChange {
     /// It is suspended in this stack; the empty one says that it is gone.
@@ -173,7 +173,7 @@ pub enum TaskChange {
     Running,
 }
 
-/// What was met while loading that a person should know.
+/// Something found while loading that a person should know.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ProfileNotes {
@@ -225,11 +225,11 @@ pub struct Profile {
     pub default_value: usize,
     /// In the order of the file.
     pub metadata: Vec<ProfileMetadatum>,
-    /// What was measured.
+    /// The quantity that was measured.
     pub mode: Mode,
     /// Events of asyncio tasks, if samples are kept.
     pub tasks: Vec<TaskEvent>,
-    /// What a person should know.
+    /// Warnings for a person.
     pub notes: ProfileNotes,
 }
 
@@ -300,7 +300,7 @@ impl Profile {
         self.value_types.iter().enumerate().map(|(number, of)| Metric::of_type(of, number)).collect()
     }
 
-    /// What people mean if they do not name a metric.
+    /// The metric to use if none is named.
     pub fn default_metric(&self) -> Metric {
         self.metrics().swap_remove(0)
     }
@@ -329,7 +329,7 @@ impl Profile {
     }
 }
 
-/// What people see for the name of a function: names that are empty would leave holes in tables and graphs.
+/// The name to show for a function: an empty name would leave a hole in tables and graphs.
 pub fn display_name(kind: FrameKind, name: &str) -> &str {
     match kind {
         FrameKind::Invalid => "<invalid>",

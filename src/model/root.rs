@@ -1,4 +1,4 @@
-//! What keeps objects alive from outside of the heap: roots, threads and their call frames.
+//! Roots, threads and their call frames: they keep objects alive from outside the heap.
 
 use super::heap::ObjectId;
 use super::label::{Label, LabelKind};

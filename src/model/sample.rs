@@ -41,7 +41,7 @@ pub struct Sample<'a, 'f> {
 
 /// Receives a profile as a stream.
 pub trait SampleSink<'a> {
-    /// What stops the sink: an error of its output, for example.
+    /// The sink's reason to stop, such as an error of its output.
     type Error;
 
     /// A key and value pair of the file's header or trailer.

@@ -60,7 +60,7 @@ pub struct WeightedStacks {
     pub frames: Vec<ProfileFrame>,
     /// By [`StackId`]. No stack has more than [`MAX_DEPTH`] frames.
     pub stacks: StackTree,
-    /// What the numbers of an entry are, in order.
+    /// The meaning of an entry's numbers, in order.
     pub values: Vec<ValueType>,
     /// Which of the values is the main one.
     pub main: usize,

@@ -1,11 +1,11 @@
-//! What a loader could not take from a file as it is.
+//! Warnings about data that a loader could not take from a file as it is.
 
 use std::fmt;
 
 /// Something that could not be loaded as it is in the file, and how often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LoadWarning {
-    /// What was met. Its text is a noun phrase in the plural.
+    /// The kind of warning. Its text is a noun phrase in the plural.
     pub kind: WarningKind,
     /// How often.
     pub count: u64,

@@ -35,7 +35,7 @@ pub struct AustinWriter<'a, W> {
     out: W,
     dialect: Dialect,
     mode: Mode,
-    /// What was not written yet, of a line that may be far longer.
+    /// The unwritten part of a line that may be far longer.
     line: Vec<u8>,
     /// The sample that waits for the next one (dialect `peer`).
     held: Option<Held<'a>>,

@@ -29,7 +29,7 @@ pub struct Drawing {
 pub struct Arrow {
     /// Whose reference it is.
     pub from: ObjectId,
-    /// What it refers to.
+    /// The nodes that it refers to.
     pub to: ObjectId,
     /// What it is called.
     pub label: Label,
@@ -40,7 +40,7 @@ pub struct Arrow {
 /// A drawing has more objects than anyone can read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TooLarge {
-    /// How many it has.
+    /// The number that it has.
     pub objects: usize,
 }
 

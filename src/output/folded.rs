@@ -57,7 +57,7 @@ impl FoldedWriter {
         })
     }
 
-    /// What was written; the stacks are those of the last part.
+    /// The written data; the stacks are those of the last part.
     pub fn finish(self, stacks: &WeightedStacks) -> Written {
         self.lines.finish(stacks)
     }

@@ -36,7 +36,7 @@ struct OutputSpec {
     takes: Takes,
 }
 
-/// What can be written in a format.
+/// The kinds of data that a format can hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Takes {
     Heaps,

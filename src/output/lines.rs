@@ -1,4 +1,4 @@
-//! What lines of folded stacks are made of: names of threads and frames, and counts of what is no line.
+//! The parts of lines of folded stacks: names of threads and frames, and counts of stacks that became no line.
 
 use super::written::{Written, label};
 use crate::model::names::NameId;
@@ -22,7 +22,7 @@ impl Counts {
         Self { written, nothing: 0, negative: 0 }
     }
 
-    /// What was lost before the stacks of a part were to be written.
+    /// The losses before the stacks of a part were written.
     pub(super) fn begin_part(&mut self, stacks: &WeightedStacks) {
         self.written.lose_depth(stacks);
     }
@@ -41,7 +41,7 @@ impl Counts {
         sum > 0
     }
 
-    /// What was written; the stacks are those of the last part.
+    /// The written data; the stacks are those of the last part.
     pub(super) fn finish(self, labels: &Labels, stacks: &WeightedStacks) -> Written {
         let Counts { mut written, nothing, negative } = self;
         let lines = stacks.frames.iter().filter(|frame| frame.line > 0).count();
@@ -53,7 +53,7 @@ impl Counts {
     }
 }
 
-/// What frames are called in lines. Frames that are called the same are one here.
+/// The names of frames in lines. Frames with the same name are one here.
 #[derive(Default)]
 pub(super) struct Labels {
     /// Names with the `;` before them.

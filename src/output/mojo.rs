@@ -77,7 +77,7 @@ struct Writer<'a, W> {
     profile: &'a Profile,
     out: &'a mut W,
     event: Vec<u8>,
-    /// What each process has defined.
+    /// The definitions of each process.
     defined: FxHashMap<i128, (FxHashSet<NameId>, FxHashSet<FrameId>)>,
     sums: Values,
     cleaned: u64,

@@ -33,7 +33,7 @@ pub struct PprofWriter {
     no_frames: u64,
     strings: Strings,
     message: Message,
-    /// What is to be written next.
+    /// The part to write next.
     pending: Message,
 }
 
@@ -296,7 +296,7 @@ impl Message {
         self
     }
 
-    /// How long a field of these bytes is, if its number is small.
+    /// The length of a field with these bytes, if its number is small.
     fn length(bytes: &[u8]) -> usize {
         let bits = usize::BITS - (bytes.len() | 1).leading_zeros();
         1 + bits.div_ceil(7) as usize + bytes.len()

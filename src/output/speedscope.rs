@@ -147,7 +147,7 @@ const NUMBER: usize = 12;
 struct Sums {
     samples: u64,
     total: i64,
-    /// How many bytes of the track's stacks are those of this profile, if it was not all so far.
+    /// The number of bytes of the track's stacks that belong to this profile, if not all so far.
     shared: Option<u64>,
 }
 

@@ -19,9 +19,9 @@ pub struct Spool {
 
 #[derive(Default)]
 struct Text {
-    /// What of it is in the file.
+    /// The part that is in the file.
     ranges: Vec<Range<u64>>,
-    /// What comes after that.
+    /// The part after that.
     end: Vec<u8>,
     /// Of both.
     length: u64,
@@ -30,7 +30,7 @@ struct Text {
 /// Bytes of all texts that stay in memory, unless that is less than [`LEAST`] for each.
 const HELD: usize = 1 << 20;
 
-/// What is written of a text at a time must be worth the note of where it is.
+/// The fewest bytes of a text to write at a time: they must be worth the note of their place.
 const LEAST: usize = 1 << 10;
 
 impl Spool {
@@ -55,7 +55,7 @@ impl Spool {
         if self.held > HELD.max(self.texts.len() * LEAST) { self.store() } else { Ok(()) }
     }
 
-    /// How many bytes of a text there are.
+    /// The length of a text in bytes.
     pub fn len(&self, text: usize) -> u64 {
         self.texts.get(text).map_or(0, |text| text.length)
     }

@@ -48,7 +48,7 @@ impl Written {
         Self { sums: sums.collect(), ..Self::default() }
     }
 
-    /// What was lost before these stacks were to be written.
+    /// The losses before these stacks were written.
     pub(super) fn lose_depth(&mut self, stacks: &WeightedStacks) {
         const { assert!(MAX_DEPTH == 500, "this is what the text says") };
         self.lose(LossKind::CutStacks, stacks.cut_entries);

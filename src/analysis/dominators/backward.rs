@@ -1,4 +1,4 @@
-//! What the search finds besides its tree.
+//! Findings of the search besides its tree.
 
 /// References from larger numbers to smaller ones, in the order of the sources, in blocks, so that adding one never copies the
 /// others.
@@ -42,7 +42,7 @@ impl Backward {
         self.blocks.push(block);
     }
 
-    /// How many references there are.
+    /// The number of references.
     pub(super) fn len(&self) -> usize {
         self.references
     }

@@ -4,7 +4,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 
-/// What objects keep alive: each object is followed by its references.
+/// The packed graph: each object is followed by its references.
 ///
 /// An object is a record: a word, at first how many references it has and then its number, and a word for each of these
 /// references, which says where the record of its target is. So who looks at a target has its references in the same line of the
@@ -15,7 +15,7 @@ pub(super) struct Packed<W> {
     words: Vec<W>,
 }
 
-/// How many references ahead places are asked for.
+/// The number of references ahead for which places are prefetched.
 const AHEAD: usize = 64;
 
 impl<W: Word> Packed<W> {

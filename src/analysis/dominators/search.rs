@@ -7,7 +7,7 @@ use super::backward::Backward;
 use super::packed::{Packed, Word};
 use crate::analysis::graph::Graph;
 
-/// What the search found. Numbers are from 1 in preorder; 0 is the set of roots.
+/// The result of the search. Numbers are from 1 in preorder; 0 is the set of roots.
 pub(super) struct Found {
     /// By object; 0 for unreachable ones.
     pub(super) number: Vec<u32>,

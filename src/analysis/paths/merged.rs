@@ -39,7 +39,7 @@ pub struct Merged {
 pub struct MergedRoot {
     /// Why they are roots.
     pub kind: RootKind,
-    /// What they belong to: the function if that is a frame, otherwise the root's own group.
+    /// The owner: the function if that is a frame, otherwise the root's own group.
     pub group: NameId,
     /// Which of the group.
     pub label: MergedLabel,
@@ -59,7 +59,7 @@ pub enum MergedLabel {
 /// A step of paths that look alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MergedStep {
-    /// How it is reached.
+    /// The link by which it is reached.
     pub label: MergedLabel,
     /// The type of what is reached, as of [`merged_type`](crate::model::heap::Heap::merged_type).
     pub of: TypeId,
@@ -72,7 +72,7 @@ pub struct MergedStep {
 pub struct Repeats {
     /// Steps of the group, at most [`LONGEST_GROUP`]; 1 for a list.
     pub steps: usize,
-    /// How often the group follows itself at most, among all paths that pass it. `None` if other groups repeat inside of it.
+    /// The most times that the group follows itself, among all paths that pass it. `None` if other groups repeat inside it.
     pub most: Option<u32>,
 }
 

@@ -6,7 +6,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::made_up::MadeUp;
 use crate::model::heap::{Heap, ObjectId};
 
-/// What a search keeps of each object that it reaches. An object is reached once.
+/// The record that a search keeps for each object that it reaches. An object is reached once.
 pub(super) trait Marks {
     /// Whether the object has been reached.
     fn is_marked(&self, object: ObjectId) -> bool;

@@ -67,7 +67,7 @@ impl Marks for Distances {
 /// The end of a path, from an object on.
 struct Partial {
     object: ObjectId,
-    /// How the next object is reached from this one, and the rest of the path, which begins with that.
+    /// The link from this object to the next, and the rest of the path, which begins with that.
     next: Option<(ReachedBy, u32)>,
     /// Objects.
     length: u32,
@@ -211,5 +211,5 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     }
 }
 
-/// How often an object is passed for each path that is wanted.
+/// The number of times an object is passed for each path that is wanted.
 const PASSES: usize = 64;

@@ -15,7 +15,7 @@ pub struct Shortest<'h, 'a> {
     roots: FxHashMap<ObjectId, u32>,
 }
 
-/// How an object is reached: over a reference, or by a root, or as the value of an ephemeron, or not at all.
+/// The link by which an object is reached: a reference, a root, an ephemeron whose value it is, or none.
 enum Via {
     Narrow(Rows<u32>),
     Wide(Rows<u64>),
@@ -113,7 +113,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         Self { heap, via, roots }
     }
 
-    /// How an object is reached; None if it is not.
+    /// The link by which an object is reached; `None` if it is not.
     #[inline]
     pub fn by(&self, object: ObjectId) -> Option<ReachedBy> {
         match &self.via {

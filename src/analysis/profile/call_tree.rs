@@ -10,7 +10,7 @@ pub struct CallNode {
     pub parent: u32,
     /// The number of the function in its [`Groups`]; None for the root of all.
     pub group: Option<u32>,
-    /// What it costs, called in this way.
+    /// Its cost when called in this way.
     pub sums: Sums,
 }
 
@@ -24,7 +24,7 @@ pub struct CallTree {
     total: ValueColumns,
 }
 
-/// What calls some functions, and what they call.
+/// The callers of some functions, and their callees.
 #[derive(Clone, Debug)]
 pub struct Focus {
     /// The functions on top of those that called them: the root is what is called, and below it are callers. A caller by
@@ -38,7 +38,7 @@ pub struct Focus {
 const MAX_CALLERS: usize = 500;
 
 impl CallTree {
-    /// How many nodes there are, with the root.
+    /// The number of nodes, including the root.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }
@@ -64,7 +64,7 @@ impl CallTree {
         self.nodes.parent(StackId(node)).0
     }
 
-    /// What a node costs with all that it calls.
+    /// The cost of a node with all its callees.
     pub(super) fn total(&self, node: u32) -> Values {
         self.total.get(node as usize)
     }

@@ -13,7 +13,7 @@ pub struct Place {
     pub stack: StackId,
     /// The part of it that ends with the function.
     pub until: StackId,
-    /// How many frames that part has.
+    /// The number of frames in that part.
     pub depth: u32,
 }
 

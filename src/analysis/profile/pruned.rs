@@ -24,17 +24,17 @@ pub struct PruneLimits {
 pub struct PrunedNode {
     /// Its number in the tree.
     pub node: u32,
-    /// How many callers it has.
+    /// The number of its callers.
     pub depth: u32,
     /// It has no sibling after it that is left in and nothing is left out beside it.
     pub last: bool,
     /// Children that were left out.
     pub omitted: u64,
-    /// What these cost in all.
+    /// Their cost in all.
     pub omitted_value: i64,
 }
 
-/// What is left of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
+/// The rest of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
 /// anything and are large enough; otherwise the largest of those, each with its callers.
 pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
     let value = |node: u32| tree.total(node).get(metric);

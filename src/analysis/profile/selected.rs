@@ -94,7 +94,7 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// What the shares of a metric are shares of: the sum of all samples, or for changes of memory, whose sum says little, the
+/// The whole that shares of a metric refer to: the sum of all samples, or for changes of memory, whose sum says little, the
 /// memory that came into use, or went if none came.
 pub fn share_base(total: &Values, metric: &Metric) -> i64 {
     match *metric == Metric::MEMORY {

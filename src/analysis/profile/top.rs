@@ -47,14 +47,14 @@ impl Top {
     }
 }
 
-/// What everything costs, recursion counted once for each stack.
+/// The cost of every row, recursion counted once for each stack.
 pub fn top(selected: &Selected<'_>, by: TopBy) -> Top {
     let mut sums = TopSums::new(by);
     sums.add(selected);
     sums.finish()
 }
 
-/// What everything costs in the parts of a profile together. Frames and threads must have the same numbers in all of them.
+/// The cost of every row in all parts of a profile together. Frames and threads must have the same numbers in all of them.
 #[derive(Clone, Debug)]
 pub struct TopSums {
     by: TopBy,

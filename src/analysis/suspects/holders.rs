@@ -19,13 +19,13 @@ pub const SHARP: u64 = 20;
 pub struct Holder {
     /// The object. If it is the first of a chain of its type, such as a list, that holds the rest.
     pub object: ObjectId,
-    /// What it holds, in bytes.
+    /// The bytes that it holds.
     pub retained: u64,
     /// Its own shallow and external bytes.
     pub own: u64,
     /// Objects of the chain; 1 if it is none.
     pub chain: u64,
-    /// What it holds directly that weighs most.
+    /// The largest thing that it holds directly.
     pub inside: Option<SuspectGroup>,
 }
 
@@ -85,7 +85,7 @@ fn holder(tree: &Tree<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
     Some(Holder { object, retained: tree.bytes(number), own, chain, inside })
 }
 
-/// How many objects of one type follow each other, always the biggest one.
+/// The number of objects of one type that follow each other, always the biggest one.
 fn chain(tree: &Tree<'_, '_>, number: u32) -> u64 {
     let next = |number: &u32| tree.biggest_child(*number).filter(|child| tree.type_of(*child) == tree.type_of(*number));
     std::iter::successors(Some(number), next).count() as u64

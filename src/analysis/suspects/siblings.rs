@@ -13,9 +13,9 @@ pub const LEAST_SHARE: u64 = 5;
 /// Many objects of one type below one owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Siblings {
-    /// What holds them.
+    /// Their holder.
     pub owner: ObjectId,
-    /// What they are.
+    /// Their type.
     pub group: SuspectGroup,
 }
 

@@ -13,7 +13,7 @@ pub const LEAST_SHARE: u64 = 1;
 /// A collection is mostly empty when at most one place in this many is taken. Hash tables keep half of theirs empty.
 pub const EMPTY: u64 = 4;
 
-/// How many values are named.
+/// The number of values that are named.
 const WORST: usize = 3;
 
 /// Values that several objects have.
@@ -25,7 +25,7 @@ pub struct Duplicates {
     pub values: u64,
     /// Objects that have one of these.
     pub objects: u64,
-    /// What would go if there were one object of each.
+    /// The bytes saved if there were one object of each.
     pub wasted: u64,
     /// The values that waste most.
     pub worst: Vec<Copies>,
@@ -36,9 +36,9 @@ pub struct Duplicates {
 pub struct Sparse {
     /// Their type.
     pub of: TypeId,
-    /// How many are mostly empty.
+    /// The number that is mostly empty.
     pub count: u64,
-    /// How many there are of the type.
+    /// The number of objects of the type.
     pub all: u64,
     /// Places that they have.
     pub capacity: u64,

@@ -1,4 +1,4 @@
-//! What stands below a line.
+//! The lines below a line.
 
 use super::{Node, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::dominator_tree::DominatorTree;

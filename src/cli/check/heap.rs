@@ -19,7 +19,7 @@ use crate::model::heap::Heap;
 use crate::model::sum::Sum;
 use std::path::Path;
 
-/// What rules may be about.
+/// The subjects of rules.
 const COLUMNS: [(&str, Unit); 4] =
     [("count", Unit::Count), ("shallow", Unit::Bytes), ("external", Unit::Bytes), ("retained", Unit::Bytes)];
 
@@ -42,7 +42,7 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     Ok(Report::of_rules(input, outcomes, of_newer.or(of_older), status.max(old_status), args, session))
 }
 
-/// What is kept of the heap that a growth is measured against.
+/// The figures kept of the heap that growth is measured against.
 struct Older {
     measures: Vec<Measure>,
     status: Status,

@@ -14,7 +14,7 @@ use crate::input::Kind;
 use crate::input::check::Finding;
 use crate::model::profile::{Metric, Values};
 
-/// What rules may be about.
+/// The subjects of rules.
 const COLUMNS: [(&str, Unit); 3] = [("samples", Unit::Count), ("self", Unit::Any), ("total", Unit::Any)];
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
@@ -126,7 +126,7 @@ fn outcome(
     Ok(Outcome { finding, kind: rule.kind.name(), note, is_void })
 }
 
-/// What a rule counts: its unit says it, or `--metric`, or the profile.
+/// The metric of a rule: from its unit, or `--metric`, or the profile.
 fn metric(rule: &Rule, loaded: &ProfileInput<'_>, options: &ProfileOptions) -> Result<Metric, UsageError> {
     if rule.column == "samples" {
         return Ok(Metric::SAMPLES);

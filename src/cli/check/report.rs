@@ -21,7 +21,7 @@ pub(super) struct Report {
     pub(super) status: Status,
     pub(super) ok: bool,
     pub(super) damage: Option<Damage>,
-    /// What is as the runtime writes it, but has to be known.
+    /// Peculiarities of the runtime that a person has to know.
     pub(super) warnings: Vec<String>,
     pub(super) outcomes: Vec<Outcome>,
     /// For people.
@@ -39,7 +39,7 @@ pub(super) struct Outcome {
     pub(super) is_void: bool,
 }
 
-/// What ended the reading of a file early: of the one that is checked, or of the older one.
+/// The damage that ended the reading of a file early: of the one that is checked, or of the older one.
 #[derive(Clone)]
 pub(super) struct Damage {
     path: PathBuf,

@@ -17,12 +17,12 @@ pub(super) struct Rule {
     pub(super) limit: Limit,
 }
 
-/// What is limited.
+/// The subject of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RuleKind {
     /// The number itself.
     Max,
-    /// How much it is more than in an older dump.
+    /// The growth since an older dump.
     MaxGrowth,
     /// The number of objects or samples, which must be 0.
     None,
@@ -39,7 +39,7 @@ impl RuleKind {
     }
 }
 
-/// How much is allowed.
+/// The limit.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Limit {
     /// A count, or bytes.
@@ -50,7 +50,7 @@ pub(super) enum Limit {
     Share(f64),
 }
 
-/// What a column counts, and so how its limit is written.
+/// The unit of a column, which decides how its limit is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Unit {
     /// Objects.
@@ -123,7 +123,7 @@ fn parse_time(text: &str) -> Option<u64> {
     Some((number * factor) as u64)
 }
 
-/// How far a number may have grown since an older dump, and how it did in words: `grew by 10%: 20 → 22, limit 5%`.
+/// Whether a number grew more than allowed since an older dump, and the growth in words: `grew by 10%: 20 → 22, limit 5%`.
 pub(super) fn growth(limit: Limit, before: u64, actual: u64, show: impl Fn(u64) -> String) -> (u64, String) {
     let (most, allowed) = match limit {
         // Beyond 2⁵³ a share is not exact, and nothing is that large or takes that long.

@@ -72,7 +72,7 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     }
 }
 
-/// What to write: --to, or the extension of OUT, if it can be made of this input.
+/// The format to write: --to, or the extension of OUT, if it can be made from this input.
 fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageError> {
     let possible: Vec<_> = output_formats(from, kind).collect();
     let names: Vec<_> = possible.iter().map(|target| target.name()).collect();
@@ -107,7 +107,7 @@ impl<'a> Conversion<'a> {
         load_for(work, self.session, "convert", self.input, self.args.heap.snapshot, &self.args.heap.roots)
     }
 
-    /// What the output is called in its viewer.
+    /// The title of the output in its viewer.
     fn title(&self) -> &'a str {
         self.args.input.file_name().and_then(OsStr::to_str).unwrap_or("standard input")
     }
@@ -153,7 +153,7 @@ impl<'a> Conversion<'a> {
         OutputError::new(&self.args.output, error).into()
     }
 
-    /// What may be written: 64 MiB for an input of up to 1 MiB, and 1000 times what it has beyond that. A compressed one may earn 1000
+    /// The limit on output: 64 MiB for an input of up to 1 MiB, and 1000 times the size of the rest. A compressed one may earn 1000
     /// times its compressed size. Real outputs are up to 15 times as large as a profile, 400 times with STACK_REPEAT.
     fn most_output(&self) -> u64 {
         const FREE: u64 = 64 << 20;

@@ -59,7 +59,7 @@ fn is_written_at_the_end(target: Target) -> bool {
     matches!(target, Target::Speedscope | Target::Svg)
 }
 
-/// What is being written.
+/// The output being written.
 struct Output<'a> {
     conversion: &'a Conversion<'a>,
     /// Of all parts; those that the first one has, unless they are known.

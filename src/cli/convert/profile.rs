@@ -156,7 +156,7 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
     }
 }
 
-/// What was lost by the model already.
+/// The losses that the model already has.
 fn lost_in_model(target: Target, notes: &ProfileNotes) -> [(LossKind, u64); 7] {
     let says_itself = target == Target::Mojo;
     [

@@ -1,4 +1,4 @@
-//! What the path of an output leads to: a file to replace, or a stream that is open already.
+//! The target of an output path: a file to replace, or a stream that is already open.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

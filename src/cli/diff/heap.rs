@@ -252,7 +252,7 @@ fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
     old.rows.len() as u64 - changes.iter().filter(|change| change.old.is_some()).count() as u64
 }
 
-/// What each row is besides its numbers: gone, or new, and then what holds it.
+/// The remark beside the numbers of a row: gone; or new, and its holder.
 fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Heap<'_>>) -> Vec<String> {
     let is_new = |row: &HistogramChange| status(row) == "new";
     let holders = match new {

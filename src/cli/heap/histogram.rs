@@ -129,7 +129,7 @@ pub(crate) fn sum_json(sum: &Sum) -> Value<'static> {
     ])
 }
 
-/// What people call a group: the type, namespace, root or size class.
+/// The name of a group: the type, namespace, root or size class.
 pub(crate) fn group_text(by: ByArg, name: &str, namespace: &str) -> String {
     match by {
         ByArg::Namespace | ByArg::PackageRoot if namespace.is_empty() => "(none)".to_owned(),
@@ -139,7 +139,7 @@ pub(crate) fn group_text(by: ByArg, name: &str, namespace: &str) -> String {
     }
 }
 
-/// What people call a group of roots: `global data +0x1c0`, `goroutine 17 [chan receive]`.
+/// The name of a group of roots: `global data +0x1c0`, `goroutine 17 [chan receive]`.
 pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
     match kind {
         "global" | "static" => format!("{kind} {}", shown(name)),
@@ -152,7 +152,7 @@ pub(crate) fn needs_namespace<'r>(by: ByArg, mut rows: impl Iterator<Item = (&'r
     by == ByArg::Site || by == ByArg::Type && rows.any(|(name, namespace)| !namespace.is_empty() && !name.contains(namespace))
 }
 
-/// What groups are called, one and several.
+/// The word for groups, singular and plural.
 pub(crate) fn group_nouns(by: ByArg) -> (&'static str, &'static str) {
     match by {
         ByArg::Namespace => ("namespace", "namespaces"),

@@ -62,7 +62,7 @@ fn open_program(path: &Path, input: &Input) -> anyhow::Result<Source> {
     Ok(Source::open(path).map_err(|error| InputError::new(path, error))?)
 }
 
-/// How a heap is loaded for arguments.
+/// The options for loading a heap, from the arguments.
 pub(crate) fn load_options<'a>(
     snapshot: Option<Snapshot>,
     options: &LoadArgs,

@@ -1,4 +1,4 @@
-//! What the commands on heaps have in common: loading, counting, and how objects, paths, values and groups are shown.
+//! Shared by the commands on heaps: loading, counting, and showing objects, paths, values and groups.
 
 pub(crate) mod histogram;
 mod load;

@@ -109,7 +109,7 @@ impl<'h, 'a> Analysed<'h, 'a> {
         }
     }
 
-    /// What is said, instead of what it retains, of an object that no root reaches.
+    /// The text in place of the retained size for an object that no root reaches.
     pub(crate) fn not_live(&self, object: ObjectId) -> &'static str {
         match self.reachable(object) {
             None => "unknown",
@@ -129,7 +129,7 @@ pub(crate) fn find_object(heap: &Heap<'_>, id: &str, input: &Input) -> Result<Ob
     })
 }
 
-/// How the objects of a heap are called.
+/// The names of the objects of a heap.
 fn called(heap: &Heap<'_>) -> String {
     let Some(last) = heap.len().checked_sub(1) else { return "the dump has no objects".to_owned() };
     let (first, last) = (heap.id(ObjectId(0)), heap.id(ObjectId(last as u32)));

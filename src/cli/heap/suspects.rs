@@ -97,7 +97,7 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
         Some(path::one_line(self.analysed, &self.shortest.path(suspect.object()?)?))
     }
 
-    /// What is suspicious, then details.
+    /// The suspicion, then details.
     fn messages(&self, suspect: &Suspect) -> Vec<String> {
         match suspect {
             Suspect::Holder(holder) => self.holder(holder),
@@ -145,7 +145,7 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
         std::iter::once(first).chain(worst).collect()
     }
 
-    /// What a duplicate is.
+    /// The kind of duplicate.
     fn content(&self, object: ObjectId) -> String {
         let heap = self.heap();
         match heap.value(object) {

@@ -1,4 +1,4 @@
-//! What `info --exe` says: how many objects the executable that wrote a Go dump names.
+//! The part of `info --exe` about the objects that the executable of a Go dump names.
 
 use crate::analysis::graph::Graph;
 use crate::analysis::live;

@@ -48,7 +48,7 @@ struct Paths {
     /// Objects that can be reached.
     total: Total,
     unreachable: Total,
-    /// What was not read may hold those objects.
+    /// The part that was not read may hold those objects.
     incomplete: bool,
 }
 
@@ -202,7 +202,7 @@ fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
 }
 
 impl StepRow<'_> {
-    /// How often this step alone repeats.
+    /// The number of times this step alone repeats.
     fn repeats_alone(&self) -> Option<Repeats> {
         self.repeats.filter(|repeats| repeats.steps == 1)
     }

@@ -36,7 +36,7 @@ struct Column<'a, T> {
 
 type Of<'a, T, R> = Box<dyn Fn(&'a T) -> R + 'a>;
 
-/// How people see a value.
+/// The text for a value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Plain,
@@ -211,7 +211,7 @@ impl<'a, T> Columns<'a, T> {
 }
 
 impl<'a, T> Column<'a, T> {
-    /// What people see of a row.
+    /// The text for a row.
     fn text(&self, row: &'a T, exact: bool) -> String {
         if let Some(cell) = &self.cell {
             return cell(row);

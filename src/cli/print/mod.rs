@@ -57,7 +57,7 @@ impl<'a> Document<'a> {
     }
 }
 
-/// What people see.
+/// The text for people.
 pub(crate) enum Shown<'f> {
     /// A table, and a text below it.
     Table(&'f dyn Fn() -> String),

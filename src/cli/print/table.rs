@@ -22,7 +22,7 @@ pub(crate) enum Align {
     Right,
 }
 
-/// What becomes of text that a terminal has no room for.
+/// The treatment of text for which a terminal has no room.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Excess {
     /// It ends in `…`.
@@ -33,9 +33,9 @@ enum Excess {
 
 /// Spaces between columns.
 const GAP: usize = 2;
-/// What names need in order to be told apart.
+/// The width that names need in order to be told apart.
 const NAME: usize = 20;
-/// What text beside names needs.
+/// The width that text beside names needs.
 const BESIDE: usize = 12;
 
 impl Table {
@@ -190,13 +190,13 @@ impl Table {
         widths
     }
 
-    /// What a column takes when its cells are wrapped.
+    /// The width of a column whose cells are wrapped.
     fn wrapped(&self, column: usize, width: usize) -> usize {
         let cells = self.rows.iter().filter_map(|row| row.get(column));
         cells.flat_map(|cell| wrap(cell, width)).map(|line| display_width(&line)).max().unwrap_or(0)
     }
 
-    /// What each column needs at least, of what it would take.
+    /// The least width of each column, of the width that it would take.
     fn least(&self, widths: &[usize]) -> Vec<usize> {
         let names = self.aligns.iter().position(|align| *align == Align::Left);
         let least = |(i, width): (usize, &usize)| match self.aligns.get(i) {
@@ -208,7 +208,7 @@ impl Table {
     }
 }
 
-/// What columns take together. Empty ones take nothing.
+/// The width of all columns together. Empty ones take nothing.
 fn total(columns: &[usize]) -> usize {
     columns.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
 }
@@ -270,7 +270,7 @@ mod tests {
         assert_eq!(widest(&text), 24);
     }
 
-    /// What a profile's `diff` has: more numbers than 80 columns have room for beside names.
+    /// The columns of a profile's `diff`: more numbers than 80 columns have room for beside names.
     #[test]
     fn numbers_that_can_be_missed_go_before_names_are_cut_to_a_letter() {
         let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]).minor(&[2, 1]);

@@ -14,7 +14,7 @@ pub(crate) fn unit_name(metric: &Metric) -> &str {
     }
 }
 
-/// What shares are shares of, in words.
+/// The whole that shares refer to, in words.
 pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String {
     let base = amount.show(share_base(total, metric));
     if *metric == Metric::MEMORY {
@@ -32,7 +32,7 @@ pub(crate) fn whole(total: &Values, metric: &Metric, amount: &Amount) -> String 
     base + &words.unwrap_or_else(|| format!(" {}", shown(metric.name())))
 }
 
-/// What rows are by, from an option that has been checked to be for profiles, and its name.
+/// The grouping of rows, from an option that has been checked to be for profiles, and its name.
 pub(crate) fn by_of(by: Option<ByArg>, tag: Option<&String>) -> (TopBy, &'static str) {
     match by {
         _ if tag.is_some() => (TopBy::Tag, "tag"),
@@ -44,7 +44,7 @@ pub(crate) fn by_of(by: Option<ByArg>, tag: Option<&String>) -> (TopBy, &'static
     }
 }
 
-/// What rows are called, one and several.
+/// The word for rows, singular and plural.
 pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
     match by {
         TopBy::Frames(FrameBy::Function) => ("function", "functions"),
@@ -56,12 +56,12 @@ pub(crate) fn nouns(by: TopBy) -> (&'static str, &'static str) {
     }
 }
 
-/// How a person sees the numbers of a metric.
+/// The display of a metric's numbers.
 #[derive(Clone, Debug)]
 pub(crate) struct Amount {
     unit: Unit,
     exact: bool,
-    /// What 100 % are.
+    /// The number that 100 % stands for.
     base: i64,
 }
 

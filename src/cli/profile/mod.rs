@@ -1,4 +1,4 @@
-//! What the commands on profiles have in common: loading, choosing a metric and threads, showing numbers and names.
+//! Shared by the commands on profiles: loading, choosing a metric and threads, showing numbers and names.
 
 mod amount;
 mod files;

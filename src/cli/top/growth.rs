@@ -158,7 +158,7 @@ fn print_points(session: &Session, shown: &[Series], numbers: &[u64]) -> anyhow:
     print(session, Document::default, &points, &columns, &Shown::Table(&String::new))
 }
 
-/// What the first and the last snapshot are called.
+/// The names of the first and the last snapshot.
 fn ends(numbers: &[u64]) -> (String, String) {
     let name = |index: Option<&u64>| index.map_or_else(String::new, |index| format!("#{index}"));
     (name(numbers.first()), name(numbers.last()))

@@ -138,7 +138,7 @@ enum Names {
     OfProgram,
 }
 
-/// What `top` shows of a heap.
+/// The result of `top` for a heap.
 struct Top<'a> {
     snapshot: u64,
     by: ByArg,
@@ -149,7 +149,7 @@ struct Top<'a> {
     /// Damage hides roots or references.
     incomplete: bool,
     names: Names,
-    /// What was odd about the loaded heap.
+    /// The warnings about the loaded heap.
     warnings: &'a [LoadWarning],
     /// Classes that several loaders defined, with their number.
     repeated: Vec<(&'a str, u64)>,

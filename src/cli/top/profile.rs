@@ -41,7 +41,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     Ok(loaded.report(session))
 }
 
-/// How people see the rows.
+/// The columns of the table.
 struct View<'a> {
     selected: &'a Selected<'a>,
     by: TopBy,

@@ -207,7 +207,7 @@ fn text(
     table.render() + &format!("{shown}; {}, {} {live}\n", plural(objects, "object", "objects"), session.size(whole))
 }
 
-/// What a line stands for: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one chain`.
+/// The text for a line: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one chain`.
 fn title(heap: &Heap<'_>, line: &TreeLine, terminal: &Terminal) -> String {
     let name = terminal.bold(&shown(name(heap, line).0));
     let object = object(heap, line).map(|object| terminal.dim(&format!(" {object}"))).unwrap_or_default();

@@ -27,7 +27,7 @@ pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-/// What stands before each row: `│ ├ `, from the depths of the rows in depth-first order. The first row is the root.
+/// The lines drawn before each row: `│ ├ `, from the depths of the rows in depth-first order. The first row is the root.
 ///
 /// Rows deeper than [`MOST_DEPTH`] are not moved further in.
 pub(super) fn branches(depths: &[u32]) -> Vec<String> {

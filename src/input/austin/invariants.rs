@@ -1,4 +1,4 @@
-//! What `check` verifies of Austin's text.
+//! `check` of Austin's text.
 
 use super::summary::read;
 use crate::error::Result;

@@ -35,11 +35,11 @@ pub struct AustinSample<'a> {
     pub text: &'a [u8],
     /// The part of it after the thread: each frame with a `;` before it.
     pub stack: &'a [u8],
-    /// What stands after the last blank.
+    /// The text after the last blank.
     pub metric: Metric,
 }
 
-/// What was measured.
+/// The quantity that was measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Metric {
     /// `None`, as mojo2austin 2.x prints for a sample without one.

@@ -1,4 +1,4 @@
-//! What `info` says of Austin's text.
+//! `info` of Austin's text.
 
 use super::load::load;
 use crate::error::{Error, Result};

@@ -89,7 +89,7 @@ impl Class<'_> {
     }
 }
 
-/// What a reader of objects must know of a class.
+/// The facts about a class that a reader of objects needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClassKind {
     /// No class of the cases below.
@@ -122,7 +122,7 @@ impl ClassKind {
     }
 }
 
-/// What is kept of a class: 40 bytes, names borrowed from the input.
+/// A class as it is kept: 40 bytes, names borrowed from the input.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassEntry<'a> {
     /// [`Class::name`].
@@ -144,7 +144,7 @@ impl<'a> ClassTable<'a> {
         self.0.get(usize::try_from(id.wrapping_sub(1)).ok()?)
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn len(&self) -> usize {
         self.0.len()
     }

@@ -1,4 +1,4 @@
-//! What an object holds besides references (`NonReferenceData`).
+//! The contents of an object besides references (`NonReferenceData`).
 
 use super::class::ClassKind;
 use super::str;

@@ -17,7 +17,7 @@ pub struct Header<'a> {
     pub capacity: u64,
     /// External bytes, rounded to words; counted differently from the properties when there are several isolates.
     pub external_size: u64,
-    /// How many classes follow.
+    /// The number of classes that follow.
     pub class_count: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What `check` says of a snapshot.
+//! `check` of a snapshot.
 //!
 //! Only what held in every file of a real VM is a rule. The sizes in the header are none: `shallowSize` was up to 444 248
 //! bytes above the sum of the objects, and `externalSize` differs from the properties when there are several isolates.
@@ -27,7 +27,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// What a pass counts.
+/// The counts of a pass.
 #[derive(Debug, Default)]
 struct Checker {
     objects: Saturating<u64>,

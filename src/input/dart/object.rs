@@ -45,13 +45,13 @@ impl<'a> References<'a> {
         Self { count, zeros: 0, cursor }
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     #[inline]
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// How many of them are 0: not an object, or a Smi in files before Dart 2.19.
+    /// The number of slots that are 0: not an object, or a Smi in files before Dart 2.19.
     #[inline]
     pub fn zeros(&self) -> u64 {
         self.zeros
@@ -110,7 +110,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// What is known so far about who wrote the file.
+/// Facts so far about the writer of the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Vm {
     pub(super) word_size: WordSize,

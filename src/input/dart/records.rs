@@ -118,7 +118,7 @@ impl<'a> Records<'a> {
         &self.classes
     }
 
-    /// What the objects read so far tell about the word size.
+    /// Evidence of the word size in the objects read so far.
     pub fn word_size(&self) -> WordSize {
         self.vm.word_size
     }

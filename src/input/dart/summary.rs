@@ -1,4 +1,4 @@
-//! What `info` says of a snapshot.
+//! `info` of a snapshot.
 
 use super::class::{ClassKind, ClassTable};
 use super::data::Data;
@@ -10,7 +10,7 @@ use crate::input::info::{self, ByTag, DartDetails, DartTopClass, HeaderTotals, H
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
-/// How many classes [`DartDetails::top_classes`] names.
+/// The number of classes that [`DartDetails::top_classes`] names.
 const TOP_CLASSES: usize = 5;
 
 /// Summarizes a snapshot in one pass.

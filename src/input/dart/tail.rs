@@ -1,4 +1,4 @@
-//! What stands behind the records: identity hash codes and padding.
+//! The end of the file, behind the records: identity hash codes and padding.
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
@@ -10,7 +10,7 @@ pub const EXPORT_CHUNK: usize = 1_048_055;
 /// The end of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// How many identity hash codes are not 0. None when the file has none at all, as those of Dart 2.12 and before.
+    /// The number of identity hash codes that are not 0. `None` if the file has none at all, as those of Dart 2.12 and before.
     pub nonzero_hashes: Option<u64>,
     /// Zeros behind the end.
     pub trailing_zeros: u64,

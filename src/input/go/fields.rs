@@ -5,7 +5,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::model::fields::FieldSink;
 
-/// What stands at the offset of a field.
+/// The kind of value at the offset of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldKind {
     /// One pointer.
@@ -45,7 +45,7 @@ impl FieldKind {
         }
     }
 
-    /// How many words the field takes.
+    /// The field's size in words.
     pub fn words(self) -> u64 {
         match self {
             Self::Ptr => 1,
@@ -58,7 +58,7 @@ impl FieldKind {
 /// One entry of a field list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// What stands there.
+    /// The kind of value there.
     pub kind: FieldKind,
     /// Offset in the contents, in bytes.
     pub offset: u64,
@@ -155,13 +155,13 @@ impl<'a> FieldList<'a> {
         Fields::new(self.encoded, self.version)
     }
 
-    /// How many fields reach beyond `length` bytes of contents.
+    /// The number of fields that reach beyond `length` bytes of contents.
     pub fn beyond(&self, length: u64, pointer_size: u64) -> u64 {
         let end = |field: &Field| field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
         self.iter().filter(|field| end(field) > length).count() as u64
     }
 
-    /// How many fields are of kinds that are not written any more since 1.5.
+    /// The number of fields of kinds that are not written since 1.5.
     pub fn reserved(&self) -> u64 {
         match self.version >= Version::Go15 {
             true => self.iter().filter(|field| field.kind != FieldKind::Ptr).count() as u64,
@@ -230,7 +230,7 @@ impl Iterator for Fields<'_> {
     }
 }
 
-/// How many fields at the start are pointers with an offset of one byte.
+/// The number of fields at the start that are pointers with an offset of one byte.
 #[inline]
 fn plain_fields(bytes: &[u8]) -> usize {
     let mut count = 0usize;
@@ -244,7 +244,7 @@ fn plain_fields(bytes: &[u8]) -> usize {
     count
 }
 
-/// How many of the four fields that eight bytes may hold are pointers with an offset of one byte, up to the first that is none.
+/// The number of pointers with an offset of one byte at the start of the four fields that eight bytes may hold.
 ///
 /// They are looked at together, each a kind in the low and an offset in the high byte of 16 bits: how many fields there are
 /// is then no branch, which the processor would mispredict in every second object.

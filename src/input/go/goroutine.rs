@@ -20,7 +20,7 @@ record! {
         goid: u64 = uvarint("a goroutine id") => unsigned,
         /// The program counter of the `go` statement that made it.
         gopc: u64 = uvarint("a goroutine's creator") => address,
-        /// What it does: see [`Goroutine::status_name`].
+        /// Its state: see [`Goroutine::status_name`].
         status: u64 = uvarint("a goroutine's status") => with(say_status),
         /// Whether the runtime itself started it.
         system: bool = boolean("a goroutine's system flag") => boolean,

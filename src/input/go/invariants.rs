@@ -1,4 +1,4 @@
-//! What `check` says of a Go heap dump: the invariants that the format promises.
+//! `check` of a Go heap dump: the invariants that the format promises.
 //!
 //! Every rule held for all records of dumps of Go 1.19, 1.22 and 1.27. What does **not** hold is not checked: pointers of a
 //! frame may lie beyond its contents (they are the parent's arguments) and are not sorted, objects are not sorted by
@@ -38,7 +38,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     Ok(findings)
 }
 
-/// What a pass over the records finds. The sets grow with the types and the allocation profile, not with the objects.
+/// The results of a pass over the records. The sets grow with the types and the allocation profile, not with the objects.
 struct Checker<'a> {
     version: Version,
     totals: Totals<'a>,

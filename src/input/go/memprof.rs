@@ -40,7 +40,7 @@ record! {
 record! {
     /// A live object that was sampled when it was allocated.
     pub struct AllocSample {
-        /// What the allocation returned: inside the object, 8 bytes from its start, where that has a malloc header.
+        /// The address that the allocation returned: 8 bytes into the object if the object has a malloc header.
         addr: u64 = uvarint("a sample's address") => address,
         /// Where it was allocated: the id of a profile entry.
         profile: u64 = uvarint("a sample's profile id") => unsigned,

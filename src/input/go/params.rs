@@ -8,7 +8,7 @@ use crate::input::record::record;
 use crate::model::fields::FieldSink;
 
 record! {
-    /// What holds for all of the dump. The draft has no more than the first two.
+    /// Facts about the whole dump. The draft has only the first two.
     pub struct Params<'a>(version: Version) {
         /// Whether words in contents are big-endian.
         big_endian: bool = boolean("a byte order") => boolean,

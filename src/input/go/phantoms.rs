@@ -57,7 +57,7 @@ pub fn largest(pointer_size: u64) -> u64 {
     pointer_size.saturating_mul(pointer_size).saturating_mul(8)
 }
 
-/// How many objects do not exist, their sizes and their fields.
+/// Count, sizes and fields of the objects that do not exist.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Phantoms {
     /// Their number.

@@ -1,4 +1,4 @@
-//! What records are made of.
+//! The primitive values of records.
 
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};

@@ -203,7 +203,7 @@ impl<'a> Records<'a> {
         (cursor.is_empty() || cursor.uleb128("a record tag").is_ok_and(|tag| tag <= 17)).then_some(frame)
     }
 
-    /// What is wrong when the input ends before an eof record, or an eof record comes before the statistics, which every
+    /// The damage when the input ends before an eof record, or an eof record comes before the statistics, which every
     /// released version writes first. The tag of an eof is 0, so that zeros in a damaged file look like one.
     #[cold]
     fn end(&mut self) -> Option<Error> {

@@ -1,4 +1,4 @@
-//! What `info` says of a Go heap dump.
+//! `info` of a Go heap dump.
 
 use super::draft::Draft;
 use super::goroutine::Goroutine;
@@ -43,7 +43,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(info)
 }
 
-/// What a pass over the records adds up.
+/// The sums of a pass over the records.
 pub(super) struct Totals<'a> {
     version: Version,
     counts: RecordCounts,
@@ -58,7 +58,7 @@ pub(super) struct Totals<'a> {
     reasons: FxHashMap<&'a [u8], u64>,
 }
 
-/// What the objects come to without phantoms.
+/// The totals of the objects without phantoms.
 pub(super) struct Heap {
     pub(super) objects: u64,
     pub(super) bytes: u64,

@@ -1,4 +1,4 @@
-//! What is known of types: tags 3 (type) and 8 (itab).
+//! Records about types: tags 3 (type) and 8 (itab).
 
 use super::fields::FieldList;
 use super::primitives::{boolean, string, uvarint};

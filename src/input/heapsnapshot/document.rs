@@ -25,7 +25,7 @@ pub struct Document<'a> {
     pub trace_tree: Option<u64>,
     /// The strings.
     pub strings: Strings<'a>,
-    /// What ended the reading early.
+    /// The damage that ended the reading early.
     pub damage: Option<Error>,
 }
 

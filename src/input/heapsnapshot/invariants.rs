@@ -1,4 +1,4 @@
-//! What `check` says of a snapshot.
+//! `check` of a snapshot.
 
 use super::document::Document;
 use super::meta::{EdgeType, MAX_FIELDS};

@@ -1,4 +1,4 @@
-//! What `info` says of a snapshot.
+//! `info` of a snapshot.
 
 use super::document::Document;
 use super::rows::{Part, Rows};

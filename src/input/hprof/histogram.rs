@@ -16,7 +16,7 @@ use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load()`] gives them, with the same sizes.
 ///
-/// How large objects are shows at the end of the file only, so that what sizes are made of is counted.
+/// The sizes of objects are known only at the end of the file, so their parts are counted until then.
 ///
 /// # Errors
 /// When the header cannot be read, or another snapshot than the first is asked for.
@@ -58,7 +58,7 @@ struct Class {
 struct Stacks {
     /// Where the words of the stack stand among the values.
     offset: usize,
-    /// How often each number of words occurs: there are not many.
+    /// The number of objects for each number of words. There are few different ones.
     counts: FxHashMap<u64, u64>,
 }
 
@@ -126,7 +126,7 @@ impl Objects {
     }
 }
 
-/// How often each length occurs, as far as sizes depend on it: they are rounded up to [`STEP`] at most.
+/// The number of arrays for each length, as far as sizes depend on it: they are rounded up to [`STEP`] at most.
 #[derive(Clone, Default)]
 struct Lengths {
     /// By the length modulo `STEP`. None as long as there are no arrays, which is so for most classes.

@@ -8,7 +8,7 @@
 //! * A distance above it is the size if the JVM is known to add something to the class (`hidden`), or if it is that of at
 //!   least [`MANY`] neighbours and of half of them all. Otherwise there is garbage behind the objects, and the rules count.
 //!
-//! What a class has beyond the rules, its subclasses have too. Addresses are not used when they are not those of a JVM: no
+//! Bytes that a class has beyond the rules are in its subclasses too. Addresses are not used when they are not those of a JVM: no
 //! multiples of 8, or closer to each other than the fields between them allow.
 
 use super::fields::Gaps;
@@ -46,7 +46,7 @@ impl Default for Found {
 }
 
 impl Found {
-    /// What neighbours prove beyond the rules. `name` is that of a class, by its position.
+    /// The bytes beyond the rules that neighbours prove. `name` gives the name of a class by its position.
     pub(super) fn remark(&self, name: impl Fn(usize) -> String) -> Option<String> {
         let mut largest: Vec<_> = self.corrected.iter().collect();
         largest.sort_by_key(|class| std::cmp::Reverse(class.pairs));
@@ -68,7 +68,7 @@ impl Found {
 pub(super) struct Corrected {
     /// Its position.
     pub class: usize,
-    /// What the rules say, in bytes.
+    /// The size by the rules, in bytes.
     pub by_rule: u64,
     /// What it is.
     pub size: u64,

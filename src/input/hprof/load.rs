@@ -188,7 +188,7 @@ struct Rows<'s, 'a> {
     scan: &'s mut Scan<'a>,
     addresses: &'s Addresses,
     types: &'s Types,
-    /// What the objects of each class hold besides their fields: their class. None where a root holds that.
+    /// The class that the objects of each class hold besides their fields. `None` if a root holds it.
     held_classes: Vec<Option<ObjectId>>,
     class_label: Label,
     builder: &'s mut HeapBuilder<'a>,

@@ -28,9 +28,9 @@ const EMPTY_PAGES: u64 = 64;
 pub(super) struct Distance {
     /// The smallest one, in bytes.
     pub least: u64,
-    /// How often it was that one.
+    /// The number of times it was that one.
     pub times: u32,
-    /// How many there were.
+    /// The number of all.
     pub pairs: u32,
 }
 
@@ -222,7 +222,7 @@ impl Watch {
         })
     }
 
-    /// What was seen.
+    /// The observations.
     pub(super) fn finish(mut self) -> Neighbours {
         // Sorting is next to nothing where the file is in the order of addresses.
         self.sample.sort_by_key(|(id, _)| *id);

@@ -18,7 +18,7 @@ use crate::model::profile::{FrameId, FrameKind, Mode, ProfileBuilder, ProfileFra
 use byteorder::BE;
 use rustc_hash::FxHashMap;
 
-/// What is in a file. It looks at envelopes only, up to the heap.
+/// The kinds of data in a file. Looks at envelopes only, up to the heap.
 pub fn kind(bytes: &[u8]) -> Kind {
     let mut cursor = Cursor::new(bytes, 0);
     let mut kind = Kind::Heap;

@@ -22,7 +22,7 @@ pub enum Rec<'a> {
         time: u32,
         /// Bytes of the body.
         length: u32,
-        /// What it says.
+        /// Its fields.
         body: Body<'a>,
     },
     /// One inside of a heap dump.
@@ -30,7 +30,7 @@ pub enum Rec<'a> {
 }
 
 records! {
-    /// What a record with an envelope says.
+    /// The contents of a record with an envelope.
     #[allow(missing_docs, reason = "the records are named in the table of the module above")]
     pub enum Body<'a>(ids: IdSize) {
         0x01 "utf8" Utf8(Utf8<'a>) = read(ids),

@@ -21,7 +21,7 @@ use crate::model::heap::RootKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// What there is besides objects, and the ids of these.
+/// Everything but objects, and the ids of objects.
 pub(super) struct Scan<'a> {
     pub ids: IdSize,
     pub strings: Strings<'a>,
@@ -36,7 +36,7 @@ pub(super) struct Scan<'a> {
     pub roots: Vec<Root>,
     /// Ids of objects and classes.
     pub addresses: AddressesBuilder,
-    /// How many were added to `addresses`.
+    /// The number of ids added to `addresses`.
     pub objects: Saturating<u64>,
     /// The sizes of objects.
     pub sizes: Found,

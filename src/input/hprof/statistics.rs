@@ -22,7 +22,7 @@ record! {
 }
 
 record! {
-    /// What was allocated of one class at one place: 25 bytes.
+    /// The allocations of one class at one site: 25 bytes.
     #[allow(missing_docs, reason = "named as what they are")]
     pub struct AllocSite {
         /// 0, or the tag of an array's elements.
@@ -131,7 +131,7 @@ record! {
 }
 
 record! {
-    /// What the profiler was told to do: tag 0e.
+    /// The profiler's settings: tag 0e.
     pub struct ControlSettings {
         /// 1 traces of allocations, 2 samples of the CPU.
         flags: u32 = u4("the profiler's flags") => unsigned,

@@ -185,7 +185,7 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// How objects are laid out. Takes what the watch saw.
+    /// The layout of objects. Takes the watch's observations.
     fn layout(&mut self, ids: IdSize) -> Option<HprofLayout> {
         self.table.set_names(&self.names);
         self.table.resolve(ids);

@@ -1,4 +1,4 @@
-//! What `info` says of Dart snapshots only.
+//! `info` for Dart snapshots only.
 
 use serde::Serialize;
 

@@ -1,12 +1,12 @@
-//! What `info` says of a Go dump and of no other.
+//! `info` for Go dumps only.
 
 use crate::model::heap::TypeSource;
 use serde::{Serialize, Serializer};
 
-/// What only Go dumps have. Null where the dump does not say it.
+/// Details that only Go dumps have. Null where the dump does not state them.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct GoDetails {
-    /// What the executable that wrote the dump says of live objects. Only where one was given.
+    /// Live objects by the source of their type, if the executable that wrote the dump was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub types_from_exe: Option<TypesFromExecutable>,
     /// Object records that are no objects: see [`PhantomRule`]. They are left out of all totals.
@@ -117,7 +117,7 @@ pub struct SegmentSize {
     pub pointer_fields: u64,
 }
 
-/// What the end of a span holds instead of objects.
+/// The contents of the end of a span, which are no objects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PhantomRule {
@@ -136,7 +136,7 @@ pub enum PhantomRule {
 pub struct TypesFromExecutable {
     /// The version of Go that built the program.
     pub go_version: String,
-    /// What agrees between the executable and the dump, such as `118 stack frames`.
+    /// Facts that agree between the executable and the dump, such as `118 stack frames`.
     #[serde(rename = "match")]
     pub checks: Vec<String>,
     /// Whether the executable has DWARF.

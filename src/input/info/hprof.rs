@@ -1,4 +1,4 @@
-//! What `info` says of hprof files only.
+//! `info` for hprof files only.
 
 use serde::Serialize;
 
@@ -27,13 +27,13 @@ pub struct HprofDetails {
     pub closed: Option<bool>,
     /// Roots by kind, those that occur.
     pub roots: Vec<RootCount>,
-    /// How objects are laid out in memory. None if the file states their sizes.
+    /// The layout of objects in memory. `None` if the file states their sizes.
     pub layout: Option<HprofLayout>,
     /// The classes with the most objects, most first.
     pub top_classes: Vec<HprofTopClass>,
 }
 
-/// How objects are laid out in memory. All numbers but the counts are bytes.
+/// The layout of objects in memory. All numbers but the counts are bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct HprofLayout {
     /// A reference.
@@ -42,9 +42,9 @@ pub struct HprofLayout {
     pub header: u64,
     /// Where the elements of an array begin, if they are no larger than 4.
     pub array_header: u64,
-    /// What addresses are multiples of.
+    /// The number of which addresses are multiples.
     pub alignment: u64,
-    /// What becomes of gaps between fields: `filled`, `own` (only the class itself fills them), `none`, or `rounded` (the fields of
+    /// The treatment of gaps between fields: `filled`, `own` (only the class itself fills them), `none`, or `rounded` (the fields of
     /// each class are rounded up to a reference).
     pub gaps: &'static str,
     /// Neighbours whose distance is the size of the first one's class, which the layout was found with. None if ids are no
@@ -54,12 +54,12 @@ pub struct HprofLayout {
     pub measured_classes: u64,
 }
 
-/// How many roots of a kind there are.
+/// The number of roots of a kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RootCount {
     /// The name of the record.
     pub kind: &'static str,
-    /// How many.
+    /// Their number.
     pub count: u64,
 }
 

@@ -1,8 +1,8 @@
-//! What `info` says of MoarVM's snapshots only.
+//! `info` for MoarVM's snapshots only.
 
 use serde::Serialize;
 
-/// What only MoarVM's snapshots have. None: not in the file, or not readable.
+/// Details that only MoarVM's snapshots have. `None`: not in the file, or not readable.
 #[derive(Debug, Default, Serialize)]
 pub struct MvmheapDetails {
     /// Number of the garbage collection after which the snapshot was taken.

@@ -4,7 +4,7 @@
 //! two processes use the same keys for different things. They are defined again when memory is reused, and a frame binds
 //! its names when it is defined, not when it is referred to.
 //!
-//! What names and frames are is up to the user of the keys: text, or rows of a profile.
+//! The user of the keys decides how to keep names and frames: as text, or as rows of a profile.
 
 use rustc_hash::FxHashMap;
 

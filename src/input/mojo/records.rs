@@ -92,7 +92,7 @@ records! {
 }
 
 record! {
-    /// What a FRAME event defines. Lines and columns are 1-based; 0 is unknown.
+    /// The frame that a FRAME event defines. Lines and columns are 1-based; 0 is unknown.
     pub struct FrameDefinition(version: u64) {
         /// The key by which FRAME_REF refers to it.
         key: u64 = varint_key("a frame key") => unsigned,
@@ -123,7 +123,7 @@ const FRAME_REF: u8 = 5;
 /// FRAME_REF events in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct FrameRefs {
-    /// How many.
+    /// Their number.
     pub(super) count: u64,
     /// Where the last one is.
     pub(super) offset: u64,

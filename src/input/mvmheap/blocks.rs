@@ -67,7 +67,7 @@ const KNOWN: [(&str, Layout); 20] = [
     ("toc", Layout::Toc),
 ];
 
-/// What follows the name of a block.
+/// The data that follows the name of a block.
 #[derive(Clone, Copy, Debug)]
 pub enum Body<'a> {
     /// JSON with its terminating NUL, not compressed.
@@ -114,7 +114,7 @@ pub struct Block<'a> {
     pub start: u64,
     /// Offset of the first byte after the block. Unlike in the file's tables this includes the last field of a `toc`.
     pub end: u64,
-    /// What follows the name.
+    /// The data that follows the name.
     pub body: Body<'a>,
 }
 

@@ -9,16 +9,16 @@ use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get
 
 /// The writer's level 9 declares windows of 4 MiB (2²²); a larger declaration than this is refused, not allocated.
 const LARGEST_WINDOW_LOG: u32 = 23;
-/// What the columns of a file may decompress to, whatever its size; its snapshots share it.
+/// The most bytes that the columns of a file may decompress to, whatever its size; its snapshots share it.
 const FREE: u64 = 128 << 20;
-/// What the columns of a snapshot may decompress to beyond that, for each of its compressed bytes. Real ones reach 30.
+/// The most bytes beyond that which each compressed byte of a snapshot's columns may become. Real ones reach 30.
 const RATIO: u64 = 100;
 /// Columns of a snapshot: six of collectables, which are equally long, and two of references, of which there are a few for each.
 const COLLECTABLES_SHARE: u64 = 2 * 6;
 const REFERENCES_SHARE: u64 = 2 * 2;
-/// What a number counts for, however narrow it is in the file: about what becomes of it in memory.
+/// The bytes that a number counts for, however narrow it is in the file: about its size in memory.
 const NUMBER: u64 = 8;
-/// What all blocks together that are held in memory as a whole may decompress to, and that for each compressed byte of them. Real
+/// The most bytes that all blocks held in memory as a whole may decompress to together, and the most for each of their compressed bytes. Real
 /// tables of strings reach 10.
 const TABLES_FREE: u64 = 8 << 20;
 const TABLES_RATIO: u64 = 32;
@@ -294,7 +294,7 @@ fn wrapping_sum(numbers: impl Iterator<Item = u64>) -> u64 {
     numbers.fold(0, u64::wrapping_add)
 }
 
-/// What blocks that are held in memory as a whole may still decompress to.
+/// The bytes that blocks held in memory as a whole may still decompress to.
 #[derive(Clone, Debug)]
 pub(super) struct TableBudget {
     left: u64,

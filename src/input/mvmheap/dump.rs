@@ -15,7 +15,7 @@ pub(super) const COLLECTABLES: [&str; 6] = ["colkind", "colsize", "coltofi", "co
 /// The columns of references.
 pub(super) const REFERENCES: [&str; 2] = ["refdescr", "reftrget"];
 
-/// What a file consists of, without the contents of its large columns.
+/// The parts of a file, without the contents of its large columns.
 #[derive(Debug)]
 pub(super) struct Dump<'a> {
     pub(super) version: Version,

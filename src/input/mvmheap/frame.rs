@@ -4,7 +4,7 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use byteorder::LE;
 
-/// What a zstd frame begins with.
+/// The first bytes of a zstd frame.
 pub(super) const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 /// No block of a frame is larger, compressed or not.
 const LARGEST_BLOCK: u64 = 128 << 10;

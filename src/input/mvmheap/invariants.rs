@@ -1,4 +1,4 @@
-//! What `check` verifies: sums and counts against the writer's own, indices and targets in range, positions.
+//! `check`: sums and counts against the writer's own, indices and targets in range, positions.
 //!
 //! Known not to hold, and therefore not reported: the first index of rows without references (version 3), the order of
 //! reference ranges, the padding of highscores, type or frame indices of roots.
@@ -122,7 +122,7 @@ fn check_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>, findings: &mut Findings)
     check_highscores(dump, snapshot, tally, findings)
 }
 
-/// What one pass over the collectables finds.
+/// The results of one pass over the collectables.
 struct Rows {
     tally: Tally,
     ranges: RangeCheck,

@@ -124,7 +124,7 @@ fn finish<'a>(builder: HeapBuilder<'a>) -> Heap<'a> {
     builder.finish(Ids::Rows(0), None)
 }
 
-/// How far all who decompress have come together.
+/// The common progress of all threads that decompress.
 struct Steps<'a> {
     done: AtomicU64,
     progress: Progress<'a>,

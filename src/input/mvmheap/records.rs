@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::num::Saturating;
 use std::ops::ControlFlow;
 
-/// How many decompressed bytes of a column are shown when contents are wanted.
+/// The number of decompressed bytes of a column that are shown when contents are wanted.
 const SHOWN: usize = 1 << 20;
 /// The same for strings, which are shown as text.
 const SHOWN_STRINGS: usize = 16 << 20;
@@ -24,13 +24,13 @@ const SHOWN_STRINGS: usize = 16 << 20;
 pub struct Rec<'a> {
     /// The snapshot that it belongs to, from 0. None for `filemeta`, outer tables of contents and the tail of version 2.
     pub snapshot: Option<u64>,
-    /// What stands in the file.
+    /// The contents in the file.
     pub part: Part<'a>,
-    /// What is wrong with the compressed data, once that was decompressed.
+    /// The damage of the compressed data, known once it was decompressed.
     damage: OnceCell<Option<Error>>,
 }
 
-/// What a record is made of.
+/// The contents of a record.
 #[derive(Clone, Copy, Debug)]
 pub enum Part<'a> {
     /// Version 3.
@@ -40,7 +40,7 @@ pub enum Part<'a> {
 }
 
 impl Rec<'_> {
-    /// What is wrong with the compressed data. It is decompressed for that, unless the fields were said before.
+    /// The damage of the compressed data. Decompresses it to find out, unless the fields were passed on before.
     pub fn damage(&self) -> Option<&Error> {
         let damage = self.damage.get_or_init(|| match &self.part {
             Part::Block(block) if block.frame().is_some() => measure(block, 0).2,

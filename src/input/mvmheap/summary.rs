@@ -1,4 +1,4 @@
-//! What `info` says of MoarVM heap snapshots.
+//! `info` of MoarVM heap snapshots.
 
 use super::Version;
 use super::dump::{COLLECTABLES, Data, Dump, Snapshot};

@@ -5,7 +5,7 @@ use super::column::{TableBudget, split_strings};
 use super::sections::{Section, strings, table_rows};
 use crate::error::{Error, Result};
 
-/// How many strings, types and frames are known after some point of the file. None: a part of the table is lost.
+/// The number of strings, types and frames known after some point of the file. `None`: a part of the table is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TableSizes {
     pub(super) strings: Option<u64>,

@@ -4,7 +4,7 @@ use super::blocks::{Block, Body, TocEntry, read_block, toc_entries};
 use crate::bytes::Cursor;
 use byteorder::{ByteOrder, LE};
 
-/// How much of the end of a file without a valid last table is searched for an older one.
+/// The bytes at the end of a file without a valid last table that are searched for an older one.
 const SEARCHED: usize = 64 << 20;
 
 /// The blocks that the last usable outer table and its inner tables list, in the order of the file.

@@ -1,10 +1,10 @@
-//! What the samples of each thread in each of its stacks add up to, in columns.
+//! The sums of the samples of each thread in each of its stacks, in columns.
 
 use super::column::ValueColumns;
 use super::{StackId, ThreadId, Values};
 use crate::model::index::{Index, MAX_ROWS, hash};
 
-/// What the samples of one thread in one stack add up to.
+/// The sum of the samples of one thread in one stack.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Aggregate {
     /// The thread.
@@ -29,7 +29,7 @@ pub struct Aggregates {
 pub(super) struct AggregateIndex(Index);
 
 impl Aggregates {
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.stack.len()
     }

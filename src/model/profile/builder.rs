@@ -30,7 +30,7 @@ pub struct ProfileBuilder {
     cut: bool,
 }
 
-/// What is known of a stack: marks of the kinds of its frames, and their number above them.
+/// Facts about a stack: a mark for each kind of frame in it, and above the marks the number of frames.
 #[derive(Clone, Copy, Debug)]
 struct Shape(u32);
 
@@ -54,7 +54,7 @@ impl Shape {
     }
 }
 
-/// What becomes of stacks that are equal.
+/// The treatment of equal stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EqualStacks {
     /// They are one: each costs as many lookups as it has frames. There will be about as many stacks as there is `room` for.
@@ -124,7 +124,7 @@ impl ProfileBuilder {
         })
     }
 
-    /// What a frame is.
+    /// The frame with a number.
     pub fn definition(&self, frame: FrameId) -> ProfileFrame {
         self.profile.frame(frame)
     }
@@ -332,7 +332,7 @@ impl ProfileBuilder {
         }
     }
 
-    /// What was met so far.
+    /// The warnings so far.
     pub fn notes(&mut self) -> &mut ProfileNotes {
         &mut self.profile.notes
     }

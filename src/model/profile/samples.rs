@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 pub struct ProfileSample {
     /// Whose.
     pub thread: ThreadId,
-    /// What it was doing.
+    /// The thread's state.
     pub stack: StackId,
     /// Microseconds since the previous look at the process.
     pub time: Option<i64>,
@@ -50,7 +50,7 @@ impl Samples {
         self.memory.set(row, sample.memory);
     }
 
-    /// How many there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.stack.len()
     }
@@ -85,7 +85,7 @@ impl Samples {
 #[derive(Clone, Debug, Default)]
 struct Deltas {
     low: Vec<i32>,
-    /// What does not fit, whose low value is [`WIDE`].
+    /// Values that do not fit; their low value is [`WIDE`].
     wide: FxHashMap<u32, i64>,
 }
 

@@ -38,7 +38,7 @@ impl StackTree {
     /// further in.
     pub const DEEPEST: u32 = 65_536;
 
-    /// How many there are, with the empty one.
+    /// The number of stacks, including the empty one.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

@@ -34,10 +34,10 @@ pub(super) struct FlameTree {
     folded: Folded,
 }
 
-/// What was put into callers.
+/// The sums that went into callers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Folded {
-    /// How many stacks or sums of them.
+    /// The number of stacks, or of sums of stacks.
     pub(super) stacks: u64,
     /// Their values, each once however far it was put.
     pub(super) value: u64,
@@ -58,7 +58,7 @@ struct NamedStack {
     /// Those that are not added yet: the last one is the next.
     names: Range<usize>,
     value: i64,
-    /// What was added so far.
+    /// The sums so far.
     node: StackId,
 }
 
@@ -168,12 +168,12 @@ impl FlameTree {
         (child, is_new)
     }
 
-    /// What was put into callers so far.
+    /// The sums that went into callers so far.
     pub(super) fn folded(&self) -> Folded {
         self.folded
     }
 
-    /// What was added to each stack. The names are innermost first, without the track.
+    /// The sum added to each stack. The names are innermost first, without the track.
     pub(super) fn for_each(&self, mut each: impl FnMut(usize, &[u32], i64)) {
         let mut names = Vec::new();
         for node in self.nodes.ids().filter(|node| self.is_stack[node.index()]) {

@@ -50,7 +50,7 @@ impl Labels {
     }
 }
 
-/// What the objects of types are called. Readers take strings of different numbers for different types, so that each is there
+/// The names for objects of types. Readers take strings of different numbers for different types, so that each is there
 /// once.
 pub(super) struct TypeNames {
     pub(super) texts: Vec<String>,
@@ -84,7 +84,7 @@ impl TypeNames {
     }
 }
 
-/// What the objects of each type are called: the type's name; with its namespace if several types have the name, because
+/// The names for objects of each type: the type's name; with its namespace if several types have the name, because
 /// readers put objects of equal names together; in parentheses if the objects stand for roots, as V8 writes those.
 fn type_names(heap: &Heap<'_>) -> Vec<String> {
     let mut namespaces = FxHashMap::<NameId, Option<NameId>>::default();

@@ -60,7 +60,7 @@ impl HeapSnapshotOptions {
 /// Which objects are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HeapSnapshotObjects {
-    /// What the roots keep alive.
+    /// The objects that the roots keep alive.
     #[default]
     Live,
     /// Unreachable ones too.

@@ -1,4 +1,4 @@
-//! What will be written: which nodes there are, in which order, and how many edges each has.
+//! The plan: the nodes, their order, and the number of edges of each.
 
 use super::HeapSnapshotObjects;
 use super::labels::TypeNames;
@@ -24,9 +24,9 @@ pub(super) struct Plan<'p, 'a> {
     pub(super) unowned: &'p [ObjectId],
     /// Groups of roots, if the heap has no object for the set of them.
     pub(super) groups: Groups,
-    /// What the node `(unreachable)` refers to. Without any there is no such node.
+    /// The targets of the node `(unreachable)`. Without any there is no such node.
     pub(super) tops: Vec<ObjectId>,
-    /// What objects of each type are called.
+    /// The names for objects of each type.
     pub(super) types: TypeNames,
     pub(super) nodes: u64,
     pub(super) edges: u64,

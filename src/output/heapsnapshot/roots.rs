@@ -8,7 +8,7 @@ use std::ops::Range;
 /// Roots by what they belong to.
 #[derive(Debug, Default)]
 pub(super) struct Groups {
-    /// What each group is.
+    /// The kind of each group.
     keys: Vec<(RootKind, NameId)>,
     /// Where the roots of each group begin in `order`, and the end.
     first: Vec<u32>,
@@ -41,7 +41,7 @@ impl Groups {
         self.keys.len()
     }
 
-    /// What they are called.
+    /// Their names.
     pub(super) fn names<'s>(&'s self, heap: &'s Heap<'_>) -> impl Iterator<Item = String> + 's {
         self.keys.iter().map(|(kind, group)| match heap.names.text(*group) {
             "" => format!("({})", kind.name()),
@@ -54,7 +54,7 @@ impl Groups {
         self.order[self.range(group)].iter().map(|row| &heap.roots[*row as usize])
     }
 
-    /// How many roots a group has.
+    /// The number of roots in a group.
     pub(super) fn size(&self, group: usize) -> u64 {
         self.range(group).len() as u64
     }

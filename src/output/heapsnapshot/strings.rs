@@ -14,7 +14,7 @@ pub(super) enum Section {
     Names,
     /// [`FIXED`].
     Fixed,
-    /// What objects of each type are called.
+    /// The names for objects of each type.
     Types,
     /// Groups of roots.
     Groups,

@@ -95,7 +95,7 @@ impl Classes {
         self.of_plan[plan as usize]
     }
 
-    /// What a reader needs to find the objects of the heap among the ids: object k is `idBase + (k << idShift)` unless ids
+    /// The numbers that lead a reader from ids to objects of the heap: object k is `idBase + (k << idShift)` unless ids
     /// are addresses, and everything from `firstHelper` on was made up.
     fn add_info(&mut self, heap: &Heap<'_>, layout: &Layout) {
         let first_row = match &heap.ids {

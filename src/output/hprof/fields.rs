@@ -85,7 +85,7 @@ pub(super) struct Unique {
     /// For each name: the number of the class that used it last.
     used: Vec<u32>,
     class: u32,
-    /// How often each name has come in this class, so that many equal ones do not take quadratic time.
+    /// The number of times each name was used in this class, so that many equal ones do not take quadratic time.
     count: FxHashMap<NameId, u32>,
 }
 

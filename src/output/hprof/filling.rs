@@ -1,4 +1,4 @@
-//! How many zeros may stand for sizes.
+//! The budget of zeros that stand for sizes.
 //!
 //! The size of an object is a number in a dump, and readers of hprof see only what is really there: fields, elements. What a dump
 //! has no contents of is filled up with zeros, which have a budget for the whole file. All objects share it, see
@@ -24,7 +24,7 @@ const REPEATED_TEXTS: (u64, u64) = (16 << 20, 64);
 /// Texts up to this length in bytes may be there any number of times, and all others are cut to it once the budget is spent.
 const SHORT_TEXT: usize = 256;
 
-/// What is left of the budgets.
+/// The rest of the budgets.
 pub(super) struct Filling {
     /// The most zeros of an object, and of the array that stands for its external bytes.
     pub(super) limit: u64,

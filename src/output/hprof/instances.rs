@@ -12,7 +12,7 @@ use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
 use std::ops::Range;
 
-/// How all objects with fields are written. What an object needs lies in few places, which are asked for before its turn comes:
+/// The plans for all objects with fields. The data of an object lies in few places, which are prefetched before its turn comes:
 /// objects come in no order of plans, and waiting for memory would take most of the time.
 pub(super) struct Instances {
     /// For each plan.
@@ -25,7 +25,7 @@ pub(super) struct Instances {
     values: Vec<(u32, Field)>,
 }
 
-/// How the objects of one plan are written, in one line of the processor's cache.
+/// One plan for objects, in one line of the processor's cache.
 #[repr(align(64))]
 pub(super) struct Instance {
     /// Id of the class.
@@ -68,7 +68,7 @@ pub(super) struct Scratch {
     pub(super) weak: Vec<(u64, ObjectId)>,
 }
 
-/// What references need besides their plan.
+/// The data that references need besides their plan.
 pub(super) struct Surroundings<'o, 'a> {
     pub(super) heap: &'o Heap<'a>,
     pub(super) wide: bool,
@@ -77,7 +77,7 @@ pub(super) struct Surroundings<'o, 'a> {
     pub(super) scratch: &'o mut Scratch,
 }
 
-/// How many objects ahead instances and slots are asked for, if there are so many that the processor's cache does not hold them
+/// The number of objects ahead for which instances and slots are prefetched, if there are so many that the processor's cache does not hold them
 /// anyway.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
@@ -135,7 +135,7 @@ impl Instances {
         });
     }
 
-    /// How objects of the plan in this row are written.
+    /// The form in which objects of the plan in this row are written.
     #[inline]
     pub(super) fn get(&self, row: usize) -> &Instance {
         &self.list[row]

@@ -1,4 +1,4 @@
-//! How wide ids are, and which sizes readers compute.
+//! The width of ids, and the sizes that readers compute.
 
 use super::IdKind;
 use crate::model::heap::{Heap, Ids, ObjectId};
@@ -56,7 +56,7 @@ impl Layout {
         align(self.array_header(), self.reference())
     }
 
-    /// What VisualVM shows for an array of so many bytes of elements.
+    /// The size that VisualVM shows for an array of so many bytes of elements.
     #[inline]
     pub(super) fn array_size(&self, bytes: u64) -> u64 {
         align(self.array_header() + bytes, 8)
@@ -77,7 +77,7 @@ impl Layout {
         size.saturating_sub(7 + self.array_header())
     }
 
-    /// What MAT and hprof-slurp show for an instance with so many bytes of fields.
+    /// The size that MAT and hprof-slurp show for an instance with so many bytes of fields.
     pub(super) fn instance_size(&self, fields: u64) -> u64 {
         align(self.header() + fields, 8)
     }

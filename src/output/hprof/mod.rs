@@ -65,7 +65,7 @@ use report::Losses;
 use roots::Roots;
 use std::io::{self, Write};
 
-/// How to write.
+/// Options for writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct HprofOptions {

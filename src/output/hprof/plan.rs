@@ -26,7 +26,7 @@ const LARGEST: u64 = 2048;
 /// Most classes of one type.
 const MOST_SHAPES: usize = 64;
 
-/// How each object is written.
+/// The form in which each object is written.
 pub(super) struct Plans {
     /// For each object: its row in `plans`.
     pub(super) of: Vec<u32>,
@@ -36,7 +36,7 @@ pub(super) struct Plans {
 /// A label, and whether the reference is weak.
 pub(super) type Key = (Label, bool);
 
-/// How objects of a type and size are written.
+/// The form in which objects of a type and size are written.
 pub(super) struct Plan {
     pub(super) form: Form,
     pub(super) type_id: TypeId,
@@ -46,7 +46,7 @@ pub(super) struct Plan {
     pub(super) size: u64,
     /// The same as the class says it, which is less where there was not enough to fill up with.
     pub(super) shown: u64,
-    /// What the objects hold besides references.
+    /// The contents of the objects besides references.
     pub(super) value: ValueKind,
     pub(super) external: External,
     /// References, sorted, as often as they occur in one object.
@@ -66,7 +66,7 @@ pub(super) struct Plan {
     reads_value: bool,
 }
 
-/// What an object is written as.
+/// The kind of record that an object becomes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// An instance with fields.
@@ -306,7 +306,7 @@ impl Plan {
     }
 }
 
-/// What the elements are if a type is one of Java's arrays of numbers, such as `byte[]`.
+/// The kind of element, if a type is one of Java's arrays of numbers, such as `byte[]`.
 fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
     let is_javas = of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
     let name = heap.names.text(of.name).strip_suffix("[]").filter(|_| is_javas)?;

@@ -254,7 +254,7 @@ fn name(name: NameId) -> u64 {
     u64::from(name.0) + 1
 }
 
-/// How many numbers of 32 bits add up to this one.
+/// The number of 32-bit values that add up to this one.
 fn count_parts(number: u64) -> u64 {
     number.div_ceil(u32::MAX.into())
 }

@@ -1,10 +1,10 @@
-//! What was written, and what could not be.
+//! The report: data that was written, and data that could not be.
 
 pub use crate::output::loss::Loss;
 pub(super) use crate::output::loss::LossKind;
 use serde::Serialize;
 
-/// What was written, as readers count it: what the heap has no object for is included.
+/// The counts of the written data, as readers count it: helper objects that are not in the heap are included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HprofReport {
@@ -18,7 +18,7 @@ pub struct HprofReport {
     pub roots: u64,
     /// References from instances and arrays, without null.
     pub references: u64,
-    /// What the format cannot say.
+    /// The data that the format cannot express.
     #[serde(skip)]
     pub lost: Vec<Loss>,
 }

@@ -1,4 +1,4 @@
-//! What paths look like: nodes of a tree of steps, in which a group that follows itself leads back to its end.
+//! The shapes of paths: nodes of a tree of steps, in which a group that follows itself leads back to its end.
 
 use super::super::shortest::Shortest;
 use super::super::{Origin, ReachedBy, label};

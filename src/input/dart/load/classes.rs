@@ -19,7 +19,7 @@ pub(super) struct Classes {
     unknown: Option<Class>,
 }
 
-/// What the objects of a class need.
+/// The needs of the objects of a class.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Class {
     pub(super) type_id: TypeId,
@@ -67,7 +67,7 @@ impl Classes {
         self.labels.get(class.labels..).and_then(|labels| labels.get(..class.labelled as usize)).unwrap_or_default()
     }
 
-    /// What the slot of an object is called. Slots behind the last named one are elements.
+    /// The name of a slot of an object. Slots behind the last named one are elements.
     #[inline]
     pub(super) fn label(&self, class: &Class, slot: u64) -> Label {
         let label = usize::try_from(slot).ok().and_then(|slot| self.labels(class).get(slot));
@@ -144,7 +144,7 @@ impl Classes {
 }
 
 impl Class {
-    /// What a slot behind the labelled ones is called.
+    /// The name of a slot behind the labelled ones.
     #[inline]
     pub(super) fn element_label(&self, slot: u64) -> Label {
         match slot.checked_sub(self.elements) {

@@ -1,6 +1,6 @@
 //! The third pass: the references of each object, and the shape by which it is typed.
 //!
-//! How many pointers hit an object is known only when they have been followed, which is to be done once. So some chunks of
+//! The number of pointers that hit an object is known only when they have been followed, which should happen once. So some chunks of
 //! rows are worked on at a time, each with a buffer of its own, and what they found is then appended to columns that have
 //! room for all fields. Room that is not needed is memory that is never touched.
 

@@ -1,4 +1,4 @@
-//! What the words before pointers say of the objects behind them.
+//! Types of objects, from the words before the pointers to them.
 //!
 //! An interface value is two words: the address of an itab or a type, and a data word. The dump says the dynamic type of
 //! every itab. The data word points to a value of that type, or, if the type is a pointer, is that pointer.
@@ -8,7 +8,7 @@ use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// What is known of an object besides its own memory: an index into [`Interfaces::hinted`], or one of the first few, which
+/// A hint about an object from outside its own memory: an index into [`Interfaces::hinted`], or one of the first few, which
 /// stand for records of the runtime. Of several the least counts, so that the order in which they are found does not matter.
 pub(super) type Hint = u16;
 
@@ -62,16 +62,16 @@ pub(super) struct Interfaces {
     span: u64,
 }
 
-/// What a value behind a data word is, by the index of a type record.
+/// The type of a value behind a data word, by the index of a type record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Hinted {
     /// The type of the record.
     Same(usize),
-    /// What the type of the record, a pointer, points to.
+    /// The target of the record's type, which is a pointer.
     Element(usize),
 }
 
-/// What the hint for the type record stands for: `*T` is an element of its own if there is no record of `T`.
+/// The meaning of the hint for the type record: `*T` is an element of its own if there is no record of `T`.
 pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
     for (index, record) in survey.types.iter().enumerate() {

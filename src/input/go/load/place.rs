@@ -70,7 +70,7 @@ struct Placing<'s, 'a> {
     layouts: Scatter,
 }
 
-/// What there is to say of a part of the file.
+/// Facts about a part of the file.
 #[derive(Default)]
 struct Done {
     overlapping: Saturating<u64>,

@@ -1,10 +1,10 @@
-//! What the third pass sees of an object that says something of its type.
+//! The features of an object, seen in the third pass, that tell its type.
 
 use crate::input::go::fields::Field;
 use crate::model::heap::TypeId;
 use rustc_hash::FxHashMap;
 
-/// What makes objects be of one type.
+/// The features that objects of one type share.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shape {
     /// The size of a slot without pointers.
@@ -13,7 +13,7 @@ pub(super) enum Shape {
     Layout { size: u64, hash: u64, pointers: u32 },
     /// The address of a type: a malloc header has it, or the record of a type.
     Type { address: u64 },
-    /// What the pointer type with this index points to.
+    /// The target of the pointer type with this index.
     Element { index: usize },
     /// Any other layout of a slot of this size: only so many have a type of their own.
     Layouts { size: u64 },

@@ -1,6 +1,6 @@
 //! Types of objects, in the order of the first object of each.
 //!
-//! What is known of an object, best first: the type record that 1.3 gives it; its malloc header; a hint from an interface
+//! Sources of an object's type, best first: the type record that 1.3 gives it; its malloc header; a hint from an interface
 //! or from the records of goroutines that point to it; its size and where its pointers are.
 
 use super::interfaces::{Hint, Hinted, Hints, RUNTIME_TYPES, hinted};
@@ -128,7 +128,7 @@ impl Typed {
 struct Typing<'s, 'a> {
     survey: &'s Survey<'a>,
     hints: &'s Hints,
-    /// What the hint for each type record stands for.
+    /// The meaning of the hint for each type record.
     hinted: Vec<Option<Hinted>>,
 }
 

@@ -27,7 +27,7 @@ struct Entry<'a> {
 pub(super) struct RunKey<'a> {
     /// The scope of the keys.
     pub process: u32,
-    /// What the run is on top of.
+    /// The stack that the run continues.
     pub below: StackId,
     pub bytes: &'a [u8],
 }

@@ -117,7 +117,7 @@ fn package_of(name: &str) -> &str {
     name.get(..end).and_then(|path| path.rsplit_once("::")).map_or("", |(package, _)| package)
 }
 
-/// What the representation tells of an object.
+/// Facts about an object from its representation.
 fn object_kind(repr: &str) -> TypeKind {
     match repr {
         "MVMString" | "P6str" => TypeKind::Text,

@@ -72,7 +72,7 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling:
     plan.fields = fields;
 }
 
-/// How many bytes of pads are too many: for each object, or for the fields of yet another class. Sizes stay multiples of 8.
+/// The limits on padding in bytes: for each object, and for the fields of yet another class. Sizes stay multiples of 8.
 fn cut_pads(room: u64, layout: &Layout, filling: &mut Filling) -> u64 {
     let cut = room.saturating_sub(filling.limit);
     match filling.take_class_fields((room - cut) / 8 * (layout.reference() + 1)) {

@@ -20,10 +20,10 @@ pub(super) struct Group {
     pub(super) references: bool,
 }
 
-/// What is known of a type.
+/// Facts about a type.
 struct Known {
     kind: TypeKind,
-    /// What its objects are as arrays of Java's.
+    /// The kind of Java array that its objects become.
     elements: Option<FieldType>,
     /// Plans of the last objects, by what [`slot`] says.
     recent: [u32; 4],
@@ -45,13 +45,13 @@ struct Seen {
     in_order: bool,
     /// Most references of an object that adds nothing, unless it has all of the labels: [`Plan::most`] of the plan.
     most: u16,
-    /// How many labels there are, for how many there is room, and where they begin in [`Grouping::labels`].
+    /// The number of labels, the room for them, and their beginning in [`Grouping::labels`].
     count: u16,
     room: u16,
     first: usize,
 }
 
-/// How many objects ahead groups and labels are asked for, if there are so many groups that the processor's cache does not hold
+/// The number of objects ahead for which groups and labels are prefetched, if there are so many groups that the processor's cache does not hold
 /// them anyway.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;

@@ -25,7 +25,7 @@ pub(super) struct Descriptor {
     pub(super) is_named: bool,
 }
 
-/// What a type is made of. Addresses of other descriptors.
+/// The parts of a type, as addresses of other descriptors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// A number: `bool` (1) to `complex128` (16).
@@ -125,7 +125,7 @@ impl<'p, 'a> Reader<'p, 'a> {
         self.image.number(address.wrapping_add(offset), size)
     }
 
-    /// What every descriptor satisfies and other bytes hardly do.
+    /// Conditions that every descriptor meets and other bytes hardly ever do.
     fn looks_like_one(&self, address: u64) -> bool {
         self.test(address).is_some_and(|passed| passed)
     }

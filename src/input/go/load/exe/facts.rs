@@ -1,4 +1,4 @@
-//! What a dump says besides its objects: memory of the program, goroutines, and addresses of types.
+//! Facts in a dump besides its objects: memory of the program, goroutines, and addresses of types.
 
 use super::super::survey::Survey;
 use crate::input::go::goroutine::{Defer, Goroutine, Panic, StackFrame};

@@ -12,7 +12,7 @@ use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 use std::hash::{Hash, Hasher};
 
-/// How often all objects without a type are looked at.
+/// The number of passes over all objects without a type.
 const ROUNDS: usize = 4;
 /// Candidates of one shape that are tried.
 const MAX_CANDIDATES: usize = 64;

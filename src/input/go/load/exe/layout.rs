@@ -3,7 +3,7 @@
 use super::types::{Kind, TypeRef, Types};
 use std::rc::Rc;
 
-/// What a value of a type holds, flattened: structs inside of it are taken apart, long arrays stay one slot.
+/// The contents of a value of a type, flattened: structs inside it are taken apart, long arrays stay one slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     pub(super) slots: Box<[Slot]>,
@@ -47,7 +47,7 @@ pub(super) enum Holds {
     Groups(TypeRef),
     /// The buckets of a classic map of this type; `true` for those that it grows out of.
     Buckets(TypeRef, bool),
-    /// What else a classic map of this type has.
+    /// The other parts of a classic map of this type.
     Overflow(TypeRef),
     /// The buffer of a channel of this type, whose length is the word before.
     Buffer(TypeRef),

@@ -175,7 +175,7 @@ pub(super) struct Slot<'o> {
     pub(super) repeats: bool,
 }
 
-/// How `count` values of a type at an offset fit an object. `None` if the object's pointers contradict them.
+/// The fit of `count` values of a type at an offset of an object. `None` if the object's pointers contradict them.
 pub(super) fn fit(slot: &Slot<'_>, offset: u64, layout: &Layout, count: u64, from_slice: bool) -> Option<(Fit, u64)> {
     let usable = slot.size.saturating_sub(slot.header);
     let bytes = layout.size.checked_mul(count)?;

@@ -1,4 +1,4 @@
-//! What an executable says of itself: the version of Go, where its segments and types are, and its functions.
+//! Facts about an executable: the version of Go, the places of its segments and types, and its functions.
 //!
 //! Sources: `cmd/link/internal/ld/{data,pcln,symtab}.go`, `runtime/symtab.go` and `debug/buildinfo` of Go 1.18 to 1.27,
 //! verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.

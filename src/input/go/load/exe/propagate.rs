@@ -164,7 +164,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         self.facts
     }
 
-    /// How many pointers a value of a type has, as far as its layout was needed.
+    /// The number of pointers in a value of a type, as far as its layout was needed.
     pub(super) fn known_pointers(&self, of: TypeRef) -> usize {
         self.layouts.known(of).map_or(0, |layout| layout.pointers.len())
     }

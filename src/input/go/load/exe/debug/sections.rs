@@ -16,7 +16,7 @@ pub(in super::super) struct Sections<'a> {
     big_endian: bool,
 }
 
-/// What a compressed section may grow to for each of its bytes; zlib reaches 1032.
+/// The most bytes that each byte of a compressed section may become; zlib reaches 1032.
 const MAX_RATIO: u64 = 64;
 
 impl<'a> Sections<'a> {
