@@ -277,7 +277,6 @@ fn formats_are_told_as_json_too() {
             "hprof",
             "heapsnapshot",
             "ruby",
-            "ruby",
             "mojo",
             "austin",
             "pprof",

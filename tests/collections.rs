@@ -1,6 +1,6 @@
 //! Collections as what they mean: those of a real JVM, of the shapes of other libraries, and damaged ones.
 
-use dumptool::analysis::collections::{CollectionKind, Collections, Entry};
+use dumptool::analysis::collections::{CollectionEntry, CollectionKind, Collections};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::heap::{FieldValue, Heap, ObjectId, Value};
@@ -29,7 +29,7 @@ fn text(heap: &Heap<'_>, value: FieldValue<'_>) -> String {
 
 fn entries(collections: &Collections<'_, '_>, heap: &Heap<'_>, object: ObjectId) -> Vec<String> {
     let mut all = Vec::new();
-    collections.entries(object, |Entry { key, value }| {
+    collections.entries(object, |CollectionEntry { key, value }| {
         all.push(match key {
             Some(key) => format!("{}={}", text(heap, key), text(heap, value)),
             None => text(heap, value),

@@ -6,7 +6,7 @@
 mod entries;
 mod shapes;
 
-pub use entries::Entry;
+pub use entries::CollectionEntry;
 pub use shapes::CollectionKind;
 
 use crate::model::heap::{FieldValue, Heap, ObjectId, Type, Value};

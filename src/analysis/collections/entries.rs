@@ -7,24 +7,24 @@ use std::ops::ControlFlow;
 
 /// An entry of a collection.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Entry<'f> {
+pub struct CollectionEntry<'f> {
     /// The key in a map.
     pub key: Option<FieldValue<'f>>,
     /// The value in a map, the element of a list or set.
     pub value: FieldValue<'f>,
 }
 
-type Each<'e> = dyn FnMut(Entry<'_>) -> ControlFlow<()> + 'e;
+type Each<'e> = dyn FnMut(CollectionEntry<'_>) -> ControlFlow<()> + 'e;
 
 impl Collections<'_, '_> {
     /// Passes the entries of a collection, in its order if it has one, until `each` breaks.
-    pub fn entries(&self, object: ObjectId, mut each: impl FnMut(Entry<'_>) -> ControlFlow<()>) {
+    pub fn entries(&self, object: ObjectId, mut each: impl FnMut(CollectionEntry<'_>) -> ControlFlow<()>) {
         let is_map = self.kind(object) == Some(CollectionKind::Map);
         let object = self.unwrapped(object);
         let Some(shape) = self.shape(object) else { return };
         // A set around a map has its keys.
-        let mut each = |entry: Entry<'_>| match entry.key.filter(|_| !is_map) {
-            Some(key) => each(Entry { key: None, value: key }),
+        let mut each = |entry: CollectionEntry<'_>| match entry.key.filter(|_| !is_map) {
+            Some(key) => each(CollectionEntry { key: None, value: key }),
             None => each(entry),
         };
         let mut walk = Walk { collections: self, heap: self.heap, left: self.heap.len() as u64, each: &mut each };
@@ -104,11 +104,11 @@ impl Walk<'_, '_, '_> {
     }
 
     fn element(&mut self, value: FieldValue<'_>) -> ControlFlow<()> {
-        (self.each)(Entry { key: None, value })
+        (self.each)(CollectionEntry { key: None, value })
     }
 
     fn pair(&mut self, key: FieldValue<'_>, value: FieldValue<'_>) -> ControlFlow<()> {
-        (self.each)(Entry { key: Some(key), value })
+        (self.each)(CollectionEntry { key: Some(key), value })
     }
 
     /// One more node is visited. Breaks when there cannot be as many.
@@ -367,7 +367,7 @@ impl Walk<'_, '_, '_> {
         let Some(shape) = self.collections.shape(vector) else { return ControlFlow::Continue(()) };
         let Layout::Nested(_) = shape.layout else { return ControlFlow::Continue(()) };
         let mut found = Vec::new();
-        let mut collect = |entry: Entry<'_>| {
+        let mut collect = |entry: CollectionEntry<'_>| {
             found.extend(entry.value.object());
             ControlFlow::Continue(())
         };

@@ -1,7 +1,7 @@
 //! The contents of an object: fields, elements, and the entries of a collection.
 
 use super::retains;
-use crate::analysis::collections::{CollectionKind, Collections, Entry};
+use crate::analysis::collections::{CollectionEntry, CollectionKind, Collections};
 use crate::cli::heap::{Analysed, value};
 use crate::cli::print::{Align, Table, Value as Json};
 use crate::cli::session::Session;
@@ -314,7 +314,7 @@ impl Collection {
         let kind = collections.kind(object).filter(|kind| *kind != CollectionKind::Buffer)?;
         let mut entries = Vec::new();
         let mut is_complete = true;
-        collections.entries(object, |Entry { key, value }| {
+        collections.entries(object, |CollectionEntry { key, value }| {
             if entries.len() as u64 == most {
                 is_complete = false;
                 return ControlFlow::Break(());
