@@ -1,6 +1,6 @@
 //! Collections as what they mean: lists, sets and maps with their entries, of the runtimes' libraries.
 //!
-//! [`shapes`] is a table of classes; nothing here knows one class from another. Chains and trees are followed without recursion and
+//! `shapes` is a table of classes; nothing here knows one class from another. Chains and trees are followed without recursion and
 //! no further than there are objects in the heap, so that damaged and cyclic ones end.
 
 mod entries;

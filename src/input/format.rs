@@ -84,6 +84,7 @@ pub(super) struct HeapReader {
     pub(super) load: for<'a> fn(&'a [u8], LoadOptions<'_>) -> Result<Loaded<'a>>,
     pub(super) histogram: fn(&[u8], LoadOptions<'_>) -> Result<TypeCounts>,
     /// Bytes that an object and a reference take in a file at least. Compressed columns may take less.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line estimates memory with it"))]
     pub(super) least_bytes: (u64, u64),
     /// For formats that write identity hash codes.
     pub(super) identity_hashes: Option<IdentityHashes>,

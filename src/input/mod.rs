@@ -136,6 +136,7 @@ impl Format {
     }
 
     /// The number of objects and of references that a heap of this many bytes has at most.
+    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line estimates memory with it"))]
     pub(crate) fn most_objects_and_references(self, bytes: u64) -> (u64, u64) {
         let (object, reference) = self.spec().heap.as_ref().map_or((1, 1), |heap| heap.least_bytes);
         (bytes.checked_div(object).unwrap_or(bytes), bytes.checked_div(reference).unwrap_or(bytes))

@@ -14,13 +14,13 @@ pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) 
 /// Writes a JSON value that can stand in a line of its own.
 ///
 /// JSON allows characters in texts that end a line for some readers (U+2028 for Python's `splitlines`) or that a terminal
-/// acts on. They are escaped, which changes nothing for a program: see [`is_disruptive`].
+/// acts on. They are escaped, which changes nothing for a program.
 pub fn line(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter)))?;
     Ok(())
 }
 
-/// Writes a JSON value over several lines, indented, with the same characters escaped as in [`line`].
+/// Writes a JSON value over several lines, indented, with the same characters escaped as in [`line()`].
 pub fn pretty(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new())))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The values of whole objects: texts, numbers, bytes. Decoded from the file on demand. Fields are in [`super::members`].
+//! The values of whole objects: texts, numbers, bytes. Decoded from the file on demand. Fields are in `members`.
 
 use super::layout::is;
 use super::objects::{Instance, Object};

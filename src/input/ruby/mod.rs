@@ -17,7 +17,7 @@
 //! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4 and 4.0 (WebAssembly).
 //!
 //! * [`line`](mod@line): a line; [`lines`]: all of them, in parallel; [`records`]: in order;
-//! * [`load`](mod@load): the graph, for the model; [`types`]: what objects are called;
+//! * [`load`](mod@load): the graph, for the model; `types`: what objects are called;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
 pub mod invariants;
