@@ -150,3 +150,14 @@ fn a_page_stands_beside_its_dump_unless_told_otherwise() {
     assert_eq!(dumptool(&["report", "-"]).status.code(), Some(2));
     assert_eq!(dumptool(&["report", path.to_str().unwrap(), "-o", "-", "--format", "json"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_heap_cut_before_its_roots_gets_no_page() {
+    let dump = zstd::decode_all(&*std::fs::read(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let (input, output) = (folder.path().join("cut.heapdump"), folder.path().join("page.html"));
+    std::fs::write(&input, &dump[..4000]).unwrap();
+    let ended = dumptool(&["report", input.to_str().unwrap(), "-o", output.to_str().unwrap()]);
+    assert_eq!(ended.status.code(), Some(3), "{}", String::from_utf8_lossy(&ended.stderr));
+    assert!(!output.exists());
+}

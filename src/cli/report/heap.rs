@@ -26,14 +26,19 @@ use crate::output::report::{Report, ReportSuspect, ReportTable, ReportTree, Tile
 /// Suspects that a page shows.
 const SUSPECTS: usize = 10;
 
-pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, session: &Session) -> anyhow::Result<(String, Status)> {
+pub(super) fn page(
+    args: &ReportArgs,
+    input: &Input,
+    old: Option<&Input>,
+    session: &Session,
+) -> anyhow::Result<(Option<String>, Status)> {
     // The older heap comes first, and leaves only its sums.
     let before = match old {
         None => None,
         Some(old) => {
             let loaded = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
             if loaded.heap.roots.is_empty() {
-                return Ok((String::new(), without_roots(session, old, &loaded, "there is nothing to report", None)?));
+                return Ok((None, without_roots(session, old, &loaded, "there is nothing to report", None)?));
             }
             let before = Sums::of(&Analysed::of(&loaded.heap));
             Some((before, report_loaded(session, old, &loaded)))
@@ -41,7 +46,7 @@ pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, sessio
     };
     let loaded = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
     if loaded.heap.roots.is_empty() {
-        return Ok((String::new(), without_roots(session, input, &loaded, "there is nothing to report", None)?));
+        return Ok((None, without_roots(session, input, &loaded, "there is nothing to report", None)?));
     }
     let analysed = Analysed::of(&loaded.heap);
     let (page, old_status) = match before {
@@ -59,7 +64,7 @@ pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, sessio
             (fitting(args, build)?, status)
         }
     };
-    Ok((page, old_status.max(report_loaded(session, input, &loaded))))
+    Ok((Some(page), old_status.max(report_loaded(session, input, &loaded))))
 }
 
 /// The results for one heap.

@@ -37,6 +37,8 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
         Kind::Heap => heap::page(args, input, old, session)?,
         Kind::Profile => profile::page(args, input, old, session)?,
     };
+    // A heap that lost its roots to damage has no page; the damage was reported.
+    let Some(page) = page else { return Ok(status) };
     let mut destination = Destination::create(&output, &input.path, false)?;
     destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
     destination.commit()?;

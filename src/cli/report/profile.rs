@@ -13,7 +13,12 @@ use crate::model::stacks::{Selection, of_profile};
 use crate::output::flamegraph::{FlamegraphOptions, FlamegraphWriter, Picture};
 use crate::output::report::{Report, ReportTable, Tile};
 
-pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, session: &Session) -> anyhow::Result<(String, Status)> {
+pub(super) fn page(
+    args: &ReportArgs,
+    input: &Input,
+    old: Option<&Input>,
+    session: &Session,
+) -> anyhow::Result<(Option<String>, Status)> {
     let before = old.map(|old| Side::of(args, old, session)).transpose()?;
     let after = Side::of(args, input, session)?;
     let status = before.as_ref().map_or(after.status, |before| before.status.max(after.status));
@@ -28,7 +33,7 @@ pub(super) fn page(args: &ReportArgs, input: &Input, old: Option<&Input>, sessio
             fitting(args, |lines| compared(report(args, "profile", input, old, &unit), metrics, &rows, totals, &calls, lines))?
         }
     };
-    Ok((page, status))
+    Ok((Some(page), status))
 }
 
 /// The results for one profile.
