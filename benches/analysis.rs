@@ -1,4 +1,5 @@
-//! How much CPU time and memory the analysis takes, next to Lengauer and Tarjan's simple algorithm on the same graph.
+//! How much CPU time and memory the analysis takes, next to Lengauer and Tarjan's simple algorithm
+//! on the same graph.
 //!
 //! ```text
 //! cargo bench --bench analysis                     all but those on request
@@ -6,7 +7,8 @@
 //! DUMPTOOL_BENCH_SCALE=0.1 cargo bench ...         with a tenth of the objects
 //! ```
 //!
-//! Without `--bench`, which is how `cargo test --benches` calls this, everything is run once on small graphs.
+//! Without `--bench`, which is how `cargo test --benches` calls this, everything is run once on
+//! small graphs.
 
 #[path = "analysis/allocator.rs"]
 mod allocator;
@@ -45,7 +47,9 @@ fn main() {
         let skipped = graph.on_request || matches!(graph.kind, Kind::Dart) && !bench;
         if wanted || filters.is_empty() && !skipped {
             eprintln!("{} ...", graph.name);
-            graph.with(scale, &mut |heap| table.add(graph, heap, &measure::measure(heap, if bench { 3 } else { 1 })));
+            graph.with(scale, &mut |heap| {
+                table.add(graph, heap, &measure::measure(heap, if bench { 3 } else { 1 }))
+            });
         }
     }
     table.print();

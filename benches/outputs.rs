@@ -52,28 +52,51 @@ impl Write for Counter {
 fn bench(path: &Path) {
     let source = Source::open(path).expect("the dump opens");
     let format = detect(source.bytes()).expect("the format is known");
-    let (heap, _) = timed("load", |_| input::load(format, source.bytes(), LoadOptions::default()).expect("a heap").heap);
+    let (heap, _) = timed("load", |_| {
+        input::load(format, source.bytes(), LoadOptions::default()).expect("a heap").heap
+    });
     let (graph, _) = timed("graph", |_| Graph::of(&heap));
     let (alive, _) = timed("live", |_| live(&graph));
     let (dominators, _) = timed("dominators", |_| Dominators::of(&graph));
     let (domtree, _) = timed("dominator tree", |_| DominatorTree::of_graph(&heap, &graph));
-    eprintln!("{} objects, {} live, {} references", heap.len(), alive.len(), heap.references().len());
+    eprintln!(
+        "{} objects, {} live, {} references",
+        heap.len(),
+        alive.len(),
+        heap.references().len()
+    );
     for objects in [HeapSnapshotObjects::Live, HeapSnapshotObjects::All] {
         timed(&format!("heapsnapshot, {objects:?}"), |out| {
-            heapsnapshot::write(&heap, &graph, &alive, &HeapSnapshotOptions::default().objects(objects), out)
-                .expect("nothing is written")
+            heapsnapshot::write(
+                &heap,
+                &graph,
+                &alive,
+                &HeapSnapshotOptions::default().objects(objects),
+                out,
+            )
+            .expect("nothing is written")
         });
     }
-    let (tree, _) = timed("stacks", |_| dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::ObjectsAndBytes));
-    let (pruned, _) = timed("stacks, pruned", |_| dominator_stacks::of(&heap, &dominators, "", 0.000_01, Counted::ObjectsAndBytes));
+    let (tree, _) = timed("stacks", |_| {
+        dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::ObjectsAndBytes)
+    });
+    let (pruned, _) = timed("stacks, pruned", |_| {
+        dominator_stacks::of(&heap, &dominators, "", 0.000_01, Counted::ObjectsAndBytes)
+    });
     eprintln!("{} stacks, {} when pruned", tree.stacks.len(), pruned.stacks.len());
     timed("pprof", |out| pprof::write(&tree.stacks, out).expect("nothing is written"));
     timed("folded", |out| folded::write(&tree.stacks, 1, out).expect("nothing is written"));
     for syntax in [Syntax::Jsonl, Syntax::Csv] {
         for table in [Table::Objects, Table::References] {
             timed(&format!("{table:?}, {syntax:?}"), |out| {
-                tables::write(&heap, &domtree, table, syntax, io::BufWriter::with_capacity(1 << 20, out))
-                    .expect("nothing is written")
+                tables::write(
+                    &heap,
+                    &domtree,
+                    table,
+                    syntax,
+                    io::BufWriter::with_capacity(1 << 20, out),
+                )
+                .expect("nothing is written")
             });
         }
     }
@@ -85,8 +108,11 @@ fn timed<R>(what: &str, work: impl FnOnce(&mut Counter) -> R) -> (R, u64) {
     let start = ProcessTime::now();
     let result = work(&mut out);
     let seconds = start.elapsed().as_secs_f64();
-    let rate =
-        if out.0 > 0 { format!("  {:.1} MB, {:.0} MB/s", out.0 as f64 / 1e6, out.0 as f64 / 1e6 / seconds) } else { String::new() };
+    let rate = if out.0 > 0 {
+        format!("  {:.1} MB, {:.0} MB/s", out.0 as f64 / 1e6, out.0 as f64 / 1e6 / seconds)
+    } else {
+        String::new()
+    };
     eprintln!("{what:24}{seconds:8.2} CPU s{rate}");
     (result, out.0)
 }

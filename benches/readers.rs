@@ -6,7 +6,8 @@
 //! DUMPTOOL_BENCH_SCALE=0.1 cargo bench ...         with a tenth of the records
 //! ```
 //!
-//! Without `--bench`, which is how `cargo test --benches` calls this, everything is run once on small inputs.
+//! Without `--bench`, which is how `cargo test --benches` calls this, everything is run once on
+//! small inputs.
 
 mod generate;
 mod support;
@@ -28,7 +29,10 @@ fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.as_slice() {
         [flag, name, path] if flag == "--child" => {
-            let bench = BENCHES.iter().find(|bench| bench.name == name).expect("a parent knows its benchmarks");
+            let bench = BENCHES
+                .iter()
+                .find(|bench| bench.name == name)
+                .expect("a parent knows its benchmarks");
             child(bench, Path::new(path));
         }
         arguments if arguments.iter().any(|argument| argument == "--bench") => run(arguments),

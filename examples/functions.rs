@@ -1,18 +1,27 @@
-//! The functions of a profile that cost the most by themselves: `cargo run --example functions -- FILE`.
+//! The functions of a profile that cost the most by themselves: `cargo run --example functions --
+//! FILE`.
 
 use dumptool::analysis::profile::{FrameBy, Selected, TopBy, top};
 use std::error::Error;
 use std::io::Write;
 
-/// Prints the five most expensive functions: themselves, with what they call, in what the profile measured.
+/// Prints the five most expensive functions: themselves, with what they call, in what the profile
+/// measured.
 pub fn run(path: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let dump = dumptool::open(path)?;
     let profile = dump.profile()?;
     let metric = profile.default_metric();
-    let mut functions = top(&Selected::of(&profile, &Default::default()), TopBy::Frames(FrameBy::Function));
+    let mut functions =
+        top(&Selected::of(&profile, &Default::default()), TopBy::Frames(FrameBy::Function));
     functions.sort(&metric, false);
     for row in functions.rows.iter().take(5) {
-        writeln!(out, "{:>9} {:>9}  {}", row.sums.own.get(&metric), row.sums.total.get(&metric), row.label.name)?;
+        writeln!(
+            out,
+            "{:>9} {:>9}  {}",
+            row.sums.own.get(&metric),
+            row.sums.total.get(&metric),
+            row.label.name
+        )?;
     }
     Ok(())
 }

@@ -5,7 +5,8 @@ use dumptool::analysis::paths::{Origin, several::several};
 use std::error::Error;
 use std::io::Write;
 
-/// Prints a shortest path from a root to an object, which is named as in the dump: an address, or `#` and a number.
+/// Prints a shortest path from a root to an object, which is named as in the dump: an address, or
+/// `#` and a number.
 pub fn run(path: &str, id: &str, out: &mut dyn Write) -> Result<(), Box<dyn Error>> {
     let dump = dumptool::open(path)?;
     let heap = dump.heap()?;

@@ -1,4 +1,5 @@
-//! A Go heap, or any other, for VisualVM and Eclipse MAT: `cargo run --example to_hprof -- app.heapdump app.hprof`.
+//! A Go heap, or any other, for VisualVM and Eclipse MAT: `cargo run --example to_hprof --
+//! app.heapdump app.hprof`.
 
 use dumptool::output::hprof;
 use std::error::Error;

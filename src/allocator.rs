@@ -4,8 +4,8 @@
 use crate::pages::HugePages;
 use std::alloc::{GlobalAlloc, Layout};
 
-/// [`HugePages`], but an allocation that fails ends the program with a message and status 3, and without temporary files,
-/// where Rust would abort.
+/// [`HugePages`], but an allocation that fails ends the program with a message and status 3, and
+/// without temporary files, where Rust would abort.
 pub(crate) struct Allocator;
 
 impl Allocator {

@@ -1,10 +1,16 @@
 //! The checked cursor that every reader decodes with.
 //!
-//! A [`Cursor`] knows the absolute offset of its next byte, also when it walks over a part of the input, so that every
-//! error carries a position in the file. No method panics, and none allocates.
+//! A [`Cursor`] knows the absolute offset of its next byte, also when it walks over a part of the
+//! input, so that every error carries a position in the file. No method panics, and none allocates.
 #![cfg_attr(
     not(test),
-    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
 )]
 
 use crate::error::{Error, Result};
@@ -94,7 +100,9 @@ impl<'a> Cursor<'a> {
     #[cold]
     fn too_few(&self, length: u64, what: &'static str) -> Error {
         let found = format!("{} left", self.rest.len());
-        self.truncated(what).expected(format!("{length} bytes from offset {:#x}", self.offset())).found(found)
+        self.truncated(what)
+            .expected(format!("{length} bytes from offset {:#x}", self.offset()))
+            .found(found)
     }
 
     /// A `u16` in the byte order `B`.
@@ -118,7 +126,8 @@ impl<'a> Cursor<'a> {
     /// An unsigned LEB128 number of at most 64 bits. Non-minimal forms are accepted.
     #[inline]
     pub fn uleb128(&mut self, what: &'static str) -> Result<u64> {
-        // Nearly all numbers in dumps take one to three bytes; unrolling those is twice as fast as the loop.
+        // Nearly all numbers in dumps take one to three bytes; unrolling those is twice as fast as
+        // the loop.
         match *self.rest {
             [a, ref rest @ ..] if a < 0x80 => {
                 self.rest = rest;
@@ -145,8 +154,8 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// An unsigned LEB128 number of at most eight bytes, without a branch for each byte. None, without moving, if it is
-    /// longer or fewer than eight bytes are left.
+    /// An unsigned LEB128 number of at most eight bytes, without a branch for each byte. None,
+    /// without moving, if it is longer or fewer than eight bytes are left.
     #[inline]
     pub fn uleb128_in_word(&mut self) -> Option<u64> {
         let word = u64::from_le_bytes(*self.rest.first_chunk()?);
@@ -154,13 +163,16 @@ impl<'a> Cursor<'a> {
         if last == 0 {
             return None;
         }
-        // Everything above the first byte without its high bit belongs to what follows. Then pairs of 7-bit groups are moved
-        // together, pairs of 14 bits, and pairs of 28.
+        // Everything above the first byte without its high bit belongs to what follows. Then pairs
+        // of 7-bit groups are moved together, pairs of 14 bits, and pairs of 28.
         let groups = word & (last ^ last.wrapping_sub(1)) & 0x7f7f_7f7f_7f7f_7f7f;
         let groups = groups & 0x007f_007f_007f_007f | (groups & 0x7f00_7f00_7f00_7f00) >> 1;
         let groups = groups & 0x0000_3fff_0000_3fff | (groups & 0x3fff_0000_3fff_0000) >> 2;
         let value = groups & 0x0fff_ffff | (groups & 0x0fff_ffff_0000_0000) >> 4;
-        self.rest = self.rest.get((last.trailing_zeros() as usize / 8).wrapping_add(1)..).unwrap_or_default();
+        self.rest = self
+            .rest
+            .get((last.trailing_zeros() as usize / 8).wrapping_add(1)..)
+            .unwrap_or_default();
         Some(value)
     }
 
@@ -180,13 +192,16 @@ impl<'a> Cursor<'a> {
         if self.rest.len() < 10 {
             return Err(self.truncated(what));
         }
-        Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits")).expected("at most 10 bytes of LEB128"))
+        Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits"))
+            .expected("at most 10 bytes of LEB128"))
     }
 
-    /// Moves over `count` unsigned LEB128 numbers of at most 64 bits and says how many of them are 0.
+    /// Moves over `count` unsigned LEB128 numbers of at most 64 bits and says how many of them are
+    /// 0.
     ///
-    /// Eight bytes are taken at a time, without decoding: a number ends at a byte below 0x80, and a byte 0 that begins a
-    /// number is the number 0. `count` need not be trusted: the cost is bounded by the remaining bytes.
+    /// Eight bytes are taken at a time, without decoding: a number ends at a byte below 0x80, and a
+    /// byte 0 that begins a number is the number 0. `count` need not be trusted: the cost is
+    /// bounded by the remaining bytes.
     ///
     /// # Errors
     /// As [`Cursor::uleb128`]; the cursor then stands at the number that could not be read.
@@ -201,15 +216,18 @@ impl<'a> Cursor<'a> {
                 return Ok(self.skip_uleb128s_one_by_one(left, what)?.wrapping_add(zeros));
             };
             let word = u64::from_le_bytes(*word);
-            // The marks below are the high bits of the bytes that end a number, begin one, and are 0.
+            // The marks below are the high bits of the bytes that end a number, begin one, and are
+            // 0.
             let ends = !word & HIGH;
             let starts = ends << 8 | 0x80;
             let nulls = !(word & !HIGH).wrapping_add(!HIGH) & ends;
-            // Byte i of `totals` is how many numbers end in bytes 0 to i; no carry crosses bytes, as 8 is the most.
+            // Byte i of `totals` is how many numbers end in bytes 0 to i; no carry crosses bytes,
+            // as 8 is the most.
             let totals = (ends >> 7).wrapping_mul(ONES);
             let numbers = totals >> 56;
             if numbers == 0 || nulls & !starts != 0 {
-                // A number longer than the word, or one padded with zero groups: rare enough to decode.
+                // A number longer than the word, or one padded with zero groups: rare enough to
+                // decode.
                 zeros = zeros.wrapping_add(self.skip_uleb128s_one_by_one(1, what)?);
                 left = left.wrapping_sub(1);
                 continue;
@@ -217,7 +235,8 @@ impl<'a> Cursor<'a> {
             let last = if numbers <= left {
                 63u32.wrapping_sub(ends.leading_zeros())
             } else {
-                // The lowest byte of `totals` that equals `left` is where the last wanted number ends.
+                // The lowest byte of `totals` that equals `left` is where the last wanted number
+                // ends.
                 let difference = totals ^ left.wrapping_mul(ONES);
                 (difference.wrapping_sub(ONES) & !difference & HIGH).trailing_zeros()
             };
@@ -260,7 +279,8 @@ impl<'a> Cursor<'a> {
         if self.rest.len() < 10 {
             return Err(self.truncated(what));
         }
-        Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits")).expected("at most 10 bytes of LEB128"))
+        Err(Error::corrupt(start, format!("{what} is a number of more than 64 bits"))
+            .expected("at most 10 bytes of LEB128"))
     }
 
     /// The bytes up to the next NUL, which is consumed and not returned.
@@ -356,13 +376,25 @@ pub(crate) mod tests {
     fn numbers_beyond_64_bits_are_refused_at_their_start() {
         let error = Cursor::new(&[0xff; 11], 7).uleb128("a size").unwrap_err();
         assert_eq!(error.offset(), Some(7));
-        assert_eq!(Cursor::new(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 0).uleb128("a size").unwrap(), u64::MAX);
-        assert!(Cursor::new(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2], 0).uleb128("a size").is_err());
+        assert_eq!(
+            Cursor::new(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], 0)
+                .uleb128("a size")
+                .unwrap(),
+            u64::MAX
+        );
+        assert!(
+            Cursor::new(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2], 0)
+                .uleb128("a size")
+                .is_err()
+        );
     }
 
     #[test]
     fn a_cut_number_reports_the_end_of_the_input() {
-        assert_eq!(Cursor::new(&[0x80, 0x80], 40).uleb128("a size").unwrap_err().offset(), Some(42));
+        assert_eq!(
+            Cursor::new(&[0x80, 0x80], 40).uleb128("a size").unwrap_err().offset(),
+            Some(42)
+        );
     }
 
     #[test]

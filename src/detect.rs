@@ -18,9 +18,14 @@ pub fn detect(bytes: &[u8]) -> Result<Format> {
         return Err(Error::other_kind("the input is empty").hint(READ));
     }
     Err(match FOREIGN.iter().find(|kind| kind.matches(bytes)) {
-        Some(kind) => Error::other_kind(kind.message()).hint(if kind.hint.is_empty() { READ } else { kind.hint }),
+        Some(kind) => Error::other_kind(kind.message()).hint(if kind.hint.is_empty() {
+            READ
+        } else {
+            kind.hint
+        }),
         None if bytes.iter().take(4096).all(|&byte| byte == 0) => {
-            Error::other_kind("the input begins with zeros").hint("the dump may not have been written out")
+            Error::other_kind("the input begins with zeros")
+                .hint("the dump may not have been written out")
         }
         None => Error::other_kind("not a heap dump or profile of a known format")
             .expected("the magic of a known format")
@@ -64,7 +69,11 @@ const fn other(name: &'static str, magic: &'static [u8], hint: &'static str) -> 
 
 /// Ordered: a longer magic stands before a shorter one that it begins with.
 static FOREIGN: &[Foreign] = &[
-    dump("a Java heap dump (hprof) of an unknown version", b"JAVA PROFILE 1.", "versions 1.0.1 to 1.0.3 are read"),
+    dump(
+        "a Java heap dump (hprof) of an unknown version",
+        b"JAVA PROFILE 1.",
+        "versions 1.0.1 to 1.0.3 are read",
+    ),
     dump("a V8 heap snapshot (JSON) without node_fields", b"{\"snapshot\":", ""),
     dump(
         "a heap snapshot of JavaScriptCore (Safari, Bun)",
@@ -76,7 +85,11 @@ static FOREIGN: &[Foreign] = &[
         b"{\"version\":2,\"type\":",
         "in Bun, Bun.generateHeapSnapshot(\"v8\") writes a format that is read",
     ),
-    dump("a gperftools heap profile (text)", b"heap profile:", "`go tool pprof -proto FILE` converts it"),
+    dump(
+        "a gperftools heap profile (text)",
+        b"heap profile:",
+        "`go tool pprof -proto FILE` converts it",
+    ),
     dump(
         "a CPU profile of older gperftools",
         b"\0\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0",
@@ -84,7 +97,11 @@ static FOREIGN: &[Foreign] = &[
     ),
     dump("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
     dump("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
-    dump("a DevTools offline file (JSON)", b"{\"selectedTab\"", "export the snapshot itself from DevTools"),
+    dump(
+        "a DevTools offline file (JSON)",
+        b"{\"selectedTab\"",
+        "export the snapshot itself from DevTools",
+    ),
     dump("a Chrome trace (JSON)", b"{\"traceEvents\"", ""),
     dump(
         "a MoarVM heap snapshot of version 1 (text, up to 2017.08)",
@@ -98,7 +115,11 @@ static FOREIGN: &[Foreign] = &[
     ),
     dump("a MoarVM heap dump of an unknown version", b"MoarHeapDump", "versions 2 and 3 are read"),
     dump("a Go heap dump of an unknown version", b"go1.", "dumps of Go 1.3 to 1.27 are read"),
-    other("ELF core dump or executable", b"\x7fELF", "a core is not a heap dump: have the runtime write one"),
+    other(
+        "ELF core dump or executable",
+        b"\x7fELF",
+        "a core is not a heap dump: have the runtime write one",
+    ),
     other("Mach-O file", b"\xcf\xfa\xed\xfe", ""),
     dump("a Windows minidump", b"MDMP", ""),
     other("Windows executable", b"MZ", ""),
@@ -125,7 +146,13 @@ static FOREIGN: &[Foreign] = &[
         b"\x28\xb5\x2f\xfd",
         "only one layer of compression is removed; decompress it once yourself",
     ),
-    Foreign { name: "tar archive", is_dump: false, offset: 257, magic: b"ustar", hint: "unpack it and name the dump inside" },
+    Foreign {
+        name: "tar archive",
+        is_dump: false,
+        offset: 257,
+        magic: b"ustar",
+        hint: "unpack it and name the dump inside",
+    },
     other("shell script", b"#!", ""),
     other("HTML page", b"<!DOCTYPE", "the download may have failed"),
     other("HTML page", b"<html", "the download may have failed"),
@@ -159,8 +186,14 @@ mod tests {
         assert_eq!(detect(b"# austin: 3.7.0\n").unwrap(), Format::Austin);
         assert_eq!(detect(b"\x0a\x04\x08\x01\x10\x02\x32\0\x32\x02cp").unwrap(), Format::Pprof);
         assert_eq!(detect(b"\nP12;T0:12;a.py:f:1 5\n").unwrap(), Format::Austin);
-        assert_eq!(detect(b"{\"snapshot\":{\"meta\":{\"node_fields\":[").unwrap(), Format::Heapsnapshot);
-        assert_eq!(detect(b" {\n \"edges\": [], \"snapshot\": {\"meta\": {\"node_fields\"").unwrap(), Format::Heapsnapshot);
+        assert_eq!(
+            detect(b"{\"snapshot\":{\"meta\":{\"node_fields\":[").unwrap(),
+            Format::Heapsnapshot
+        );
+        assert_eq!(
+            detect(b" {\n \"edges\": [], \"snapshot\": {\"meta\": {\"node_fields\"").unwrap(),
+            Format::Heapsnapshot
+        );
         assert!(detect(b"# a heading\n").is_err() && detect(b"P12 ;T").is_err());
     }
 
@@ -182,7 +215,10 @@ mod tests {
 
     #[test]
     fn dumps_that_are_not_read_are_not_called_other_files() {
-        assert_eq!(detect(b"\x89PNG\r\n").unwrap_err().headline(), "not a heap dump or profile (PNG image)");
+        assert_eq!(
+            detect(b"\x89PNG\r\n").unwrap_err().headline(),
+            "not a heap dump or profile (PNG image)"
+        );
         assert_eq!(
             detect(b"{\"snapshot\":{").unwrap_err().headline(),
             "a V8 heap snapshot (JSON) without node_fields is not supported"

@@ -1,7 +1,7 @@
 //! The error type of the library.
 //!
-//! An [`Error`] has a kind (which decides the exit status), the offset at fault, what was expected there and what was found. It
-//! does not know the path of the file.
+//! An [`Error`] has a kind (which decides the exit status), the offset at fault, what was expected
+//! there and what was found. It does not know the path of the file.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -49,7 +49,8 @@ impl ErrorKind {
 
 type Text = Cow<'static, str>;
 
-/// An error with the absolute offset of the byte at fault. One word wide, so that results stay in registers.
+/// An error with the absolute offset of the byte at fault. One word wide, so that results stay in
+/// registers.
 pub struct Error(Box<Inner>);
 
 struct Inner {
@@ -67,7 +68,16 @@ struct Inner {
 impl Error {
     #[cold]
     fn new(kind: ErrorKind, offset: Option<u64>, what: Text) -> Self {
-        Self(Box::new(Inner { kind, offset, what, expected: None, found: None, hint: None, context: Vec::new(), source: None }))
+        Self(Box::new(Inner {
+            kind,
+            offset,
+            what,
+            expected: None,
+            found: None,
+            hint: None,
+            context: Vec::new(),
+            source: None,
+        }))
     }
 
     /// The input ends at or after `offset`, inside what `what` names.
@@ -88,7 +98,8 @@ impl Error {
         Self::new(ErrorKind::Unsupported, Some(offset), what.into())
     }
 
-    /// An executable that does not fit its dump, or is damaged. Addresses in it are part of the text.
+    /// An executable that does not fit its dump, or is damaged. Addresses in it are part of the
+    /// text.
     #[cold]
     pub fn executable(what: impl Into<Text>) -> Self {
         Self::new(ErrorKind::Executable, None, what.into())
@@ -115,8 +126,12 @@ impl Error {
     /// The data up to `offset` needs more memory than was allowed.
     #[cold]
     pub fn memory(offset: u64, needed: u64) -> Self {
-        Self::new(ErrorKind::Memory, Some(offset), "the profile needs more memory than is allowed".into())
-            .found(format!("{needed} bytes and more"))
+        Self::new(
+            ErrorKind::Memory,
+            Some(offset),
+            "the profile needs more memory than is allowed".into(),
+        )
+        .found(format!("{needed} bytes and more"))
     }
 
     /// The operating system refused; `what` says what was tried.
@@ -242,8 +257,16 @@ mod tests {
 
     #[test]
     fn an_error_says_where_what_and_what_was_expected() {
-        let error = Error::corrupt(258_588, "unknown record tag 47").expected("a tag of 0 to 17").context("after 1204 objects");
-        assert_eq!(error.headline(), "unknown record tag 47 at offset 0x3f21c (258588), after 1204 objects");
-        assert_eq!(error.message(), "unknown record tag 47, after 1204 objects; expected a tag of 0 to 17");
+        let error = Error::corrupt(258_588, "unknown record tag 47")
+            .expected("a tag of 0 to 17")
+            .context("after 1204 objects");
+        assert_eq!(
+            error.headline(),
+            "unknown record tag 47 at offset 0x3f21c (258588), after 1204 objects"
+        );
+        assert_eq!(
+            error.message(),
+            "unknown record tag 47, after 1204 objects; expected a tag of 0 to 17"
+        );
     }
 }

@@ -1,6 +1,7 @@
 //! Java's types of fields and elements, which hprof's reader and its writer number alike.
 
-/// The type of a field or an element. Its value is its tag in hprof (`BasicType` of HotSpot's `heapDumper.cpp`).
+/// The type of a field or an element. Its value is its tag in hprof (`BasicType` of HotSpot's
+/// `heapDumper.cpp`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 #[allow(missing_docs, reason = "named as in Java")]
@@ -16,10 +17,12 @@ pub enum FieldType {
     Long = 11,
 }
 
-/// The name of the reference from an object to its class, where one is shown. Files have no such field.
+/// The name of the reference from an object to its class, where one is shown. Files have no such
+/// field.
 pub const CLASS: &str = "<class>";
 
-/// Returns the package of a class, which its name begins with: `java.util` for `java.util.HashMap$Node[]`. Empty if it has none.
+/// Returns the package of a class, which its name begins with: `java.util` for
+/// `java.util.HashMap$Node[]`. Empty if it has none.
 pub fn package_of(class: &str) -> &str {
     let end = class.find(['$', '/', '[', '<', '+', '(', ' ']).unwrap_or(class.len());
     class.get(..end).and_then(|name| name.rsplit_once('.')).map_or("", |(package, _)| package)

@@ -1,12 +1,14 @@
 //! Reads heap dumps and profiles of many runtimes, analyses them and converts them.
 //!
-//! [`open()`] detects the format of a file. A heap dump of Go, Java, Dart or MoarVM loads as a [`Heap`]: objects, types, sizes,
-//! references and roots, in columns. A recording of Austin or the JDK's `hprof` agent loads as a [`Profile`]: stacks with
-//! weights. [`analysis`] answers questions about both, and [`Dump::convert`] writes them in the formats of other tools.
+//! [`open()`] detects the format of a file. A heap dump of Go, Java, Dart or MoarVM loads as a
+//! [`Heap`]: objects, types, sizes, references and roots, in columns. A recording of Austin or the
+//! JDK's `hprof` agent loads as a [`Profile`]: stacks with weights. [`analysis`] answers questions
+//! about both, and [`Dump::convert`] writes them in the formats of other tools.
 //!
-//! The library reads files of any size without recursion or allocation per object, never panics on damaged input, and gives the
-//! same results for any number of threads. Errors carry the absolute offset of the byte at fault. Programs that do not need the
-//! command line should depend on this crate with `default-features = false`.
+//! The library reads files of any size without recursion or allocation per object, never panics on
+//! damaged input, and gives the same results for any number of threads. Errors carry the absolute
+//! offset of the byte at fault. Programs that do not need the command line should depend on this
+//! crate with `default-features = false`.
 //!
 //! # Which types hold the memory
 //!

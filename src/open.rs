@@ -43,7 +43,8 @@ pub struct Dump {
 }
 
 impl Dump {
-    /// Opens a dump from a source, such as standard input ([`Source::stdin`]) or a stream ([`Source::from_stream`]).
+    /// Opens a dump from a source, such as standard input ([`Source::stdin`]) or a stream
+    /// ([`Source::from_stream`]).
     ///
     /// # Errors
     /// If the bytes are not a dump of a known format.
@@ -98,7 +99,8 @@ impl Dump {
         input::for_each_record(self.format, self.bytes(), ReadOptions::default(), visitor)
     }
 
-    /// Counts objects and bytes by type, without building the graph. Needs memory for the types only.
+    /// Counts objects and bytes by type, without building the graph. Needs memory for the types
+    /// only.
     ///
     /// # Errors
     /// As [`Dump::load`].
@@ -108,8 +110,8 @@ impl Dump {
 
     /// Returns the `count` types whose live objects retain the most bytes, largest first.
     ///
-    /// Loads the heap and computes its dominator tree. To ask more than one question, call [`Dump::heap`] once and use
-    /// [`Histogram::by_type`].
+    /// Loads the heap and computes its dominator tree. To ask more than one question, call
+    /// [`Dump::heap`] once and use [`Histogram::by_type`].
     ///
     /// # Errors
     /// As [`Dump::heap`].
@@ -141,7 +143,8 @@ impl Dump {
 
     /// Loads the profile as stacks with sums.
     ///
-    /// [`Dump::load_profile`] takes options, such as to keep every sample, and loads what is intact of a damaged file.
+    /// [`Dump::load_profile`] takes options, such as to keep every sample, and loads what is intact
+    /// of a damaged file.
     ///
     /// # Errors
     /// If the dump is damaged, is a heap, or has an unknown version.
@@ -149,7 +152,8 @@ impl Dump {
         self.whole_profile(ProfileOptions::default())
     }
 
-    /// Loads a profile with options. [`LoadedProfile::damage`] tells whether the profile is complete.
+    /// Loads a profile with options. [`LoadedProfile::damage`] tells whether the profile is
+    /// complete.
     ///
     /// # Errors
     /// If nothing can be loaded: see [`input::load_profile()`].

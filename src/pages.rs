@@ -1,28 +1,33 @@
 //! An allocator that asks for huge pages where columns are large.
 //!
-//! Graph work reads columns of hundreds of megabytes in no order. With pages of 4 KiB nearly every read misses the processor's
-//! table of pages, and a third of the time to fill a column goes into the kernel's handing out of pages. Linux gives pages
-//! of 2 MiB to memory that asks for them (`madvise`, transparent huge pages); elsewhere this is the system's allocator.
+//! Graph work reads columns of hundreds of megabytes in no order. With pages of 4 KiB nearly every
+//! read misses the processor's table of pages, and a third of the time to fill a column goes into
+//! the kernel's handing out of pages. Linux gives pages of 2 MiB to memory that asks for them
+//! (`madvise`, transparent huge pages); elsewhere this is the system's allocator.
 //!
-//! Allocations of [`LARGE`] and more are mappings of their own, so growing one moves pages, not bytes.
+//! Allocations of [`LARGE`] and more are mappings of their own, so growing one moves pages, not
+//! bytes.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 
-/// Allocations from this size on get huge pages: two of them. Smaller ones would waste too much of one.
+/// Allocations from this size on get huge pages: two of them. Smaller ones would waste too much of
+/// one.
 pub(crate) const LARGE: usize = 4 << 20;
 
-/// The system's allocator, with huge pages for large allocations. It belongs to the program: the library leaves the choice of
-/// an allocator to the programs that use it.
+/// The system's allocator, with huge pages for large allocations. It belongs to the program: the
+/// library leaves the choice of an allocator to the programs that use it.
 pub(crate) struct HugePages;
 
-/// Whether an allocation is a mapping of its own. It depends on the layout alone, so that `dealloc` decides as `alloc` did.
+/// Whether an allocation is a mapping of its own. It depends on the layout alone, so that `dealloc`
+/// decides as `alloc` did.
 fn is_mapped(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= 4096
 }
 
-// SAFETY: small allocations are the system allocator's; large ones are private mappings, which are zeroed, aligned to a
-// page and of the rounded size that `dealloc` and `realloc` compute again from the same layout.
+// SAFETY: small allocations are the system allocator's; large ones are private mappings, which are
+// zeroed, aligned to a page and of the rounded size that `dealloc` and `realloc` compute again from
+// the same layout.
 unsafe impl GlobalAlloc for HugePages {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         match is_mapped(layout) {
@@ -41,7 +46,8 @@ unsafe impl GlobalAlloc for HugePages {
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller promises that the layout is the one of the allocation, so it is of the same kind.
+        // SAFETY: the caller promises that the layout is the one of the allocation, so it is of the
+        // same kind.
         unsafe {
             match is_mapped(layout) {
                 true => mapping::free(pointer, layout.size()),
@@ -51,8 +57,9 @@ unsafe impl GlobalAlloc for HugePages {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        // SAFETY: the caller promises that the new size is a valid one for this alignment, and that the layout is the
-        // allocation's. Where the kind changes, the smaller of both sizes is copied into a new allocation.
+        // SAFETY: the caller promises that the new size is a valid one for this alignment, and that
+        // the layout is the allocation's. Where the kind changes, the smaller of both sizes is
+        // copied into a new allocation.
         unsafe {
             let new_layout = Layout::from_size_align_unchecked(new_size, layout.align());
             match (is_mapped(layout), is_mapped(new_layout)) {
@@ -84,15 +91,19 @@ mod mapping {
 
     pub(super) fn new(size: usize) -> *mut u8 {
         let (size, protection) = (rounded(size), libc::PROT_READ | libc::PROT_WRITE);
-        // SAFETY: a new private mapping at an address of the kernel's choice touches no memory in use.
-        let pointer = unsafe { libc::mmap(null_mut(), size, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0) };
+        // SAFETY: a new private mapping at an address of the kernel's choice touches no memory in
+        // use.
+        let pointer = unsafe {
+            libc::mmap(null_mut(), size, protection, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS, -1, 0)
+        };
         advised(pointer, size)
     }
 
     /// # Safety
     /// `pointer` came from [`new`] or [`resize`] with this size, and is not used any more.
     pub(super) unsafe fn free(pointer: *mut u8, size: usize) {
-        // SAFETY: the whole mapping is the caller's. It can only fail for arguments that are not a mapping.
+        // SAFETY: the whole mapping is the caller's. It can only fail for arguments that are not a
+        // mapping.
         unsafe { libc::munmap(pointer.cast(), rounded(size)) };
     }
 
@@ -109,7 +120,8 @@ mod mapping {
         if pointer == libc::MAP_FAILED {
             return null_mut();
         }
-        // SAFETY: the mapping is this module's. The advice changes no contents, and a kernel without huge pages refuses it.
+        // SAFETY: the mapping is this module's. The advice changes no contents, and a kernel
+        // without huge pages refuses it.
         unsafe { libc::madvise(pointer, size, libc::MADV_HUGEPAGE) };
         pointer.cast()
     }

@@ -1,12 +1,13 @@
 //! Opens a file, a stream or standard input as one slice of bytes.
 //!
-//! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked temporary file first,
-//! which is then mapped, so that memory use does not grow with the input. So is a recording of a VM service, without its
-//! frames. Mapping is `unsafe`.
+//! A plain file is mapped. Everything else (a pipe, a gzip or zstd file) is written to an unlinked
+//! temporary file first, which is then mapped, so that memory use does not grow with the input. So
+//! is a recording of a VM service, without its frames. Mapping is `unsafe`.
 //!
-//! A mapping shows what the file holds at each moment: when another process shortens the file while it is read, the
-//! operating system sends SIGBUS. Dumps are written once, so this is not worked around; the command line turns the signal
-//! into an error message, and other programs that use the library may do the same.
+//! A mapping shows what the file holds at each moment: when another process shortens the file while
+//! it is read, the operating system sends SIGBUS. Dumps are written once, so this is not worked
+//! around; the command line turns the signal into an error message, and other programs that use the
+//! library may do the same.
 #![allow(unsafe_code)]
 
 use crate::error::{Error, Result};
@@ -46,7 +47,8 @@ impl Compression {
     }
 }
 
-/// The limit on decompressed data: 128 MiB for the first MiB of input, and 250 times the size of the rest.
+/// The limit on decompressed data: 128 MiB for the first MiB of input, and 250 times the size of
+/// the rest.
 ///
 /// Real dumps compress 3 to 60 times; deflate reaches 1032 at most and zstd 10⁴ and more on zeros.
 #[derive(Clone, Copy, Debug)]
@@ -88,12 +90,14 @@ impl Source {
     /// Opens a file. Compressed files, pipes and devices are spilled to a temporary file.
     ///
     /// # Errors
-    /// `Io` when the operating system refuses, `Limit` when the input decompresses beyond the default [`Limits`].
+    /// `Io` when the operating system refuses, `Limit` when the input decompresses beyond the
+    /// default [`Limits`].
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_if(path, &|_| Ok(()))
     }
 
-    /// As [`Source::open`], unless the first bytes are refused: an endless device is not copied to find out what it is.
+    /// As [`Source::open`], unless the first bytes are refused: an endless device is not copied to
+    /// find out what it is.
     ///
     /// # Errors
     /// As [`Source::open`], and what `accept` says of an input that is not mapped as it is.
@@ -118,14 +122,18 @@ impl Source {
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
-            let stdin = io::stdin().as_fd().try_clone_to_owned().map_err(|error| Error::io(error, "cannot read standard input"))?;
+            let stdin = io::stdin()
+                .as_fd()
+                .try_clone_to_owned()
+                .map_err(|error| Error::io(error, "cannot read standard input"))?;
             Self::from_file_if(File::from(stdin), Limits::default(), accept)
         }
         #[cfg(not(unix))]
         Self::from_stream_if(io::stdin().lock(), Limits::default(), accept)
     }
 
-    /// Opens an open file: maps it if it is a plain one that has not been read from, spills it otherwise.
+    /// Opens an open file: maps it if it is a plain one that has not been read from, spills it
+    /// otherwise.
     ///
     /// # Errors
     /// As [`Source::open`].
@@ -136,7 +144,8 @@ impl Source {
     fn from_file_if(mut file: File, limits: Limits, accept: Accept<'_>) -> Result<Self> {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
-            return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read").hint("name the dump itself"));
+            return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read")
+                .hint("name the dump itself"));
         }
         if !metadata.is_file() || file.stream_position().unwrap_or(1) != 0 {
             return Self::from_stream_if(BufReader::with_capacity(BUFFER, file), limits, accept);
@@ -150,8 +159,9 @@ impl Source {
 
     /// Spills a stream to an unlinked temporary file, decompressing one layer of compression.
     ///
-    /// A compressed stream that breaks off yields what came before; [`Source::damage`] then says where. So does one that other
-    /// data follows, unless it is zeros: tapes and disks fill their blocks with them.
+    /// A compressed stream that breaks off yields what came before; [`Source::damage`] then says
+    /// where. So does one that other data follows, unless it is zeros: tapes and disks fill their
+    /// blocks with them.
     ///
     /// # Errors
     /// As [`Source::open`].
@@ -176,22 +186,33 @@ impl Source {
     }
 
     /// Joins the payloads of a recording of VM-service frames; anything else stays as it is.
-    fn unframed(packed: Option<Mmap>, compression: Option<Compression>, stored_bytes: u64, damage: Option<Error>) -> Result<Self> {
-        let mut source = Self { map: None, compression, vm_service_frames: 0, stored_bytes, damage };
+    fn unframed(
+        packed: Option<Mmap>,
+        compression: Option<Compression>,
+        stored_bytes: u64,
+        damage: Option<Error>,
+    ) -> Result<Self> {
+        let mut source =
+            Self { map: None, compression, vm_service_frames: 0, stored_bytes, damage };
         let Some(payloads) = vm_service::payloads(packed.as_deref().unwrap_or_default()) else {
             return Ok(Self { map: packed, ..source });
         };
-        let mut file = tempfile::tempfile().map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        let mut file = tempfile::tempfile()
+            .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
         let mut complete = false;
         for payload in payloads {
-            file.write_all(payload.bytes).map_err(|error| Error::io(error, "cannot write to a temporary file"))?;
+            file.write_all(payload.bytes)
+                .map_err(|error| Error::io(error, "cannot write to a temporary file"))?;
             source.vm_service_frames += 1;
             complete = payload.last;
         }
         source.map = map(&file)?;
         if !complete {
             let end = source.bytes().len() as u64;
-            source.damage.get_or_insert(Error::truncated(end, "the recording of VM-service frames has no last frame"));
+            source.damage.get_or_insert(Error::truncated(
+                end,
+                "the recording of VM-service frames has no last frame",
+            ));
         }
         Ok(source)
     }
@@ -206,7 +227,8 @@ impl Source {
         self.compression
     }
 
-    /// The number of Dart VM service frames that were joined. 0 if the input is not a recording of such frames.
+    /// The number of Dart VM service frames that were joined. 0 if the input is not a recording of
+    /// such frames.
     pub fn vm_service_frames(&self) -> u64 {
         self.vm_service_frames
     }
@@ -234,19 +256,26 @@ fn map(file: &File) -> Result<Option<Mmap>> {
     if length == 0 {
         return Ok(None);
     }
-    // SAFETY: the mapping is read-only and private to this value. That another process may change the file under it is
-    // the risk described at the top of the module.
+    // SAFETY: the mapping is read-only and private to this value. That another process may change
+    // the file under it is the risk described at the top of the module.
     let map = unsafe { Mmap::map(file) }.map_err(|error| Error::io(error, "cannot map"))?;
     #[cfg(unix)]
     let _ = map.advise(Advice::Sequential); // Only a hint: a refusal changes nothing but speed.
     Ok(Some(map))
 }
 
-/// Undoes gzip, member by member. Ok(Some) is the damage that ended it early; Err is what makes the output unusable.
-fn gunzip(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Limits) -> Result<Option<Error>> {
+/// Undoes gzip, member by member. Ok(Some) is the damage that ended it early; Err is what makes the
+/// output unusable.
+fn gunzip(
+    stream: &mut Counted<impl BufRead>,
+    spill: &mut Spill<'_>,
+    limits: Limits,
+) -> Result<Option<Error>> {
     loop {
         let mut decoder = flate2::bufread::GzDecoder::new(&mut *stream);
-        if let Some(damage) = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)? {
+        if let Some(damage) =
+            spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?
+        {
             return Ok(Some(damage));
         }
         stream.peek(2).map_err(|error| Error::io(error, "cannot read"))?;
@@ -257,9 +286,13 @@ fn gunzip(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Lim
 }
 
 /// As [`gunzip`], for zstd.
-fn unzstd(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Limits) -> Result<Option<Error>> {
-    let mut decoder =
-        zstd::stream::read::Decoder::with_buffer(&mut *stream).map_err(|error| Error::io(error, "cannot start zstd"))?;
+fn unzstd(
+    stream: &mut Counted<impl BufRead>,
+    spill: &mut Spill<'_>,
+    limits: Limits,
+) -> Result<Option<Error>> {
+    let mut decoder = zstd::stream::read::Decoder::with_buffer(&mut *stream)
+        .map_err(|error| Error::io(error, "cannot start zstd"))?;
     let damage = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?;
     drop(decoder);
     match damage {
@@ -274,7 +307,11 @@ fn unzstd(stream: &mut Counted<impl BufRead>, spill: &mut Spill<'_>, limits: Lim
 const UNKNOWN_FRAME: &str = "Unknown frame descriptor";
 
 /// The bytes after complete compressed data: none, zeros, or something that does not belong there.
-fn what_follows(stream: &mut Counted<impl BufRead>, written: u64, compression: Compression) -> Result<Option<Error>> {
+fn what_follows(
+    stream: &mut Counted<impl BufRead>,
+    written: u64,
+    compression: Compression,
+) -> Result<Option<Error>> {
     let at = stream.count;
     loop {
         let rest = stream.fill_buf().map_err(|error| Error::io(error, "cannot read"))?;
@@ -282,8 +319,13 @@ fn what_follows(stream: &mut Counted<impl BufRead>, written: u64, compression: C
             return Ok(None);
         }
         if rest.iter().any(|byte| *byte != 0) {
-            let what = format!("other data follows the {} data, at byte {at} of the compressed input", compression.name());
-            return Ok(Some(Error::corrupt(written, what).hint("what was compressed before it was read")));
+            let what = format!(
+                "other data follows the {} data, at byte {at} of the compressed input",
+                compression.name()
+            );
+            return Ok(Some(
+                Error::corrupt(written, what).hint("what was compressed before it was read"),
+            ));
         }
         let length = rest.len();
         stream.consume(length);
@@ -300,12 +342,14 @@ struct Spill<'a> {
     buffer: Vec<u8>,
 }
 
-/// First bytes that are looked at. A format may begin with 64 KiB of comments, or with as much of a VM service's header.
+/// First bytes that are looked at. A format may begin with 64 KiB of comments, or with as much of a
+/// VM service's header.
 const HEAD: usize = 128 << 10;
 
 impl<'a> Spill<'a> {
     fn new(accept: Accept<'a>) -> Result<Self> {
-        let file = tempfile::tempfile().map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        let file = tempfile::tempfile()
+            .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
         Ok(Self { file, accept, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
     }
 
@@ -335,16 +379,27 @@ impl<'a> Spill<'a> {
         Ok(self.file)
     }
 
-    /// Copies a decoder's output. Ok(Some) is the damage that ended it early; Err is what makes the output unusable.
-    fn decode<D: Read>(&mut self, decoder: &mut D, stored: impl Fn(&D) -> u64, limits: Limits) -> Result<Option<Error>> {
+    /// Copies a decoder's output. Ok(Some) is the damage that ended it early; Err is what makes the
+    /// output unusable.
+    fn decode<D: Read>(
+        &mut self,
+        decoder: &mut D,
+        stored: impl Fn(&D) -> u64,
+        limits: Limits,
+    ) -> Result<Option<Error>> {
         let before = self.written;
-        match self.copy_while(decoder, |decoder, written| check(limits, written, stored(decoder)))? {
+        match self
+            .copy_while(decoder, |decoder, written| check(limits, written, stored(decoder)))?
+        {
             None => Ok(None),
             Some(error) => {
                 let written = self.written;
                 let damage = match error.kind() {
-                    io::ErrorKind::UnexpectedEof => Error::truncated(written, "the compressed input ends early"),
-                    _ => Error::corrupt(written, "the compressed input is damaged").found(error.to_string()),
+                    io::ErrorKind::UnexpectedEof => {
+                        Error::truncated(written, "the compressed input ends early")
+                    }
+                    _ => Error::corrupt(written, "the compressed input is damaged")
+                        .found(error.to_string()),
                 };
                 match written == 0 && before == 0 {
                     true => Err(damage),
@@ -361,8 +416,13 @@ impl<'a> Spill<'a> {
         }
     }
 
-    /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so far has nothing against it.
-    fn copy_while<D: Read>(&mut self, input: &mut D, check: impl Fn(&D, u64) -> Result<()>) -> Result<Option<io::Error>> {
+    /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so
+    /// far has nothing against it.
+    fn copy_while<D: Read>(
+        &mut self,
+        input: &mut D,
+        check: impl Fn(&D, u64) -> Result<()>,
+    ) -> Result<Option<io::Error>> {
         loop {
             match input.read(&mut self.buffer) {
                 Ok(0) => return Ok(None),
@@ -446,7 +506,9 @@ mod tests {
             let source = Source::from_stream(&packed[..], Limits::default()).unwrap();
             assert_eq!(source.bytes(), text);
             assert_eq!(source.stored_bytes(), packed.len() as u64);
-            let source = Source::from_stream(BufReader::with_capacity(1, &packed[..]), Limits::default()).unwrap();
+            let source =
+                Source::from_stream(BufReader::with_capacity(1, &packed[..]), Limits::default())
+                    .unwrap();
             assert_eq!(source.bytes(), text);
         }
     }
@@ -455,14 +517,18 @@ mod tests {
     fn several_members_are_one_stream() {
         let mut packed = gzip(b"one ");
         packed.extend(gzip(b"two"));
-        assert_eq!(Source::from_stream(&packed[..], Limits::default()).unwrap().bytes(), b"one two");
+        assert_eq!(
+            Source::from_stream(&packed[..], Limits::default()).unwrap().bytes(),
+            b"one two"
+        );
     }
 
     #[test]
     fn a_cut_compressed_stream_keeps_what_came_before() {
         let text: Vec<u8> = (0..600_000u32).flat_map(u32::to_le_bytes).collect();
         for packed in [gzip(&text), zstd::encode_all(&text[..], 3).unwrap()] {
-            let source = Source::from_stream(&packed[..packed.len() / 2], Limits::default()).unwrap();
+            let source =
+                Source::from_stream(&packed[..packed.len() / 2], Limits::default()).unwrap();
             let damage = source.damage().expect("the cut is reported");
             assert_eq!(damage.kind(), ErrorKind::Truncated);
             assert_eq!(damage.offset(), Some(source.bytes().len() as u64));
@@ -473,7 +539,9 @@ mod tests {
     #[test]
     fn a_bomb_is_stopped_at_its_limit() {
         let limits = Limits { free: 1 << 20, ratio: 250 };
-        for packed in [gzip(&vec![0; 16 << 20]), zstd::encode_all(&vec![0; 16 << 20][..], 3).unwrap()] {
+        for packed in
+            [gzip(&vec![0; 16 << 20]), zstd::encode_all(&vec![0; 16 << 20][..], 3).unwrap()]
+        {
             let error = Source::from_stream(&packed[..], limits).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Limit);
             assert!(error.offset().unwrap() <= (1 << 20) + BUFFER as u64);
@@ -502,7 +570,11 @@ mod tests {
         for mut packed in [gzip(b"text"), zstd::encode_all(&b"text"[..], 3).unwrap()] {
             packed.extend([0; 700]);
             for capacity in [1, 1 << 16] {
-                let source = Source::from_stream(BufReader::with_capacity(capacity, &packed[..]), Limits::default()).unwrap();
+                let source = Source::from_stream(
+                    BufReader::with_capacity(capacity, &packed[..]),
+                    Limits::default(),
+                )
+                .unwrap();
                 assert_eq!(source.bytes(), b"text");
                 assert!(source.damage().is_none(), "{:?}", source.damage());
             }
@@ -511,7 +583,9 @@ mod tests {
 
     #[test]
     fn other_data_behind_compressed_data_is_called_what_it_is() {
-        for (name, mut packed) in [("gzip", gzip(b"text")), ("zstd", zstd::encode_all(&b"text"[..], 3).unwrap())] {
+        for (name, mut packed) in
+            [("gzip", gzip(b"text")), ("zstd", zstd::encode_all(&b"text"[..], 3).unwrap())]
+        {
             let length = packed.len();
             packed.extend(b"and more");
             let source = Source::from_stream(&packed[..], Limits::default()).unwrap();
@@ -519,7 +593,10 @@ mod tests {
             let damage = source.damage().expect("it is told");
             assert_eq!(damage.kind(), ErrorKind::Corrupt);
             let message = damage.message();
-            assert!(message.contains(&format!("follows the {name} data, at byte {length} ")), "{message}");
+            assert!(
+                message.contains(&format!("follows the {name} data, at byte {length} ")),
+                "{message}"
+            );
         }
     }
 
@@ -530,7 +607,9 @@ mod tests {
             seen.set(head.len());
             Err(Error::unsupported(0, "zeros"))
         };
-        let error = Source::from_stream_if(BufReader::new(io::repeat(0)), Limits::default(), &refuse).unwrap_err();
+        let error =
+            Source::from_stream_if(BufReader::new(io::repeat(0)), Limits::default(), &refuse)
+                .unwrap_err();
         assert_eq!(error.message(), "zeros");
         assert!(seen.get() < 2 * BUFFER, "{}", seen.get());
     }

@@ -1,13 +1,15 @@
-//! Recordings of a Dart VM service's stream of binary frames, from which a heap snapshot is put together.
+//! Recordings of a Dart VM service's stream of binary frames, from which a heap snapshot is put
+//! together.
 //!
 //! ```text
 //! frame = u32 LE offset of the payload (512 so far), JSON padded with spaces, payload
 //! JSON  = {"jsonrpc":"2.0","method":"streamNotify","params":{"event":{"kind":"HeapSnapshot","last":false,…},…}}
 //! ```
 //!
-//! A frame does not say how long it is: the WebSocket did. In a recording, where frames follow each other, one ends where
-//! the next header stands. The snapshot is the payloads one after the other. Source: the VM writes such frames in
-//! `runtime/vm/service.cc`; their form was seen in recordings of Dart 2.17 to 3.7.
+//! A frame does not say how long it is: the WebSocket did. In a recording, where frames follow each
+//! other, one ends where the next header stands. The snapshot is the payloads one after the other.
+//! Source: the VM writes such frames in `runtime/vm/service.cc`; their form was seen in recordings
+//! of Dart 2.17 to 3.7.
 
 use memchr::memmem;
 use serde::Deserialize;
@@ -76,7 +78,8 @@ fn header(bytes: &[u8]) -> Option<Header> {
 /// Where the next frame begins, at or after `from`.
 fn next_header(bytes: &[u8], from: usize) -> Option<usize> {
     let payload = bytes.get(from..)?;
-    // The same text may stand in the snapshot as a string, but not behind a length that fits and with valid JSON.
+    // The same text may stand in the snapshot as a string, but not behind a length that fits and
+    // with valid JSON.
     memmem::find_iter(payload, JSON)
         .filter_map(|position| (from + position).checked_sub(4).filter(|&start| start >= from))
         .find(|&start| bytes.get(start..).is_some_and(|bytes| header(bytes).is_some()))
@@ -98,11 +101,19 @@ mod tests {
 
     #[test]
     fn payloads_are_what_stands_between_headers() {
-        let recording = [frame(b"dartheap {\"jsonrpc\" is text here", false), frame(b"", false), frame(b"the end", true)].concat();
+        let recording = [
+            frame(b"dartheap {\"jsonrpc\" is text here", false),
+            frame(b"", false),
+            frame(b"the end", true),
+        ]
+        .concat();
         let payloads: Vec<_> = payloads(&recording).unwrap().collect();
         let bytes: Vec<_> = payloads.iter().map(|payload| payload.bytes).collect();
         assert_eq!(bytes, [&b"dartheap {\"jsonrpc\" is text here"[..], b"", b"the end"]);
-        assert_eq!(payloads.iter().map(|payload| payload.last).collect::<Vec<_>>(), [false, false, true]);
+        assert_eq!(
+            payloads.iter().map(|payload| payload.last).collect::<Vec<_>>(),
+            [false, false, true]
+        );
     }
 
     #[test]

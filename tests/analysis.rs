@@ -1,4 +1,5 @@
-//! What the analysis says of heaps, against what can be found out without cleverness, by others, or was known beforehand.
+//! What the analysis says of heaps, against what can be found out without cleverness, by others, or
+//! was known beforehand.
 
 #[path = "analysis/dart.rs"]
 mod dart;

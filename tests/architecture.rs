@@ -1,4 +1,5 @@
-//! Data flows in one direction, and so do imports: input → model ← output, and only the command line sees all.
+//! Data flows in one direction, and so do imports: input → model ← output, and only the command
+//! line sees all.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -33,13 +34,21 @@ fn imports_go_in_one_direction() {
         let relative = path.strip_prefix(&sources).unwrap();
         let first = relative.components().next().unwrap().as_os_str().to_string_lossy();
         let module = first.trim_end_matches(".rs").to_owned();
-        let (_, allowed) = ALLOWED.iter().find(|(name, _)| *name == module).unwrap_or_else(|| panic!("what may {module} import?"));
+        let (_, allowed) = ALLOWED
+            .iter()
+            .find(|(name, _)| *name == module)
+            .unwrap_or_else(|| panic!("what may {module} import?"));
         let text = std::fs::read_to_string(&path).unwrap();
         // Tests inside of a module may use what they like.
         let code = text.split("#[cfg(test)]").next().unwrap();
         for import in code.split("crate::").skip(1) {
-            let to: String = import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            assert!(to == module || allowed.contains(&to.as_str()), "{} imports {to}", relative.display());
+            let to: String =
+                import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            assert!(
+                to == module || allowed.contains(&to.as_str()),
+                "{} imports {to}",
+                relative.display()
+            );
         }
         seen.insert(module);
     }
@@ -49,14 +58,31 @@ fn imports_go_in_one_direction() {
 #[test]
 fn readers_do_not_import_each_other() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby", "v8profile"];
+    let formats = [
+        "austin",
+        "dart",
+        "folded",
+        "go",
+        "heapsnapshot",
+        "hprof",
+        "mojo",
+        "mvmheap",
+        "pprof",
+        "ruby",
+        "v8profile",
+    ];
     for format in formats {
         for path in support::files(&inputs.join(format)) {
             let text = std::fs::read_to_string(&path).unwrap();
             // A path can begin at the crate or at a parent, and name several modules in braces.
             let lines: String = text.lines().flat_map(|line| ["\n", line.trim_start()]).collect();
-            let imports = lines.split("\nuse ").skip(1).map(|rest| rest.split(';').next().unwrap_or_default());
-            let words: BTreeSet<_> = imports.flat_map(|path| path.split(|c: char| !c.is_alphanumeric() && c != '_')).collect();
+            let imports = lines
+                .split("\nuse ")
+                .skip(1)
+                .map(|rest| rest.split(';').next().unwrap_or_default());
+            let words: BTreeSet<_> = imports
+                .flat_map(|path| path.split(|c: char| !c.is_alphanumeric() && c != '_'))
+                .collect();
             for other in formats.iter().filter(|other| **other != format) {
                 let named = words.contains(other) || text.contains(&format!("input::{other}"));
                 assert!(!named, "{} imports {other}", path.display());
@@ -68,7 +94,19 @@ fn readers_do_not_import_each_other() {
 #[test]
 fn formats_do_not_import_the_room_that_imports_them() {
     let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby", "v8profile"];
+    let formats = [
+        "austin",
+        "dart",
+        "folded",
+        "go",
+        "heapsnapshot",
+        "hprof",
+        "mojo",
+        "mvmheap",
+        "pprof",
+        "ruby",
+        "v8profile",
+    ];
     for path in support::files(&inputs) {
         let relative = path.strip_prefix(&inputs).unwrap();
         let of = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
@@ -77,16 +115,27 @@ fn formats_do_not_import_the_room_that_imports_them() {
         }
         let text = std::fs::read_to_string(&path).unwrap();
         for import in text.split("crate::input::").skip(1) {
-            let room: String = import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            // What stands in `mod.rs` itself begins with a capital letter, a brace, or is a function.
+            let room: String =
+                import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
+            // What stands in `mod.rs` itself begins with a capital letter, a brace, or is a
+            // function.
             let shared = inputs.join(format!("{room}.rs")).exists();
             let own = formats.contains(&room.as_str()) && room == of;
-            assert!(shared || own, "{} imports input::{room} of input/mod.rs or of another format", relative.display());
+            assert!(
+                shared || own,
+                "{} imports input::{room} of input/mod.rs or of another format",
+                relative.display()
+            );
         }
         if !formats.contains(&of.as_str()) {
-            let up = ["super::{", "super::"].map(|prefix| formats.map(|format| format!("{prefix}{format}")));
+            let up = ["super::{", "super::"]
+                .map(|prefix| formats.map(|format| format!("{prefix}{format}")));
             let named = up.iter().flatten().find(|import| text.contains(import.as_str()));
-            assert!(named.is_none() || of == "info", "{} imports a format: {named:?}", relative.display());
+            assert!(
+                named.is_none() || of == "info",
+                "{} imports a format: {named:?}",
+                relative.display()
+            );
         }
     }
 }
@@ -94,8 +143,10 @@ fn formats_do_not_import_the_room_that_imports_them() {
 #[test]
 fn commands_do_not_import_each_other() {
     let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
-    let commands =
-        ["cat", "check", "convert", "diff", "find", "formats", "info", "path", "show", "threads", "top", "tree", "waste"];
+    let commands = [
+        "cat", "check", "convert", "diff", "find", "formats", "info", "path", "show", "threads",
+        "top", "tree", "waste",
+    ];
     for command in commands {
         let (file, folder) = (rooms.join(format!("{command}.rs")), rooms.join(command));
         let files = [file]
@@ -105,8 +156,11 @@ fn commands_do_not_import_each_other() {
         for path in files.collect::<Vec<_>>() {
             // The module of the file, below `cli`: `super` is one less of it.
             let relative = path.strip_prefix(&rooms).unwrap().with_extension("");
-            let module: Vec<String> =
-                relative.iter().map(|part| part.to_string_lossy().into_owned()).filter(|part| part != "mod").collect();
+            let module: Vec<String> = relative
+                .iter()
+                .map(|part| part.to_string_lossy().into_owned())
+                .filter(|part| part != "mod")
+                .collect();
             let text = std::fs::read_to_string(&path).unwrap();
             let code = text.split("#[cfg(test)]").next().unwrap();
             for import in imports(code) {
@@ -126,8 +180,15 @@ fn commands_do_not_import_each_other() {
                     here.pop();
                 }
                 here.extend(steps);
-                let other = here.first().filter(|first| **first != command && commands.contains(first));
-                assert_eq!(other, None, "{} imports a command: {}", path.display(), import.join("::"));
+                let other =
+                    here.first().filter(|first| **first != command && commands.contains(first));
+                assert_eq!(
+                    other,
+                    None,
+                    "{} imports a command: {}",
+                    path.display(),
+                    import.join("::")
+                );
             }
         }
     }
@@ -135,7 +196,11 @@ fn commands_do_not_import_each_other() {
 
 /// The paths that code imports or names, one for each item in braces.
 fn imports(code: &str) -> Vec<Vec<String>> {
-    let code: String = code.lines().filter(|line| !line.trim_start().starts_with("//")).flat_map(|line| [line, "\n"]).collect();
+    let code: String = code
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("//"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
     let mut paths = Vec::new();
     // Prefixes of the braces that are open.
     let mut open: Vec<Vec<String>> = Vec::new();

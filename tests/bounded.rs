@@ -1,4 +1,5 @@
-//! What hostile profiles may cost: stacks, names, memory and output are bounded, and what was left out is said.
+//! What hostile profiles may cost: stacks, names, memory and output are bounded, and what was left
+//! out is said.
 
 mod support;
 
@@ -81,21 +82,40 @@ fn stacks_beyond_the_deepest_are_cut_and_counted() {
         frames(&mut file, 1, depth);
         file.time(7);
     }
-    let text = format!("P1;T0:1{} 7\nP1;T0:1{} 7\n", ";a.py:f:1".repeat(DEEPEST), ";a.py:f:1".repeat(DEEPEST + 9));
+    let text = format!(
+        "P1;T0:1{} 7\nP1;T0:1{} 7\n",
+        ";a.py:f:1".repeat(DEEPEST),
+        ";a.py:f:1".repeat(DEEPEST + 9)
+    );
     let java = java_profile(&[DEEPEST, DEEPEST + 1]);
-    let formats = [(Format::Mojo, &file.0[..], 3), (Format::Austin, text.as_bytes(), 2), (Format::Hprof, &java, 2)];
+    let formats = [
+        (Format::Mojo, &file.0[..], 3),
+        (Format::Austin, text.as_bytes(), 2),
+        (Format::Hprof, &java, 2),
+    ];
     for (format, bytes, samples) in formats {
         let profile = load(format, bytes);
         assert_eq!(profile.notes.deep, 1, "{format:?}");
-        assert_eq!(profile.stacks.depths().into_iter().max(), Some(StackTree::DEEPEST), "{format:?}");
+        assert_eq!(
+            profile.stacks.depths().into_iter().max(),
+            Some(StackTree::DEEPEST),
+            "{format:?}"
+        );
         assert_eq!(profile.total.samples(), samples, "{format:?}");
         // Java's profiles say no time.
-        assert_eq!(profile.total.time(), if format == Format::Hprof { 0 } else { 7 * samples as i64 }, "{format:?}");
+        assert_eq!(
+            profile.total.time(),
+            if format == Format::Hprof { 0 } else { 7 * samples as i64 },
+            "{format:?}"
+        );
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("deep.mojo");
     std::fs::write(&path, &file.0).unwrap();
-    assert!(stderr(&dumptool(&["top"], &path)).contains("1 stack is deeper than 65 536 frames and was truncated"));
+    assert!(
+        stderr(&dumptool(&["top"], &path))
+            .contains("1 stack is deeper than 65 536 frames and was truncated")
+    );
 }
 
 #[test]
@@ -105,7 +125,10 @@ fn long_names_are_cut_and_counted() {
     let profile = load(Format::Mojo, &file.0);
     assert_eq!(profile.names.cut(), 1);
     let name = profile.function_name(profile.stacks.leaf(profile.aggregate.get(0).stack).unwrap());
-    assert_eq!(name.split_once('…').map(|(kept, rest)| (kept.len(), rest)), Some((Names::LONGEST, " (70000 bytes)")));
+    assert_eq!(
+        name.split_once('…').map(|(kept, rest)| (kept.len(), rest)),
+        Some((Names::LONGEST, " (70000 bytes)"))
+    );
 }
 
 #[test]
@@ -124,7 +147,11 @@ fn a_profile_that_takes_more_than_it_may_is_refused() {
     for command in ["tree", "find"] {
         let refused = dumptool(&[command, "--max-memory", "8MiB"], &path);
         assert_eq!(refused.status.code(), Some(2), "{command}");
-        assert!(stderr(&refused).contains("the profile needs more memory than the limit of 8.0 MiB"), "{}", stderr(&refused));
+        assert!(
+            stderr(&refused).contains("the profile needs more memory than the limit of 8.0 MiB"),
+            "{}",
+            stderr(&refused)
+        );
         assert!(dumptool(&[command], &path).status.success(), "{command}");
     }
 }
@@ -146,16 +173,25 @@ fn an_output_out_of_all_proportion_is_refused() {
     let path = folder.path().join("repeat.mojo");
     std::fs::write(&path, repeated()).unwrap();
     let out = folder.path().join("out.austin");
-    let refused = Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("convert").args([&path, &out]).output().unwrap();
+    let refused = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .arg("convert")
+        .args([&path, &out])
+        .output()
+        .unwrap();
     assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
     assert!(
-        stderr(&refused).contains("too much for the size of the input") && stderr(&refused).contains("--to folded"),
+        stderr(&refused).contains("too much for the size of the input")
+            && stderr(&refused).contains("--to folded"),
         "{}",
         stderr(&refused)
     );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing is left of it");
-    let folded =
-        Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("convert").arg(&path).args(["-", "--to", "folded"]).output().unwrap();
+    let folded = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .arg("convert")
+        .arg(&path)
+        .args(["-", "--to", "folded"])
+        .output()
+        .unwrap();
     assert!(folded.status.success());
 }
 

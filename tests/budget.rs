@@ -1,7 +1,9 @@
-//! Every command on small hostile files: memory and output stay in proportion to what was read, whatever a file claims.
+//! Every command on small hostile files: memory and output stay in proportion to what was read,
+//! whatever a file claims.
 //!
-//! The files are those of `tests/support/hostile.rs` and of the folder that DUMPTOOL_HOSTILE names. Each command runs in a
-//! process of its own, whose peak of memory, processor time and output are measured.
+//! The files are those of `tests/support/hostile.rs` and of the folder that DUMPTOOL_HOSTILE names.
+//! Each command runs in a process of its own, whose peak of memory, processor time and output are
+//! measured.
 #![cfg(unix)]
 #![allow(unsafe_code)]
 
@@ -22,7 +24,8 @@ const INPUT: u64 = 1 << 20;
 /// Seconds of processor time after which a command is ended, in a build for debugging.
 const SECONDS: u64 = 60;
 
-/// How much larger the large file of a family is than the small one. Four doublings of the cost of a step would be 16 times.
+/// How much larger the large file of a family is than the small one. Four doublings of the cost of
+/// a step would be 16 times.
 const GROWTH: usize = 4;
 
 /// What a run took.
@@ -49,7 +52,12 @@ fn run(file: &Path, command: &str) -> (Cost, String) {
     child.stdout(File::create(at("stdout")).unwrap()).stderr(File::create(at("stderr")).unwrap());
     child.args(["--threads", "2"]).env("TMPDIR", folder.path());
     // What goes wrong must not take the machine with it.
-    let limits = [(libc::RLIMIT_AS, 1 << 30), (libc::RLIMIT_FSIZE, 400 << 20), (libc::RLIMIT_CPU, SECONDS), (libc::RLIMIT_CORE, 0)];
+    let limits = [
+        (libc::RLIMIT_AS, 1 << 30),
+        (libc::RLIMIT_FSIZE, 400 << 20),
+        (libc::RLIMIT_CPU, SECONDS),
+        (libc::RLIMIT_CORE, 0),
+    ];
     // SAFETY: setrlimit may be called between fork and exec.
     unsafe {
         child.pre_exec(move || {
@@ -61,7 +69,8 @@ fn run(file: &Path, command: &str) -> (Cost, String) {
     }
     let id = child.spawn().unwrap().id() as libc::pid_t;
     let (mut status, mut usage) = (0, unsafe { std::mem::zeroed::<libc::rusage>() });
-    // SAFETY: the child was started above and nobody else waits for it; both pointers are to local variables.
+    // SAFETY: the child was started above and nobody else waits for it; both pointers are to local
+    // variables.
     assert_eq!(unsafe { libc::wait4(id, &mut status, 0, &mut usage) }, id);
     let mut output = 0;
     for entry in fs::read_dir(folder.path()).unwrap() {
@@ -72,11 +81,17 @@ fn run(file: &Path, command: &str) -> (Cost, String) {
     }
     let unit = if cfg!(target_os = "macos") { 1 } else { 1024 };
     let seconds = usage.ru_utime.tv_sec as f64 + usage.ru_utime.tv_usec as f64 / 1e6;
-    let cost = Cost { status: ExitStatus::from_raw(status), memory: usage.ru_maxrss as u64 * unit, output, seconds };
+    let cost = Cost {
+        status: ExitStatus::from_raw(status),
+        memory: usage.ru_maxrss as u64 * unit,
+        output,
+        seconds,
+    };
     (cost, String::from_utf8_lossy(&fs::read(at("stderr")).unwrap()).chars().take(300).collect())
 }
 
-/// The commands for a file, by what is in it. All of them print rows in the same way: one format with all rows stands for the others.
+/// The commands for a file, by what is in it. All of them print rows in the same way: one format
+/// with all rows stands for the others.
 fn commands(file: &Path) -> Vec<String> {
     const BOTH: &[&str] = &[
         "info --records FILE --format json",
@@ -123,8 +138,11 @@ fn commands(file: &Path) -> Vec<String> {
     ];
     let kind = |name: &str| name.contains(".mojo") || name.contains(".austin");
     let is_profile = kind(&file.file_name().unwrap().to_string_lossy());
-    let mut commands: Vec<_> =
-        BOTH.iter().chain(if is_profile { PROFILE } else { HEAP }).map(|&command| command.to_owned()).collect();
+    let mut commands: Vec<_> = BOTH
+        .iter()
+        .chain(if is_profile { PROFILE } else { HEAP })
+        .map(|&command| command.to_owned())
+        .collect();
     let last = last_object(file);
     commands.iter_mut().for_each(|command| *command = command.replace("OBJECT", &last));
     commands
@@ -151,7 +169,9 @@ fn over_budget(file: &Path, command: &str, (cost, message): &(Cost, String)) -> 
         (None, signal) => format!("ends with signal {signal:?}"),
         (Some(0..=3), _) if message.contains("out of memory") => "runs out of memory".to_owned(),
         (Some(0..=3), _) if message.contains("panicked") => "panics".to_owned(),
-        (Some(0..=3), _) if cost.memory > MEMORY => format!("takes {} MiB of memory", cost.memory >> 20),
+        (Some(0..=3), _) if cost.memory > MEMORY => {
+            format!("takes {} MiB of memory", cost.memory >> 20)
+        }
         (Some(0..=3), _) if cost.output > OUTPUT => format!("writes {} MiB", cost.output >> 20),
         (Some(0..=3), _) => return None,
         (Some(status), _) => format!("ends with status {status}"),
@@ -165,13 +185,17 @@ fn out_of_proportion(file: &Path, command: &str, small: Cost, large: Cost) -> Op
     const MEMORY_SLACK: f64 = (24 << 20) as f64;
     const OUTPUT_SLACK: f64 = (64 << 10) as f64;
     const SECONDS_SLACK: f64 = 0.5;
-    // MOJO 3, which is written, cannot repeat a stack: it is spelt out, up to the limit of the output, which check_budget holds.
-    let spells_out = command.ends_with("OUT.mojo") && file.to_string_lossy().contains("repeated-stack");
+    // MOJO 3, which is written, cannot repeat a stack: it is spelt out, up to the limit of the
+    // output, which check_budget holds.
+    let spells_out =
+        command.ends_with("OUT.mojo") && file.to_string_lossy().contains("repeated-stack");
     if spells_out {
         return None;
     }
     let bound = |small: f64, tolerance: f64| small * GROWTH as f64 * tolerance;
-    let what = if large.memory as f64 > bound(small.memory as f64 - MEMORY_SLACK, 1.3).max(0.0) + 2.0 * MEMORY_SLACK {
+    let what = if large.memory as f64
+        > bound(small.memory as f64 - MEMORY_SLACK, 1.3).max(0.0) + 2.0 * MEMORY_SLACK
+    {
         format!("memory grows from {} to {} MiB", small.memory >> 20, large.memory >> 20)
     } else if large.output as f64 > bound(small.output as f64, 1.3) + OUTPUT_SLACK {
         format!("output grows from {} to {} bytes", small.output, large.output)
@@ -180,7 +204,10 @@ fn out_of_proportion(file: &Path, command: &str, small: Cost, large: Cost) -> Op
     } else {
         return None;
     };
-    Some(format!("{}: {command}: {what}, for {GROWTH} times the input", file.file_name().unwrap().to_string_lossy()))
+    Some(format!(
+        "{}: {command}: {what}, for {GROWTH} times the input",
+        file.file_name().unwrap().to_string_lossy()
+    ))
 }
 
 /// Reports all that is wrong.
@@ -189,19 +216,26 @@ fn assert_all_well(results: Vec<Option<String>>) {
     assert!(wrong.is_empty(), "{} of {} runs:\n{}", wrong.len(), results.len(), wrong.concat());
 }
 
-/// The commands whose output may not be more than [`OUTPUT`]. `cat` of a file that is compressed prints a line for each record that
-/// was decompressed, of which there are as many as the budget of decompression allows.
+/// The commands whose output may not be more than [`OUTPUT`]. `cat` of a file that is compressed
+/// prints a line for each record that was decompressed, of which there are as many as the budget of
+/// decompression allows.
 fn budgeted(file: &Path) -> Vec<String> {
     let mut commands = commands(file);
-    if dumptool::source::Source::open(file).is_ok_and(|source| source.bytes().len() as u64 > INPUT) {
+    if dumptool::source::Source::open(file).is_ok_and(|source| source.bytes().len() as u64 > INPUT)
+    {
         commands.retain(|command| !command.starts_with("cat"));
     }
     commands
 }
 
 fn check_budget(files: &[PathBuf]) {
-    let runs: Vec<_> = files.iter().flat_map(|file| budgeted(file).into_iter().map(move |command| (file, command))).collect();
-    let results = runs.into_par_iter().map(|(file, command)| over_budget(file, &command, &run(file, &command)));
+    let runs: Vec<_> = files
+        .iter()
+        .flat_map(|file| budgeted(file).into_iter().map(move |command| (file, command)))
+        .collect();
+    let results = runs
+        .into_par_iter()
+        .map(|(file, command)| over_budget(file, &command, &run(file, &command)));
     assert_all_well(results.collect());
 }
 
@@ -222,25 +256,35 @@ fn larger_files_cost_as_much_more_as_they_are_larger() {
     let folder = tempfile::tempdir().unwrap();
     let mut runs = Vec::new();
     for family in FAMILIES {
-        let [small, large] = [("small", family.size / GROWTH), ("large", family.size)].map(|(name, size)| {
-            let path = folder.path().join(format!("{name}-{}", family.name));
-            let bytes = (family.file)(size);
-            assert!(bytes.len() as u64 <= INPUT, "{}: {} bytes", family.name, bytes.len());
-            fs::write(&path, bytes).unwrap();
-            path
-        });
+        let [small, large] =
+            [("small", family.size / GROWTH), ("large", family.size)].map(|(name, size)| {
+                let path = folder.path().join(format!("{name}-{}", family.name));
+                let bytes = (family.file)(size);
+                assert!(bytes.len() as u64 <= INPUT, "{}: {} bytes", family.name, bytes.len());
+                fs::write(&path, bytes).unwrap();
+                path
+            });
         let of_large = commands(&large);
-        runs.extend(commands(&small).into_iter().zip(of_large).map(|commands| (small.clone(), large.clone(), commands)));
+        runs.extend(
+            commands(&small)
+                .into_iter()
+                .zip(of_large)
+                .map(|commands| (small.clone(), large.clone(), commands)),
+        );
     }
     let results = runs.into_par_iter().map(|(small, large, (of_small, command))| {
         let taken = run(&large, &command);
-        // What is refused, because it would write too much, was bounded by that and not by the small file's cost.
+        // What is refused, because it would write too much, was bounded by that and not by the
+        // small file's cost.
         if taken.1.contains("out of all proportion") {
             return over_budget(&large, &command, &taken);
         }
         over_budget(&large, &command, &taken).or_else(|| {
-            // Time is what it is on a machine with other work: it is too much only if it is so twice.
-            let compare = |large_cost| out_of_proportion(&large, &command, run(&small, &of_small).0, large_cost);
+            // Time is what it is on a machine with other work: it is too much only if it is so
+            // twice.
+            let compare = |large_cost| {
+                out_of_proportion(&large, &command, run(&small, &of_small).0, large_cost)
+            };
             compare(taken.0).and_then(|_| compare(run(&large, &command).0))
         })
     });
@@ -254,7 +298,10 @@ fn hostile_files_of_a_folder_stay_within_the_budget() {
         return;
     };
     let mut paths = support::files(Path::new(&folder));
-    paths.retain(|path| path.extension().is_none_or(|extension| extension != "md") && fs::metadata(path).unwrap().len() <= INPUT);
+    paths.retain(|path| {
+        path.extension().is_none_or(|extension| extension != "md")
+            && fs::metadata(path).unwrap().len() <= INPUT
+    });
     assert!(!paths.is_empty(), "{} has no files of at most 1 MiB", Path::new(&folder).display());
     check_budget(&paths);
 }

@@ -1,4 +1,5 @@
-//! The command line where transcripts do not reach: streams, pipes, several files, files that are written.
+//! The command line where transcripts do not reach: streams, pipes, several files, files that are
+//! written.
 
 mod support;
 
@@ -30,7 +31,14 @@ const CUT: &str = "mvmheap/tiny-nqp-cut-snap3.mvmheap";
 fn several_files_are_an_array_and_one_is_not() {
     let one = json(dumptool().args(["info", "--format", "json"]).arg(fixture(MOJO)), 0);
     assert_eq!(one["schema"], "dumptool/info/1");
-    let two = json(dumptool().args(["info", "--format", "json"]).arg(fixture(MOJO)).arg(fixture(CUT)).arg("-q"), 3);
+    let two = json(
+        dumptool()
+            .args(["info", "--format", "json"])
+            .arg(fixture(MOJO))
+            .arg(fixture(CUT))
+            .arg("-q"),
+        3,
+    );
     assert_eq!(two.as_array().unwrap().len(), 2);
     assert_eq!(two[0], one);
     assert_eq!(two[1]["complete"], false);
@@ -40,21 +48,43 @@ fn several_files_are_an_array_and_one_is_not() {
 #[test]
 fn the_keys_of_info_are_in_the_order_of_the_contract() {
     let text = stdout(dumptool().args(["info", "--format", "jsonl"]).arg(fixture(MOJO)), 0);
-    let keys =
-        ["schema", "file", "bytes", "format", "format_version", "kind", "complete", "damage", "warnings", "metadata", "records"];
-    let positions: Vec<_> = keys.iter().chain(&["heap", "profile"]).map(|key| text.find(&format!("\"{key}\":")).unwrap()).collect();
+    let keys = [
+        "schema",
+        "file",
+        "bytes",
+        "format",
+        "format_version",
+        "kind",
+        "complete",
+        "damage",
+        "warnings",
+        "metadata",
+        "records",
+    ];
+    let positions: Vec<_> = keys
+        .iter()
+        .chain(&["heap", "profile"])
+        .map(|key| text.find(&format!("\"{key}\":")).unwrap())
+        .collect();
     assert!(positions.is_sorted(), "{text}");
 }
 
 #[test]
 fn csv_has_its_header_without_rows() {
-    let text = stdout(dumptool().args(["find", "--type", "no such type", "--format", "csv"]).arg(fixture(CUT)).arg("--lenient"), 0);
+    let text = stdout(
+        dumptool()
+            .args(["find", "--type", "no such type", "--format", "csv"])
+            .arg(fixture(CUT))
+            .arg("--lenient"),
+        0,
+    );
     assert_eq!(text, "id,type,namespace,shallow_bytes,retained_bytes,external_bytes,value\n");
 }
 
 #[test]
 fn a_file_that_cannot_be_read_does_not_hide_the_others() {
-    let both = json(dumptool().args(["info", "--format", "json", "no-such.dump"]).arg(fixture(MOJO)), 3);
+    let both =
+        json(dumptool().args(["info", "--format", "json", "no-such.dump"]).arg(fixture(MOJO)), 3);
     assert_eq!(both.as_array().unwrap().len(), 1);
 }
 
@@ -83,7 +113,11 @@ fn standard_input_is_read_also_when_compressed() {
 #[test]
 fn a_redirected_file_is_standard_input_too() {
     let file = std::fs::File::open(fixture(MOJO)).unwrap();
-    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool")).args(["info", "-"]).stdin(file).output().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .args(["info", "-"])
+        .stdin(file)
+        .output()
+        .unwrap();
     assert!(output.status.success());
     assert!(String::from_utf8_lossy(&output.stdout).contains("Austin MOJO 3"));
 }
@@ -91,9 +125,14 @@ fn a_redirected_file_is_standard_input_too() {
 #[test]
 fn a_cut_compressed_file_is_read_as_far_as_it_goes() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
-    encoder.write_all(&std::fs::read(fixture("mojo/tiny-3.5.0-children-mp.mojo")).unwrap()).unwrap();
+    encoder
+        .write_all(&std::fs::read(fixture("mojo/tiny-3.5.0-children-mp.mojo")).unwrap())
+        .unwrap();
     let packed = encoder.finish().unwrap();
-    let info = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(&packed[..packed.len() / 2]), 3);
+    let info = json(
+        dumptool().args(["info", "--format", "json", "-"]).write_stdin(&packed[..packed.len() / 2]),
+        3,
+    );
     assert_eq!(info["complete"], false);
     assert!(info["damage"]["message"].as_str().unwrap().contains("compressed input ends early"));
 }
@@ -105,17 +144,27 @@ fn frames_of_a_vm_service_are_joined() {
     let count = snapshot.chunks(40_000).count();
     for (i, part) in snapshot.chunks(40_000).enumerate() {
         let last = i + 1 == count;
-        let json =
-            format!(r#"{{"jsonrpc":"2.0","method":"streamNotify","params":{{"event":{{"kind":"HeapSnapshot","last":{last}}}}}}}"#);
+        let json = format!(
+            r#"{{"jsonrpc":"2.0","method":"streamNotify","params":{{"event":{{"kind":"HeapSnapshot","last":{last}}}}}}}"#
+        );
         recording.extend(512u32.to_le_bytes());
         recording.extend(format!("{json:<508}").bytes());
         recording.extend(part);
     }
-    let expected = json(dumptool().args(["info", "--format", "json"]).arg(fixture("dart/tiny_derived_3.0.5.dartheap.zst")), 0);
-    let joined = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(recording.clone()), 0);
+    let expected = json(
+        dumptool()
+            .args(["info", "--format", "json"])
+            .arg(fixture("dart/tiny_derived_3.0.5.dartheap.zst")),
+        0,
+    );
+    let joined =
+        json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(recording.clone()), 0);
     assert_eq!((&joined["heap"], &joined["bytes"]), (&expected["heap"], &expected["bytes"]));
     assert_eq!(joined["vm_service_frames"], count);
-    let cut = json(dumptool().args(["info", "--format", "json", "-"]).write_stdin(&recording[..60_000]), 3);
+    let cut = json(
+        dumptool().args(["info", "--format", "json", "-"]).write_stdin(&recording[..60_000]),
+        3,
+    );
     assert!(cut["damage"]["message"].as_str().unwrap().contains("no last frame"));
 }
 
@@ -138,10 +187,19 @@ fn a_closed_pipe_ends_quietly() {
 #[test]
 fn a_full_disk_is_status_4() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
-    let output =
-        std::process::Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("cat").arg(fixture(MOJO)).stdout(full).output().unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .arg("cat")
+        .arg(fixture(MOJO))
+        .stdout(full)
+        .output()
+        .unwrap();
     assert_eq!(output.status.code(), Some(4));
-    dumptool().arg("convert").arg(fixture(MOJO)).args(["/dev/full", "--to", "austin"]).assert().code(4);
+    dumptool()
+        .arg("convert")
+        .arg(fixture(MOJO))
+        .args(["/dev/full", "--to", "austin"])
+        .assert()
+        .code(4);
 }
 
 #[test]
@@ -150,17 +208,27 @@ fn colours_are_for_terminals_unless_asked_for() {
     assert!(!plain.contains('\x1b'));
     let colored = stdout(dumptool().args(["info", "--color", "always"]).arg(fixture(MOJO)), 0);
     assert!(colored.contains("\x1b["));
-    let cat = stdout(dumptool().args(["cat", "-n", "1", "--color", "always"]).arg(fixture(MOJO)), 0);
+    let cat =
+        stdout(dumptool().args(["cat", "-n", "1", "--color", "always"]).arg(fixture(MOJO)), 0);
     assert!(cat.contains("\x1b["));
 }
 
 #[test]
 fn every_line_of_jsonl_is_an_object_with_offset_and_record() {
-    for name in [MOJO, "go/go13.heapdump", "mvmheap/tiny-nqp.mvmheap", "dart/tiny_derived_2.17.6.dartheap.zst"] {
-        let text = stdout(dumptool().args(["cat", "--format", "jsonl", "--contents"]).arg(fixture(name)), 0);
+    for name in [
+        MOJO,
+        "go/go13.heapdump",
+        "mvmheap/tiny-nqp.mvmheap",
+        "dart/tiny_derived_2.17.6.dartheap.zst",
+    ] {
+        let text = stdout(
+            dumptool().args(["cat", "--format", "jsonl", "--contents"]).arg(fixture(name)),
+            0,
+        );
         let mut last = None;
         for line in text.lines() {
-            let record: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{name}: {error}: {line}"));
+            let record: Value = serde_json::from_str(line)
+                .unwrap_or_else(|error| panic!("{name}: {error}: {line}"));
             let offset = record["offset"].as_u64();
             assert!(offset > last && record["record"].is_string(), "{name}: {line}");
             last = offset;
@@ -194,7 +262,12 @@ fn records_of_cat_are_as_many_as_info_counts() {
 fn the_number_of_threads_changes_nothing() {
     for name in ["mvmheap/tiny-nqp.mvmheap", CUT, MOJO] {
         let run = |threads| {
-            stdout(dumptool().args(["info", "--format", "json", "--lenient", "--threads", threads]).arg(fixture(name)), 0)
+            stdout(
+                dumptool()
+                    .args(["info", "--format", "json", "--lenient", "--threads", threads])
+                    .arg(fixture(name)),
+                0,
+            )
         };
         assert_eq!(run("1"), run("2"));
     }
@@ -203,17 +276,25 @@ fn the_number_of_threads_changes_nothing() {
 #[test]
 fn convert_writes_files_also_compressed_and_reports() {
     let folder = tempfile::tempdir().unwrap();
-    let text = stdout(dumptool().arg("convert").arg(fixture(MOJO)).args(["-", "--to", "austin", "-q"]), 0);
+    let text =
+        stdout(dumptool().arg("convert").arg(fixture(MOJO)).args(["-", "--to", "austin", "-q"]), 0);
     for name in ["out.austin", "out.austin.gz", "out.austin.zst"] {
         let out = folder.path().join(name);
-        let report = json(dumptool().arg("convert").arg(fixture(MOJO)).arg(&out).args(["--format", "json"]), 0);
+        let report = json(
+            dumptool().arg("convert").arg(fixture(MOJO)).arg(&out).args(["--format", "json"]),
+            0,
+        );
         assert_eq!(support::read(&out), text.as_bytes(), "{name}");
         assert_eq!(report["schema"], "dumptool/convert/1");
         assert_eq!((&report["to"], &report["written"]["samples"]), (&"austin".into(), &103.into()));
         assert_eq!(report["bytes"], std::fs::metadata(&out).unwrap().len());
         assert!(report["lost"].is_array());
     }
-    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 3, "nothing but the outputs is left");
+    assert_eq!(
+        std::fs::read_dir(folder.path()).unwrap().count(),
+        3,
+        "nothing but the outputs is left"
+    );
 }
 
 #[test]
@@ -251,7 +332,12 @@ fn the_input_is_never_the_output_not_even_by_another_name() {
 
 #[test]
 fn a_report_and_an_output_do_not_mix() {
-    dumptool().arg("convert").arg(fixture(MOJO)).args(["-", "--to", "austin", "--format", "json"]).assert().code(2);
+    dumptool()
+        .arg("convert")
+        .arg(fixture(MOJO))
+        .args(["-", "--to", "austin", "--format", "json"])
+        .assert()
+        .code(2);
 }
 
 #[test]
@@ -260,14 +346,23 @@ fn completions_and_manual_are_complete() {
         assert!(stdout(dumptool().args(["completions", shell]), 0).contains("convert"), "{shell}");
     }
     let manual = stdout(dumptool().arg("man"), 0);
-    assert!(manual.contains(".TH dumptool 1") && manual.contains("lenient") && manual.contains("dialect"));
+    assert!(
+        manual.contains(".TH dumptool 1")
+            && manual.contains("lenient")
+            && manual.contains("dialect")
+    );
 }
 
 #[test]
 fn formats_are_told_as_json_too() {
     let formats = json(dumptool().args(["formats", "--format", "json"]), 0);
-    let read: Vec<_> =
-        formats["formats"].as_array().unwrap().iter().filter(|row| row["read"] == true).map(|row| &row["name"]).collect();
+    let read: Vec<_> = formats["formats"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter(|row| row["read"] == true)
+        .map(|row| &row["name"])
+        .collect();
     assert_eq!(
         read,
         [
@@ -308,14 +403,17 @@ fn wrong_usage_is_status_2_and_help_is_not() {
 #[test]
 fn find_convert_and_info_count_the_same_objects() {
     let path = fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap");
-    let run = |arguments: &[&str]| json(dumptool().args(arguments).args(["--format", "json", "-q"]).arg(&path), 3);
+    let run = |arguments: &[&str]| {
+        json(dumptool().args(arguments).args(["--format", "json", "-q"]).arg(&path), 3)
+    };
     let info = run(&["info"])["heap"]["snapshots"][1]["objects"].clone();
     assert_eq!(run(&["find"])["total"]["count"], info);
     assert_eq!(run(&["top", "--objects", "all"])["total"]["count"], info);
     let directory = tempfile::tempdir().unwrap();
     for name in ["out.hprof", "out.heapsnapshot", "out.pb.gz", "out.csv"] {
         let output = directory.path().join(name);
-        let report = json(dumptool().args(["convert", "--format", "json", "-q"]).arg(&path).arg(&output), 3);
+        let report =
+            json(dumptool().args(["convert", "--format", "json", "-q"]).arg(&path).arg(&output), 3);
         assert_eq!(report["objects"], info, "{name}");
     }
 }
@@ -325,11 +423,26 @@ fn documents_name_their_file_and_damage_even_when_there_is_none() {
     let profile = fixture(MOJO);
     let diff = json(dumptool().args(["diff", "--format", "json"]).args([&profile, &profile]), 0);
     assert_eq!(diff["file"], diff["new"]);
-    assert!(json(dumptool().args(["formats", "--format", "json"]), 0).get("file").is_some_and(Value::is_null));
     assert!(
-        json(dumptool().args(["check", "--max", "total.samples=1000000", "--format", "json"]).arg(&profile), 0)["damage"].is_null()
+        json(dumptool().args(["formats", "--format", "json"]), 0)
+            .get("file")
+            .is_some_and(Value::is_null)
     );
-    let cut = json(dumptool().args(["check", "--max", "total.count=1000000", "--format", "json"]).arg(fixture(CUT)), 3);
+    assert!(
+        json(
+            dumptool()
+                .args(["check", "--max", "total.samples=1000000", "--format", "json"])
+                .arg(&profile),
+            0
+        )["damage"]
+            .is_null()
+    );
+    let cut = json(
+        dumptool()
+            .args(["check", "--max", "total.count=1000000", "--format", "json"])
+            .arg(fixture(CUT)),
+        3,
+    );
     assert_eq!(cut["damage"]["kind"], "truncated");
 }
 
@@ -345,7 +458,9 @@ fn a_profile_does_not_differ_from_itself() {
 
 #[test]
 fn quiet_keeps_warnings_out_of_info_too() {
-    let warns = |arguments: &[&str]| stdout(dumptool().arg("info").args(arguments).arg(fixture(CUT)), 3).contains("warning:");
+    let warns = |arguments: &[&str]| {
+        stdout(dumptool().arg("info").args(arguments).arg(fixture(CUT)), 3).contains("warning:")
+    };
     assert!(warns(&[]));
     assert!(!warns(&["-q"]));
 }
@@ -358,7 +473,14 @@ fn without_roots_there_are_no_paths_and_nothing_is_called_unreachable() {
     let class = dump.class(8, 0, 16, &[], &[]);
     let mut file = tempfile::Builder::new().suffix(".hprof").tempfile().unwrap();
     file.write_all(&dump.record(0x0c, &[&class]).bytes).unwrap();
-    let output = dumptool().args(["path", "--type", "*"]).arg(file.path()).assert().code(2).get_output().stderr.clone();
+    let output = dumptool()
+        .args(["path", "--type", "*"])
+        .arg(file.path())
+        .assert()
+        .code(2)
+        .get_output()
+        .stderr
+        .clone();
     let text = String::from_utf8(output).unwrap();
     assert!(text.contains("has no roots, so there are no paths"), "{text}");
 }
@@ -366,44 +488,76 @@ fn without_roots_there_are_no_paths_and_nothing_is_called_unreachable() {
 /// A Go dump that is cut before its roots: it is the damage that is told, not wrong usage.
 #[test]
 fn a_dump_that_is_cut_before_its_roots_is_damaged() {
-    let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let whole =
+        zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap())
+            .unwrap();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&whole[..whole.len() / 3]).unwrap();
-    for arguments in
-        [&["tree"][..], &["top", "--suspects"], &["top", "--by", "root"], &["find", "--live"], &["path", "--type", "*"]]
-    {
-        let output = dumptool().args(arguments).arg(file.path()).assert().code(3).get_output().stderr.clone();
+    for arguments in [
+        &["tree"][..],
+        &["top", "--suspects"],
+        &["top", "--by", "root"],
+        &["find", "--live"],
+        &["path", "--type", "*"],
+    ] {
+        let output = dumptool()
+            .args(arguments)
+            .arg(file.path())
+            .assert()
+            .code(3)
+            .get_output()
+            .stderr
+            .clone();
         let text = String::from_utf8(output).unwrap();
-        assert!(text.contains("--lenient") && text.contains("no roots were read"), "{arguments:?}: {text}");
+        assert!(
+            text.contains("--lenient") && text.contains("no roots were read"),
+            "{arguments:?}: {text}"
+        );
         dumptool().args(arguments).arg(file.path()).arg("--lenient").assert().code(0);
     }
 }
 
-/// Three tenths of a dump behind its objects, or a part of these: most is unreachable only because nothing was read that holds it.
+/// Three tenths of a dump behind its objects, or a part of these: most is unreachable only because
+/// nothing was read that holds it.
 #[test]
 fn a_dump_without_some_of_its_roots_calls_nothing_unreachable_and_keeps_no_rule() {
-    for (name, tenths, rule) in
-        [("go/tiny_go127.heapdump.zst", 6, "type@0x66c650"), ("dart/synth_random_3k.dartheap.zst", 2, "NoSuchClass")]
-    {
+    for (name, tenths, rule) in [
+        ("go/tiny_go127.heapdump.zst", 6, "type@0x66c650"),
+        ("dart/synth_random_3k.dartheap.zst", 2, "NoSuchClass"),
+    ] {
         let whole = zstd::decode_all(std::fs::File::open(fixture(name)).unwrap()).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&whole[..whole.len() * tenths / 10]).unwrap();
         for command in ["top", "tree"] {
-            let output = dumptool().arg(command).arg(file.path()).assert().code(3).get_output().clone();
-            let (out, err) = (String::from_utf8(output.stdout).unwrap(), String::from_utf8(output.stderr).unwrap());
+            let output =
+                dumptool().arg(command).arg(file.path()).assert().code(3).get_output().clone();
+            let (out, err) = (
+                String::from_utf8(output.stdout).unwrap(),
+                String::from_utf8(output.stderr).unwrap(),
+            );
             assert!(
-                out.contains("so live and unreachable objects cannot be distinguished\n") && !out.contains("unreachable:"),
+                out.contains("so live and unreachable objects cannot be distinguished\n")
+                    && !out.contains("unreachable:"),
                 "{name}: {out}"
             );
-            assert!(err.contains("live and unreachable objects cannot be distinguished"), "{name}: {err}");
+            assert!(
+                err.contains("live and unreachable objects cannot be distinguished"),
+                "{name}: {err}"
+            );
         }
         let check = |more: &[&str]| {
             let mut command = dumptool();
             command.args(["check", "--none", rule]).args(more).arg(file.path());
             command
         };
-        assert_eq!(stdout(&mut check(&[]), 3), "damaged: 1 rule checked up to the damage, all passed\n");
-        assert_eq!(stdout(&mut check(&["--lenient"]), 0), "damaged: 1 rule checked up to the damage, all passed\n");
+        assert_eq!(
+            stdout(&mut check(&[]), 3),
+            "damaged: 1 rule checked up to the damage, all passed\n"
+        );
+        assert_eq!(
+            stdout(&mut check(&["--lenient"]), 0),
+            "damaged: 1 rule checked up to the damage, all passed\n"
+        );
         assert_eq!(json(&mut check(&["--format", "json"]), 3)["ok"], false);
         assert!(!stdout(&mut check(&["-v"]), 3).contains("ok "));
     }
@@ -412,20 +566,29 @@ fn a_dump_without_some_of_its_roots_calls_nothing_unreachable_and_keeps_no_rule(
         let whole = zstd::decode_all(std::fs::File::open(fixture(name)).unwrap()).unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&whole[..whole.len() - 1]).unwrap();
-        assert!(stdout(dumptool().arg("top").arg(file.path()), 3).contains("unreachable: "), "{name}");
+        assert!(
+            stdout(dumptool().arg("top").arg(file.path()), 3).contains("unreachable: "),
+            "{name}"
+        );
     }
 }
 
-/// What holds an object may stand behind the damage: `show`, `find` and `path` said "unreachable" and "garbage" of it.
+/// What holds an object may stand behind the damage: `show`, `find` and `path` said "unreachable"
+/// and "garbage" of it.
 #[test]
 fn of_an_object_of_a_dump_cut_before_its_roots_it_is_not_known_whether_it_is_reachable() {
     // Before all roots, and among them.
-    for (tenths, roots) in [(3, "no roots were read"), (6, "not all roots and references were read")] {
-        let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    for (tenths, roots) in
+        [(3, "no roots were read"), (6, "not all roots and references were read")]
+    {
+        let whole =
+            zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap())
+                .unwrap();
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&whole[..whole.len() * tenths / 10]).unwrap();
         // What retains nothing comes last.
-        let found = json(dumptool().args(["find", "-n", "0", "--format", "json"]).arg(file.path()), 3);
+        let found =
+            json(dumptool().args(["find", "-n", "0", "--format", "json"]).arg(file.path()), 3);
         let last = found["objects"].as_array().unwrap().last().unwrap();
         let object = last["id"].as_str().unwrap().to_owned();
         assert_eq!(last["retained_bytes"], 0);
@@ -435,33 +598,57 @@ fn of_an_object_of_a_dump_cut_before_its_roots_it_is_not_known_whether_it_is_rea
                 run.arg(command).arg(file.path()).arg(&object);
                 run
             };
-            assert_eq!(json(run().args(["--format", "json"]), 3)["reachable"], serde_json::Value::Null, "{command}");
+            assert_eq!(
+                json(run().args(["--format", "json"]), 3)["reachable"],
+                serde_json::Value::Null,
+                "{command}"
+            );
             let text = stdout(&mut run(), 3);
-            assert!(text.contains(roots) && !text.contains("garbage") && !text.contains("unreachable"), "{text}");
+            assert!(
+                text.contains(roots) && !text.contains("garbage") && !text.contains("unreachable"),
+                "{text}"
+            );
         }
         let text = stdout(dumptool().args(["find", "-n", "0"]).arg(file.path()), 3);
         assert!(!text.contains("unreachable"), "{text}");
         assert_eq!(text.contains("unknown"), tenths == 6);
         // In a sound dump it is known.
         let whole = fixture("go/tiny_go127.heapdump.zst");
-        let found = json(dumptool().args(["find", "-n", "1", "--unreachable", "--format", "json"]).arg(&whole), 0);
+        let found = json(
+            dumptool().args(["find", "-n", "1", "--unreachable", "--format", "json"]).arg(&whole),
+            0,
+        );
         let garbage = found["objects"][0]["id"].as_str().unwrap();
-        assert_eq!(json(dumptool().arg("show").arg(&whole).args([garbage, "--format", "json"]), 0)["reachable"], false);
+        assert_eq!(
+            json(dumptool().arg("show").arg(&whole).args([garbage, "--format", "json"]), 0)["reachable"],
+            false
+        );
     }
 }
 
 /// It was a usage error, and nothing said what was damaged.
 #[test]
 fn a_rule_about_retained_bytes_of_a_file_that_is_cut_before_its_roots_is_damage() {
-    let whole = zstd::decode_all(std::fs::File::open(fixture("hprof/small_java17.hprof.zst")).unwrap()).unwrap();
+    let whole =
+        zstd::decode_all(std::fs::File::open(fixture("hprof/small_java17.hprof.zst")).unwrap())
+            .unwrap();
     let mut cut = tempfile::NamedTempFile::new().unwrap();
     cut.write_all(&whole[..200_000]).unwrap();
     let mut check = dumptool();
-    let assert = check.args(["check", "--max", "java.*.retained=1GiB"]).arg(cut.path()).assert().code(3);
+    let assert =
+        check.args(["check", "--max", "java.*.retained=1GiB"]).arg(cut.path()).assert().code(3);
     let err = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
     assert!(err.contains("the input ends inside the body of a record at offset 0x30d40"), "{err}");
-    let document = json(dumptool().args(["check", "--max", "java.*.retained=1GiB", "--format", "json"]).arg(cut.path()), 3);
-    assert_eq!((&document["findings"][0]["ok"], &document["findings"][0]["limit"]), (&false.into(), &(1_u64 << 30).into()));
+    let document = json(
+        dumptool()
+            .args(["check", "--max", "java.*.retained=1GiB", "--format", "json"])
+            .arg(cut.path()),
+        3,
+    );
+    assert_eq!(
+        (&document["findings"][0]["ok"], &document["findings"][0]["limit"]),
+        (&false.into(), &(1_u64 << 30).into())
+    );
 }
 
 /// Types that hold each other were added up.
@@ -470,12 +657,23 @@ fn no_rule_measures_more_than_the_live_heap() {
     let java = fixture("hprof/small_java17.hprof.zst");
     let live = json(dumptool().args(["top", "--format", "json"]).arg(&java), 0)["total"].clone();
     let live = live["shallow_bytes"].as_u64().unwrap() + live["external_bytes"].as_u64().unwrap();
-    let check = |rule: &str| json(dumptool().args(["check", "--format", "json", "--max", rule]).arg(&java), 1);
+    let check = |rule: &str| {
+        json(dumptool().args(["check", "--format", "json", "--max", rule]).arg(&java), 1)
+    };
     let whole = check("*.retained=1")["findings"][0].clone();
     assert_eq!((&whole["actual"], &whole["kind"]), (&live.into(), &"max".into()));
     let part = check("java.util.*.retained=1")["findings"][0].clone();
-    assert!(part["actual"].as_u64().unwrap() < live && part["actual"].as_u64().unwrap() > live / 5, "{part}");
-    assert!(part["message"].as_str().unwrap().contains("(21 types: java.util.concurrent.ConcurrentHashMap "), "{part}");
+    assert!(
+        part["actual"].as_u64().unwrap() < live && part["actual"].as_u64().unwrap() > live / 5,
+        "{part}"
+    );
+    assert!(
+        part["message"]
+            .as_str()
+            .unwrap()
+            .contains("(21 types: java.util.concurrent.ConcurrentHashMap "),
+        "{part}"
+    );
 }
 
 #[test]
@@ -483,12 +681,29 @@ fn check_takes_several_files() {
     let files = [fixture("go/go14.heapdump"), fixture("no such file"), fixture(MOJO)];
     let mut check = dumptool();
     let documents = json(check.args(["check", "--format", "json"]).args(&files), 3);
-    let of =
-        |index: usize| (documents[index]["format"].as_str().unwrap(), documents[index]["findings"][0]["kind"].as_str().unwrap());
-    assert_eq!((documents.as_array().unwrap().len(), of(0), of(1)), (2, ("go", "invariant"), ("mojo", "invariant")));
+    let of = |index: usize| {
+        (
+            documents[index]["format"].as_str().unwrap(),
+            documents[index]["findings"][0]["kind"].as_str().unwrap(),
+        )
+    };
+    assert_eq!(
+        (documents.as_array().unwrap().len(), of(0), of(1)),
+        (2, ("go", "invariant"), ("mojo", "invariant"))
+    );
     let mut check = dumptool();
-    let text = stdout(check.args(["check", "--none", "main.Node"]).arg(&files[0]).arg(fixture("go/go13.heapdump")), 1);
-    assert_eq!(text.lines().filter(|line| line.ends_with(": 1 of 1 rules failed")).count(), 2, "{text}");
+    let text = stdout(
+        check
+            .args(["check", "--none", "main.Node"])
+            .arg(&files[0])
+            .arg(fixture("go/go13.heapdump")),
+        1,
+    );
+    assert_eq!(
+        text.lines().filter(|line| line.ends_with(": 1 of 1 rules failed")).count(),
+        2,
+        "{text}"
+    );
 }
 
 /// The rules were kept "ok" by what could be read of the older file.
@@ -496,25 +711,37 @@ fn check_takes_several_files() {
 fn a_damaged_older_file_of_check_is_named_and_nothing_is_ok() {
     let cut = |name: &str| {
         let whole = std::fs::read(fixture(name)).unwrap();
-        let whole = if name.ends_with(".zst") { zstd::decode_all(&whole[..]).unwrap() } else { whole };
+        let whole =
+            if name.ends_with(".zst") { zstd::decode_all(&whole[..]).unwrap() } else { whole };
         let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(&whole[..whole.len() - 1]).unwrap();
         file
     };
-    for (name, rule) in
-        [("go/tiny_go127.heapdump.zst", "total.count=500%"), ("mojo/tiny-3.4.1-wall-gen.mojo", "total.samples=500%")]
-    {
+    for (name, rule) in [
+        ("go/tiny_go127.heapdump.zst", "total.count=500%"),
+        ("mojo/tiny-3.4.1-wall-gen.mojo", "total.samples=500%"),
+    ] {
         let old = cut(name);
         let check = || {
             let mut check = dumptool();
-            check.args(["check", "--max-growth", rule]).arg(fixture(name)).arg("--against").arg(old.path());
+            check
+                .args(["check", "--max-growth", rule])
+                .arg(fixture(name))
+                .arg("--against")
+                .arg(old.path());
             check
         };
         let path = old.path().to_str().unwrap();
-        assert_eq!(stdout(&mut check(), 3), format!("damaged: 1 rule checked up to the damage of {path}, all passed\n"));
+        assert_eq!(
+            stdout(&mut check(), 3),
+            format!("damaged: 1 rule checked up to the damage of {path}, all passed\n")
+        );
         let document = json(check().args(["--format", "json"]), 3);
         assert_eq!((&document["ok"], &document["damage"]["file"]), (&false.into(), &path.into()));
-        assert!(stdout(check().args(["--format", "github"]), 3).contains(&format!("::{path}: ")), "{name}");
+        assert!(
+            stdout(check().args(["--format", "github"]), 3).contains(&format!("::{path}: ")),
+            "{name}"
+        );
         assert_eq!(
             stdout(check().arg("--lenient"), 0),
             format!("damaged: 1 rule checked up to the damage of {path}, all passed\n")
@@ -527,10 +754,16 @@ fn a_damaged_older_file_of_check_is_named_and_nothing_is_ok() {
 fn a_refused_profile_leaves_no_gzip_stream_on_standard_output() {
     let convert = |more: &[&str]| {
         let mut convert = dumptool();
-        convert.args(["convert", "--to", "pprof"]).args(more).arg(fixture("mojo/tiny-3.4.1-wall-gen.mojo")).arg("-");
+        convert
+            .args(["convert", "--to", "pprof"])
+            .args(more)
+            .arg(fixture("mojo/tiny-3.4.1-wall-gen.mojo"))
+            .arg("-");
         convert
     };
-    assert!(convert(&["--thread", "no such thread"]).assert().code(2).get_output().stdout.is_empty());
+    assert!(
+        convert(&["--thread", "no such thread"]).assert().code(2).get_output().stdout.is_empty()
+    );
     let written = convert(&[]).assert().code(0).get_output().stdout.clone();
     assert!(written.starts_with(&[0x1f, 0x8b]));
 }
@@ -539,14 +772,17 @@ fn a_refused_profile_leaves_no_gzip_stream_on_standard_output() {
 #[test]
 fn damage_that_is_let_pass_is_a_warning_without_a_hint() {
     let told = |more: &[&str], status| {
-        let assert = dumptool().args(["top", "-q"]).args(more).arg(fixture(CUT)).assert().code(status);
+        let assert =
+            dumptool().args(["top", "-q"]).args(more).arg(fixture(CUT)).assert().code(status);
         String::from_utf8(assert.get_output().stderr.clone()).unwrap()
     };
     let strict = told(&[], 3);
     assert!(strict.starts_with("error: "), "{strict}");
     let lenient = told(&["--lenient"], 0);
     assert!(lenient.starts_with("warning: ") && !lenient.contains("--lenient"), "{lenient}");
-    let whole = zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let whole =
+        zstd::decode_all(std::fs::File::open(fixture("go/tiny_go127.heapdump.zst")).unwrap())
+            .unwrap();
     let mut file = tempfile::NamedTempFile::new().unwrap();
     file.write_all(&whole[..whole.len() / 2]).unwrap();
     let assert = dumptool().arg("info").arg(file.path()).assert().code(3);
@@ -557,13 +793,20 @@ fn damage_that_is_let_pass_is_a_warning_without_a_hint() {
     assert!(lenient.starts_with("warning: ") && !lenient.contains("hint"), "{lenient}");
 }
 
-/// The keys of a document, null where they mean nothing: a program that reads one form of a command reads all of them.
+/// The keys of a document, null where they mean nothing: a program that reads one form of a command
+/// reads all of them.
 #[test]
 fn all_forms_of_a_command_have_its_keys() {
     let keys = |of: &Value| of.as_object().unwrap().keys().cloned().collect::<Vec<_>>();
     let heap = fixture("mvmheap/tiny-nqp.mvmheap");
     let document = |arguments: &[&str], files: &[&str]| {
-        json(dumptool().args(arguments).args(["--format", "json", "-n", "1"]).args(files.iter().map(|name| fixture(name))), 0)
+        json(
+            dumptool()
+                .args(arguments)
+                .args(["--format", "json", "-n", "1"])
+                .args(files.iter().map(|name| fixture(name))),
+            0,
+        )
     };
     let has_all = |form: &Value, plain: &Value, what: &str| {
         for key in keys(plain) {
@@ -578,10 +821,14 @@ fn all_forms_of_a_command_have_its_keys() {
         has_all(form, &plain, "top");
         has_all(&form["omitted"], &plain["omitted"], "top, omitted");
     }
-    assert_eq!((&suspects["total"], &suspects["unreachable"]), (&plain["total"], &plain["unreachable"]));
+    assert_eq!(
+        (&suspects["total"], &suspects["unreachable"]),
+        (&plain["total"], &plain["unreachable"])
+    );
     has_all(&growth["rows"][0], &plain["rows"][0], "top, rows");
     assert_eq!(growth["total"], plain["total"]);
-    let merged = json(dumptool().args(["path", "--type", "SpeshLog", "--format", "json"]).arg(&heap), 0);
+    let merged =
+        json(dumptool().args(["path", "--type", "SpeshLog", "--format", "json"]).arg(&heap), 0);
     assert_eq!(merged["paths"][0]["steps"][0].get("object"), Some(&Value::Null));
     let two = ["dart/synth_random_3k.dartheap.zst", "dart/tiny_derived_3.0.5.dartheap.zst"];
     let (plain, identity) = (document(&["diff"], &two), document(&["diff", "--objects"], &two));
@@ -590,18 +837,26 @@ fn all_forms_of_a_command_have_its_keys() {
     assert_eq!(identity["old_total"]["count"], 3000);
 }
 
-/// Widths cannot be less than nothing, so that only what came into use is written, which nothing told.
+/// Widths cannot be less than nothing, so that only what came into use is written, which nothing
+/// told.
 #[test]
 fn memory_that_went_out_of_use_is_told_as_lost() {
     let folder = tempfile::tempdir().unwrap();
     let lost = |input: &str, output: &str, more: &[&str]| {
         let mut command = dumptool();
-        command.args(["convert", "--format", "json"]).args(more).arg(fixture(input)).arg(folder.path().join(output));
+        command
+            .args(["convert", "--format", "json"])
+            .args(more)
+            .arg(fixture(input))
+            .arg(folder.path().join(output));
         let lost = json(&mut command, 0)["lost"].clone();
         lost.as_array().unwrap().iter().find(|loss| loss["what"] == "sums of freed memory").cloned()
     };
     let file = "mojo/tiny-3.6.0-memory-mem.mojo";
-    let freed = json(dumptool().args(["top", "--metric", "memory-freed", "--format", "json"]).arg(fixture(file)), 0);
+    let freed = json(
+        dumptool().args(["top", "--metric", "memory-freed", "--format", "json"]).arg(fixture(file)),
+        0,
+    );
     for output in ["a.folded", "a.pb.gz", "a.speedscope.json", "a.csv"] {
         let loss = lost(file, output, &["--metric", "memory"]).unwrap();
         assert_eq!(loss["bytes"], freed["total"]["value"], "{output}");
@@ -614,9 +869,12 @@ fn memory_that_went_out_of_use_is_told_as_lost() {
 #[test]
 fn a_thread_can_be_named_by_its_label_and_processes_are_named_to_who_asks_for_one() {
     let file = fixture("mojo/tiny-3.5.0-full-thr.mojo");
-    let threads = json(dumptool().args(["top", "--by", "thread", "--format", "json"]).arg(&file), 0);
-    let (label, value) = (threads["rows"][1]["name"].as_str().unwrap(), &threads["rows"][1]["total"]);
-    let selected = json(dumptool().args(["top", "--format", "json", "--thread", label]).arg(&file), 0);
+    let threads =
+        json(dumptool().args(["top", "--by", "thread", "--format", "json"]).arg(&file), 0);
+    let (label, value) =
+        (threads["rows"][1]["name"].as_str().unwrap(), &threads["rows"][1]["total"]);
+    let selected =
+        json(dumptool().args(["top", "--format", "json", "--thread", label]).arg(&file), 0);
     assert_eq!(&selected["total"]["value"], value);
     let assert = dumptool().args(["top", "--pid", "1"]).arg(&file).assert().code(2);
     let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
@@ -646,7 +904,10 @@ fn an_absent_namespace_is_null_in_json_and_empty_in_csv() {
         assert!(text.contains(r#""namespace":null"#), "{arguments:?}: {text}");
     }
     let csv = stdout(dumptool().args(["top", "--format", "csv", heap]), 0);
-    assert!(csv.contains("\nmain.Node,main,3,") && csv.contains("\n16 B without pointers,,"), "{csv}");
+    assert!(
+        csv.contains("\nmain.Node,main,3,") && csv.contains("\n16 B without pointers,,"),
+        "{csv}"
+    );
 }
 
 /// As `top` calls it.
@@ -654,7 +915,13 @@ fn an_absent_namespace_is_null_in_json_and_empty_in_csv() {
 fn the_hottest_function_has_a_name_even_if_the_file_has_none() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut mojo = support::mojo::Mojo::new(3);
-    mojo.metadata("mode", "wall").stack(1, 0, "2").string(2, "gen.py").string(3, "").frame(4, 2, 3, 7).frame_ref(4).time(100);
+    mojo.metadata("mode", "wall")
+        .stack(1, 0, "2")
+        .string(2, "gen.py")
+        .string(3, "")
+        .frame(4, 2, 3, 7)
+        .frame_ref(4)
+        .time(100);
     file.write_all(&mojo.0).unwrap();
     let info = json(dumptool().args(["info", "--format", "json"]).arg(file.path()), 0);
     assert_eq!(info["profile"]["hottest"]["name"], "<unnamed>");
@@ -674,7 +941,10 @@ fn a_sample_that_damage_cut_is_told_as_lost_from_the_text() {
         .arg(fixture("mojo/synth/v3-trunc-varint.mojo"))
         .arg(folder.path().join("a.austin"));
     let report = json(&mut command, 3);
-    assert_eq!((&report["samples"], &report["lost"][0]["what"]), (&1.into(), &"samples cut off by the damage".into()));
+    assert_eq!(
+        (&report["samples"], &report["lost"][0]["what"]),
+        (&1.into(), &"samples cut off by the damage".into())
+    );
 }
 
 /// From version 4 on it counts rounds of sampling; the copy has version 3, where it counts samples.
@@ -684,10 +954,17 @@ fn saturation_of_another_meaning_is_left_out() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     let mut mojo = support::mojo::Mojo::new(4);
     mojo.metadata("mode", "wall").string(2, "a.py").string(3, "f").frame(4, 2, 3, 7);
-    mojo.stack(1, 0, "2").frame_ref(4).time(100).stack(1, 0, "3").frame_ref(4).time(100).metadata("saturation", "0/1");
+    mojo.stack(1, 0, "2")
+        .frame_ref(4)
+        .time(100)
+        .stack(1, 0, "3")
+        .frame_ref(4)
+        .time(100)
+        .metadata("saturation", "0/1");
     file.write_all(&mojo.0).unwrap();
     let copy = folder.path().join("copy.mojo");
-    let report = json(dumptool().args(["convert", "--format", "json"]).arg(file.path()).arg(&copy), 0);
+    let report =
+        json(dumptool().args(["convert", "--format", "json"]).arg(file.path()).arg(&copy), 0);
     assert_eq!(report["lost"][0]["what"], "metadata entries with sample counts");
     dumptool().arg("check").arg(&copy).assert().code(0);
 }
@@ -697,13 +974,27 @@ fn saturation_of_another_meaning_is_left_out() {
 fn objects_are_as_many_wherever_they_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let file = fixture("mvmheap/tiny-nqp.mvmheap");
-    let report = json(dumptool().args(["convert", "--format", "json"]).arg(&file).arg(folder.path().join("a.csv")), 0);
+    let report = json(
+        dumptool()
+            .args(["convert", "--format", "json"])
+            .arg(&file)
+            .arg(folder.path().join("a.csv")),
+        0,
+    );
     assert_eq!(report["written"], serde_json::json!({"rows": 3173, "root_rows": 11}));
     assert_eq!(report["objects"], 3162);
-    let assert = dumptool().arg("convert").arg(&file).arg(folder.path().join("b.csv")).assert().code(0);
+    let assert =
+        dumptool().arg("convert").arg(&file).arg(folder.path().join("b.csv")).assert().code(0);
     let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
-    assert!(text.contains("3 162 objects as 3 173 rows of objects, including 11 for roots"), "{text}");
-    for name in ["mvmheap/tiny-nqp.mvmheap", "dart/tiny_derived_3.0.5.dartheap.zst", "go/tiny_go127.heapdump.zst"] {
+    assert!(
+        text.contains("3 162 objects as 3 173 rows of objects, including 11 for roots"),
+        "{text}"
+    );
+    for name in [
+        "mvmheap/tiny-nqp.mvmheap",
+        "dart/tiny_derived_3.0.5.dartheap.zst",
+        "go/tiny_go127.heapdump.zst",
+    ] {
         let tree = json(dumptool().args(["tree", "--format", "json"]).arg(fixture(name)), 0);
         let top = json(dumptool().args(["top", "--format", "json"]).arg(fixture(name)), 0);
         assert_eq!(tree["nodes"][0]["count"], top["total"]["count"], "{name}");

@@ -1,4 +1,5 @@
-//! Collections as what they mean: those of a real JVM, of the shapes of other libraries, and damaged ones.
+//! Collections as what they mean: those of a real JVM, of the shapes of other libraries, and
+//! damaged ones.
 
 use dumptool::analysis::collections::{CollectionEntry, CollectionKind, Collections};
 use dumptool::input::load::LoadOptions;
@@ -19,7 +20,10 @@ fn text(heap: &Heap<'_>, value: FieldValue<'_>) -> String {
         FieldValue::Object(object) => match heap.value(object) {
             Value::Text { text, .. } => text.into_owned(),
             Value::Integer(number) => number.to_string(),
-            _ => ["n", "name"].iter().find_map(|name| heap.field(object, name)).map_or("?".to_owned(), |name| text(heap, name)),
+            _ => ["n", "name"]
+                .iter()
+                .find_map(|name| heap.field(object, name))
+                .map_or("?".to_owned(), |name| text(heap, name)),
         },
         FieldValue::Integer(number) => number.to_string(),
         FieldValue::Null => "null".to_owned(),
@@ -41,7 +45,9 @@ fn entries(collections: &Collections<'_, '_>, heap: &Heap<'_>, object: ObjectId)
 
 /// The class object of a class.
 fn class(heap: &Heap<'_>, name: &str) -> ObjectId {
-    heap.objects().find(|object| matches!(heap.value(*object), Value::Name(of) if of == name)).unwrap()
+    heap.objects()
+        .find(|object| matches!(heap.value(*object), Value::Name(of) if of == name))
+        .unwrap()
 }
 
 #[test]
@@ -61,8 +67,10 @@ fn the_collections_of_the_jdk_have_their_entries() {
     let sets = "hashSet linkedHashSet treeSet setOf keySet copyOnWriteArraySet skipListSet";
     let mut expected: Vec<(&str, CollectionKind, Vec<String>)> = Vec::new();
     expected.extend(maps.split_whitespace().map(|name| (name, CollectionKind::Map, pairs.clone())));
-    expected.extend(lists.split_whitespace().map(|name| (name, CollectionKind::List, numbers.clone())));
-    expected.extend(sets.split_whitespace().map(|name| (name, CollectionKind::Set, numbers.clone())));
+    expected
+        .extend(lists.split_whitespace().map(|name| (name, CollectionKind::List, numbers.clone())));
+    expected
+        .extend(sets.split_whitespace().map(|name| (name, CollectionKind::Set, numbers.clone())));
     expected.push(("properties", CollectionKind::Map, properties));
     expected.push(("enumMap", CollectionKind::Map, vec!["RED=1".to_owned(), "BLUE=3".to_owned()]));
     expected.push(("treeBin", CollectionKind::Map, trees(30)));
@@ -71,11 +79,17 @@ fn the_collections_of_the_jdk_have_their_entries() {
     expected.push(("listOfOne", CollectionKind::List, vec!["1000".to_owned()]));
     expected.push(("empty", CollectionKind::List, Vec::new()));
     // The keys have been collected, and the map has not been used since.
-    expected.push(("weakHashMap", CollectionKind::Map, numbers.iter().map(|number| format!("null={number}")).collect()));
+    expected.push((
+        "weakHashMap",
+        CollectionKind::Map,
+        numbers.iter().map(|number| format!("null={number}")).collect(),
+    ));
     for (name, kind, mut expected) in expected {
         let object = heap.field(class, name).and_then(FieldValue::object).unwrap();
         let mut found = entries(&collections, &heap, object);
-        let is_sorted = ["linked", "tree", "array", "List", "vector", "copy", "skip"].iter().any(|order| name.contains(order));
+        let is_sorted = ["linked", "tree", "array", "List", "vector", "copy", "skip"]
+            .iter()
+            .any(|order| name.contains(order));
         if !is_sorted || name.ends_with("Bin") {
             [&mut found, &mut expected].iter_mut().for_each(|all| all.sort());
         }
@@ -121,24 +135,38 @@ fn scala_lists_vectors_and_maps_have_their_entries() {
     let mut lab = Instances::default();
     let numbers: Vec<u64> = (0..8).map(|i| lab.number(i)).collect();
     let nil = lab.object("scala.collection.immutable.Nil$", &[]);
-    let list = numbers[..3]
-        .iter()
-        .rev()
-        .fold(nil, |next, head| lab.object("scala.collection.immutable.$colon$colon", &[("head", Id(*head)), ("next", Id(next))]));
-    let [first, middle, last] = [&numbers[..2], &numbers[2..4], &numbers[4..5]].map(|part| lab.array(part));
+    let list = numbers[..3].iter().rev().fold(nil, |next, head| {
+        lab.object(
+            "scala.collection.immutable.$colon$colon",
+            &[("head", Id(*head)), ("next", Id(next))],
+        )
+    });
+    let [first, middle, last] =
+        [&numbers[..2], &numbers[2..4], &numbers[4..5]].map(|part| lab.array(part));
     let data = lab.array(&[middle]);
-    let vector = [("prefix1", Id(first)), ("data2", Id(data)), ("suffix1", Id(last)), ("length0", Int(5))];
+    let vector =
+        [("prefix1", Id(first)), ("data2", Id(data)), ("suffix1", Id(last)), ("length0", Int(5))];
     let vector = lab.object("scala.collection.immutable.Vector2", &vector);
     // A node with one pair and one node below, which has two pairs.
     let node = "scala.collection.immutable.BitmapIndexedMapNode";
     let below = lab.array(&numbers[2..6]);
-    let below = lab.object(node, &[("dataMap", Int(3)), ("nodeMap", Int(0)), ("content", Id(below)), ("size", Int(2))]);
+    let below = lab.object(
+        node,
+        &[("dataMap", Int(3)), ("nodeMap", Int(0)), ("content", Id(below)), ("size", Int(2))],
+    );
     let content = lab.array(&[numbers[0], numbers[1], below]);
-    let root = lab.object(node, &[("dataMap", Int(1)), ("nodeMap", Int(2)), ("content", Id(content)), ("size", Int(3))]);
+    let root = lab.object(
+        node,
+        &[("dataMap", Int(1)), ("nodeMap", Int(2)), ("content", Id(content)), ("size", Int(3))],
+    );
     let map = lab.object("scala.collection.immutable.HashMap", &[("rootNode", Id(root))]);
     let entry = "scala.collection.mutable.HashMap$Node";
-    let second = lab.object(entry, &[("_key", Id(numbers[2])), ("_value", Id(numbers[3])), ("_next", Id(0))]);
-    let chain = lab.object(entry, &[("_key", Id(numbers[0])), ("_value", Id(numbers[1])), ("_next", Id(second))]);
+    let second = lab
+        .object(entry, &[("_key", Id(numbers[2])), ("_value", Id(numbers[3])), ("_next", Id(0))]);
+    let chain = lab.object(
+        entry,
+        &[("_key", Id(numbers[0])), ("_value", Id(numbers[1])), ("_next", Id(second))],
+    );
     let table = lab.array(&[0, chain, 0, 0]);
     let fields = [("scala$collection$mutable$HashMap$$table", Id(table)), ("contentSize", Int(2))];
     let mutable = lab.object("scala.collection.mutable.HashMap", &fields);
@@ -159,12 +187,16 @@ fn eclipse_and_kotlin_and_android_collections_have_their_entries() {
     let table = lab.array(&[0, 0, numbers[0], numbers[1], chained, chain, null, numbers[6]]);
     let map = lab.object(map, &[("table", Id(table)), ("occupied", Int(4))]);
     let set = "org.eclipse.collections.impl.set.mutable.UnifiedSet";
-    let bucket = [("zero", Id(numbers[1])), ("one", Id(numbers[2])), ("two", Id(0)), ("three", Id(0))];
+    let bucket =
+        [("zero", Id(numbers[1])), ("one", Id(numbers[2])), ("two", Id(0)), ("three", Id(0))];
     let bucket = lab.object(&format!("{set}$ChainedBucket"), &bucket);
     let table = lab.array(&[numbers[0], bucket, 0]);
     let set = lab.object(set, &[("table", Id(table)), ("occupied", Int(3))]);
     let items = lab.array(&[numbers[0], numbers[1], 0, 0]);
-    let list = lab.object("org.eclipse.collections.impl.list.mutable.FastList", &[("items", Id(items)), ("size", Int(2))]);
+    let list = lab.object(
+        "org.eclipse.collections.impl.list.mutable.FastList",
+        &[("items", Id(items)), ("size", Int(2))],
+    );
     let ring = lab.array(&[numbers[2], 0, numbers[0], numbers[1]]);
     let fields = [("head", Int(2)), ("elementData", Id(ring)), ("size", Int(3))];
     let deque = lab.object("kotlin.collections.ArrayDeque", &fields);
@@ -192,17 +224,25 @@ fn circles_and_wrong_pointers_end() {
     let map = lab.object("java.util.HashMap", &[("table", Id(table)), ("size", Int(i32::MAX))]);
     // A tree that is a circle, lists whose array is missing, is no array, and a wrapper of itself.
     let node = lab.next();
-    let fields = [("key", Id(number)), ("value", Id(number)), ("left", Id(node)), ("right", Id(node))];
+    let fields =
+        [("key", Id(number)), ("value", Id(number)), ("left", Id(node)), ("right", Id(node))];
     lab.object_at(node, "java.util.TreeMap$Entry", &fields);
     let tree = lab.object("java.util.TreeMap", &[("root", Id(node)), ("size", Int(-1))]);
     let lost = lab.object("java.util.ArrayList", &[("elementData", Id(0xdead)), ("size", Int(3))]);
-    let wrong = lab.object("java.util.Vector", &[("elementData", Id(number)), ("elementCount", Int(3))]);
+    let wrong =
+        lab.object("java.util.Vector", &[("elementData", Id(number)), ("elementCount", Int(3))]);
     let wrapper = lab.next();
     lab.object_at(wrapper, "java.util.HashSet", &[("map", Id(wrapper))]);
-    let deque = lab.object("java.util.ArrayDeque", &[("elements", Id(table)), ("head", Int(100)), ("tail", Int(-5))]);
+    let deque = lab.object(
+        "java.util.ArrayDeque",
+        &[("elements", Id(table)), ("head", Int(100)), ("tail", Int(-5))],
+    );
     let vector = lab.next();
     lab.array_at(vector, &[vector, vector]);
-    let nested = lab.object("scala.collection.immutable.Vector6", &[("data6", Id(vector)), ("length0", Int(2))]);
+    let nested = lab.object(
+        "scala.collection.immutable.Vector6",
+        &[("data6", Id(vector)), ("length0", Int(2))],
+    );
     let file = lab.finish();
     let heap = loaded(&file);
     let collections = Collections::of(&heap);
@@ -214,5 +254,8 @@ fn circles_and_wrong_pointers_end() {
     }
     let [tree, map] = [tree, map].map(|id| heap.find(&format!("{id:#x}")).unwrap());
     assert_eq!(collections.size(tree), None);
-    assert_eq!(collections.storage(map).map(|storage| (storage.capacity, storage.used, storage.spare)), Some((4, 4, 0)));
+    assert_eq!(
+        collections.storage(map).map(|storage| (storage.capacity, storage.used, storage.spare)),
+        Some((4, 4, 0))
+    );
 }

@@ -1,4 +1,5 @@
-//! Heaps of every format, written as hprof and read again: the same objects, names, sizes and references.
+//! Heaps of every format, written as hprof and read again: the same objects, names, sizes and
+//! references.
 
 mod support;
 
@@ -16,8 +17,10 @@ fn histogram(heap: &Heap<'_>) -> BTreeMap<String, (u64, u64)> {
     for object in heap.objects() {
         let kind = heap.type_of(object);
         let (namespace, name) = (heap.names().text(kind.namespace), heap.names().text(kind.name));
-        let name = if name.contains(namespace) { name.to_owned() } else { format!("{namespace}.{name}") };
-        let entry = histogram.entry(name.replace('/', ".").trim_end_matches("[]").to_owned()).or_default();
+        let name =
+            if name.contains(namespace) { name.to_owned() } else { format!("{namespace}.{name}") };
+        let entry =
+            histogram.entry(name.replace('/', ".").trim_end_matches("[]").to_owned()).or_default();
         entry.0 += 1;
         entry.1 += heap.shallow_bytes(object);
     }
@@ -25,20 +28,30 @@ fn histogram(heap: &Heap<'_>) -> BTreeMap<String, (u64, u64)> {
 }
 
 fn round_trip(format: Format, bytes: &[u8], what: &str) {
-    let heap = input::load(format, bytes, LoadOptions::default()).unwrap_or_else(|error| panic!("{what}: {error}")).heap;
+    let heap = input::load(format, bytes, LoadOptions::default())
+        .unwrap_or_else(|error| panic!("{what}: {error}"))
+        .heap;
     assert_eq!(heap.check(), Ok(()), "{what}");
     let mut out = Vec::new();
     let report = hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
     let mut again = Vec::new();
-    assert_eq!(hprof::write(&heap, &HprofOptions::default(), &mut again).unwrap().instances, report.instances);
+    assert_eq!(
+        hprof::write(&heap, &HprofOptions::default(), &mut again).unwrap().instances,
+        report.instances
+    );
     assert!(out == again, "{what}: two conversions differ");
 
     let findings = input::check(Format::Hprof, &out, input::ReadOptions::default()).unwrap();
-    assert!(findings.ok() && findings.damage.is_none(), "{what}: {:?}", findings.findings.iter().find(|finding| !finding.ok));
+    assert!(
+        findings.ok() && findings.damage.is_none(),
+        "{what}: {:?}",
+        findings.findings.iter().find(|finding| !finding.ok)
+    );
     let reread = input::load(Format::Hprof, &out, LoadOptions::default()).unwrap();
     assert!(reread.damage.is_none(), "{what}");
     let reread = reread.heap;
-    let instances: Vec<_> = reread.objects().filter(|&object| reread.type_of(object).kind != TypeKind::Class).collect();
+    let instances: Vec<_> =
+        reread.objects().filter(|&object| reread.type_of(object).kind != TypeKind::Class).collect();
     assert_eq!(instances.len() as u64, report.instances, "{what}: instances");
     let shallow: u64 = instances.iter().map(|object| reread.shallow_bytes(*object)).sum();
     assert_eq!(shallow, report.bytes, "{what}: bytes");
@@ -49,12 +62,18 @@ fn round_trip(format: Format, bytes: &[u8], what: &str) {
     for (name, (count, _)) in histogram(&heap) {
         match written.get(&name) {
             // Helpers, such as the bytes of texts, come on top of Java's own names only.
-            Some((shown, _)) if name.starts_with("java.") || name.contains("byte") => assert!(*shown >= count, "{what}: {name}"),
+            Some((shown, _)) if name.starts_with("java.") || name.contains("byte") => {
+                assert!(*shown >= count, "{what}: {name}")
+            }
             Some((shown, _)) => assert_eq!(*shown, count, "{what}: objects of {name}"),
             None => renamed += count,
         }
     }
-    assert!(renamed * 3 <= heap.len() as u64, "{what}: {renamed} of {} objects have lost their type's name", heap.len());
+    assert!(
+        renamed * 3 <= heap.len() as u64,
+        "{what}: {renamed} of {} objects have lost their type's name",
+        heap.len()
+    );
 }
 
 #[test]
@@ -95,8 +114,8 @@ fn what_objects_of_go_retain_comes_back_from_hprof() {
     assert_eq!(retained[..2], [33_088, 16_512]);
 }
 
-/// What MAT shows of MoarVM's heaps is within 1 % of what they have, and so is, or within 64 bytes, what the 50
-/// objects retain that retain most.
+/// What MAT shows of MoarVM's heaps is within 1 % of what they have, and so is, or within 64 bytes,
+/// what the 50 objects retain that retain most.
 fn sizes_of_moarvm_come_back(path: &std::path::Path) {
     let bytes = read(path);
     let heap = input::load(Format::Mvmheap, &bytes, LoadOptions::default()).unwrap().heap;
@@ -107,8 +126,11 @@ fn sizes_of_moarvm_come_back(path: &std::path::Path) {
         .sum::<u64>();
     let mut out = Vec::new();
     let report = hprof::write(&heap, &HprofOptions::default(), &mut out).unwrap();
-    let rounded =
-        report.lost.iter().find(|loss| loss.what == dumptool::output::loss::LossKind::RoundedInstance).and_then(|loss| loss.bytes);
+    let rounded = report
+        .lost
+        .iter()
+        .find(|loss| loss.what == dumptool::output::loss::LossKind::RoundedInstance)
+        .and_then(|loss| loss.bytes);
     let is_near = |shown: u64, bytes: u64| shown.abs_diff(bytes) * 100 <= bytes;
     for shown in [report.bytes, report.bytes + rounded.unwrap_or(0)] {
         assert!(is_near(shown, all), "{}: {shown} bytes of {all}", path.display());
@@ -119,11 +141,19 @@ fn sizes_of_moarvm_come_back(path: &std::path::Path) {
     let mut largest: Vec<_> = heap.objects().filter(|&object| !heap.is_made_up(object)).collect();
     largest.sort_by_key(|&object| std::cmp::Reverse(before.retained(object)));
     let retained = largest.iter().take(50).map(|&object| {
-        let again = reread.find(&format!("{:#x}", 8 * (u64::from(object.0) + 1))).expect("ids tell where objects are");
-        (heap.names().text(heap.type_of(object).name), before.retained(object), after.retained(again))
+        let again = reread
+            .find(&format!("{:#x}", 8 * (u64::from(object.0) + 1)))
+            .expect("ids tell where objects are");
+        (
+            heap.names().text(heap.type_of(object).name),
+            before.retained(object),
+            after.retained(again),
+        )
     });
     // Sizes become multiples of 8, which shows where little is retained.
-    let differs = |&(_, before, after): &(_, u64, u64)| !is_near(after, before) && after.abs_diff(before) > 64;
+    let differs = |&(_, before, after): &(_, u64, u64)| {
+        !is_near(after, before) && after.abs_diff(before) > 64
+    };
     let others: Vec<_> = retained.filter(differs).collect();
     assert!(others.len() <= 3, "{}: of the 50 largest dominators {others:?}", path.display());
 }
@@ -149,7 +179,8 @@ fn heaps_of_the_corpus_come_back_from_hprof() {
     }
 }
 
-/// Java's arrays of numbers are the same after a conversion: type, contents, size. Zeros may follow where sizes need them.
+/// Java's arrays of numbers are the same after a conversion: type, contents, size. Zeros may follow
+/// where sizes need them.
 #[test]
 fn arrays_of_java_stay_what_they_are() {
     let bytes = read(&fixture("hprof/small_java17.hprof.zst"));
@@ -160,19 +191,31 @@ fn arrays_of_java_stay_what_they_are() {
     let arrays = |heap: &Heap<'_>| -> Vec<_> {
         let objects = heap.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Bytes);
         let described = objects.map(|object| {
-            let Value::Bytes(contents) = heap.value(object) else { panic!("an array without contents") };
-            (heap.names().text(heap.type_of(object).name).to_owned(), heap.shallow_bytes(object), contents.to_vec())
+            let Value::Bytes(contents) = heap.value(object) else {
+                panic!("an array without contents")
+            };
+            (
+                heap.names().text(heap.type_of(object).name).to_owned(),
+                heap.shallow_bytes(object),
+                contents.to_vec(),
+            )
         });
         described.collect()
     };
     let (before, after) = (arrays(&heap), arrays(&reread));
     assert!(before.len() > 1000 && after.len() >= before.len());
     let kinds: std::collections::BTreeSet<_> = before.iter().map(|(name, ..)| &**name).collect();
-    assert!(kinds.contains("byte[]") && kinds.contains("int[]") && kinds.contains("char[]"), "{kinds:?}");
+    assert!(
+        kinds.contains("byte[]") && kinds.contains("int[]") && kinds.contains("char[]"),
+        "{kinds:?}"
+    );
     // Ids are in the order of the heap, and what was made up comes last in it.
     for ((name, size, contents), (new_name, new_size, new_contents)) in before.iter().zip(&after) {
         assert_eq!((name, size), (new_name, new_size));
         let (kept, added) = new_contents.split_at(contents.len());
-        assert!(kept == contents && added.len() < 16 && added.iter().all(|byte| *byte == 0), "{name}");
+        assert!(
+            kept == contents && added.len() < 16 && added.iter().all(|byte| *byte == 0),
+            "{name}"
+        );
     }
 }

@@ -1,6 +1,11 @@
-//! Damaged fixtures of every format, and what fuzzing once found, through the same checks as the fuzz targets.
+//! Damaged fixtures of every format, and what fuzzing once found, through the same checks as the
+//! fuzz targets.
 
-#[allow(unreachable_pub, clippy::duplicate_mod, reason = "it is a crate of its own for the fuzz targets")]
+#[allow(
+    unreachable_pub,
+    clippy::duplicate_mod,
+    reason = "it is a crate of its own for the fuzz targets"
+)]
 #[path = "../fuzz/src/lib.rs"]
 mod fuzz;
 mod support;
@@ -51,8 +56,8 @@ fn damage(format: Format, bytes: &[u8], times: usize) {
 #[test]
 fn cut_and_flipped_fixtures_give_errors_and_what_could_be_read() {
     for (path, format, bytes) in dumps() {
-        // The larger a dump, the fewer ways of damaging it: the sweep is a part of every test run. The readers' own tests cut and
-        // flip more of each.
+        // The larger a dump, the fewer ways of damaging it: the sweep is a part of every test run.
+        // The readers' own tests cut and flip more of each.
         let times = (SWEPT / bytes.len().max(1)).clamp(1, 8);
         damage(format, &bytes, times);
         eprintln!("{}: {times} cuts and flips", path.display());
@@ -88,7 +93,10 @@ fn what_fuzzing_found_stays_fixed() {
             }
             (_, parts) => parts.unwrap_or_else(|| panic!("no target {target}")),
         };
-        let format = dumptool::input::FORMATS.into_iter().find(|known| known.name() == format).expect("a target of a format");
+        let format = dumptool::input::FORMATS
+            .into_iter()
+            .find(|known| known.name() == format)
+            .expect("a target of a format");
         match verb {
             "read" => fuzz::read(format, &bytes),
             "load" => fuzz::load(format, &bytes),
@@ -106,9 +114,14 @@ const LARGEST_SEED: usize = 1 << 16;
 #[test]
 #[ignore = "writes files: fuzz/run takes its seeds from here"]
 fn write_seeds() {
-    let seeds = PathBuf::from(std::env::var_os("DUMPTOOL_SEEDS").expect("DUMPTOOL_SEEDS names a folder"));
-    let small = support::small::dumps().into_iter().map(|(name, format, bytes)| (PathBuf::from(name), format, bytes));
-    for (path, format, bytes) in dumps().chain(small).filter(|(.., bytes)| bytes.len() <= LARGEST_SEED) {
+    let seeds =
+        PathBuf::from(std::env::var_os("DUMPTOOL_SEEDS").expect("DUMPTOOL_SEEDS names a folder"));
+    let small = support::small::dumps()
+        .into_iter()
+        .map(|(name, format, bytes)| (PathBuf::from(name), format, bytes));
+    for (path, format, bytes) in
+        dumps().chain(small).filter(|(.., bytes)| bytes.len() <= LARGEST_SEED)
+    {
         let folder = seeds.join(format.name());
         std::fs::create_dir_all(&folder).unwrap();
         std::fs::write(folder.join(path.file_name().unwrap()), bytes).unwrap();

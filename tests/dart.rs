@@ -28,7 +28,12 @@ fn details(bytes: &[u8]) -> Value {
 fn broken_rules(bytes: &[u8]) -> Vec<String> {
     let findings = dart::check(bytes, ReadOptions::default()).unwrap();
     assert!(findings.damage.is_none(), "{:?}", findings.damage);
-    findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
+    findings
+        .findings
+        .into_iter()
+        .filter(|finding| !finding.ok)
+        .map(|finding| finding.rule)
+        .collect()
 }
 
 /// A heap of seven objects with every part that a snapshot can have.
@@ -54,7 +59,8 @@ fn small() -> Snapshot {
 
 #[test]
 fn every_kind_of_data_is_decoded() {
-    let utf16: Vec<u8> = [0x2192u16, 0xd83d, 0xde00].iter().flat_map(|unit| unit.to_le_bytes()).collect();
+    let utf16: Vec<u8> =
+        [0x2192u16, 0xd83d, 0xde00].iter().flat_map(|unit| unit.to_le_bytes()).collect();
     let dump = Snapshot::modern()
         .class("_Mint", CORE, &[])
         .class("_Smi", CORE, &[])
@@ -74,7 +80,9 @@ fn every_kind_of_data_is_decoded() {
     let objects: Vec<Value> = records
         .into_iter()
         .filter(|record| record["record"] == "object")
-        .map(|object| json!([object["kind"], object["value"], object["length"], object["truncated_length"]]))
+        .map(|object| {
+            json!([object["kind"], object["value"], object["length"], object["truncated_length"]])
+        })
         .collect();
     let expected = json!([
         ["none", null, null, null],
@@ -128,14 +136,19 @@ fn records_say_every_field_and_stand_at_their_offsets() {
             "name": "finalize",
         })
     );
-    let offsets: Vec<u64> = records.iter().map(|record| record["offset"].as_u64().unwrap()).collect();
+    let offsets: Vec<u64> =
+        records.iter().map(|record| record["offset"].as_u64().unwrap()).collect();
     assert!(offsets.is_sorted_by(|a, b| a < b));
 }
 
 #[test]
 fn long_lists_are_left_out_unless_wanted() {
     let (records, _) = cat(&small().bytes(), false);
-    assert!(records.iter().all(|record| record.get("references").is_none() && record.get("fields").is_none()));
+    assert!(
+        records
+            .iter()
+            .all(|record| record.get("references").is_none() && record.get("fields").is_none())
+    );
     assert_eq!(records[13]["reference_count"], 4);
 }
 
@@ -143,16 +156,25 @@ fn long_lists_are_left_out_unless_wanted() {
 fn lone_surrogates_are_shown_with_their_bytes() {
     let dump = Snapshot::modern().object(1, 0, [6, 2, 2, b'a', 0, 0x00, 0xd8], &[]);
     let object = cat(&dump.bytes(), false).0.pop().unwrap();
-    assert_eq!((&object["value"], &object["utf16"]), (&json!("a\u{fffd}"), &json!([b'a', 0, 0, 0xd8])));
+    assert_eq!(
+        (&object["value"], &object["utf16"]),
+        (&json!("a\u{fffd}"), &json!([b'a', 0, 0, 0xd8]))
+    );
 }
 
 #[test]
 fn negative_smis_of_32_bits_are_told_by_the_alignment() {
     let smi = |size| {
         let smi = [vec![3], uleb(0xffff_ffff)].concat();
-        let dump =
-            Snapshot::modern().class("_Smi", CORE, &[]).object(1, 0, [0], &[]).object(2, size, [0], &[]).object(4, 0, smi, &[]);
-        (details(&dump.bytes())["word_size"].clone(), cat(&dump.bytes(), false).0.pop().unwrap()["value"].clone())
+        let dump = Snapshot::modern()
+            .class("_Smi", CORE, &[])
+            .object(1, 0, [0], &[])
+            .object(2, size, [0], &[])
+            .object(4, 0, smi, &[]);
+        (
+            details(&dump.bytes())["word_size"].clone(),
+            cat(&dump.bytes(), false).0.pop().unwrap()["value"].clone(),
+        )
     };
     assert_eq!(smi(24), (json!(4), json!(-1)));
     assert_eq!(smi(32), (Value::Null, json!(0xffff_ffffu32)));
@@ -178,19 +200,42 @@ fn a_visitor_can_stop() {
 fn info_counts_what_the_contract_says() {
     let info = info(&small().bytes());
     assert_eq!(info["records"], json!({"class": 7, "object": 7, "external_property": 2}));
-    assert_eq!((&info["format"], &info["format_version"], &info["complete"]), (&json!("dart"), &json!("1"), &json!(true)));
+    assert_eq!(
+        (&info["format"], &info["format_version"], &info["complete"]),
+        (&json!("dart"), &json!("1"), &json!(true))
+    );
     let heap = &info["heap"]["snapshots"][0];
     let counts: Vec<_> =
-        ["objects", "references", "roots", "types", "shallow_bytes", "external_bytes"].iter().map(|key| &heap[key]).collect();
+        ["objects", "references", "roots", "types", "shallow_bytes", "external_bytes"]
+            .iter()
+            .map(|key| &heap[key])
+            .collect();
     assert_eq!(counts, [7, 12, 3, 7, 96, 128]);
     let details = &heap["details"];
-    assert_eq!(details["header"], json!({"shallow_size": 1000, "capacity": 4096, "external_size": 64, "reference_count": 12}));
+    assert_eq!(
+        details["header"],
+        json!({"shallow_size": 1000, "capacity": 4096, "external_size": 64, "reference_count": 12})
+    );
     assert_eq!(details["zero_references"], 4);
     assert_eq!(details["by_tag"]["none"], 4);
-    assert_eq!((&details["identity_hashes"], &details["nonzero_identity_hashes"]), (&json!(true), &json!(2)));
-    assert_eq!((&details["class_holes"], &details["zero_size_objects"], &details["isolates"]), (&json!(1), &json!(3), &json!(1)));
-    assert_eq!(details["top_classes"][0], json!({"name": "Node", "library": "package:app/node.dart", "count": 2, "bytes": 48}));
-    let keys: Vec<_> = info["metadata"].as_array().unwrap().iter().map(|entry| entry["key"].as_str().unwrap()).collect();
+    assert_eq!(
+        (&details["identity_hashes"], &details["nonzero_identity_hashes"]),
+        (&json!(true), &json!(2))
+    );
+    assert_eq!(
+        (&details["class_holes"], &details["zero_size_objects"], &details["isolates"]),
+        (&json!(1), &json!(3), &json!(1))
+    );
+    assert_eq!(
+        details["top_classes"][0],
+        json!({"name": "Node", "library": "package:app/node.dart", "count": 2, "bytes": 48})
+    );
+    let keys: Vec<_> = info["metadata"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| entry["key"].as_str().unwrap())
+        .collect();
     assert_eq!(
         keys,
         [
@@ -209,18 +254,31 @@ fn info_counts_what_the_contract_says() {
 
 #[test]
 fn details_begin_with_the_keys_of_the_contract_in_order() {
-    let text = serde_json::to_string(&dart::info(&small().bytes(), ReadOptions::default()).unwrap()).unwrap();
-    let positions = ["\"header\"", "\"classes\"", "\"zero_references\"", "\"by_tag\"", "\"identity_hashes\"", "\"word_size\""]
-        .map(|key| text.find(key).unwrap());
+    let text =
+        serde_json::to_string(&dart::info(&small().bytes(), ReadOptions::default()).unwrap())
+            .unwrap();
+    let positions = [
+        "\"header\"",
+        "\"classes\"",
+        "\"zero_references\"",
+        "\"by_tag\"",
+        "\"identity_hashes\"",
+        "\"word_size\"",
+    ]
+    .map(|key| text.find(key).unwrap());
     assert!(positions.is_sorted());
     assert!(text.contains(r#""by_tag":{"none":4,"null":0,"bool":0,"int":0,"double":0,"latin1":1,"utf16":0,"length":1,"name":1}"#));
 }
 
 #[test]
 fn old_files_have_a_root_without_class_and_no_hash_codes() {
-    let dump = Snapshot::empty().class("Node", "", &[]).object(0, 0, [0], &[2, 0]).object(1, 24, [0], &[]);
+    let dump =
+        Snapshot::empty().class("Node", "", &[]).object(0, 0, [0], &[2, 0]).object(1, 24, [0], &[]);
     let details = details(&dump.bytes());
-    assert_eq!((&details["identity_hashes"], &details["vm_generation"]), (&json!(false), &json!("2.12 or before")));
+    assert_eq!(
+        (&details["identity_hashes"], &details["vm_generation"]),
+        (&json!(false), &json!("2.12 or before"))
+    );
     assert_eq!(info(&dump.bytes())["heap"]["snapshots"][0]["roots"], 2);
     assert_eq!(info(&dump.bytes())["warnings"], json!([]));
     assert!(broken_rules(&dump.bytes()).is_empty());
@@ -243,11 +301,15 @@ fn all_isolates_of_the_group_are_counted() {
 
 #[test]
 fn exports_of_devtools_are_recognized_by_their_padding() {
-    let dump = small().class("_Mint", CORE, &[]).object(8, 16, [3, 0x40], &[]).hashes(&[0; 8]).padded();
+    let dump =
+        small().class("_Mint", CORE, &[]).object(8, 16, [3, 0x40], &[]).hashes(&[0; 8]).padded();
     let bytes = dump.bytes();
     assert_eq!(bytes.len(), 1_048_055);
     let details = details(&bytes);
-    assert_eq!((&details["devtools_export"], &details["identity_hashes"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&details["devtools_export"], &details["identity_hashes"]),
+        (&json!(true), &json!(true))
+    );
     assert!(details["trailing_zero_bytes"].as_u64().unwrap() > 1_000_000);
     let mint = cat(&bytes, false).0.into_iter().find(|record| record["class"] == "_Mint").unwrap();
     assert_eq!(mint["value"], 64, "DevTools exports ints as unsigned");
@@ -256,7 +318,12 @@ fn exports_of_devtools_are_recognized_by_their_padding() {
 
 #[test]
 fn exports_of_devtools_without_padding_are_recognized_by_named_strings() {
-    let dump = Snapshot::modern().class("_TwoByteString", CORE, &[]).object(4, 16, [vec![8], string("text...")].concat(), &[]);
+    let dump = Snapshot::modern().class("_TwoByteString", CORE, &[]).object(
+        4,
+        16,
+        [vec![8], string("text...")].concat(),
+        &[],
+    );
     assert_eq!(details(&dump.bytes())["devtools_export"], true);
     assert_eq!(details(&small().bytes())["devtools_export"], false);
 }
@@ -264,8 +331,14 @@ fn exports_of_devtools_without_padding_are_recognized_by_named_strings() {
 #[test]
 fn zeros_behind_the_end_are_accepted_and_told() {
     let bytes = small().tail(&[0; 9]).bytes();
-    assert_eq!((&info(&bytes)["complete"], &details(&bytes)["trailing_zero_bytes"]), (&json!(true), &json!(9)));
-    assert_eq!(info(&bytes)["warnings"], json!(["Zeros stand behind the end of the snapshot and were ignored; bytes: 9."]));
+    assert_eq!(
+        (&info(&bytes)["complete"], &details(&bytes)["trailing_zero_bytes"]),
+        (&json!(true), &json!(9))
+    );
+    assert_eq!(
+        info(&bytes)["warnings"],
+        json!(["Zeros stand behind the end of the snapshot and were ignored; bytes: 9."])
+    );
 }
 
 #[test]
@@ -284,8 +357,12 @@ fn progress_goes_up_to_the_hash_codes() {
 #[test]
 fn a_sound_snapshot_breaks_no_rule() {
     assert!(broken_rules(&small().bytes()).is_empty());
-    // The header's sizes differ from the sums in real files, and its reference count is an upper bound.
-    assert!(broken_rules(&Snapshot { shallow_size: 7, reference_count: Some(99), ..small() }.bytes()).is_empty());
+    // The header's sizes differ from the sums in real files, and its reference count is an upper
+    // bound.
+    assert!(
+        broken_rules(&Snapshot { shallow_size: 7, reference_count: Some(99), ..small() }.bytes())
+            .is_empty()
+    );
 }
 
 #[test]
@@ -321,7 +398,11 @@ fn each_rule_is_broken_by_what_it_is_about() {
 /// The kind, offset and message of the damage that `info` reports.
 fn damage(bytes: &[u8]) -> (Value, Value, String) {
     let damage = info(bytes)["damage"].clone();
-    (damage["kind"].clone(), damage["offset"].clone(), damage["message"].as_str().unwrap_or_default().to_string())
+    (
+        damage["kind"].clone(),
+        damage["offset"].clone(),
+        damage["message"].as_str().unwrap_or_default().to_string(),
+    )
 }
 
 #[test]
@@ -332,7 +413,10 @@ fn an_unknown_tag_ends_the_reading_at_its_object() {
     assert_eq!(bytes[offset.as_u64().unwrap() as usize], 9);
     assert_eq!(message, "unknown data tag 9, in object 8 of 8; expected a tag of 0 to 8");
     let heap = &info(&bytes)["heap"]["snapshots"][0];
-    assert_eq!((&heap["complete"], &heap["objects"], &heap["types"]), (&json!(false), &json!(7), &json!(7)));
+    assert_eq!(
+        (&heap["complete"], &heap["objects"], &heap["types"]),
+        (&json!(false), &json!(7), &json!(7))
+    );
     assert_eq!(heap["details"]["identity_hashes"], Value::Null);
 }
 
@@ -353,7 +437,11 @@ fn every_cut_is_reported_at_the_end_of_the_input() {
         let bytes = &bytes[..cut];
         if cut < header {
             let error = dart::info(bytes, ReadOptions::default()).unwrap_err();
-            assert_eq!((error.kind(), error.offset()), (ErrorKind::Truncated, Some(cut as u64)), "cut at {cut}");
+            assert_eq!(
+                (error.kind(), error.offset()),
+                (ErrorKind::Truncated, Some(cut as u64)),
+                "cut at {cut}"
+            );
             continue;
         }
         let findings = dart::check(bytes, ReadOptions::default()).unwrap();
@@ -376,7 +464,8 @@ fn cuts_and_flips_of_a_real_snapshot_never_panic() {
     let whole = source.bytes();
     let mut random = 0x9e37_79b9_7f4a_7c15u64;
     let mut next = move |below: usize| {
-        random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        random =
+            random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (random >> 33) as usize % below
     };
     for round in 0..600 {
@@ -388,7 +477,11 @@ fn cuts_and_flips_of_a_real_snapshot_never_panic() {
         }
         let Ok(summary) = dart::info(&bytes, ReadOptions::default()) else { continue };
         if let Some(damage) = &summary.damage {
-            assert!(damage.error.offset().is_some_and(|offset| offset <= bytes.len() as u64), "{:?}", damage.error);
+            assert!(
+                damage.error.offset().is_some_and(|offset| offset <= bytes.len() as u64),
+                "{:?}",
+                damage.error
+            );
         }
         let findings = dart::check(&bytes, ReadOptions::default()).unwrap();
         assert_eq!(findings.damage.is_some(), summary.damage.is_some());
@@ -410,8 +503,13 @@ fn counts_that_the_input_cannot_hold_are_errors_and_take_no_memory() {
         Snapshot { class_count: Some(u64::MAX), ..small() },
         Snapshot { object_count: Some(u64::MAX), ..small() },
         Snapshot { object_count: huge, ..Snapshot::modern() },
-        small().hashes(&[]).object(5, 24, [0], &[]).raw_object([uleb(5), uleb(24), vec![0], uleb(1 << 60)].concat()),
-        small().raw_class([uleb(0), string(""), string(""), string(""), string(""), uleb(u64::MAX)].concat()),
+        small()
+            .hashes(&[])
+            .object(5, 24, [0], &[])
+            .raw_object([uleb(5), uleb(24), vec![0], uleb(1 << 60)].concat()),
+        small().raw_class(
+            [uleb(0), string(""), string(""), string(""), string(""), uleb(u64::MAX)].concat(),
+        ),
         small().raw_class([uleb(0), uleb(1 << 60)].concat()),
     ] {
         let (kind, offset, _) = damage(&dump.bytes());
@@ -424,11 +522,20 @@ fn counts_that_the_input_cannot_hold_are_errors_and_take_no_memory() {
 #[test]
 fn sums_of_huge_sizes_do_not_overflow() {
     let dump = Snapshot { shallow_size: u64::MAX, capacity: u64::MAX, ..small().hashes(&[]) };
-    let dump = dump.object(5, u64::MAX, [0], &[u64::MAX]).object(5, u64::MAX - 7, [7, 0], &[]).property(1, u64::MAX, "");
+    let dump = dump
+        .object(5, u64::MAX, [0], &[u64::MAX])
+        .object(5, u64::MAX - 7, [7, 0], &[])
+        .property(1, u64::MAX, "");
     let dump = dump.object(u64::MAX, 0, [vec![7], uleb(u64::MAX)].concat(), &[]);
     let heap = info(&dump.bytes())["heap"]["snapshots"][0].clone();
-    assert_eq!((&heap["shallow_bytes"], &heap["external_bytes"]), (&json!(u64::MAX), &json!(u64::MAX)));
-    assert_eq!(info(&dump.bytes())["warnings"], json!(["The classes of some objects are not in the snapshot; such objects: 1."]));
+    assert_eq!(
+        (&heap["shallow_bytes"], &heap["external_bytes"]),
+        (&json!(u64::MAX), &json!(u64::MAX))
+    );
+    assert_eq!(
+        info(&dump.bytes())["warnings"],
+        json!(["The classes of some objects are not in the snapshot; such objects: 1."])
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Dart snapshots in the model: labels, weak references, roots, values, and what is reachable in real files.
+//! Dart snapshots in the model: labels, weak references, roots, values, and what is reachable in
+//! real files.
 
 mod support;
 
@@ -17,18 +18,27 @@ fn loaded(bytes: &[u8]) -> Loaded<'_> {
     loaded
 }
 
-/// What is alive: everything reached from the root by strong references, and the values of pairs whose key and holder are.
+/// What is alive: everything reached from the root by strong references, and the values of pairs
+/// whose key and holder are.
 fn reachable(heap: &Heap<'_>) -> Vec<bool> {
     let mut alive = vec![false; heap.len()];
     let mut work: Vec<ObjectId> = heap.root_object().into_iter().collect();
     loop {
         while let Some(object) = work.pop() {
             if !std::mem::replace(&mut alive[object.index()], true) {
-                work.extend(heap.references().of(object).filter(|reference| !reference.weak).map(|reference| reference.target));
+                work.extend(
+                    heap.references()
+                        .of(object)
+                        .filter(|reference| !reference.weak)
+                        .map(|reference| reference.target),
+                );
             }
         }
         let lives = |object: ObjectId| alive[object.index()];
-        let pairs = heap.ephemerons().iter().filter(|pair| lives(pair.holder) && lives(pair.key) && !lives(pair.value));
+        let pairs = heap
+            .ephemerons()
+            .iter()
+            .filter(|pair| lives(pair.holder) && lives(pair.key) && !lives(pair.value));
         work.extend(pairs.map(|pair| pair.value));
         if work.is_empty() {
             return alive;
@@ -53,7 +63,11 @@ fn world() -> Snapshot {
         .class("Isolate", "", &[(0, "cache"), (1, "")])
         .class("", "", &[])
         .class("_List", "dart:core", &[(0, "type_arguments_"), (1, "length_")])
-        .class("Node", "package:app/node.dart", &[(2, "right"), (0, "left"), (0, "_left"), (9, "none")])
+        .class(
+            "Node",
+            "package:app/node.dart",
+            &[(2, "right"), (0, "left"), (0, "_left"), (9, "none")],
+        )
         .class("_WeakProperty", "dart:core", &[(0, "key_"), (1, "value_"), (2, "next_")])
         .class("_WeakReference", "dart:core", &[(0, "target_")])
         .class("WeakArray", "", &[(0, "length_")])
@@ -82,7 +96,10 @@ fn slots_are_named_and_elements_numbered() {
     assert_eq!(edges(&heap, "#5"), ["length_#6", "[0]#7"]);
     assert_eq!(edges(&heap, "#6"), ["left#6", "#5", "right#7"]);
     let kinds: Vec<_> = heap.objects().map(|object| heap.type_of(object).kind).collect();
-    assert_eq!(&kinds[..6], &[[TypeKind::Synthetic; 4].as_slice(), &[TypeKind::Array, TypeKind::Instance]].concat());
+    assert_eq!(
+        &kinds[..6],
+        &[[TypeKind::Synthetic; 4].as_slice(), &[TypeKind::Array, TypeKind::Instance]].concat()
+    );
     assert_eq!(heap.types().len(), 9, "holes are no types");
 }
 
@@ -94,7 +111,8 @@ fn weak_references_are_told_by_class() {
     assert_eq!(edges(&heap, "#8"), ["target_?#9"]);
     assert_eq!(edges(&heap, "#9"), ["length_#6", "[0]?#5", "[1]?#7"]);
     assert_eq!(edges(&heap, "#10"), ["value_?#5", "token_#6", "detach_?#7"]);
-    let pairs: Vec<_> = heap.ephemerons().iter().map(|pair| (pair.holder.0, pair.key.0, pair.value.0)).collect();
+    let pairs: Vec<_> =
+        heap.ephemerons().iter().map(|pair| (pair.holder.0, pair.key.0, pair.value.0)).collect();
     assert_eq!(pairs, [(6, 7, 8)]);
 }
 
@@ -110,7 +128,11 @@ fn a_pair_whose_key_is_no_object_holds_its_value() {
 fn roots_are_labelled() {
     let bytes = world().bytes();
     let heap = loaded(&bytes).heap;
-    let roots: Vec<_> = heap.roots().iter().map(|root| (root.text(heap.names()), root.kind, heap.id(root.object))).collect();
+    let roots: Vec<_> = heap
+        .roots()
+        .iter()
+        .map(|root| (root.text(heap.names()), root.kind, heap.id(root.object)))
+        .collect();
     let texts: Vec<_> = roots.iter().map(|(text, _, id)| format!("{text} {id}")).collect();
     let expected = [
         "Root #1",
@@ -125,9 +147,15 @@ fn roots_are_labelled() {
         "isolate 222: cache #10",
     ];
     assert_eq!(texts, expected);
-    assert_eq!((roots[1].1, roots[5].1, roots[6].1), (RootKind::Runtime, RootKind::Static, RootKind::Runtime));
+    assert_eq!(
+        (roots[1].1, roots[5].1, roots[6].1),
+        (RootKind::Runtime, RootKind::Static, RootKind::Runtime)
+    );
     assert_eq!(heap.root_object(), Some(ObjectId(0)));
-    let one = Snapshot::modern().object(1, 0, [0], &[2]).object(3, 0, [vec![8], string("9")].concat(), &[1]).bytes();
+    let one = Snapshot::modern()
+        .object(1, 0, [0], &[2])
+        .object(3, 0, [vec![8], string("9")].concat(), &[1])
+        .bytes();
     let heap = loaded(&one).heap;
     assert_eq!(heap.roots().last().unwrap().text(heap.names()), "isolate main [0]");
 }
@@ -154,7 +182,10 @@ fn values_are_decoded_on_demand() {
     assert_eq!(value(1), Value::Text { text: "aé".into(), length: 200 });
     assert_eq!(value(2), Value::Text { text: "☽".into(), length: 1 });
     assert_eq!((value(3), value(4)), (Value::Integer(-1), Value::Integer(-2)));
-    assert_eq!((value(5), value(6), value(7)), (Value::Float(1.5), Value::Boolean(true), Value::Length(9)));
+    assert_eq!(
+        (value(5), value(6), value(7)),
+        (Value::Float(1.5), Value::Boolean(true), Value::Length(9))
+    );
     assert_eq!(value(8), Value::Name("name".into()));
     assert_eq!(value(9), Value::None, "there is no such object");
     assert_eq!(heap.pointer_size(), 8);
@@ -175,10 +206,16 @@ fn strings_of_exports_are_text() {
 
 #[test]
 fn external_sizes_are_added_up_and_strays_counted() {
-    let bytes = world().property(6, 100, "a").property(5, 0, "b").property(6, 20, "c").property(11, 1, "d").bytes();
+    let bytes = world()
+        .property(6, 100, "a")
+        .property(5, 0, "b")
+        .property(6, 20, "c")
+        .property(11, 1, "d")
+        .bytes();
     let heap = loaded(&bytes).heap;
     assert_eq!(heap.externals(), [(ObjectId(5), 120)]);
-    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    let warnings: Vec<_> =
+        heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
     assert_eq!(warnings, [(WarningKind::StrayExternalSizes, 1)]);
 }
 
@@ -187,13 +224,18 @@ fn what_contradicts_itself_is_loaded_and_counted() {
     let bytes = world().object(99, 8, [0], &[77, u64::MAX]).bytes();
     let heap = loaded(&bytes).heap;
     assert_eq!((heap.len(), edges(&heap, "#11").len()), (11, 0));
-    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    let warnings: Vec<_> =
+        heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
     assert_eq!(warnings, [(WarningKind::UnknownClass, 1), (WarningKind::DanglingReferences, 2)]);
 }
 
 #[test]
 fn old_roots_have_no_class() {
-    let bytes = Snapshot::empty().class("Node", "app", &[]).object(0, 0, [0], &[2]).object(1, 16, [0], &[]).bytes();
+    let bytes = Snapshot::empty()
+        .class("Node", "app", &[])
+        .object(0, 0, [0], &[2])
+        .object(1, 16, [0], &[])
+        .bytes();
     let heap = loaded(&bytes).heap;
     assert!(heap.warnings().is_empty());
     assert_eq!(heap.root_object(), Some(ObjectId(0)));
@@ -248,13 +290,22 @@ fn compare_with_info(bytes: &[u8], heap: &Heap<'_>) {
     let zeros = snapshot["details"]["zero_references"].as_u64().unwrap_or(0);
     assert_eq!(heap.len() as u64, snapshot["objects"]);
     assert_eq!(heap.references().len() as u64 + zeros, snapshot["references"].as_u64().unwrap());
-    assert_eq!(heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(), snapshot["shallow_bytes"]);
-    assert_eq!(heap.externals().iter().map(|(_, bytes)| bytes).sum::<u64>(), snapshot["external_bytes"]);
+    assert_eq!(
+        heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(),
+        snapshot["shallow_bytes"]
+    );
+    assert_eq!(
+        heap.externals().iter().map(|(_, bytes)| bytes).sum::<u64>(),
+        snapshot["external_bytes"]
+    );
 }
 
 #[test]
 fn real_snapshots_have_the_totals_of_info() {
-    for file in support::files(&support::fixture("dart")).iter().filter(|file| file.extension().is_some_and(|e| e == "zst")) {
+    for file in support::files(&support::fixture("dart"))
+        .iter()
+        .filter(|file| file.extension().is_some_and(|e| e == "zst"))
+    {
         let bytes = support::read(file);
         let loaded = loaded(&bytes);
         assert!(loaded.damage.is_none() && loaded.heap.warnings().is_empty(), "{}", file.display());
@@ -279,7 +330,9 @@ fn real_snapshots_have_known_live_objects() {
 fn live(heap: &Heap<'_>) -> (u64, u64) {
     let alive = reachable(heap);
     let live = heap.objects().filter(|object| alive[object.index()]);
-    live.fold((0, 0), |(objects, shallow), object| (objects + 1, shallow + heap.shallow_bytes(object)))
+    live.fold((0, 0), |(objects, shallow), object| {
+        (objects + 1, shallow + heap.shallow_bytes(object))
+    })
 }
 
 #[test]
@@ -296,7 +349,11 @@ fn the_corpus_agrees_with_its_truth() {
         compare_with_info(&bytes, &heap);
         let expected = &truth["reachable_weakAware"];
         let (objects, shallow) = live(&heap);
-        assert_eq!((objects, shallow), (expected["objects"].as_u64().unwrap(), expected["shallow"].as_u64().unwrap()), "{file:?}");
+        assert_eq!(
+            (objects, shallow),
+            (expected["objects"].as_u64().unwrap(), expected["shallow"].as_u64().unwrap()),
+            "{file:?}"
+        );
         compared += 1;
     }
     assert!(compared >= 8, "only {compared} files were compared");
@@ -306,13 +363,22 @@ fn the_corpus_agrees_with_its_truth() {
 #[test]
 fn maps_and_sets_have_their_entries_and_slots_say_what_is_not_in_the_file() {
     let length = |count: u8| [vec![7], uleb(count.into())].concat();
-    let text = |text: &str| [vec![5], uleb(text.len() as u64), uleb(text.len() as u64), text.as_bytes().to_vec()].concat();
+    let text = |text: &str| {
+        [vec![5], uleb(text.len() as u64), uleb(text.len() as u64), text.as_bytes().to_vec()]
+            .concat()
+    };
     let snapshot = Snapshot::empty()
         .class("Root", "", &[])
         .class(
             "_Map",
             "dart:collection",
-            &[(0, "index_"), (1, "hash_mask_"), (2, "data_"), (3, "used_data_"), (4, "deleted_keys_")],
+            &[
+                (0, "index_"),
+                (1, "hash_mask_"),
+                (2, "data_"),
+                (3, "used_data_"),
+                (4, "deleted_keys_"),
+            ],
         )
         .class("_Set", "dart:collection", &[(0, "data_")])
         .class("_List", "dart:core", &[(0, "type_arguments_"), (1, "length_")])
@@ -344,7 +410,10 @@ fn maps_and_sets_have_their_entries_and_slots_say_what_is_not_in_the_file() {
         all
     };
     let some = |text: &str| Some(text.to_owned());
-    assert_eq!(entries("#2"), [(some("one"), "two".to_owned()), (some("two"), "Omitted".to_owned())]);
+    assert_eq!(
+        entries("#2"),
+        [(some("one"), "two".to_owned()), (some("two"), "Omitted".to_owned())]
+    );
     assert_eq!(collections.size(heap.find("#2").unwrap()), Some(2));
     assert_eq!(entries("#4"), [(None, "one".to_owned()), (None, "three".to_owned())]);
     let mut fields = Vec::new();

@@ -2,7 +2,12 @@
 
 mod support;
 
-#[allow(dead_code, unreachable_pub, missing_docs, reason = "a program of which only the inner function is called")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "a program of which only the inner function is called"
+)]
 #[path = "../examples/biggest_types.rs"]
 mod biggest_types;
 #[allow(dead_code, unreachable_pub, missing_docs, reason = "as above")]
@@ -39,11 +44,15 @@ fn the_biggest_types_are_those_of_the_program() {
 
 #[test]
 fn a_path_leads_from_a_root_to_the_object() {
-    let text = output(|out| path_to_object::run(&fixture("hprof/small_java17.hprof.zst"), "0xfd5de2e0", out));
+    let text = output(|out| {
+        path_to_object::run(&fixture("hprof/small_java17.hprof.zst"), "0xfd5de2e0", out)
+    });
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines[0].starts_with("root "), "{text}");
     assert_eq!(lines.last(), Some(&"  head         Small$Node 0xfd5de2e0"));
-    let nowhere = path_to_object::run(&fixture("hprof/small_java17.hprof.zst"), "0x1", &mut Vec::new()).unwrap_err();
+    let nowhere =
+        path_to_object::run(&fixture("hprof/small_java17.hprof.zst"), "0x1", &mut Vec::new())
+            .unwrap_err();
     assert_eq!(nowhere.to_string(), "there is no such object");
 }
 
@@ -63,7 +72,10 @@ fn a_converted_heap_can_be_opened_again() {
     let first = text.lines().next().unwrap();
     let source = dumptool::source::Source::from_stream(&hprof[..], Default::default()).unwrap();
     let heap = dumptool::Dump::from_source(source).unwrap().info().unwrap().heap.unwrap();
-    assert!(first.starts_with(&format!("{} instances", heap.snapshots[0].objects.unwrap())), "{first}");
+    assert!(
+        first.starts_with(&format!("{} instances", heap.snapshots[0].objects.unwrap())),
+        "{first}"
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The library as a stranger meets it: names that stand once, and programs that work at first guess.
+//! The library as a stranger meets it: names that stand once, and programs that work at first
+//! guess.
 
 mod support;
 
@@ -9,14 +10,26 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 11] =
-    ["austin", "dart", "folded", "go", "heapsnapshot", "hprof", "mojo", "mvmheap", "pprof", "ruby", "v8profile"];
+const HIDDEN: [&str; 11] = [
+    "austin",
+    "dart",
+    "folded",
+    "go",
+    "heapsnapshot",
+    "hprof",
+    "mojo",
+    "mvmheap",
+    "pprof",
+    "ruby",
+    "v8profile",
+];
 
 #[test]
 fn no_public_type_name_stands_twice() {
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let exported = std::fs::read_to_string(sources.join("input/mod.rs")).unwrap();
-    let exported: String = exported.split("pub use ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
+    let exported: String =
+        exported.split("pub use ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for path in files(&sources) {
         let relative = path.strip_prefix(&sources).unwrap().to_str().unwrap();
@@ -25,7 +38,9 @@ fn no_public_type_name_stands_twice() {
             continue;
         }
         for line in std::fs::read_to_string(&path).unwrap().lines() {
-            let mut words = line.split(|c: char| !c.is_alphanumeric() && c != '_').filter(|word| !word.is_empty());
+            let mut words = line
+                .split(|c: char| !c.is_alphanumeric() && c != '_')
+                .filter(|word| !word.is_empty());
             if !line.trim_start().starts_with("pub ")
                 || !matches!(words.nth(1), Some("struct" | "enum" | "trait" | "type" | "union"))
             {
@@ -50,7 +65,10 @@ fn no_public_type_name_stands_twice() {
 fn the_first_types_are_those_that_retain_most() {
     let dump = dumptool::open(fixture("go/go13.heapdump")).unwrap();
     let top = dump.top(2).unwrap();
-    assert_eq!((top.len(), top[0].name.as_str(), top[0].retained_bytes), (2, "main.Node", Some(160)));
+    assert_eq!(
+        (top.len(), top[0].name.as_str(), top[0].retained_bytes),
+        (2, "main.Node", Some(160))
+    );
     assert!(top[0].retained_bytes >= top[1].retained_bytes);
 }
 
@@ -66,7 +84,10 @@ fn a_path_is_a_line_of_text() {
     let (text, end) = (path.text(&heap), format!("main.Node {}", heap.id(node)));
     assert!(text.ends_with(&end) && text.matches(" → ").count() == path.steps.len(), "{text}");
     let garbage = heap.objects().find(|object| !tree.is_live(*object)).unwrap();
-    assert_eq!((shortest_path(&heap, garbage), tree.retained(garbage), tree.dominator(garbage)), (None, 0, None));
+    assert_eq!(
+        (shortest_path(&heap, garbage), tree.retained(garbage), tree.dominator(garbage)),
+        (None, 0, None)
+    );
     assert_eq!(tree.len(), tree.live_objects().len());
 }
 
@@ -85,24 +106,38 @@ fn a_heap_without_roots_has_an_empty_tree_and_a_full_histogram() {
 
 #[test]
 fn dumps_convert_by_name() {
-    for (file, is_heap) in [("go/tiny_go127.heapdump.zst", true), ("mojo/tiny-3.5.0-full-thr.mojo", false)] {
+    for (file, is_heap) in
+        [("go/tiny_go127.heapdump.zst", true), ("mojo/tiny-3.5.0-full-thr.mojo", false)]
+    {
         let dump = dumptool::open(fixture(file)).unwrap();
         for format in OutputFormat::ALL {
             let mut out = Vec::new();
             let result = dump.convert(format.name(), &mut out);
             let fits = if is_heap { format.takes_heaps() } else { format.takes_profiles() };
             if !fits {
-                assert_eq!(result.unwrap_err().kind(), ErrorKind::Unsupported, "{file} to {}", format.name());
+                assert_eq!(
+                    result.unwrap_err().kind(),
+                    ErrorKind::Unsupported,
+                    "{file} to {}",
+                    format.name()
+                );
             } else {
                 result.unwrap();
                 let start: &[u8] = match format {
                     OutputFormat::Hprof => b"JAVA PROFILE 1.0.",
                     OutputFormat::Mojo => b"MOJ\x03",
                     OutputFormat::Pprof => b"\x1f\x8b",
-                    OutputFormat::Speedscope | OutputFormat::Firefox | OutputFormat::Heapsnapshot => b"{",
+                    OutputFormat::Speedscope
+                    | OutputFormat::Firefox
+                    | OutputFormat::Heapsnapshot => b"{",
                     _ => b"",
                 };
-                assert!(out.starts_with(start) && out.len() > 100, "{file} to {}: {} bytes", format.name(), out.len());
+                assert!(
+                    out.starts_with(start) && out.len() > 100,
+                    "{file} to {}: {} bytes",
+                    format.name(),
+                    out.len()
+                );
             }
         }
         let error = dump.convert("png", Vec::new()).unwrap_err();
@@ -113,10 +148,17 @@ fn dumps_convert_by_name() {
 #[test]
 fn the_sums_of_an_hprof_profile_do_not_become_samples() {
     let mut hprof = tempfile::NamedTempFile::new().unwrap();
-    dumptool::open(fixture("mojo/tiny-3.5.0-full-thr.mojo")).unwrap().convert("hprof", &mut hprof).unwrap();
+    dumptool::open(fixture("mojo/tiny-3.5.0-full-thr.mojo"))
+        .unwrap()
+        .convert("hprof", &mut hprof)
+        .unwrap();
     let profile = dumptool::open(hprof.path()).unwrap();
     for format in ["mojo", "austin"] {
-        assert_eq!(profile.convert(format, Vec::new()).unwrap_err().kind(), ErrorKind::Unsupported, "{format}");
+        assert_eq!(
+            profile.convert(format, Vec::new()).unwrap_err().kind(),
+            ErrorKind::Unsupported,
+            "{format}"
+        );
     }
     profile.convert("folded", Vec::new()).unwrap();
 }
@@ -137,8 +179,15 @@ fn file_names_pick_output_formats() {
 
 #[test]
 fn every_output_format_has_a_name_of_its_own() {
-    let mut names: Vec<_> = OutputFormat::ALL.into_iter().flat_map(|format| [format.name(), format.extensions()[0]]).collect();
-    assert!(OutputFormat::ALL.into_iter().all(|format| OutputFormat::from_name(format.name()) == Some(format)));
+    let mut names: Vec<_> = OutputFormat::ALL
+        .into_iter()
+        .flat_map(|format| [format.name(), format.extensions()[0]])
+        .collect();
+    assert!(
+        OutputFormat::ALL
+            .into_iter()
+            .all(|format| OutputFormat::from_name(format.name()) == Some(format))
+    );
     names.sort_unstable();
     names.dedup();
     assert!(names.len() >= OutputFormat::ALL.len());

@@ -1,4 +1,5 @@
-//! Types of Go dumps from the executables that wrote them, against what the programs counted of themselves.
+//! Types of Go dumps from the executables that wrote them, against what the programs counted of
+//! themselves.
 
 use dumptool::analysis::paths::several::several;
 use dumptool::analysis::{DominatorTree, Graph};
@@ -24,7 +25,11 @@ fn json(path: &Path) -> Value {
 }
 
 fn load<'a>(dump: &'a Source, exe: &[u8], guesses: bool) -> dumptool::error::Result<Loaded<'a>> {
-    input::load(Format::Go, dump.bytes(), LoadOptions::default().executable(Executable { bytes: exe, guesses }))
+    input::load(
+        Format::Go,
+        dump.bytes(),
+        LoadOptions::default().executable(Executable { bytes: exe, guesses }),
+    )
 }
 
 /// Live objects and bytes by type, and how many objects of each source there are.
@@ -46,11 +51,13 @@ fn count(heap: &Heap<'_>) -> Counts {
     counts
 }
 
-/// Compares with the rows that the program wrote of itself. `with_debug`: all rows that can be had at all.
+/// Compares with the rows that the program wrote of itself. `with_debug`: all rows that can be had
+/// at all.
 fn compare(name: &str, folder: &Path, loaded: &Loaded<'_>, with_debug: bool) {
     let truth = json(&folder.join(format!("{name}.truth.json")));
     let counts = count(&loaded.heap);
-    let tiny: BTreeMap<_, _> = loaded.executable.as_ref().unwrap().tiny_values.iter().cloned().collect();
+    let tiny: BTreeMap<_, _> =
+        loaded.executable.as_ref().unwrap().tiny_values.iter().cloned().collect();
     let mut compared = 0;
     for row in truth["rows"].as_array().unwrap() {
         let (of, wanted) = (row["type"].as_str().unwrap(), row["count"].as_u64().unwrap());
@@ -61,7 +68,10 @@ fn compare(name: &str, folder: &Path, loaded: &Loaded<'_>, with_debug: bool) {
         let found = match of.strip_prefix("func ") {
             // All closures of a function: the most frequent one counts.
             Some(_) => {
-                let closures = counts.objects.iter().filter(|(name, _)| name.starts_with(of) && !name.ends_with("-fm"));
+                let closures = counts
+                    .objects
+                    .iter()
+                    .filter(|(name, _)| name.starts_with(of) && !name.ends_with("-fm"));
                 closures.map(|(_, count)| *count).max().unwrap_or(0)
             }
             None => counts.objects.get(of).unwrap_or(&0) + tiny.get(of).unwrap_or(&0),
@@ -73,7 +83,11 @@ fn compare(name: &str, folder: &Path, loaded: &Loaded<'_>, with_debug: bool) {
     assert!(compared >= if with_debug { 35 } else { 12 }, "{name}: {compared} rows compared");
     let unnamed = counts.sources.get(&TypeSource::None).copied().unwrap_or(0);
     let share = (counts.live - unnamed) as f64 / counts.live as f64;
-    assert!(share >= if with_debug { 0.99 } else { 0.85 }, "{name}: {share} of {} objects named", counts.live);
+    assert!(
+        share >= if with_debug { 0.99 } else { 0.85 },
+        "{name}: {share} of {} objects named",
+        counts.live
+    );
     let conflicts = loaded.executable.as_ref().unwrap().conflicts;
     assert!(conflicts * 1000 <= counts.live.max(2000), "{name}: {conflicts} conflicts");
 }
@@ -81,15 +95,19 @@ fn compare(name: &str, folder: &Path, loaded: &Loaded<'_>, with_debug: bool) {
 #[test]
 fn every_count_that_the_program_knows_is_exact() {
     for (name, with_debug) in [("shop_go121_386", true), ("shop_go125_w", false)] {
-        let (dump, exe) =
-            (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+        let (dump, exe) = (
+            open(&fixtures().join(format!("{name}.heapdump.zst"))),
+            open(&fixtures().join(format!("{name}.exe.zst"))),
+        );
         compare(name, &fixtures(), &load(&dump, exe.bytes(), true).unwrap(), with_debug);
     }
 }
 
 #[test]
 fn every_count_of_the_corpus_is_exact() {
-    let Some(folder) = std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types")) else {
+    let Some(folder) =
+        std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types"))
+    else {
         eprintln!("DUMPTOOL_CORPUS is not set: only the fixtures are compared");
         return;
     };
@@ -101,10 +119,16 @@ fn every_count_of_the_corpus_is_exact() {
         ("shop_go122", "shop_go122", true),
     ];
     for (name, program, with_debug) in pairs {
-        let (dump, exe) = (open(&folder.join(format!("{name}.heapdump.zst"))), open(&folder.join(format!("{program}.exe.zst"))));
+        let (dump, exe) = (
+            open(&folder.join(format!("{name}.heapdump.zst"))),
+            open(&folder.join(format!("{program}.exe.zst"))),
+        );
         compare(name, &folder, &load(&dump, exe.bytes(), true).unwrap(), with_debug);
     }
-    let (dump, exe) = (open(&folder.join("shop_go127.heapdump.zst")), open(&folder.join("near_miss_of_shop_go127.exe.zst")));
+    let (dump, exe) = (
+        open(&folder.join("shop_go127.heapdump.zst")),
+        open(&folder.join("near_miss_of_shop_go127.exe.zst")),
+    );
     let error = load(&dump, exe.bytes(), true).err().unwrap();
     assert!(error.message().contains("not the executable that wrote the dump"), "{error}");
 }
@@ -112,10 +136,15 @@ fn every_count_of_the_corpus_is_exact() {
 #[test]
 fn nothing_is_a_guess_without_guesses() {
     let name = "shop_go125_w";
-    let (dump, exe) = (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+    let (dump, exe) = (
+        open(&fixtures().join(format!("{name}.heapdump.zst"))),
+        open(&fixtures().join(format!("{name}.exe.zst"))),
+    );
     let loaded = load(&dump, exe.bytes(), false).unwrap();
     assert_eq!(count(&loaded.heap).sources.get(&TypeSource::Guess), None);
-    assert!(loaded.heap.types().iter().all(|of| !loaded.heap.names().text(of.name).ends_with(" ?")));
+    assert!(
+        loaded.heap.types().iter().all(|of| !loaded.heap.names().text(of.name).ends_with(" ?"))
+    );
 }
 
 #[test]
@@ -132,23 +161,36 @@ fn other_files_are_refused_with_the_check_that_failed() {
 #[test]
 fn fields_globals_and_variables_have_their_names() {
     let name = "shop_go121_386";
-    let (dump, exe) = (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+    let (dump, exe) = (
+        open(&fixtures().join(format!("{name}.heapdump.zst"))),
+        open(&fixtures().join(format!("{name}.exe.zst"))),
+    );
     let loaded = load(&dump, exe.bytes(), true).unwrap();
     let heap = &loaded.heap;
     let session = heap.objects().find(|object| heap.type_name(*object) == "main.User").unwrap();
     let path = &several(heap, &Graph::of(heap), session, 1)[0];
-    let labels: Vec<String> = path.steps.iter().map(|step| step.by.text(heap).into_owned()).collect();
-    assert!(labels.iter().any(|label| label.contains("User") || label.contains("elem")), "{labels:?}");
+    let labels: Vec<String> =
+        path.steps.iter().map(|step| step.by.text(heap).into_owned()).collect();
+    assert!(
+        labels.iter().any(|label| label.contains("User") || label.contains("elem")),
+        "{labels:?}"
+    );
     let roots: Vec<String> = heap.roots().iter().map(|root| root.text(heap.names())).collect();
     for global in ["main.sessions", "main.byNumber", "main.handlers"] {
         assert!(roots.iter().any(|root| root.starts_with(global)), "{global}");
     }
-    assert!(roots.iter().any(|root| root.ends_with("main.worker: f") || root.contains("main.worker")), "{roots:?}");
+    assert!(
+        roots.iter().any(|root| root.ends_with("main.worker: f") || root.contains("main.worker")),
+        "{roots:?}"
+    );
 }
 
 #[test]
 fn damaged_executables_do_no_harm() {
-    let (dump, exe) = (open(&fixtures().join("shop_go125_w.heapdump.zst")), open(&fixtures().join("shop_go125_w.exe.zst")));
+    let (dump, exe) = (
+        open(&fixtures().join("shop_go125_w.heapdump.zst")),
+        open(&fixtures().join("shop_go125_w.exe.zst")),
+    );
     let whole = exe.bytes();
     for cut in [0, 1, 16, 64, 200, 4096, whole.len() / 4, whole.len() / 2, whole.len() - 1] {
         let _ = load(&dump, &whole[..cut], true);
@@ -192,7 +234,8 @@ fn compare_values(name: &str, folder: &Path, heap: &Heap<'_>) {
         for map in maps {
             let fields = fields(heap, map);
             let length: u64 = fields[0].2.parse().unwrap();
-            let keys: BTreeSet<&str> = fields[1..].iter().filter_map(|(name, ..)| Some(name.split_once(']')?.0)).collect();
+            let keys: BTreeSet<&str> =
+                fields[1..].iter().filter_map(|(name, ..)| Some(name.split_once(']')?.0)).collect();
             lengths += length;
             let room = heap.room(map).unwrap();
             assert!(room.used == length && room.used <= room.capacity, "{name}: {of}: {room:?}");
@@ -203,39 +246,62 @@ fn compare_values(name: &str, folder: &Path, heap: &Heap<'_>) {
         compared += 1;
     }
     assert!(compared >= 5, "{name}: {compared} kinds of maps compared");
-    let session = heap
-        .objects()
-        .find(|object| heap.type_name(*object) == "main.Session" && fields(heap, *object)[0].2.starts_with("\"session-"));
-    let session = fields(heap, session.unwrap_or_else(|| panic!("{name}: no session with its name")));
-    let of =
-        |field: &str| session.iter().find(|(name, ..)| name == field).unwrap_or_else(|| panic!("{name}: {field}: {session:?}"));
+    let session = heap.objects().find(|object| {
+        heap.type_name(*object) == "main.Session"
+            && fields(heap, *object)[0].2.starts_with("\"session-")
+    });
+    let session =
+        fields(heap, session.unwrap_or_else(|| panic!("{name}: no session with its name")));
+    let of = |field: &str| {
+        session
+            .iter()
+            .find(|(name, ..)| name == field)
+            .unwrap_or_else(|| panic!("{name}: {field}: {session:?}"))
+    };
     assert_eq!(of("User").2, "main.User", "{name}");
     assert_eq!(of("Data").1, "map[string]int", "{name}");
     assert_eq!((of("Tags.len").2.as_str(), of("Tags.cap").2.as_str()), ("2", "2"), "{name}");
-    assert!(of("created").1 == "time.Time" && of("created").2.starts_with("\"2026-"), "{name}: {session:?}");
+    assert!(
+        of("created").1 == "time.Time" && of("created").2.starts_with("\"2026-"),
+        "{name}: {session:?}"
+    );
     let slots = heap.objects().find(|object| heap.type_name(*object) == "[]main.Slot");
-    let slots = heap.room(slots.unwrap()).unwrap_or_else(|| panic!("{name}: no length of []main.Slot"));
+    let slots =
+        heap.room(slots.unwrap()).unwrap_or_else(|| panic!("{name}: no length of []main.Slot"));
     assert!(slots.used <= slots.capacity && slots.capacity >= 60, "{name}: {slots:?}");
     let jobs = heap.objects().find(|object| heap.type_name(*object) == "chan *main.Job").unwrap();
-    let jobs: Vec<_> = fields(heap, jobs).into_iter().map(|(name, _, value)| (name, value)).collect();
-    assert_eq!(jobs, [("len", "17"), ("cap", "64")].map(|(name, value)| (name.to_owned(), value.to_owned())), "{name}");
+    let jobs: Vec<_> =
+        fields(heap, jobs).into_iter().map(|(name, _, value)| (name, value)).collect();
+    assert_eq!(
+        jobs,
+        [("len", "17"), ("cap", "64")].map(|(name, value)| (name.to_owned(), value.to_owned())),
+        "{name}"
+    );
 }
 
 #[test]
 fn values_are_those_that_the_program_put_there() {
     let name = "shop_go121_386";
-    let (dump, exe) = (open(&fixtures().join(format!("{name}.heapdump.zst"))), open(&fixtures().join(format!("{name}.exe.zst"))));
+    let (dump, exe) = (
+        open(&fixtures().join(format!("{name}.heapdump.zst"))),
+        open(&fixtures().join(format!("{name}.exe.zst"))),
+    );
     compare_values(name, &fixtures(), &load(&dump, exe.bytes(), true).unwrap().heap);
 }
 
 #[test]
 fn values_of_the_corpus_are_those_that_the_program_put_there() {
-    let Some(folder) = std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types")) else {
+    let Some(folder) =
+        std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types"))
+    else {
         eprintln!("DUMPTOOL_CORPUS is not set: only the fixtures are compared");
         return;
     };
     for name in ["shop_go127", "shop_go124_pie", "shop_go122"] {
-        let (dump, exe) = (open(&folder.join(format!("{name}.heapdump.zst"))), open(&folder.join(format!("{name}.exe.zst"))));
+        let (dump, exe) = (
+            open(&folder.join(format!("{name}.heapdump.zst"))),
+            open(&folder.join(format!("{name}.exe.zst"))),
+        );
         compare_values(name, &folder, &load(&dump, exe.bytes(), true).unwrap().heap);
     }
 }

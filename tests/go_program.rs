@@ -1,5 +1,5 @@
-//! Executables of all kinds, built byte by byte: ELF of both widths and byte orders, Mach-O and PE, with and without sections and
-//! relocations; whole, cut at every place and with any byte changed.
+//! Executables of all kinds, built byte by byte: ELF of both widths and byte orders, Mach-O and PE,
+//! with and without sections and relocations; whole, cut at every place and with any byte changed.
 
 #[path = "support/go.rs"]
 mod go;
@@ -13,7 +13,13 @@ use go_program::{Build, Container};
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-const ELF: Build = Build { container: Container::Elf, word: 8, big_endian: false, position_independent: false, sections: true };
+const ELF: Build = Build {
+    container: Container::Elf,
+    word: 8,
+    big_endian: false,
+    position_independent: false,
+    sections: true,
+};
 
 fn builds() -> Vec<Build> {
     let independent = |build: Build| Build { position_independent: true, ..build };
@@ -40,7 +46,11 @@ fn builds() -> Vec<Build> {
 }
 
 fn load<'a>(dump: &'a [u8], exe: &[u8]) -> dumptool::error::Result<Loaded<'a>> {
-    input::load(Format::Go, dump, LoadOptions::default().executable(Executable { bytes: exe, guesses: true }))
+    input::load(
+        Format::Go,
+        dump,
+        LoadOptions::default().executable(Executable { bytes: exe, guesses: true }),
+    )
 }
 
 #[test]
@@ -54,18 +64,31 @@ fn every_kind_of_executable_names_the_objects_of_its_dump() {
         assert_eq!(names, ["main.Node", "main.Node"], "{build:?}");
         let mut fields = Vec::new();
         heap.fields(nodes[0], |field| {
-            fields.push((field.name.to_owned(), field.value.object(), field.value == FieldValue::Integer(7)));
+            fields.push((
+                field.name.to_owned(),
+                field.value.object(),
+                field.value == FieldValue::Integer(7),
+            ));
             ControlFlow::Continue(())
         });
-        assert_eq!(fields, [("next".to_owned(), Some(nodes[1]), false), ("value".to_owned(), None, true)], "{build:?}");
+        assert_eq!(
+            fields,
+            [("next".to_owned(), Some(nodes[1]), false), ("value".to_owned(), None, true)],
+            "{build:?}"
+        );
     }
 }
 
 #[test]
 fn executables_that_are_cut_or_changed_anywhere_do_no_harm() {
     let began = Instant::now();
-    let kinds = [Container::Elf, Container::MachO].map(|container| Build { container, position_independent: true, ..ELF });
-    let others = [Build { container: Container::Pe, ..ELF }, Build { word: 4, big_endian: true, ..ELF }];
+    let kinds = [Container::Elf, Container::MachO].map(|container| Build {
+        container,
+        position_independent: true,
+        ..ELF
+    });
+    let others =
+        [Build { container: Container::Pe, ..ELF }, Build { word: 4, big_endian: true, ..ELF }];
     for build in kinds.into_iter().chain(others) {
         let (dump, whole) = (build.dump(), build.executable());
         let mut fitting = 0;
@@ -79,7 +102,9 @@ fn executables_that_are_cut_or_changed_anywhere_do_no_harm() {
             for value in [whole[place] ^ 0xff, 0x80] {
                 bytes[place] = value;
                 if let Ok(loaded) = load(&dump, &bytes) {
-                    loaded.heap.objects().for_each(|object| loaded.heap.fields(object, |_| ControlFlow::Continue(())));
+                    loaded.heap.objects().for_each(|object| {
+                        loaded.heap.fields(object, |_| ControlFlow::Continue(()))
+                    });
                 }
             }
             bytes[place] = whole[place];

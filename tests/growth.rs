@@ -8,7 +8,12 @@ use std::process::{Command, Output};
 use support::mojo::Mojo;
 
 fn growth(files: &[&Path], arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_dumptool")).arg("growth").args(files).args(arguments).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .arg("growth")
+        .args(files)
+        .args(arguments)
+        .output()
+        .unwrap()
 }
 
 fn json(files: &[&Path], arguments: &[&str]) -> Value {
@@ -37,7 +42,11 @@ fn recorded(folder: &Path, number: usize, times: [i128; 3]) -> PathBuf {
 fn rows_have_every_value_and_a_peak_in_the_middle_is_not_lost() {
     let folder = tempfile::tempdir().unwrap();
     let times = [[10, 5, 50], [20, 90, 40], [30, 5, 30]];
-    let files: Vec<PathBuf> = times.into_iter().enumerate().map(|(number, times)| recorded(folder.path(), number, times)).collect();
+    let files: Vec<PathBuf> = times
+        .into_iter()
+        .enumerate()
+        .map(|(number, times)| recorded(folder.path(), number, times))
+        .collect();
     let files: Vec<&Path> = files.iter().map(PathBuf::as_path).collect();
     let row = |document: &Value, at: usize| {
         let row = &document["rows"][at];
@@ -49,7 +58,10 @@ fn rows_have_every_value_and_a_peak_in_the_middle_is_not_lost() {
         )
     };
     let document = json(&files, &[]);
-    assert_eq!((&document["schema"], &document["unit"]), (&"dumptool/growth/1".into(), &"microseconds".into()));
+    assert_eq!(
+        (&document["schema"], &document["unit"]),
+        (&"dumptool/growth/1".into(), &"microseconds".into())
+    );
     assert_eq!(document["files"].as_array().unwrap().len(), 3);
     assert_eq!(row(&document, 0), ("f".to_owned(), serde_json::json!([10, 20, 30]), 10, 30));
     assert_eq!(row(&document, 1), ("g".to_owned(), serde_json::json!([5, 90, 5]), 0, 90));
@@ -66,12 +78,22 @@ fn heaps_are_counted_as_top_counts_them() {
     let files = ["go/tiny_go119.heapdump.zst", "go/tiny_go127.heapdump.zst"].map(fixture);
     let document = json(&[&files[0], &files[1]], &["-n", "0"]);
     let quick = |file: &Path| {
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_dumptool")).args(["top", "--quick", "--format", "json"]).arg(file).output().unwrap();
-        serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"]["shallow_bytes"].as_u64().unwrap()
+        let output = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+            .args(["top", "--quick", "--format", "json"])
+            .arg(file)
+            .output()
+            .unwrap();
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()["total"]["shallow_bytes"]
+            .as_u64()
+            .unwrap()
     };
     for (at, file) in files.iter().enumerate() {
-        let sum: u64 = document["rows"].as_array().unwrap().iter().map(|row| row["values"][at].as_u64().unwrap()).sum();
+        let sum: u64 = document["rows"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| row["values"][at].as_u64().unwrap())
+            .sum();
         assert_eq!(sum, quick(file));
     }
 }

@@ -21,7 +21,8 @@ fn of_heap(heap: &Heap<'_>) -> Rows {
     for object in heap.objects() {
         let kind = heap.type_of(object);
         let text = |name| heap.names().text(name).to_owned();
-        let row = rows.entry((text(kind.namespace), text(kind.name), kind.kind.name())).or_default();
+        let row =
+            rows.entry((text(kind.namespace), text(kind.name), kind.kind.name())).or_default();
         *row = (row.0 + 1, row.1 + heap.shallow_bytes(object), row.2 + heap.external_bytes(object));
     }
     rows
@@ -30,7 +31,8 @@ fn of_heap(heap: &Heap<'_>) -> Rows {
 fn of_histogram(histogram: &TypeCounts) -> Rows {
     let mut rows = Rows::new();
     for row in &histogram.rows {
-        let sums = rows.entry((row.namespace.clone(), row.name.clone(), row.kind.name())).or_default();
+        let sums =
+            rows.entry((row.namespace.clone(), row.name.clone(), row.kind.name())).or_default();
         let Sum { count, shallow_bytes, external_bytes } = row.sum;
         *sums = (sums.0 + count, sums.1 + shallow_bytes, sums.2 + external_bytes);
     }
@@ -47,18 +49,25 @@ fn options(snapshot: SnapshotChoice) -> LoadOptions<'static> {
 
 /// Asserts that a histogram is that of the loaded heap.
 fn agrees(format: Format, bytes: &[u8], snapshot: SnapshotChoice, what: &str) {
-    let (histogram, loaded) =
-        match (input::histogram(format, bytes, options(snapshot)), input::load(format, bytes, options(snapshot))) {
-            (Ok(histogram), Ok(loaded)) => (histogram, loaded),
-            (Err(histogram), Err(load)) => return assert_eq!(histogram.kind(), load.kind(), "{what}"),
-            (histogram, load) => panic!("{what}: {:?} {:?}", histogram.err(), load.err()),
-        };
+    let (histogram, loaded) = match (
+        input::histogram(format, bytes, options(snapshot)),
+        input::load(format, bytes, options(snapshot)),
+    ) {
+        (Ok(histogram), Ok(loaded)) => (histogram, loaded),
+        (Err(histogram), Err(load)) => return assert_eq!(histogram.kind(), load.kind(), "{what}"),
+        (histogram, load) => panic!("{what}: {:?} {:?}", histogram.err(), load.err()),
+    };
     let (ours, theirs) = (of_histogram(&histogram), of_heap(&loaded.heap));
     let Sum { count, shallow_bytes, external_bytes } = histogram.total;
     assert_eq!((count, shallow_bytes, external_bytes), total(&theirs), "{what}");
     assert_eq!(total(&ours), total(&theirs), "{what}");
-    assert_eq!((histogram.snapshot, histogram.damage.is_some()), (loaded.snapshot, loaded.damage.is_some()), "{what}");
-    let size = |row: &input::histogram::TypeRow| std::cmp::Reverse((row.sum.shallow_bytes, row.sum.count));
+    assert_eq!(
+        (histogram.snapshot, histogram.damage.is_some()),
+        (loaded.snapshot, loaded.damage.is_some()),
+        "{what}"
+    );
+    let size =
+        |row: &input::histogram::TypeRow| std::cmp::Reverse((row.sum.shallow_bytes, row.sum.count));
     assert!(histogram.rows.is_sorted_by_key(size), "{what}");
     if format != Format::Go {
         assert_eq!(ours, theirs, "{what}");
@@ -85,7 +94,10 @@ fn all_agree(paths: &[std::path::PathBuf]) -> u64 {
 
 #[test]
 fn histograms_are_those_of_the_loaded_heaps() {
-    let count: u64 = ["go", "dart", "mvmheap", "hprof"].map(|folder| all_agree(&files(&fixture(folder)))).iter().sum();
+    let count: u64 = ["go", "dart", "mvmheap", "hprof"]
+        .map(|folder| all_agree(&files(&fixture(folder))))
+        .iter()
+        .sum();
     assert!(count > 20);
 }
 
@@ -108,7 +120,8 @@ fn histograms_of_converted_heaps_agree() {
     let bytes = read(&fixture("go/tiny_go127.heapdump.zst"));
     let heap = input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap;
     let mut out = Vec::new();
-    hprof::write(&heap, &hprof::HprofOptions::default().ids(hprof::IdKind::Address), &mut out).unwrap();
+    hprof::write(&heap, &hprof::HprofOptions::default().ids(hprof::IdKind::Address), &mut out)
+        .unwrap();
     agrees(Format::Hprof, &out, SnapshotChoice::Last, "addresses");
 }
 
@@ -118,15 +131,21 @@ fn types_of_go_are_named_as_the_loader_names_them() {
     for name in ["go13", "go17_be", "go16"] {
         let bytes = read(&fixture(&format!("go/{name}.heapdump")));
         let histogram = input::histogram(Format::Go, &bytes, LoadOptions::default()).unwrap();
-        let loaded = of_heap(&input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap);
-        let shared = of_histogram(&histogram).keys().filter(|key| loaded.contains_key(*key)).count();
+        let loaded =
+            of_heap(&input::load(Format::Go, &bytes, LoadOptions::default()).unwrap().heap);
+        let shared =
+            of_histogram(&histogram).keys().filter(|key| loaded.contains_key(*key)).count();
         assert!(shared * 2 >= histogram.rows.len(), "{name}: {shared} of {:?}", histogram.rows);
     }
 }
 
 #[test]
 fn a_cut_dump_gives_what_came_before() {
-    for name in ["dart/tiny_derived_3.0.5.dartheap.zst", "go/tiny_go127.heapdump.zst", "hprof/small_java17.hprof.zst"] {
+    for name in [
+        "dart/tiny_derived_3.0.5.dartheap.zst",
+        "go/tiny_go127.heapdump.zst",
+        "hprof/small_java17.hprof.zst",
+    ] {
         let bytes = read(&fixture(name));
         let format = detect(&bytes).unwrap();
         let whole = input::histogram(format, &bytes, LoadOptions::default()).unwrap().total;
@@ -145,6 +164,8 @@ fn there_is_no_histogram_of_a_profile_or_a_snapshot_that_is_not_there() {
     let error = input::histogram(Format::Mojo, b"MOJ", LoadOptions::default()).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
     let bytes = read(&fixture("mvmheap/tiny-nqp.mvmheap"));
-    let error = input::histogram(Format::Mvmheap, &bytes, options(SnapshotChoice::Number(7))).err().unwrap();
+    let error = input::histogram(Format::Mvmheap, &bytes, options(SnapshotChoice::Number(7)))
+        .err()
+        .unwrap();
     assert_eq!(error.message(), "no snapshot 7; the file has 0–3");
 }

@@ -17,17 +17,30 @@ const BASE: u64 = 16;
 const NODE: u64 = 24;
 const ARRAY: u64 = 32;
 
-/// Node { Node next; byte flag } below Base { int id; Object any }, below Object; one static field, two roots.
+/// Node { Node next; byte flag } below Base { int id; Object any }, below Object; one static field,
+/// two roots.
 fn small(version: &str, id_size: usize) -> File {
     let mut file = File::new(version, id_size);
-    file.loads(&[(OBJECT, "java/lang/Object"), (BASE, "app/Base"), (NODE, "app/Node"), (ARRAY, "[Lapp/Node;")]);
-    let names: Vec<u64> = ["next", "flag", "id", "any", "head"].iter().map(|name| file.string(name)).collect();
+    file.loads(&[
+        (OBJECT, "java/lang/Object"),
+        (BASE, "app/Base"),
+        (NODE, "app/Node"),
+        (ARRAY, "[Lapp/Node;"),
+    ]);
+    let names: Vec<u64> =
+        ["next", "flag", "id", "any", "head"].iter().map(|name| file.string(name)).collect();
     let id = |id| file.id(id);
     let node = |at, next, any| file.instance(at, NODE, &[&id(next), &[5], &[0, 0, 1, 2], &id(any)]);
     let heap = [
         file.class(OBJECT, 0, 0, &[], &[]),
         file.class(BASE, OBJECT, 0, &[], &[(names[2], 10), (names[3], 2)]),
-        file.class(NODE, BASE, 0, &[(names[4], 2, id(80)), (names[1], 8, vec![3])], &[(names[0], 2), (names[1], 8)]),
+        file.class(
+            NODE,
+            BASE,
+            0,
+            &[(names[4], 2, id(80)), (names[1], 8, vec![3])],
+            &[(names[0], 2), (names[1], 8)],
+        ),
         file.class(ARRAY, OBJECT, 0, &[], &[]),
         node(80, 120, 0),
         node(120, 80, 160),
@@ -87,12 +100,18 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
             assert_eq!(references(&heap, at(&heap, 80)), strong(&[("next", 120)]));
             assert_eq!(references(&heap, at(&heap, 120)), strong(&[("next", 80), ("any", 160)]));
             assert_eq!(references(&heap, at(&heap, 160)), strong(&[("[1]", 80), ("[2]", 200)]));
-            assert_eq!(references(&heap, at(&heap, NODE)), strong(&[("head", 80), ("<super>", BASE)]));
+            assert_eq!(
+                references(&heap, at(&heap, NODE)),
+                strong(&[("head", 80), ("<super>", BASE)])
+            );
             assert_eq!(heap.value(at(&heap, 200)), Value::Bytes(&[0, 97, 0, 98, 32, 172]));
             assert_eq!(heap.value(at(&heap, 160)), Value::Length(3));
             assert_eq!(heap.value(at(&heap, NODE)), Value::Name("app.Node".into()));
-            let roots: Vec<_> =
-                heap.roots().iter().map(|root| (heap.id(root.object), root.kind, root.text(heap.names()))).collect();
+            let roots: Vec<_> = heap
+                .roots()
+                .iter()
+                .map(|root| (heap.id(root.object), root.kind, root.text(heap.names())))
+                .collect();
             assert_eq!(
                 roots,
                 [
@@ -114,7 +133,8 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
 
 #[test]
 fn sizes_follow_the_virtual_machine() {
-    // Narrow: 8 + (4 + 4) + (4 + 1); wide: 12 + (4 + 8) + (8 + 1). The distance between arrays leaves no room for a header of 16.
+    // Narrow: 8 + (4 + 4) + (4 + 1); wide: 12 + (4 + 8) + (8 + 1). The distance between arrays
+    // leaves no room for a header of 16.
     for (id_size, node, objects, chars) in [(4, 24, 24, 24), (8, 40, 40, 24)] {
         let bytes = small("1.0.2", id_size).bytes;
         let heap = loaded(&bytes).heap;
@@ -143,7 +163,12 @@ fn overlapping_elements_show_compressed_references() {
 #[test]
 fn stated_sizes_are_taken_as_they_are() {
     let mut file = File::new("1.0.2", 4);
-    file.loads(&[(OBJECT, "java.lang.Object"), (NODE, "net/http.conn"), (ARRAY, "[Lnet/http.conn;"), (40, "dumptool.Info")]);
+    file.loads(&[
+        (OBJECT, "java.lang.Object"),
+        (NODE, "net/http.conn"),
+        (ARRAY, "[Lnet/http.conn;"),
+        (40, "dumptool.Info"),
+    ]);
     let name = file.string("x");
     let heap = [
         file.class(OBJECT, 0, 8, &[], &[]),
@@ -156,9 +181,13 @@ fn stated_sizes_are_taken_as_they_are() {
     ];
     let bytes = file.segment(&heap).end();
     let heap = loaded(&bytes).heap;
-    let sizes: Vec<u64> = [88, 96, 104, NODE].iter().map(|&id| heap.shallow_bytes(at(&heap, id))).collect();
+    let sizes: Vec<u64> =
+        [88, 96, 104, NODE].iter().map(|&id| heap.shallow_bytes(at(&heap, id))).collect();
     assert_eq!(sizes, [72, 24, 24, 0]);
-    assert_eq!((type_name(&heap, at(&heap, 88)), type_name(&heap, at(&heap, 96))), ("net/http.conn", "net/http.conn[]"));
+    assert_eq!(
+        (type_name(&heap, at(&heap, 88)), type_name(&heap, at(&heap, 96))),
+        ("net/http.conn", "net/http.conn[]")
+    );
 }
 
 #[test]
@@ -168,12 +197,19 @@ fn every_record_can_be_shown() {
     file.load(OBJECT, "java.lang.Object");
     let (run, source) = (file.string("run"), file.string("App.java"));
     let (id, run_id, source_id) = (file.id(3), file.id(run), file.id(source));
-    file.record(0x03, &[&class]).record(0x04, &[&id, &run_id, &run_id, &source_id, &class, &(-3i32).to_be_bytes()]);
+    file.record(0x03, &[&class])
+        .record(0x04, &[&id, &run_id, &run_id, &source_id, &class, &(-3i32).to_be_bytes()]);
     file.record(0x05, &[&class, &thread, &class, &id]);
     file.record(0x06, &[&[0, 2], &[0; 4], &[0; 24], &class, &[1; 25]]).record(0x07, &[&[0; 24]]);
     file.record(0x0a, &[&thread, &file.id(80), &class, &run_id, &[0; 8]]).record(0x0b, &[&thread]);
     file.record(0x0d, &[&class, &class, &[0; 8]]).record(0x0e, &[&class, &[0, 4]]);
-    let mut heap = vec![file.class(OBJECT, 0, 0, &[(run, 6, vec![0x3f, 0x80, 0, 0]), (run, 5, vec![0, 65])], &[(run, 4)])];
+    let mut heap = vec![file.class(
+        OBJECT,
+        0,
+        0,
+        &[(run, 6, vec![0x3f, 0x80, 0, 0]), (run, 5, vec![0, 65])],
+        &[(run, 4)],
+    )];
     for tag in [0xff, 0x05, 0x07, 0x89, 0x8a, 0x8b, 0x8c, 0x8d, 0x90] {
         heap.push(file.root(tag, 80, &[]));
     }
@@ -201,7 +237,10 @@ fn every_record_can_be_shown() {
     assert_eq!(find("class_dump")["field_list"][0]["type"], "boolean");
     assert_eq!(find("trace")["frames"], json!([{"id": "0x3"}]));
     assert_eq!(find("root_java_frame")["frame"], 1);
-    assert_eq!(all.iter().map(|record| record["offset"].as_u64().unwrap()).collect::<Vec<_>>()[0], 31);
+    assert_eq!(
+        all.iter().map(|record| record["offset"].as_u64().unwrap()).collect::<Vec<_>>()[0],
+        31
+    );
     assert!(all.is_sorted_by_key(|record| record["offset"].as_u64()));
     let heap = loaded(&bytes).heap;
     assert_eq!(heap.value(at(&heap, 104)), Value::Length(1000));
@@ -334,7 +373,11 @@ fn counts_that_the_file_cannot_hold_are_refused() {
             let bytes = file.clone().segment(&[record]).end();
             let damage = loaded(&bytes).damage.unwrap();
             assert_eq!(damage.offset(), Some(40));
-            assert!(damage.message().contains("beyond the end of its segment"), "{}", damage.message());
+            assert!(
+                damage.message().contains("beyond the end of its segment"),
+                "{}",
+                damage.message()
+            );
         }
         // A lie about 32 GiB that needs no data is believed, and costs nothing.
         let bytes = file.clone().segment(&[no_data]).end();
@@ -397,7 +440,9 @@ fn load_damaged(bytes: &[u8], cuts: usize, flips: usize) {
 /// Instances and arrays with their bytes: class objects count apart.
 fn totals(heap: &Heap<'_>) -> (u64, u64) {
     let is_class = |object: &ObjectId| matches!(heap.value(*object), Value::Name(_));
-    heap.objects().filter(|object| !is_class(object)).fold((0, 0), |(n, bytes), o| (n + 1, bytes + heap.shallow_bytes(o)))
+    heap.objects()
+        .filter(|object| !is_class(object))
+        .fold((0, 0), |(n, bytes), o| (n + 1, bytes + heap.shallow_bytes(o)))
 }
 
 /// Objects and bytes of the first type of a name.
@@ -411,7 +456,10 @@ fn follow(heap: &Heap<'_>, class: &str, labels: &[&str]) -> ObjectId {
     let named = |object: &ObjectId| heap.value(*object) == Value::Name(class.into());
     let mut object = heap.objects().find(named).unwrap();
     for label in labels {
-        let step = heap.references().of(object).find(|reference| reference.label.text(heap.names()) == *label);
+        let step = heap
+            .references()
+            .of(object)
+            .find(|reference| reference.label.text(heap.names()) == *label);
         object = step.unwrap_or_else(|| panic!("no {label} in {}", type_name(heap, object))).target;
     }
     object
@@ -419,11 +467,13 @@ fn follow(heap: &Heap<'_>, class: &str, labels: &[&str]) -> ObjectId {
 
 #[test]
 fn a_real_heap_has_the_instances_that_visualvm_sees() {
-    // VisualVM's heap walker says 516 904 and 740 600 bytes: it does not know of fields that the JVM injects, and its headers of
-    // arrays are 20 bytes long in the wide one. The addresses tell both.
-    for (name, instances, bytes, strings) in
-        [("small_java17", 12155, 522_160, (2125, 51_000)), ("wide_java17", 12149, 755_544, (2123, 67_936))]
-    {
+    // VisualVM's heap walker says 516 904 and 740 600 bytes: it does not know of fields that the
+    // JVM injects, and its headers of arrays are 20 bytes long in the wide one. The addresses tell
+    // both.
+    for (name, instances, bytes, strings) in [
+        ("small_java17", 12155, 522_160, (2125, 51_000)),
+        ("wide_java17", 12149, 755_544, (2123, 67_936)),
+    ] {
         let file = read(&fixture(&format!("hprof/{name}.hprof.zst")));
         let loaded = loaded(&file);
         let heap = &loaded.heap;
@@ -454,25 +504,50 @@ fn a_real_heap_has_its_values_and_threads() {
         assert_eq!(value(&["mixed", "[4]"]), Value::Integer(0xe4));
         assert_eq!(value(&["head", "any"]), Value::Float(24.75));
         assert_eq!(value(&["head", "next", "any"]), Value::Integer(100_098));
-        assert_eq!(value(&["mixed", "[7]"]), Value::Bytes(&[0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 254]));
+        assert_eq!(
+            value(&["mixed", "[7]"]),
+            Value::Bytes(&[0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 254])
+        );
         assert_eq!(value(&["mixed", "[6]"]), Value::Length(2));
-        assert_eq!(type_name(&heap, follow(&heap, "Small", &["mixed", "[6]"])), "java.lang.Object[][]");
+        assert_eq!(
+            type_name(&heap, follow(&heap, "Small", &["mixed", "[6]"])),
+            "java.lang.Object[][]"
+        );
         for (field, weak) in [("weak", true), ("soft", false), ("phantom", true)] {
             let reference = heap.references().of(follow(&heap, "Small", &[field]));
-            let referent = reference.into_iter().find(|reference| reference.label.text(heap.names()) == "referent").unwrap();
+            let referent = reference
+                .into_iter()
+                .find(|reference| reference.label.text(heap.names()) == "referent")
+                .unwrap();
             assert_eq!(referent.weak, weak, "{field}");
         }
-        let worker = heap.threads().iter().find(|thread| heap.names().text(thread.name) == "worker-7").unwrap();
+        let worker = heap
+            .threads()
+            .iter()
+            .find(|thread| heap.names().text(thread.name) == "worker-7")
+            .unwrap();
         let frames = &heap.frames()[worker.frames.start as usize..worker.frames.end as usize];
-        let frames: Vec<_> = frames.iter().map(|frame| (heap.names().text(frame.function), frame.line)).collect();
+        let frames: Vec<_> =
+            frames.iter().map(|frame| (heap.names().text(frame.function), frame.line)).collect();
         assert_eq!((frames[0].0, frames[1]), ("java.lang.Thread.sleep", ("Small.block", 18)));
         assert_eq!(type_name(&heap, worker.object.unwrap()), "java.lang.Thread");
-        let local = heap.roots().iter().find(|root| root.text(heap.names()) == "thread worker-7 Small.block").unwrap();
+        let local = heap
+            .roots()
+            .iter()
+            .find(|root| root.text(heap.names()) == "thread worker-7 Small.block")
+            .unwrap();
         assert_eq!((local.kind, type_name(&heap, local.object)), (RootKind::Frame, "Small$Node"));
-        assert!(heap.types().iter().any(|kind| heap.names().text(kind.name) == "byte[]" && kind.kind == TypeKind::Bytes));
-        assert!((0..heap.references().len()).all(|row| heap.references().label(row).kind() != LabelKind::None));
-        // A collection came before the dump. What only fields of class objects hold, which HotSpot does not write, and
-        // classes of arrays and lambdas seem to be unreachable.
+        assert!(
+            heap.types().iter().any(
+                |kind| heap.names().text(kind.name) == "byte[]" && kind.kind == TypeKind::Bytes
+            )
+        );
+        assert!(
+            (0..heap.references().len())
+                .all(|row| heap.references().label(row).kind() != LabelKind::None)
+        );
+        // A collection came before the dump. What only fields of class objects hold, which HotSpot
+        // does not write, and classes of arrays and lambdas seem to be unreachable.
         let unreachable = unreachable(&heap);
         assert!(unreachable * 100 < 2 * heap.len(), "{unreachable} objects are unreachable");
     }
@@ -484,7 +559,12 @@ fn unreachable(heap: &Heap<'_>) -> usize {
     let mut open: Vec<ObjectId> = heap.roots().iter().map(|root| root.object).collect();
     while let Some(object) = open.pop() {
         if !std::mem::replace(&mut seen[object.index()], true) {
-            open.extend(heap.references().of(object).filter(|reference| !reference.weak).map(|reference| reference.target));
+            open.extend(
+                heap.references()
+                    .of(object)
+                    .filter(|reference| !reference.weak)
+                    .map(|reference| reference.target),
+            );
         }
     }
     seen.iter().filter(|seen| !**seen).count()
@@ -497,8 +577,8 @@ fn damage_of_a_real_file_never_panics() {
     load_damaged(&file, 10, 10);
 }
 
-/// The dumps were written right after a collection that moved everything together: no object may reach into the next one, and
-/// most of them end where the next one begins.
+/// The dumps were written right after a collection that moved everything together: no object may
+/// reach into the next one, and most of them end where the next one begins.
 #[test]
 fn sizes_fit_between_the_addresses() {
     for name in ["small_java17", "wide_java17"] {
@@ -509,7 +589,11 @@ fn sizes_fit_between_the_addresses() {
         for (object, next) in heap.objects().zip(heap.objects().skip(1)) {
             let (gap, size) = (address(next) - address(object), heap.shallow_bytes(object));
             if type_name(&heap, object) != "java.lang.Class" {
-                assert!(size <= gap, "{name}: {} of {size} bytes in {gap}", type_name(&heap, object));
+                assert!(
+                    size <= gap,
+                    "{name}: {} of {size} bytes in {gap}",
+                    type_name(&heap, object)
+                );
                 fitting += u32::from(size == gap);
                 all += 1;
             }
@@ -525,7 +609,9 @@ fn the_corpus_has_the_instances_that_visualvm_sees() {
     let file = read(&corpus.join("java17_small.hprof.zst"));
     let heap = loaded(&file).heap;
     assert_eq!(totals(&heap), (132_589, 4_297_112));
-    for (name, count, bytes) in [("GenHeap$Rec", 20000, 960_000), ("int[]", 20498, 629_000), ("byte[]", 29544, 974_536)] {
+    for (name, count, bytes) in
+        [("GenHeap$Rec", 20000, 960_000), ("int[]", 20498, 629_000), ("byte[]", 29544, 974_536)]
+    {
         assert_eq!(of_type(&heap, name), (count, bytes), "{name}");
     }
     let warning = LoadWarning { kind: WarningKind::OmittedElements, count: 686 };

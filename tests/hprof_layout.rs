@@ -12,8 +12,8 @@ use support::{corpus, files, fixture, info, json, read};
 
 mod support;
 
-/// What JVMs of today have: compressed references; those of 8 bytes (ZGC); wide class pointers, before and since JDK 23; compact
-/// headers with both; other alignments.
+/// What JVMs of today have: compressed references; those of 8 bytes (ZGC); wide class pointers,
+/// before and since JDK 23; compact headers with both; other alignments.
 const LAYOUTS: [Jvm; 8] = [
     Jvm { references: 4, header: 12, array: 16, alignment: 8 },
     Jvm { references: 8, header: 12, array: 16, alignment: 8 },
@@ -68,9 +68,12 @@ fn each_layout_is_found() {
         let sizes = heap.sizes.clone();
         let file = heap.finish(|_| {});
         let found = &info(Format::Hprof, &file)["heap"]["snapshots"][0]["details"]["layout"];
-        for (key, value) in
-            [("references", jvm.references), ("header", jvm.header), ("array_header", jvm.array), ("alignment", jvm.alignment)]
-        {
+        for (key, value) in [
+            ("references", jvm.references),
+            ("header", jvm.header),
+            ("array_header", jvm.array),
+            ("alignment", jvm.alignment),
+        ] {
             assert_eq!(found[key], value, "{jvm:?}: {key}");
         }
         assert!(found["pairs"].as_u64().unwrap() > 250, "{jvm:?}: {found}");
@@ -132,17 +135,28 @@ fn a_layout_on_the_command_line_counts_more_than_addresses() {
 
 /// The fields of a few classes, each below one before it or java.lang.Object.
 fn classes() -> impl Strategy<Value = Vec<(Option<usize>, Vec<u8>)>> {
-    let class = (any::<prop::sample::Index>(), any::<bool>(), prop::collection::vec(prop::sample::select(&KINDS[..]), 0..6));
+    let class = (
+        any::<prop::sample::Index>(),
+        any::<bool>(),
+        prop::collection::vec(prop::sample::select(&KINDS[..]), 0..6),
+    );
     prop::collection::vec(class, 1..12).prop_map(|classes| {
-        let below = |number: usize, parent: prop::sample::Index, top: bool| (number > 0 && !top).then(|| parent.index(number));
-        classes.into_iter().enumerate().map(|(number, (parent, top, own))| (below(number, parent, top), own)).collect()
+        let below = |number: usize, parent: prop::sample::Index, top: bool| {
+            (number > 0 && !top).then(|| parent.index(number))
+        };
+        classes
+            .into_iter()
+            .enumerate()
+            .map(|(number, (parent, top, own))| (below(number, parent, top), own))
+            .collect()
     })
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Objects that do not overlap have their sizes found again, wherever the garbage between them is.
+    /// Objects that do not overlap have their sizes found again, wherever the garbage between them
+    /// is.
     #[test]
     fn sizes_are_found_again(
         jvm in prop::sample::select(&LAYOUTS[..]),
@@ -189,20 +203,22 @@ proptest! {
     }
 }
 
-/// Objects and bytes by class, as the JVM's histogram says. Names of hidden classes have their addresses taken off; fillers are
-/// arrays of int in a dump.
+/// Objects and bytes by class, as the JVM's histogram says. Names of hidden classes have their
+/// addresses taken off; fillers are arrays of int in a dump.
 fn of_jvm(truth: &Value) -> BTreeMap<String, (u64, u64)> {
     let mut rows = BTreeMap::new();
     for (name, row) in truth["jvm_histogram"]["rows"].as_object().unwrap() {
         let name = dumptool::input::hprof::naming::class_name(name.as_bytes(), false).into_owned();
-        let name = if name == "jdk.internal.vm.FillerElement[]" { "int[]".to_owned() } else { name };
+        let name =
+            if name == "jdk.internal.vm.FillerElement[]" { "int[]".to_owned() } else { name };
         add(&mut rows, &name, (row[0].as_u64().unwrap(), row[1].as_u64().unwrap()));
     }
     rows
 }
 
 fn add(rows: &mut BTreeMap<String, (u64, u64)>, name: &str, (count, bytes): (u64, u64)) {
-    let name = name.split_once("/0x").or_else(|| name.split_once("+0x")).map_or(name, |(name, _)| name);
+    let name =
+        name.split_once("/0x").or_else(|| name.split_once("+0x")).map_or(name, |(name, _)| name);
     let name = name.split_once(".0x").map_or(name, |(name, _)| name);
     let row = rows.entry(name.to_owned()).or_default();
     *row = (row.0 + count, row.1 + bytes);
@@ -240,7 +256,10 @@ fn real_heaps_have_the_jvm_s_own_histogram() {
 #[test]
 fn the_corpus_has_the_jvm_s_own_histogram() {
     let Some(folder) = corpus("hprof/layouts") else { return };
-    let truths: Vec<_> = files(&folder).into_iter().filter(|path| path.to_string_lossy().ends_with(".truth.json")).collect();
+    let truths: Vec<_> = files(&folder)
+        .into_iter()
+        .filter(|path| path.to_string_lossy().ends_with(".truth.json"))
+        .collect();
     assert!(truths.len() >= 14, "{}", folder.display());
     for truth in truths {
         let dump = truth.to_string_lossy().replace(".truth.json", ".hprof.zst");

@@ -1,5 +1,5 @@
-//! What is reachable in dumps of HotSpot, and what dominates it: the dumps of `hprof/layouts` in the corpus, with what the program
-//! and Eclipse MAT say of them, and tiny files.
+//! What is reachable in dumps of HotSpot, and what dominates it: the dumps of `hprof/layouts` in
+//! the corpus, with what the program and Eclipse MAT say of them, and tiny files.
 
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
@@ -8,7 +8,9 @@ use dumptool::input::load::LoadOptions;
 use dumptool::input::{Format, ReadOptions};
 use dumptool::java::{FieldType, PRIMITIVES};
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Heap, Ids, Label, LoadWarning, ObjectId, Root, TypeKind, Value, WarningKind};
+use dumptool::model::heap::{
+    Heap, Ids, Label, LoadWarning, ObjectId, Root, TypeKind, Value, WarningKind,
+};
 use dumptool::output::hprof::{HprofOptions, write};
 use serde_json::Value as Json;
 use std::collections::HashMap;
@@ -27,7 +29,10 @@ fn type_name<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
 #[test]
 fn reachability_is_that_of_the_jvm_and_of_mat() {
     let Some(folder) = corpus("hprof/layouts") else { return };
-    let dumps: Vec<_> = files(&folder).into_iter().filter(|file| file.to_string_lossy().ends_with(".hprof.zst")).collect();
+    let dumps: Vec<_> = files(&folder)
+        .into_iter()
+        .filter(|file| file.to_string_lossy().ends_with(".hprof.zst"))
+        .collect();
     assert!(!dumps.is_empty(), "{}: no dumps", folder.display());
     for dump in dumps {
         agree(&dump);
@@ -49,20 +54,29 @@ fn agree(dump: &Path) {
     let rows = truth["mat"]["top_dominators"].as_array().unwrap();
     let sizes = mat_sizes(&truth, &heap, &bytes);
     let as_here = same_retained(rows, &heap, &in_mat, &sizes);
-    // MAT lets a thread hold its local variables, which are roots here. Nothing else differs but the loader of the application in
-    // JDK 25, by 2 %.
+    // MAT lets a thread hold its local variables, which are roots here. Nothing else differs but
+    // the loader of the application in JDK 25, by 2 %.
     let as_in_mat = same_retained(rows, &heap, &as_in_mat(&heap, true), &sizes);
-    println!("{name}: {ours} of MAT's {mats} live objects; {as_here} and {as_in_mat} of {} dominators agree", rows.len());
+    println!(
+        "{name}: {ours} of MAT's {mats} live objects; {as_here} and {as_in_mat} of {} dominators agree",
+        rows.len()
+    );
     assert!(as_in_mat + 2 >= rows.len(), "{name}: {as_in_mat} of {}", rows.len());
     // The programs of JDK 25 have 50 virtual threads, each with a stack.
-    assert!(as_here >= if name.starts_with("jdk25") { 30 } else { 45 }, "{name}: {as_here} of {}", rows.len());
+    assert!(
+        as_here >= if name.starts_with("jdk25") { 30 } else { 45 },
+        "{name}: {as_here} of {}",
+        rows.len()
+    );
 }
 
-/// Each array whose length marks it is alive exactly if the program says so. JDK 21 leaves out the stacks that hold some.
+/// Each array whose length marks it is alive exactly if the program says so. JDK 21 leaves out the
+/// stacks that hold some.
 fn marked_arrays(name: &str, truth: &Json, heap: &Heap<'_>, live: &Dominators) {
     let mut checked = 0;
     for fact in truth["program"]["facts"].as_array().unwrap() {
-        let on_stack = fact["name"].as_str().unwrap().contains("virtual") && name.starts_with("jdk21");
+        let on_stack =
+            fact["name"].as_str().unwrap().contains("virtual") && name.starts_with("jdk21");
         for id in fact["ids"].as_array().into_iter().flatten() {
             let object = heap.find(id.as_str().unwrap()).unwrap();
             let wanted = fact["count"].as_u64() == Some(1) && !on_stack;
@@ -73,10 +87,12 @@ fn marked_arrays(name: &str, truth: &Json, heap: &Heap<'_>, live: &Dominators) {
     assert!(checked >= 12, "{name}: {checked}");
 }
 
-/// How many of MAT's largest dominators retain what they retain for MAT, in sizes as MAT counts them.
+/// How many of MAT's largest dominators retain what they retain for MAT, in sizes as MAT counts
+/// them.
 fn same_retained(rows: &[Json], heap: &Heap<'_>, in_mat: &Heap<'_>, sizes: &[u64]) -> usize {
     let live = Dominators::of(&Graph::of(in_mat));
-    let mut retained: Vec<u64> = std::iter::once(0).chain(live.order().iter().map(|object| sizes[object.index()])).collect();
+    let mut retained: Vec<u64> =
+        std::iter::once(0).chain(live.order().iter().map(|object| sizes[object.index()])).collect();
     for number in (1..retained.len()).rev() {
         retained[live.dominator_of_number(number as u32) as usize] += retained[number];
     }
@@ -88,15 +104,17 @@ fn same_retained(rows: &[Json], heap: &Heap<'_>, in_mat: &Heap<'_>, sizes: &[u64
     rows.iter().filter(same).count()
 }
 
-/// The same graph with strong references only, as MAT follows weak ones. On request the threads hold their local variables, which
-/// are no roots then.
+/// The same graph with strong references only, as MAT follows weak ones. On request the threads
+/// hold their local variables, which are no roots then.
 fn as_in_mat(heap: &Heap<'_>, hold_locals: bool) -> Heap<'static> {
     let mut builder = HeapBuilder::with_capacity(heap.len(), heap.references().len());
     let node = builder.add_type("node", "", TypeKind::Instance);
     let group = builder.names().intern("roots");
     let mut locals: HashMap<ObjectId, Vec<ObjectId>> = HashMap::new();
     for root in heap.roots() {
-        let thread = root.frame.and_then(|frame| heap.threads().iter().find(|thread| thread.frames.contains(&frame)));
+        let thread = root
+            .frame
+            .and_then(|frame| heap.threads().iter().find(|thread| thread.frames.contains(&frame)));
         match thread.and_then(|thread| thread.object) {
             Some(holder) if hold_locals => locals.entry(holder).or_default().push(root.object),
             _ => builder.add_root(Root {
@@ -136,7 +154,9 @@ fn mat_sizes(truth: &Json, heap: &Heap<'_>, bytes: &[u8]) -> Vec<u64> {
             let header = 8 + reference + 4;
             let width = PRIMITIVES.into_iter().find(|kind| kind.name() == element).map(width);
             return match (heap.value(object), width) {
-                (Value::Bytes(bytes), Some(_)) => up(up(header, reference) + bytes.len() as u64, alignment),
+                (Value::Bytes(bytes), Some(_)) => {
+                    up(up(header, reference) + bytes.len() as u64, alignment)
+                }
                 (Value::Length(count), _) => up(header + count * reference, alignment),
                 (value, _) => panic!("{name}: {value:?}"),
             };
@@ -152,9 +172,13 @@ fn class_sizes(bytes: &[u8], reference: u64, alignment: u64) -> HashMap<String, 
     let mut sizes = HashMap::new();
     for record in Records::new(bytes).unwrap() {
         if let (_, Rec::Heap(HeapRec::ClassDump(class))) = record.unwrap() {
-            let statics =
-                class.statics.iter().map(|field| if field.kind == FieldType::Object { reference } else { width(field.kind) });
-            sizes.insert(format!("{:#x}", class.id), statics.sum::<u64>().next_multiple_of(alignment));
+            let statics = class.statics.iter().map(|field| {
+                if field.kind == FieldType::Object { reference } else { width(field.kind) }
+            });
+            sizes.insert(
+                format!("{:#x}", class.id),
+                statics.sum::<u64>().next_multiple_of(alignment),
+            );
         }
     }
     sizes
@@ -176,11 +200,16 @@ const LOADER: u64 = 16;
 const PLUGIN: u64 = 24;
 const ARRAY: u64 = 32;
 
-/// A root holds an instance, an array, or nothing of app.Plugin, whose class is held by nothing else. Its loader is 80, its static
-/// field `cache` holds 88.
+/// A root holds an instance, an array, or nothing of app.Plugin, whose class is held by nothing
+/// else. Its loader is 80, its static field `cache` holds 88.
 fn plugin(root: Option<u64>, rooted_class: bool) -> Vec<u8> {
     let mut file = File::new("1.0.2", 4);
-    file.loads(&[(OBJECT, "java/lang/Object"), (LOADER, "app/Loader"), (PLUGIN, "app/Plugin"), (ARRAY, "[Lapp/Plugin;")]);
+    file.loads(&[
+        (OBJECT, "java/lang/Object"),
+        (LOADER, "app/Loader"),
+        (PLUGIN, "app/Plugin"),
+        (ARRAY, "[Lapp/Plugin;"),
+    ]);
     let cache = file.string("cache");
     let mut class = file.class(PLUGIN, OBJECT, 0, &[(cache, 2, file.id(88))], &[]);
     set_loader(&mut class, &file, 80);
@@ -226,7 +255,10 @@ fn live(heap: &Heap<'_>) -> Vec<u64> {
 fn references(heap: &Heap<'_>, id: u64) -> Vec<(String, String)> {
     let object = heap.find(&format!("{id:#x}")).unwrap();
     let each = heap.references().of(object).filter(|reference| !reference.weak);
-    each.map(|reference| (reference.label.text(heap.names()).into_owned(), heap.id(reference.target))).collect()
+    each.map(|reference| {
+        (reference.label.text(heap.names()).into_owned(), heap.id(reference.target))
+    })
+    .collect()
 }
 
 fn edge(label: &str, id: u64) -> (String, String) {
@@ -251,7 +283,11 @@ fn an_array_holds_its_own_class_and_that_the_loader() {
     let bytes = plugin(Some(104), false);
     let heap = loaded(&bytes);
     assert_eq!(references(&heap, 104), [edge("<class>", ARRAY)]);
-    assert_eq!(live(&heap), [OBJECT, LOADER, ARRAY, 80, 104], "the file does not name the class of the elements");
+    assert_eq!(
+        live(&heap),
+        [OBJECT, LOADER, ARRAY, 80, 104],
+        "the file does not name the class of the elements"
+    );
 }
 
 #[test]
@@ -265,7 +301,12 @@ fn instances_of_rooted_classes_get_no_reference() {
 #[test]
 fn the_boot_loader_holds_its_array_classes() {
     let mut file = File::new("1.0.2", 4);
-    file.loads(&[(OBJECT, "java/lang/Object"), (ARRAY, "[Ljava/lang/Object;"), (40, "[B"), (48, "java/lang/Hidden+0x1")]);
+    file.loads(&[
+        (OBJECT, "java/lang/Object"),
+        (ARRAY, "[Ljava/lang/Object;"),
+        (40, "[B"),
+        (48, "java/lang/Hidden+0x1"),
+    ]);
     let heap = [
         file.class(OBJECT, 0, 0, &[], &[]),
         file.class(ARRAY, OBJECT, 0, &[], &[]),
@@ -314,13 +355,20 @@ fn classes_that_are_not_linked_have_a_root_and_no_record() {
     let dump = |tag, object_size| {
         let mut file = File::new("1.0.2", 4);
         file.loads(&[(OBJECT, "java/lang/Object"), (16, "java/lang/Unlinked")]);
-        let heap = [file.class(OBJECT, 0, object_size, &[], &[]), file.root(0x05, OBJECT, &[]), file.root(tag, 16, &[])];
+        let heap = [
+            file.class(OBJECT, 0, object_size, &[], &[]),
+            file.root(0x05, OBJECT, &[]),
+            file.root(tag, 16, &[]),
+        ];
         file.segment(&heap).end()
     };
     let bytes = dump(0x05, 0);
     assert_eq!(broken(Format::Hprof, &bytes), [""; 0]);
     let findings = check(&bytes, ReadOptions::default()).unwrap();
-    assert_eq!(findings.warnings, ["roots of system classes that HotSpot did not write, as they are not linked yet: 1"]);
+    assert_eq!(
+        findings.warnings,
+        ["roots of system classes that HotSpot did not write, as they are not linked yet: 1"]
+    );
     let heap = loaded(&bytes);
     let warnings = heap.warnings();
     assert_eq!(warnings, [LoadWarning { kind: WarningKind::OmittedClasses, count: 1 }]);
@@ -334,7 +382,11 @@ fn classes_that_are_not_linked_have_a_root_and_no_record() {
 /// A parked virtual thread: its stack is a StackChunk. JDK 25 writes the thread as one.
 fn virtual_thread(rooted: bool) -> Vec<u8> {
     let mut file = File::new("1.0.2", 4);
-    file.loads(&[(OBJECT, "java/lang/Object"), (16, "java/lang/VirtualThread"), (24, "jdk/internal/vm/StackChunk")]);
+    file.loads(&[
+        (OBJECT, "java/lang/Object"),
+        (16, "java/lang/VirtualThread"),
+        (24, "jdk/internal/vm/StackChunk"),
+    ]);
     let mut heap = vec![
         file.class(OBJECT, 0, 0, &[], &[]),
         file.class(16, OBJECT, 0, &[], &[]),
@@ -353,7 +405,8 @@ fn stacks_of_virtual_threads_that_are_missing_are_noticed() {
     for rooted in [false, true] {
         let bytes = virtual_thread(rooted);
         let wanted = if rooted { vec![] } else { vec![notice.to_owned()] };
-        let of_heap: Vec<_> = loaded(&bytes).warnings().iter().map(|warning| warning.text()).collect();
+        let of_heap: Vec<_> =
+            loaded(&bytes).warnings().iter().map(|warning| warning.text()).collect();
         assert_eq!(of_heap, wanted);
         assert_eq!(check(&bytes, ReadOptions::default()).unwrap().warnings, wanted);
         let of_info = info(Format::Hprof, &bytes)["warnings"].clone();
@@ -370,12 +423,20 @@ fn a_converted_instance_holds_its_class_as_before() {
     let report = write(&heap, &HprofOptions::default(), &mut out).unwrap();
     assert_eq!(broken(Format::Hprof, &out), [""; 0]);
     let again = loaded(&out);
-    let find = |name: &str| again.objects().find(|object| type_name(&again, *object) == name).unwrap();
+    let find =
+        |name: &str| again.objects().find(|object| type_name(&again, *object) == name).unwrap();
     let instance = find("app.Plugin");
     let class = again.references().of(instance).next().unwrap();
-    assert_eq!((again.references().of(instance).len(), class.label.text(again.names())), (1, "<class>".into()));
+    assert_eq!(
+        (again.references().of(instance).len(), class.label.text(again.names())),
+        (1, "<class>".into())
+    );
     // No instance has a field for it.
-    assert_eq!(report.references, heap.references().len() as u64 - 2, "one of the instance, one of the array");
+    assert_eq!(
+        report.references,
+        heap.references().len() as u64 - 2,
+        "one of the instance, one of the array"
+    );
     let dominators = Dominators::of(&Graph::of(&again));
     assert!(dominators.is_live(class.target) && dominators.is_live(find("app.Loader")));
     assert_eq!(dominators.dominator(find("app.Loader")), Some(class.target));

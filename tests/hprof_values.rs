@@ -29,7 +29,10 @@ fn at(heap: &Heap<'_>, id: u64) -> ObjectId {
 fn fields(heap: &Heap<'_>, object: ObjectId) -> Vec<String> {
     let mut lines = Vec::new();
     heap.fields(object, |field| {
-        lines.push(format!("{}.{}: {} = {:?}", field.class, field.name, field.type_name, field.value));
+        lines.push(format!(
+            "{}.{}: {} = {:?}",
+            field.class, field.name, field.type_name, field.value
+        ));
         ControlFlow::Continue(())
     });
     lines
@@ -47,11 +50,18 @@ fn elements(heap: &Heap<'_>, object: ObjectId, start: u64) -> Vec<String> {
 /// A base class with fields of every type, and one below it.
 fn file() -> Vec<u8> {
     let mut file = File::new("1.0.2", 8);
-    file.loads(&[(OBJECT, "java/lang/Object"), (BASE, "app/Base"), (DERIVED, "app/Derived"), (ARRAY, "[Ljava/lang/Object;")]);
+    file.loads(&[
+        (OBJECT, "java/lang/Object"),
+        (BASE, "app/Base"),
+        (DERIVED, "app/Derived"),
+        (ARRAY, "[Ljava/lang/Object;"),
+    ]);
     let names = ["next", "flag", "letter", "ratio", "precise", "tiny", "small", "size", "total"];
     let kinds = [2u8, 4, 5, 6, 7, 8, 9, 10, 11];
-    let own: Vec<_> = names.iter().zip(kinds).map(|(name, kind)| (file.string(name), kind)).collect();
-    let [size, count, gone, instances] = ["size", "count", "gone", "INSTANCES"].map(|name| file.string(name));
+    let own: Vec<_> =
+        names.iter().zip(kinds).map(|(name, kind)| (file.string(name), kind)).collect();
+    let [size, count, gone, instances] =
+        ["size", "count", "gone", "INSTANCES"].map(|name| file.string(name));
     let values = [
         &FIRST.to_be_bytes()[..],
         &[1],
@@ -67,7 +77,13 @@ fn file() -> Vec<u8> {
     let fields = [&derived[..], &values].concat();
     let records = vec![
         file.class(OBJECT, 0, 0, &[], &[]),
-        file.class(BASE, OBJECT, 0, &[(instances, 10, 3i32.to_be_bytes().to_vec()), (gone, 2, vec![0; 8])], &own),
+        file.class(
+            BASE,
+            OBJECT,
+            0,
+            &[(instances, 10, 3i32.to_be_bytes().to_vec()), (gone, 2, vec![0; 8])],
+            &own,
+        ),
         file.class(DERIVED, BASE, 0, &[], &[(size, 10), (count, 2), (gone, 2)]),
         file.class(ARRAY, OBJECT, 0, &[], &[]),
         file.instance(FIRST, DERIVED, &fields),
@@ -120,7 +136,10 @@ fn elements_of_arrays_begin_where_they_are_asked_for() {
     let file = file();
     let heap = loaded(&file);
     let [first, objects, chars, ints] = [FIRST, 48, 56, 64].map(|id| at(&heap, id));
-    assert_eq!(elements(&heap, objects, 1), [format!("1: Object({first:?})"), "2: Address(57005)".to_owned()]);
+    assert_eq!(
+        elements(&heap, objects, 1),
+        [format!("1: Object({first:?})"), "2: Address(57005)".to_owned()]
+    );
     assert_eq!(elements(&heap, objects, 3), [""; 0]);
     assert_eq!(elements(&heap, objects, u64::MAX), [""; 0]);
     assert_eq!(elements(&heap, chars, 0), ["0: Character(104)", "1: Character(105)"]);
@@ -158,8 +177,14 @@ fn records_of_instances_have_their_fields_where_the_classes_are_known() {
     let instance = records.iter().find(|record| record["record"] == "instance_dump").unwrap();
     let fields = instance["field_values"].as_array().unwrap();
     assert_eq!(fields.len(), 12);
-    assert_eq!(fields[0], serde_json::json!({"class": "app.Derived", "name": "size", "type": "int", "value": 7}));
-    assert_eq!(fields[10], serde_json::json!({"class": "app.Base", "name": "size", "type": "int", "value": 20000}));
+    assert_eq!(
+        fields[0],
+        serde_json::json!({"class": "app.Derived", "name": "size", "type": "int", "value": 7})
+    );
+    assert_eq!(
+        fields[10],
+        serde_json::json!({"class": "app.Base", "name": "size", "type": "int", "value": 20000})
+    );
     // A circle of classes without fields, and a class that follows its instance.
     let mut file = File::new("1.0.2", 4);
     file.loads(&[(BASE, "app/Base"), (DERIVED, "app/Derived")]);
@@ -171,6 +196,9 @@ fn records_of_instances_have_their_fields_where_the_classes_are_known() {
         file.class(DERIVED, 0, 0, &[], &[(name, 10)]),
     ];
     let (records, _) = support::records(Format::Hprof, &file.segment(&records).end());
-    let fields = records.iter().filter(|record| record["record"] == "instance_dump").map(|record| &record["field_values"]);
+    let fields = records
+        .iter()
+        .filter(|record| record["record"] == "instance_dump")
+        .map(|record| &record["field_values"]);
     assert!(fields.into_iter().all(|fields| *fields == serde_json::json!([])));
 }

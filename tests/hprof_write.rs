@@ -6,7 +6,10 @@ mod checker;
 use checker::{Dump, Object};
 use dumptool::model::addresses::AddressesBuilder;
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind, StackFrame, TypeKind, Value};
+use dumptool::model::heap::{
+    Ephemeron, Heap, Ids, Label, ObjectId, ObjectValues, Root, RootKind, StackFrame, TypeKind,
+    Value,
+};
 use dumptool::output::hprof::{HprofOptions, HprofReport, IdKind, write};
 use dumptool::output::loss::LossKind;
 use std::collections::HashMap;
@@ -23,7 +26,10 @@ fn written_with(heap: &Heap<'_>, options: &HprofOptions) -> (Dump, HprofReport) 
     assert_eq!(report.classes, dump.classes.len() as u64);
     assert_eq!(report.roots, dump.roots.len() as u64);
     assert_eq!(report.bytes, dump.objects.keys().map(|id| dump.size(*id)).sum::<u64>());
-    assert_eq!(report.references, dump.objects.keys().map(|id| dump.references(*id).len() as u64).sum::<u64>());
+    assert_eq!(
+        report.references,
+        dump.objects.keys().map(|id| dump.references(*id).len() as u64).sum::<u64>()
+    );
     let rounded = lost(&report, LossKind::RoundedInstance).1;
     if dump.id_size == 4 {
         let mat: u64 = dump.objects.keys().map(|id| dump.mat_size(*id)).sum();
@@ -37,7 +43,11 @@ fn written(heap: &Heap<'_>) -> (Dump, HprofReport) {
 }
 
 fn lost(report: &HprofReport, what: LossKind) -> (u64, u64) {
-    report.lost.iter().find(|loss| loss.what == what).map_or((0, 0), |loss| (loss.count, loss.bytes.unwrap_or(0)))
+    report
+        .lost
+        .iter()
+        .find(|loss| loss.what == what)
+        .map_or((0, 0), |loss| (loss.count, loss.bytes.unwrap_or(0)))
 }
 
 /// The id of an object with compact ids.
@@ -53,13 +63,23 @@ impl ObjectValues<'static> for Fixed {
     }
 }
 
-fn finish(builder: HeapBuilder<'static>, values: impl IntoIterator<Item = (ObjectId, Value<'static>)>) -> Heap<'static> {
+fn finish(
+    builder: HeapBuilder<'static>,
+    values: impl IntoIterator<Item = (ObjectId, Value<'static>)>,
+) -> Heap<'static> {
     builder.finish(Ids::Rows(0), Some(Box::new(Fixed(values.into_iter().collect()))))
 }
 
 fn root(builder: &mut HeapBuilder<'_>, object: ObjectId, group: &str, label: Label) {
     let group = builder.names().intern(group);
-    builder.add_root(Root { object, kind: RootKind::Global, group, label, frame: None, thread: None });
+    builder.add_root(Root {
+        object,
+        kind: RootKind::Global,
+        group,
+        label,
+        frame: None,
+        thread: None,
+    });
 }
 
 #[test]
@@ -84,11 +104,25 @@ fn fields_have_the_names_of_references_and_sizes_are_exact() {
     builder.add_reference(b, Label::NONE, false);
     let (dump, report) = written(&finish(builder, []));
     assert_eq!(dump.class_name(id(a)), "dart:core.Node");
-    assert_eq!((dump.field(id(a), "next"), dump.field(id(a), "0x18"), dump.field(id(a), "other")), (id(b), id(c), 0));
-    assert_eq!((dump.field(id(b), "next"), dump.field(id(b), "other")), (0, id(a)), "null does not make a class of its own");
+    assert_eq!(
+        (dump.field(id(a), "next"), dump.field(id(a), "0x18"), dump.field(id(a), "other")),
+        (id(b), id(c), 0)
+    );
+    assert_eq!(
+        (dump.field(id(b), "next"), dump.field(id(b), "other")),
+        (0, id(a)),
+        "null does not make a class of its own"
+    );
     assert_eq!((dump.field(id(c), "<unnamed>"), dump.field(id(c), "<unnamed>#2")), (id(a), id(b)));
-    assert_eq!((dump.size(id(a)), dump.mat_size(id(a)), dump.size(id(c)), dump.mat_size(id(c))), (48, 48, 64, 64));
-    assert_eq!(dump.classes_named("dart:core.Node").count(), 3, "one for each size, and one above them");
+    assert_eq!(
+        (dump.size(id(a)), dump.mat_size(id(a)), dump.size(id(c)), dump.mat_size(id(c))),
+        (48, 48, 64, 64)
+    );
+    assert_eq!(
+        dump.classes_named("dart:core.Node").count(),
+        3,
+        "one for each size, and one above them"
+    );
     assert_eq!((report.bytes, report.references, report.lost), (160, 5, vec![]));
 }
 
@@ -154,11 +188,15 @@ fn texts_are_java_strings() {
     let string = builder.add_type("_OneByteString", "dart:core", TypeKind::Text);
     let objects: Vec<_> = (0..3).map(|_| builder.add_object(string, 32)).collect();
     let texts = ["hello", "hällo", "你好 €"];
-    let values =
-        objects.iter().zip(texts).map(|(&object, text)| (object, Value::Text { text: text.into(), length: text.len() as u64 }));
+    let values = objects.iter().zip(texts).map(|(&object, text)| {
+        (object, Value::Text { text: text.into(), length: text.len() as u64 })
+    });
     let (dump, report) = written(&finish(builder, values));
     for (object, text) in objects.into_iter().zip(texts) {
-        assert_eq!((dump.class_name(id(object)), &*dump.text(id(object))), ("java/lang/String", text));
+        assert_eq!(
+            (dump.class_name(id(object)), &*dump.text(id(object))),
+            ("java/lang/String", text)
+        );
     }
     assert_eq!((report.instances, report.references), (6, 3));
 }
@@ -175,12 +213,28 @@ fn contents_are_numbers_and_byte_arrays() {
     let c = builder.add_object(bytes, 4096);
     builder.set_pointer_size(8);
     let memory: &'static [u8] = Vec::leak((0..=255).cycle().take(4096).collect());
-    let values = [(a, Value::Bytes(&memory[..32])), (b, Value::Bytes(&memory[..24])), (c, Value::Bytes(memory))];
+    let values = [
+        (a, Value::Bytes(&memory[..32])),
+        (b, Value::Bytes(&memory[..24])),
+        (c, Value::Bytes(memory)),
+    ];
     let (dump, report) = written(&finish(builder, values));
-    assert_eq!(dump.field(id(a), "0x8"), 0x0f0e_0d0c_0b0a_0908, "the byte order of the dump becomes hprof's");
-    assert_eq!((dump.field(id(a), "0x18"), dump.size(id(a)), dump.mat_size(id(a))), (0x1f1e_1d1c_1b1a_1918, 32, 32));
-    assert_eq!((dump.field(id(b), "0x0"), dump.class_name(id(b))), (0x0706_0504_0302_0100, "24 B without pointers"));
-    let Object::Numbers { basic: 8, bytes } = &dump.objects[&id(c)] else { panic!("no byte array") };
+    assert_eq!(
+        dump.field(id(a), "0x8"),
+        0x0f0e_0d0c_0b0a_0908,
+        "the byte order of the dump becomes hprof's"
+    );
+    assert_eq!(
+        (dump.field(id(a), "0x18"), dump.size(id(a)), dump.mat_size(id(a))),
+        (0x1f1e_1d1c_1b1a_1918, 32, 32)
+    );
+    assert_eq!(
+        (dump.field(id(b), "0x0"), dump.class_name(id(b))),
+        (0x0706_0504_0302_0100, "24 B without pointers")
+    );
+    let Object::Numbers { basic: 8, bytes } = &dump.objects[&id(c)] else {
+        panic!("no byte array")
+    };
     assert_eq!((&bytes[..], dump.size(id(c))), (&memory[..4084], 4096));
     assert_eq!(lost(&report, LossKind::Contents), (2, 8 + 12));
     assert_eq!(lost(&report, LossKind::BytesType).0, 1);
@@ -192,7 +246,8 @@ fn weak_references_do_not_retain() {
     let weak = builder.add_type("_WeakReference", "dart:core", TypeKind::Instance);
     let property = builder.add_type("_WeakProperty", "dart:core", TypeKind::Instance);
     let array = builder.add_type("WeakArray", "", TypeKind::Array);
-    let [target, key, value] = ["target_", "key_", "value_"].map(|name| Label::field(builder.names().intern(name)));
+    let [target, key, value] =
+        ["target_", "key_", "value_"].map(|name| Label::field(builder.names().intern(name)));
     let a = builder.add_object(weak, 16);
     builder.add_reference(ObjectId(2), target, true);
     let b = builder.add_object(property, 32);
@@ -202,12 +257,18 @@ fn weak_references_do_not_retain() {
     builder.add_reference(a, Label::index(0), true);
     builder.add_ephemeron(Ephemeron { holder: b, key: a, value: c });
     let (dump, report) = written(&finish(builder, []));
-    assert_eq!((dump.field(id(a), "referent"), dump.size(id(a)), dump.mat_size(id(a))), (id(c), 16, 16));
+    assert_eq!(
+        (dump.field(id(a), "referent"), dump.size(id(a)), dump.mat_size(id(a))),
+        (id(c), 16, 16)
+    );
     let class = dump.classes_named("dart:core._WeakReference").next().unwrap();
     assert_eq!(dump.classes[&class.parent].name, "java/lang/ref/WeakReference");
     assert_eq!((dump.field(id(b), "referent"), dump.field(id(b), "value_")), (id(a), id(c)));
     let helper = dump.references(id(c))[0];
-    assert_eq!((dump.class_name(helper), dump.field(helper, "referent")), ("java/lang/ref/WeakReference", id(a)));
+    assert_eq!(
+        (dump.class_name(helper), dump.field(helper, "referent")),
+        ("java/lang/ref/WeakReference", id(a))
+    );
     assert_eq!(lost(&report, LossKind::Ephemeron).0, 1);
 }
 
@@ -220,9 +281,15 @@ fn external_bytes_are_an_array_of_that_size() {
     let b = builder.add_object(buffer, 24);
     let (dump, report) = written(&finish(builder, []));
     let external = dump.field(id(a), "~external");
-    assert_eq!((dump.class_name(external), dump.size(external), dump.size(id(a))), ("[B", 5_000_000, 24));
+    assert_eq!(
+        (dump.class_name(external), dump.size(external), dump.size(id(a))),
+        ("[B", 5_000_000, 24)
+    );
     assert_eq!((dump.references(id(b)), report.bytes), (vec![], 5_000_048));
-    assert!(dump.segments.iter().filter(|length| **length > 1 << 20).count() == 1, "a large record has a segment of its own");
+    assert!(
+        dump.segments.iter().filter(|length| **length > 1 << 20).count() == 1,
+        "a large record has a segment of its own"
+    );
 }
 
 /// A hash of 32 bytes with its references in 96 external bytes was 808 bytes large in MAT.
@@ -263,16 +330,28 @@ fn references_beyond_the_size_of_an_object_are_in_its_external_bytes() {
         _ => Vec::new(),
     };
 
-    assert_eq!((dump.field(id(a), "table"), dump.size(id(a)), dump.mat_size(id(a))), (id(b), 32, 32));
+    assert_eq!(
+        (dump.field(id(a), "table"), dump.size(id(a)), dump.mat_size(id(a))),
+        (id(b), 32, 32)
+    );
     assert_eq!((dump.class_name(external(a)), dump.size(external(a))), ("[Ljava/lang/Object;", 96));
     assert_eq!(elements(external(a)), [vec![id(c); 10], vec![0; 11]].concat());
-    assert_eq!((dump.class_name(external(b)), dump.size(external(b)), dump.mat_size(id(b))), ("[B", 96, 32));
-    assert_eq!((dump.class_name(id(c)), dump.field(id(c), "table"), dump.mat_size(id(c))), ("List", id(b), 32));
+    assert_eq!(
+        (dump.class_name(external(b)), dump.size(external(b)), dump.mat_size(id(b))),
+        ("[B", 96, 32)
+    );
+    assert_eq!(
+        (dump.class_name(id(c)), dump.field(id(c), "table"), dump.mat_size(id(c))),
+        ("List", id(b), 32)
+    );
     let list = elements(external(c));
     assert_eq!((list[0], list[1], list[2], list[10], list.len()), (id(a), 0, id(a), id(a), 13));
     assert_eq!(dump.class_name(list[6]), "java/lang/ref/WeakReference");
     assert_eq!((dump.size(external(d)), dump.size(id(d)), dump.mat_size(id(d))), (80, 32, 32));
-    assert_eq!((dump.references(id(e)), dump.size(id(e)), dump.mat_size(id(e))), (vec![id(a)], 40, 40));
+    assert_eq!(
+        (dump.references(id(e)), dump.size(id(e)), dump.mat_size(id(e))),
+        (vec![id(a)], 40, 40)
+    );
     assert_eq!((dump.references(id(f)), dump.size(id(f)), dump.mat_size(id(f))), (vec![], 32, 32));
 
     let spilled = LossKind::Spilled;
@@ -296,7 +375,10 @@ fn external_bytes_hold_references_of_too_many_shapes() {
     }
     let (dump, report) = written(&finish(builder, []));
     let external = dump.field(id(ObjectId(7)), "~external");
-    assert_eq!(dump.references(external), [vec![id(ObjectId(0))], vec![id(ObjectId(1)); 9]].concat());
+    assert_eq!(
+        dump.references(external),
+        [vec![id(ObjectId(0))], vec![id(ObjectId(1)); 9]].concat()
+    );
     assert_eq!((report.bytes, report.references), (200 * 88, 200 * 11));
     assert!(dump.classes.len() < 40, "{}", dump.classes.len());
 }
@@ -309,8 +391,14 @@ fn roots_have_names_and_threads_have_frames() {
     root(&mut builder, a, "data", Label::offset(0x1c0));
     root(&mut builder, b, "data", Label::offset(0x1c0));
     root(&mut builder, a, "", Label::NONE);
-    let (function, file) = (builder.names().intern("main.worker"), builder.names().intern("main.go"));
-    let frame = builder.add_thread("goroutine 17 [select]", 17, Some(a), &[StackFrame { function, file, line: 42 }; 2]);
+    let (function, file) =
+        (builder.names().intern("main.worker"), builder.names().intern("main.go"));
+    let frame = builder.add_thread(
+        "goroutine 17 [select]",
+        17,
+        Some(a),
+        &[StackFrame { function, file, line: 42 }; 2],
+    );
     let group = builder.names().intern("goroutine 17 [select] main.worker");
     builder.add_root(Root {
         object: b,
@@ -345,10 +433,18 @@ fn more_roots_than_a_class_may_have_static_fields() {
     // And more groups than are worth classes of their own.
     (0..1000).for_each(|index| {
         let group = builder.names().intern(&format!("thread {index}"));
-        builder.add_root(Root { object: a, kind: RootKind::Thread, group, label: Label::offset(8), frame: None, thread: None });
+        builder.add_root(Root {
+            object: a,
+            kind: RootKind::Thread,
+            group,
+            label: Label::offset(8),
+            frame: None,
+            thread: None,
+        });
     });
     let (dump, _) = written(&finish(builder, []));
-    let counts = ["handles", "handles ... 2", "handles ... 3", "thread"].map(|group| dump.holder(group).len());
+    let counts = ["handles", "handles ... 2", "handles ... 3", "thread"]
+        .map(|group| dump.holder(group).len());
     assert_eq!(counts, [32_000, 32_000, 6_000, 1000]);
     assert!(dump.holder("thread").contains(&("thread 999 +0x8".to_owned(), id(a))));
 }
@@ -377,7 +473,13 @@ fn unreachable_objects_are_written_and_can_be_made_roots() {
     }
     root(&mut builder, ObjectId(0), "data", Label::offset(8));
     let heap = finish(builder, []);
-    let unknown = |dump: &Dump| dump.roots.iter().filter(|(tag, _)| *tag == 0xff).map(|(_, id)| id / 8 - 1).collect::<Vec<_>>();
+    let unknown = |dump: &Dump| {
+        dump.roots
+            .iter()
+            .filter(|(tag, _)| *tag == 0xff)
+            .map(|(_, id)| id / 8 - 1)
+            .collect::<Vec<_>>()
+    };
     assert!(unknown(&written(&heap).0).is_empty());
     let (dump, _) = written_with(&heap, &HprofOptions::default().root_unreachable(true));
     assert_eq!(unknown(&dump), [1, 3]);
@@ -385,13 +487,16 @@ fn unreachable_objects_are_written_and_can_be_made_roots() {
 
 #[test]
 fn addresses_are_ids_if_asked_for() {
-    // Arrays full of references, back to back: what MAT takes for compressed references if nothing is between them.
+    // Arrays full of references, back to back: what MAT takes for compressed references if nothing
+    // is between them.
     let addresses: Vec<u64> = (0..64).map(|row| 0xc0_0000_0000 + row * 4096).collect();
     let mut builder = HeapBuilder::with_capacity(64, 64 * 512);
     let node = builder.add_type("block", "", TypeKind::Instance);
     for _ in &addresses {
         builder.add_object(node, 4096);
-        (0..512).for_each(|word| builder.add_reference(ObjectId(word as u32 % 64), Label::offset(word * 8), false));
+        (0..512).for_each(|word| {
+            builder.add_reference(ObjectId(word as u32 % 64), Label::offset(word * 8), false)
+        });
     }
     builder.set_pointer_size(8);
     let mut table = AddressesBuilder::default();
@@ -414,7 +519,10 @@ fn the_info_class_says_how_ids_are_given() {
     let (dump, _) = written(&finish(builder, []));
     let statics = &dump.classes_named("dumptool/Info").next().unwrap().statics;
     let of = |name: &str| statics.iter().find(|(known, ..)| known == name).unwrap().2;
-    assert_eq!((of("version"), of("objects"), of("idBase"), of("idShift"), of("firstHelper")), (1, 2, 8, 3, 24));
+    assert_eq!(
+        (of("version"), of("objects"), of("idBase"), of("idShift"), of("firstHelper")),
+        (1, 2, 8, 3, 24)
+    );
 }
 
 /// Bytes of zeros that a heap of so many objects may be filled up with.
@@ -523,7 +631,9 @@ fn one_object_with_many_labels_does_not_widen_all_others() {
         for row in 0..OBJECTS {
             let object = builder.add_object(node, size);
             let labels = if row == 7 { 0..256 } else { 0..row % 2 };
-            labels.for_each(|label| builder.add_reference(ObjectId(0), Label::offset(8 * u64::from(label)), false));
+            labels.for_each(|label| {
+                builder.add_reference(ObjectId(0), Label::offset(8 * u64::from(label)), false)
+            });
             if external > 0 {
                 builder.add_external(object, external);
             }
@@ -531,7 +641,10 @@ fn one_object_with_many_labels_does_not_widen_all_others() {
         let heap = finish(builder, []);
         let (bytes, report) = written_bytes(&heap);
         let claimed = if size > 256 { budget(OBJECTS.into()) } else { 0 };
-        assert!(bytes < claimed + u64::from(OBJECTS) * 160 + (1 << 20), "{size} {external}: {bytes}");
+        assert!(
+            bytes < claimed + u64::from(OBJECTS) * 160 + (1 << 20),
+            "{size} {external}: {bytes}"
+        );
         let externals = if external > 0 { u64::from(OBJECTS) } else { 0 };
         assert_eq!(report.references, u64::from(OBJECTS) / 2 - 1 + 256 + externals);
     }
@@ -558,7 +671,9 @@ fn long_texts_that_many_objects_have_are_cut() {
     let string = builder.add_type("string", "", TypeKind::Text);
     let objects: Vec<_> = (0..300).map(|_| builder.add_object(string, 16)).collect();
     let long = "x".repeat(1 << 20);
-    let values = objects.iter().map(|&object| (object, Value::Text { text: long.clone().into(), length: 1 << 20 }));
+    let values = objects
+        .iter()
+        .map(|&object| (object, Value::Text { text: long.clone().into(), length: 1 << 20 }));
     let (bytes, report) = written_bytes(&finish(builder, values));
     // The first one, and what the budget allows.
     assert!((16 << 20..19 << 20).contains(&bytes), "{bytes}");
@@ -571,7 +686,9 @@ fn long_names_are_no_part_of_many_names() {
     let mut builder = HeapBuilder::with_capacity(300, 0);
     let long = "x".repeat(100_000);
     let label = Label::field(builder.names().intern(&long));
-    let types: Vec<_> = (0..300).map(|row| builder.add_type(&format!("T{row}"), &long, TypeKind::Instance)).collect();
+    let types: Vec<_> = (0..300)
+        .map(|row| builder.add_type(&format!("T{row}"), &long, TypeKind::Instance))
+        .collect();
     for of_its_own in types {
         let object = builder.add_object(of_its_own, 16);
         root(&mut builder, object, "data", label);

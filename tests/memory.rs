@@ -1,7 +1,7 @@
 //! No length field is trusted: damaged input costs no more memory than sound input.
 //!
-//! An allocator that counts sees every allocation of the readers, but not those inside of the zstd library, which are
-//! bounded by the window that a decoder accepts.
+//! An allocator that counts sees every allocation of the readers, but not those inside of the zstd
+//! library, which are bounded by the window that a decoder accepts.
 #![allow(unsafe_code)]
 
 mod support;
@@ -16,7 +16,8 @@ struct Counting;
 static NOW: AtomicUsize = AtomicUsize::new(0);
 static PEAK: AtomicUsize = AtomicUsize::new(0);
 
-// SAFETY: every call is handed to the system's allocator unchanged; only numbers are kept beside it.
+// SAFETY: every call is handed to the system's allocator unchanged; only numbers are kept beside
+// it.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
@@ -56,21 +57,29 @@ fn damaged_input_takes_no_more_memory_than_sound_input() {
         };
         for path in files(&fixture(folder)) {
             let bytes = read(&path);
-            if !format.magics().iter().any(|magic| bytes.starts_with(magic)) || bytes.len() > 700 << 10 {
+            if !format.magics().iter().any(|magic| bytes.starts_with(magic))
+                || bytes.len() > 700 << 10
+            {
                 continue;
             }
             let sound = peak(format, &bytes);
             assert!(sound < ALLOWED, "{}: {sound} bytes", path.display());
             for _ in 0..60 {
                 let mut damaged = bytes.clone();
-                // A run of FF is a huge number in every encoding there is here; near the start it hits the counts.
-                let range = if random.below(2) == 0 { damaged.len() } else { damaged.len().min(400) };
+                // A run of FF is a huge number in every encoding there is here; near the start it
+                // hits the counts.
+                let range =
+                    if random.below(2) == 0 { damaged.len() } else { damaged.len().min(400) };
                 let at = random.below(range);
                 let length = 1 + random.below(9);
                 let value = [0xff, 0x7f, 0x80][random.below(3)];
                 damaged.iter_mut().skip(at).take(length).for_each(|byte| *byte = value);
                 let taken = peak(format, &damaged);
-                assert!(taken < ALLOWED, "{}, {length} bytes at {at}: {taken} bytes", path.display());
+                assert!(
+                    taken < ALLOWED,
+                    "{}, {length} bytes at {at}: {taken} bytes",
+                    path.display()
+                );
             }
         }
     }

@@ -28,7 +28,12 @@ fn austin(bytes: &[u8], dialect: Dialect) -> (String, Streamed, bool) {
 /// What `info` says in the words of the truth files.
 fn in_words_of_truth(info: &Value) -> Value {
     let profile = &info["profile"];
-    let metadata: Vec<_> = info["metadata"].as_array().unwrap().iter().map(|m| json!([m["key"], m["value"]])).collect();
+    let metadata: Vec<_> = info["metadata"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|m| json!([m["key"], m["value"]]))
+        .collect();
     json!({
         "version": info["format_version"].as_str().unwrap().parse::<u64>().unwrap(),
         "records": info["records"], "metadata": metadata, "mode": profile["mode"],
@@ -39,7 +44,8 @@ fn in_words_of_truth(info: &Value) -> Value {
     })
 }
 
-/// Compares every field that the truth knows; it leaves out sums that its file has nothing to add up for.
+/// Compares every field that the truth knows; it leaves out sums that its file has nothing to add
+/// up for.
 fn assert_truth(path: &Path, truth: &Value) {
     let actual = in_words_of_truth(&info(Format::Mojo, &read(path)));
     for (key, expected) in truth.as_object().unwrap() {
@@ -51,8 +57,10 @@ fn assert_truth(path: &Path, truth: &Value) {
 
 #[test]
 fn info_equals_the_truth_of_the_fixtures() {
-    let truths: Vec<_> =
-        files(&fixture("mojo")).into_iter().filter(|path| path.to_string_lossy().ends_with(".truth.json")).collect();
+    let truths: Vec<_> = files(&fixture("mojo"))
+        .into_iter()
+        .filter(|path| path.to_string_lossy().ends_with(".truth.json"))
+        .collect();
     assert_eq!(truths.len(), 7);
     for truth in truths {
         let path = truth.with_extension("").with_extension("mojo");
@@ -63,12 +71,18 @@ fn info_equals_the_truth_of_the_fixtures() {
 
 #[test]
 fn text_is_that_of_mojo2austin_byte_for_byte() {
-    for text in files(&fixture("mojo")).iter().filter(|path| path.to_string_lossy().ends_with(".full.txt.zst")) {
+    for text in files(&fixture("mojo"))
+        .iter()
+        .filter(|path| path.to_string_lossy().ends_with(".full.txt.zst"))
+    {
         let mojo = text.to_string_lossy().replace(".full.txt.zst", ".mojo");
         let expected = String::from_utf8(read(text)).unwrap();
         assert!(austin(&read(Path::new(&mojo)), Dialect::Full).0 == expected, "{mojo} differs");
     }
-    for text in files(&fixture("mojo/synth")).iter().filter(|path| path.to_string_lossy().ends_with(".peer.txt")) {
+    for text in files(&fixture("mojo/synth"))
+        .iter()
+        .filter(|path| path.to_string_lossy().ends_with(".peer.txt"))
+    {
         let mojo = text.to_string_lossy().replace(".peer.txt", ".mojo");
         let expected = String::from_utf8(read(text)).unwrap();
         assert_eq!(austin(&read(Path::new(&mojo)), Dialect::Peer).0, expected, "{mojo}");
@@ -95,12 +109,19 @@ fn corpus_of_real_recordings() {
             assert!(text.as_bytes() == read(&path), "{mojo}: the text differs");
         }
         let Some(stem) = name.strip_suffix(".json") else { continue };
-        let mojo =
-            [".mojo", ".mojo.zst"].map(|extension| format!("{stem}{extension}")).into_iter().find(|path| Path::new(path).exists());
+        let mojo = [".mojo", ".mojo.zst"]
+            .map(|extension| format!("{stem}{extension}"))
+            .into_iter()
+            .find(|path| Path::new(path).exists());
         let mojo = mojo.unwrap_or_else(|| panic!("no recording for {name}"));
         let truth = support::json(&path);
         let totals = &truth["totals"];
-        let pairs = truth["meta"].as_array().unwrap().iter().map(|m| json!([m[0], m[1]])).collect::<Vec<_>>();
+        let pairs = truth["meta"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|m| json!([m[0], m[1]]))
+            .collect::<Vec<_>>();
         let expected = json!({
             "version": truth["version"], "records": renamed(&truth["counts"]), "metadata": pairs, "mode": truth["mode"],
             "samples": truth["samples"], "empty_samples": truth["empty_samples"], "invalid_samples": truth["invalid_samples"],
@@ -118,9 +139,32 @@ fn corpus_of_real_recordings() {
 #[test]
 fn every_event_of_every_version_is_shown() {
     let mut file = Mojo::new(4);
-    file.metadata("mode", "full").stack(7, -1, "main").string(20, "a.py").string(21, "f").frame(30, 20, 21, 5);
-    file.id(4).frame_ref(30).id(6).text("do_syscall").id(7).time(100).id(8).memory(-4096).id(12).varint(20);
-    file.id(13).id(14).varint(40).varint(21).varint(1).frame_ref(30).id(15).varint(40).varint(41).id(16).varint(40);
+    file.metadata("mode", "full")
+        .stack(7, -1, "main")
+        .string(20, "a.py")
+        .string(21, "f")
+        .frame(30, 20, 21, 5);
+    file.id(4)
+        .frame_ref(30)
+        .id(6)
+        .text("do_syscall")
+        .id(7)
+        .time(100)
+        .id(8)
+        .memory(-4096)
+        .id(12)
+        .varint(20);
+    file.id(13)
+        .id(14)
+        .varint(40)
+        .varint(21)
+        .varint(1)
+        .frame_ref(30)
+        .id(15)
+        .varint(40)
+        .varint(41)
+        .id(16)
+        .varint(40);
     let (shown, error) = records(Format::Mojo, &file.0);
     assert!(error.is_none());
     let names: Vec<_> = shown.iter().map(|record| record["record"].as_str().unwrap()).collect();
@@ -140,13 +184,32 @@ fn every_event_of_every_version_is_shown() {
 #[test]
 fn version_1_has_no_range_and_version_2_no_interpreter() {
     let mut one = Mojo::new(1);
-    one.id(2).varint(10).text("a").id(3).varint(7).varint(5).varint(6).varint(3).frame_ref(7).time(1);
+    one.id(2)
+        .varint(10)
+        .text("a")
+        .id(3)
+        .varint(7)
+        .varint(5)
+        .varint(6)
+        .varint(3)
+        .frame_ref(7)
+        .time(1);
     let (shown, error) = records(Format::Mojo, &one.0);
-    assert!(error.is_none() && shown.len() == 4 && shown[1].get("line_end").is_none() && shown[0].get("iid").is_none());
+    assert!(
+        error.is_none()
+            && shown.len() == 4
+            && shown[1].get("line_end").is_none()
+            && shown[0].get("iid").is_none()
+    );
     let mut two = Mojo::new(2);
     two.id(2).varint(10).text("a").frame(7, 5, 6, 3).frame_ref(7).time(1);
     let (shown, error) = records(Format::Mojo, &two.0);
-    assert!(error.is_none() && shown.len() == 4 && shown[1]["line_end"] == 0 && shown[0].get("iid").is_none());
+    assert!(
+        error.is_none()
+            && shown.len() == 4
+            && shown[1]["line_end"] == 0
+            && shown[0].get("iid").is_none()
+    );
 }
 
 #[test]
@@ -160,11 +223,17 @@ fn frame_keys_have_64_bits() {
 #[test]
 fn keys_are_looked_up_beyond_their_process() {
     let mut file = Mojo::new(3);
-    file.string(5, "early.py").stack(1, 0, "a").string(6, "f").frame(7, 5, 6, 1).frame_ref(7).time(1);
+    file.string(5, "early.py")
+        .stack(1, 0, "a")
+        .string(6, "f")
+        .frame(7, 5, 6, 1)
+        .frame_ref(7)
+        .time(1);
     file.stack(2, 0, "b").frame_ref(7).frame(8, 0, 1, 2).frame_ref(8).frame_ref(99).time(2);
     let (text, streamed, complete) = austin(&file.0, Dialect::Full);
     assert_eq!(
-        text, "P1;T0:10;early.py:f:1 1\nP2;T0:11;early.py:f:1;:<unknown>:2;<unresolved>:<unresolved>:0 2\n",
+        text,
+        "P1;T0:10;early.py:f:1 1\nP2;T0:11;early.py:f:1;:<unknown>:2;<unresolved>:<unresolved>:0 2\n",
         "definitions before any stack, then those of another process, then the reserved keys"
     );
     assert!(complete && streamed.unresolved == 1);
@@ -174,7 +243,13 @@ fn keys_are_looked_up_beyond_their_process() {
 #[test]
 fn a_frame_binds_its_names_when_it_is_defined() {
     let mut file = Mojo::new(3);
-    file.stack(1, 0, "a").string(5, "a.py").string(6, "old").frame(7, 5, 6, 1).string(6, "new").frame_ref(7).time(1);
+    file.stack(1, 0, "a")
+        .string(5, "a.py")
+        .string(6, "old")
+        .frame(7, 5, 6, 1)
+        .string(6, "new")
+        .frame_ref(7)
+        .time(1);
     assert!(austin(&file.0, Dialect::Full).0.contains("a.py:old:1"));
 }
 
@@ -186,7 +261,10 @@ fn a_repeated_stack_loses_its_native_end() {
     file.stack(1, 0, "b").id(13).time(2);
     file.stack(1, 0, "a").id(13).frame_ref(2).time(3);
     let (text, ..) = austin(&file.0, Dialect::Full);
-    assert_eq!(text, "P1;T0:10;a.py:f:1;native@7f:read:2 1\nP1;T0:11 2\nP1;T0:10;a.py:f:1;native@7f:read:2 3\n");
+    assert_eq!(
+        text,
+        "P1;T0:10;a.py:f:1;native@7f:read:2 1\nP1;T0:11 2\nP1;T0:10;a.py:f:1;native@7f:read:2 3\n"
+    );
 }
 
 #[test]
@@ -215,9 +293,18 @@ fn what_a_totals_line_says_is_checked() {
 #[test]
 fn names_that_are_not_utf8_are_replaced_and_counted() {
     let mut file = Mojo::new(3);
-    file.metadata("mode", "wall").stack(1, 0, "a").string(5, b"a\xff.py").string(6, "f").frame(1, 5, 6, 1).frame_ref(1).time(1);
+    file.metadata("mode", "wall")
+        .stack(1, 0, "a")
+        .string(5, b"a\xff.py")
+        .string(6, "f")
+        .frame(1, 5, 6, 1)
+        .frame_ref(1)
+        .time(1);
     let (shown, _) = records(Format::Mojo, &file.0);
-    assert_eq!((&shown[2]["value"], &shown[2]["raw"]), (&json!("a\u{fffd}.py"), &json!("61ff2e7079")));
+    assert_eq!(
+        (&shown[2]["value"], &shown[2]["raw"]),
+        (&json!("a\u{fffd}.py"), &json!("61ff2e7079"))
+    );
     assert!(austin(&file.0, Dialect::Full).0.contains("a\u{fffd}.py"));
 }
 
@@ -227,7 +314,10 @@ fn an_unknown_event_is_named_with_its_offset() {
     file.stack(1, 0, "a").time(1).id(47);
     let (shown, error) = records(Format::Mojo, &file.0);
     let error = error.unwrap();
-    assert_eq!((shown.len(), error.kind(), error.offset()), (2, ErrorKind::Corrupt, Some(file.0.len() as u64 - 1)));
+    assert_eq!(
+        (shown.len(), error.kind(), error.offset()),
+        (2, ErrorKind::Corrupt, Some(file.0.len() as u64 - 1))
+    );
     assert!(error.message().contains("unknown event id 47, after 2 events"), "{error}");
 }
 
@@ -245,7 +335,10 @@ fn damaged_files_are_read_as_far_as_they_go() {
     for name in ["mojo/tiny-4.0.0-full-gc-mem.mojo", "mojo/tiny-3.4.1-wall-gen.mojo"] {
         damage(Format::Mojo, &read(&fixture(name)), 1500, 1500);
     }
-    for path in files(&fixture("mojo/synth")).iter().filter(|path| path.extension().is_some_and(|e| e == "mojo")) {
+    for path in files(&fixture("mojo/synth"))
+        .iter()
+        .filter(|path| path.extension().is_some_and(|e| e == "mojo"))
+    {
         damage(Format::Mojo, &read(path), usize::MAX, 200);
     }
 }

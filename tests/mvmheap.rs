@@ -1,4 +1,5 @@
-//! MoarVM heap snapshots: every block and dialect from the builder, real files with their truth, damaged files.
+//! MoarVM heap snapshots: every block and dialect from the builder, real files with their truth,
+//! damaged files.
 
 mod support;
 
@@ -46,7 +47,12 @@ impl FieldSink for Fields {
     fn contents(&mut self, name: &'static str, value: &[u8]) {
         self.0.insert(name.into(), value.into());
     }
-    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        items: impl Iterator<Item = T>,
+        each: impl Fn(T, &mut Self),
+    ) {
         let item = |item| {
             let mut fields = Self(serde_json::Map::new(), self.1);
             each(item, &mut fields);
@@ -77,7 +83,8 @@ fn cat(bytes: &[u8], contents: bool) -> (Vec<Value>, Option<Error>) {
     (visitor.rows, error)
 }
 
-/// Compares `info` with the answer of an independent decoder, for all samples of the folder that the variable names.
+/// Compares `info` with the answer of an independent decoder, for all samples of the folder that
+/// the variable names.
 #[test]
 fn corpus() {
     let Some(corpus) = std::env::var_os("DUMPTOOL_CORPUS") else {
@@ -92,7 +99,11 @@ fn corpus() {
             continue;
         }
         let truth: Value = serde_json::from_slice(&std::fs::read(truth).unwrap()).unwrap();
-        compare(&path.display().to_string(), &info_json(Source::open(&path).unwrap().bytes()), &truth);
+        compare(
+            &path.display().to_string(),
+            &info_json(Source::open(&path).unwrap().bytes()),
+            &truth,
+        );
         compared += 1;
     }
     assert!(compared >= 4, "only {compared} samples");
@@ -101,8 +112,13 @@ fn corpus() {
 /// Compares every number that both know.
 fn compare(name: &str, info: &Value, truth: &Value) {
     let version = truth["version"].as_u64().or(truth["scan"]["version"].as_u64()).unwrap();
-    // Where both readings of the decoder agree, only the one through the table of contents lists the snapshots.
-    let listed = if truth["toc"]["snapshots"].is_null() { &truth["scan"]["snapshots"] } else { &truth["toc"]["snapshots"] };
+    // Where both readings of the decoder agree, only the one through the table of contents lists
+    // the snapshots.
+    let listed = if truth["toc"]["snapshots"].is_null() {
+        &truth["scan"]["snapshots"]
+    } else {
+        &truth["toc"]["snapshots"]
+    };
     let expected = if listed.is_null() { &truth["snapshots"] } else { listed };
     let truth = if truth["scan"].is_null() { truth } else { &truth["scan"] };
     assert_eq!(info["format_version"], if version == 2 { "2" } else { "3.1" }, "{name}");
@@ -113,17 +129,30 @@ fn compare(name: &str, info: &Value, truth: &Value) {
         assert_eq!(info["damage"], Value::Null, "{name}");
     }
     if let Some(blocks) = truth["blocks"].as_u64() {
-        let counted: u64 = info["records"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+        let counted: u64 = info["records"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|count| count.as_u64().unwrap())
+            .sum();
         assert_eq!(counted, blocks, "{name}");
     }
     if let Some(sections) = truth["sections"].as_array() {
-        let counted: u64 = info["records"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum();
+        let counted: u64 = info["records"]
+            .as_object()
+            .unwrap()
+            .values()
+            .map(|count| count.as_u64().unwrap())
+            .sum();
         assert_eq!(counted, sections.len() as u64 + 1, "{name}");
     }
     let start_time = truth["filemeta"]["start_time"].as_u64();
     let snapshots = info["heap"]["snapshots"].as_array().unwrap();
     let expected = expected.as_array().unwrap();
-    assert!(snapshots.len() >= expected.len().min(truth["num_snapshots"].as_u64().unwrap() as usize), "{name}");
+    assert!(
+        snapshots.len() >= expected.len().min(truth["num_snapshots"].as_u64().unwrap() as usize),
+        "{name}"
+    );
     for (i, (snapshot, truth)) in snapshots.iter().zip(expected).enumerate() {
         let name = format!("{name}, snapshot {i}");
         let (details, kinds) = (&snapshot["details"], &truth["by_kind"]);
@@ -153,12 +182,19 @@ fn compare(name: &str, info: &Value, truth: &Value) {
         );
         assert_eq!(json!([shown, details["biggest_type"]["bytes"]]), *largest, "{name}");
         if let Some(sizes) = truth["tables_after"].as_array() {
-            assert_eq!(json!([details["strings"], snapshot["types"], details["frames"]]), json!(sizes), "{name}");
+            assert_eq!(
+                json!([details["strings"], snapshot["types"], details["frames"]]),
+                json!(sizes),
+                "{name}"
+            );
         }
         for (key, value) in truth["snapmeta"].as_object().into_iter().flatten() {
             assert_eq!(details[key], *value, "{name}");
         }
-        let time = truth["snapmeta"]["snap_time"].as_u64().zip(start_time).map(|(time, start)| time - start);
+        let time = truth["snapmeta"]["snap_time"]
+            .as_u64()
+            .zip(start_time)
+            .map(|(time, start)| time - start);
         assert_eq!(snapshot["time_us"].as_u64(), time, "{name}");
     }
     for (ours, theirs) in [("strings", "strings"), ("frames", "static_frames")] {
@@ -169,20 +205,34 @@ fn compare(name: &str, info: &Value, truth: &Value) {
 }
 
 fn two_snapshots() -> Vec<u8> {
-    let second = Snapshot { time: 3000, strings: vec!["late"], types: vec![(4, 9)], frames: vec![], ..world() };
+    let second = Snapshot {
+        time: 3000,
+        strings: vec!["late"],
+        types: vec![(4, 9)],
+        frames: vec![],
+        ..world()
+    };
     Writer::new().snapshot(&world()).snapshot(&second).close()
 }
 
 fn broken_rules(bytes: &[u8]) -> Vec<String> {
     let findings = check(bytes, ReadOptions::default()).unwrap();
     assert!(findings.damage.is_none(), "{:?}", findings.damage);
-    findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
+    findings
+        .findings
+        .into_iter()
+        .filter(|finding| !finding.ok)
+        .map(|finding| finding.rule)
+        .collect()
 }
 
 #[test]
 fn a_small_world_is_summed_up() {
     let info = info_json(&two_snapshots());
-    assert_eq!((&info["complete"], &info["format_version"], &info["warnings"]), (&json!(true), &json!("3.1"), &json!([])));
+    assert_eq!(
+        (&info["complete"], &info["format_version"], &info["warnings"]),
+        (&json!(true), &json!("3.1"), &json!([]))
+    );
     let first = &info["heap"]["snapshots"][0];
     assert_eq!(first["objects"], 7);
     assert_eq!(first["references"], 11);
@@ -191,7 +241,10 @@ fn a_small_world_is_summed_up() {
     assert_eq!(first["shallow_bytes"], 24 + 32 + 24 + 168 + 200 + 200 + 40);
     assert_eq!(first["external_bytes"], 1024);
     assert_eq!(first["time_us"], 1500);
-    assert_eq!(first["details"]["biggest_type"], json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2}));
+    assert_eq!(
+        first["details"]["biggest_type"],
+        json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2})
+    );
     assert_eq!(first["details"]["total_frames"], 1);
     assert_eq!(info["heap"]["snapshots"][1]["types"], 3);
     assert_eq!(info["heap"]["snapshots"][1]["details"]["strings"], 10);
@@ -208,14 +261,21 @@ fn quick_takes_what_the_summary_blocks_say() {
         (&json!(null), &json!(null), &json!(null))
     );
     assert_eq!(first["details"]["total_objects"], 3);
-    assert_eq!(first["details"]["biggest_type"], json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2}));
+    assert_eq!(
+        first["details"]["biggest_type"],
+        json!({"name": "VMString", "repr": "P6opaque", "bytes": 1056, "count": 2})
+    );
 }
 
 #[test]
 fn every_invariant_holds_in_the_small_world() {
     assert_eq!(broken_rules(&two_snapshots()), Vec::<String>::new());
     for dialect in [Dialect::A0, Dialect::A, Dialect::B] {
-        assert_eq!(broken_rules(&version_2(dialect, &[world()])), Vec::<String>::new(), "{dialect:?}");
+        assert_eq!(
+            broken_rules(&version_2(dialect, &[world()])),
+            Vec::<String>::new(),
+            "{dialect:?}"
+        );
     }
 }
 
@@ -265,7 +325,11 @@ fn dialects_of_version_2_give_the_same_tables() {
     for dialect in [Dialect::A0, Dialect::A, Dialect::B] {
         let bytes = version_2(dialect, &[world(), second.clone()]);
         let info = info_json(&bytes);
-        assert_eq!((&info["damage"], &info["format_version"]), (&json!(null), &json!("2")), "{dialect:?}");
+        assert_eq!(
+            (&info["damage"], &info["format_version"]),
+            (&json!(null), &json!("2")),
+            "{dialect:?}"
+        );
         let last = &info["heap"]["snapshots"][1];
         assert_eq!(
             (&last["types"], &last["details"]["strings"], &last["details"]["frames"]),
@@ -273,7 +337,11 @@ fn dialects_of_version_2_give_the_same_tables() {
             "{dialect:?}"
         );
         assert_eq!(last["details"]["biggest_type"]["name"], "VMString", "{dialect:?}");
-        assert_eq!((&last["objects"], &last["references"], &last["roots"]), (&json!(7), &json!(11), &json!(5)), "{dialect:?}");
+        assert_eq!(
+            (&last["objects"], &last["references"], &last["roots"]),
+            (&json!(7), &json!(11), &json!(5)),
+            "{dialect:?}"
+        );
         assert_eq!(info["records"]["index"], 1, "{dialect:?}");
         let first = if dialect == Dialect::A { 3 } else { 2 };
         assert_eq!(info["heap"]["snapshots"][0]["types"], first, "{dialect:?}");
@@ -283,7 +351,11 @@ fn dialects_of_version_2_give_the_same_tables() {
 #[test]
 fn the_table_of_contents_and_a_scan_give_the_same_blocks() {
     let walk = |records: Records<'_>| -> Vec<_> {
-        records.map(|record| record.map(|(offset, record)| (offset, record.name(), record.snapshot)).unwrap()).collect()
+        records
+            .map(|record| {
+                record.map(|(offset, record)| (offset, record.name(), record.snapshot)).unwrap()
+            })
+            .collect()
     };
     for bytes in [two_snapshots(), fixture("tiny-nqp.mvmheap")] {
         assert_eq!(walk(Records::new(&bytes).unwrap()), walk(Records::scan(&bytes).unwrap()));
@@ -316,7 +388,9 @@ fn unknown_blocks_are_skipped_through_the_table_of_contents() {
 fn cat_shows_every_field() {
     let (rows, error) = cat(&two_snapshots(), true);
     assert!(error.is_none());
-    let of = |name: &str| rows.iter().find(|row| row["record"] == name).unwrap_or_else(|| panic!("no {name}"));
+    let of = |name: &str| {
+        rows.iter().find(|row| row["record"] == name).unwrap_or_else(|| panic!("no {name}"))
+    };
     assert_eq!(
         (&of("filemeta")["pid"], &of("filemeta")["entry_count"], &of("filemeta")["offset"]),
         (&json!(42), &json!(2), &json!(16))
@@ -327,12 +401,23 @@ fn cat_shows_every_field() {
     );
     let colkind = of("colkind");
     assert_eq!(
-        (&colkind["entry_size"], &colkind["size"], &colkind["count"], &colkind["uncompressed_bytes"]),
+        (
+            &colkind["entry_size"],
+            &colkind["size"],
+            &colkind["count"],
+            &colkind["uncompressed_bytes"]
+        ),
         (&json!(2), &json!(0), &json!(10), &json!(20))
     );
     assert_eq!(colkind["payload"].as_array().unwrap().len(), 20);
-    assert_eq!((&of("strings")["count"], &of("strings")["strings"][5]["string"]), (&json!(9), &json!("Foo")));
-    assert_eq!((&of("toc")["count"], &of("toc")["entries"][0]["name"]), (&json!(18), &json!("snapmeta")));
+    assert_eq!(
+        (&of("strings")["count"], &of("strings")["strings"][5]["string"]),
+        (&json!(9), &json!("Foo"))
+    );
+    assert_eq!(
+        (&of("toc")["count"], &of("toc")["entries"][0]["name"]),
+        (&json!(18), &json!("snapmeta"))
+    );
 }
 
 fn fixture(name: &str) -> Vec<u8> {
@@ -356,9 +441,11 @@ fn real_files_have_the_known_numbers() {
         let info = info_json(&fixture(name));
         let first = &info["heap"]["snapshots"][0];
         assert_eq!(info["format_version"], version);
-        let found = ["objects", "references", "shallow_bytes", "external_bytes"].map(|key| first[key].as_u64().unwrap());
+        let found = ["objects", "references", "shallow_bytes", "external_bytes"]
+            .map(|key| first[key].as_u64().unwrap());
         assert_eq!(found, numbers, "{name}");
-        let biggest = json!({"name": "SpeshLog", "repr": "MVMSpeshLog", "bytes": 393_296, "count": 1});
+        let biggest =
+            json!({"name": "SpeshLog", "repr": "MVMSpeshLog", "bytes": 393_296, "count": 1});
         assert_eq!(first["details"]["biggest_type"], biggest, "{name}");
         assert_eq!(info["heap"]["snapshots"].as_array().unwrap().len(), 4, "{name}");
     }
@@ -386,7 +473,10 @@ fn a_real_cut_file_keeps_its_complete_snapshots() {
 fn a_killed_process_between_snapshots_leaves_a_complete_file() {
     let bytes = Writer::new().snapshot(&world()).bytes;
     let info = info_json(&bytes);
-    assert_eq!((&info["complete"], &info["heap"]["snapshots"][0]["complete"]), (&json!(true), &json!(true)));
+    assert_eq!(
+        (&info["complete"], &info["heap"]["snapshots"][0]["complete"]),
+        (&json!(true), &json!(true))
+    );
     assert_eq!(info["warnings"].as_array().unwrap().len(), 1);
 }
 
@@ -401,7 +491,9 @@ fn development_builds_without_filemeta_are_version_3() {
 fn a_damaged_block_costs_only_its_snapshot() {
     let bytes = two_snapshots();
     let (rows, _) = cat(&bytes, false);
-    let colsize = rows.iter().find(|row| row["record"] == "colsize").unwrap()["offset"].as_u64().unwrap() as usize;
+    let colsize = rows.iter().find(|row| row["record"] == "colsize").unwrap()["offset"]
+        .as_u64()
+        .unwrap() as usize;
     // The name is destroyed; then the compressed data.
     for (offset, objects) in [(colsize, 7), (colsize + 18, 7)] {
         let mut damaged = bytes.clone();
@@ -427,7 +519,10 @@ fn damage_of_a_column_is_told_without_showing_its_record() {
     assert!(Records::new(&bytes).unwrap().all(|record| record.unwrap().1.damage().is_none()));
     let colsize = bytes.windows(8).position(|window| window == b"colsize\0").unwrap();
     bytes[colsize + 18] ^= 0xff;
-    let damaged = Records::new(&bytes).unwrap().filter_map(|record| record.unwrap().1.damage().map(Error::offset)).count();
+    let damaged = Records::new(&bytes)
+        .unwrap()
+        .filter_map(|record| record.unwrap().1.damage().map(Error::offset))
+        .count();
     assert_eq!(damaged, 1);
 }
 
@@ -435,11 +530,16 @@ fn damage_of_a_column_is_told_without_showing_its_record() {
 fn a_lost_table_of_strings_leaves_no_wrong_names() {
     let bytes = two_snapshots();
     let (rows, _) = cat(&bytes, false);
-    let strings = rows.iter().find(|row| row["record"] == "strings").unwrap()["offset"].as_u64().unwrap() as usize;
+    let strings = rows.iter().find(|row| row["record"] == "strings").unwrap()["offset"]
+        .as_u64()
+        .unwrap() as usize;
     let mut damaged = bytes;
     damaged[strings + 1] ^= 0xff;
     let second = &info_json(&damaged)["heap"]["snapshots"][1];
-    assert_eq!((&second["details"]["strings"], &second["details"]["biggest_type"]["name"]), (&json!(null), &json!(null)));
+    assert_eq!(
+        (&second["details"]["strings"], &second["details"]["biggest_type"]["name"]),
+        (&json!(null), &json!(null))
+    );
     assert_eq!((&second["types"], &second["objects"]), (&json!(3), &json!(7)));
 }
 
@@ -474,7 +574,8 @@ fn every_cut_is_reported_with_an_offset() {
             if info["damage"].is_null() {
                 // A version 3 file may end after any outer table of contents.
                 assert_eq!(info["format_version"], "3.1", "cut at {cut}");
-                let own_start = u64::from_le_bytes(bytes[cut - 8..cut].try_into().unwrap()) as usize;
+                let own_start =
+                    u64::from_le_bytes(bytes[cut - 8..cut].try_into().unwrap()) as usize;
                 assert!(bytes[own_start..].starts_with(b"toc\0"), "cut at {cut}");
             } else {
                 assert_eq!(info["complete"], false);
@@ -556,7 +657,10 @@ fn equal_rows(rows: usize) -> Vec<u8> {
 fn a_million_equal_rows_are_no_bomb() {
     let bytes = equal_rows(1_000_000);
     let info = info_json(&bytes);
-    assert_eq!((&info["damage"], &info["heap"]["snapshots"][0]["objects"]), (&json!(null), &json!(1_000_000)));
+    assert_eq!(
+        (&info["damage"], &info["heap"]["snapshots"][0]["objects"]),
+        (&json!(null), &json!(1_000_000))
+    );
     assert!(cat(&bytes, false).1.is_none());
 }
 
@@ -584,7 +688,12 @@ fn positions_that_no_block_agrees_with_are_found() {
     let toc = memchr::memmem::find(&bytes, b"toc\0\0\0\0\0").unwrap();
     bytes[toc + 16 + 24 + 16] -= 1;
     let findings = check(&bytes, ReadOptions::default()).unwrap();
-    let broken: Vec<_> = findings.findings.iter().filter(|finding| !finding.ok).map(|finding| &finding.rule[..]).collect();
+    let broken: Vec<_> = findings
+        .findings
+        .iter()
+        .filter(|finding| !finding.ok)
+        .map(|finding| &finding.rule[..])
+        .collect();
     assert!(broken.contains(&"toc.positions"), "{broken:?}");
 }
 

@@ -1,4 +1,5 @@
-//! MoarVM snapshots in the model: types, labels, roots, which snapshot is taken, and that all of it is reached from row 0.
+//! MoarVM snapshots in the model: types, labels, roots, which snapshot is taken, and that all of it
+//! is reached from row 0.
 
 mod support;
 
@@ -37,7 +38,11 @@ fn type_names(heap: &Heap<'_>) -> Vec<String> {
 
 fn edges(heap: &Heap<'_>, row: u32) -> Vec<String> {
     let references = heap.references().of(ObjectId(row));
-    references.map(|reference| format!("{}{}", reference.label.text(heap.names()), heap.id(reference.target))).collect()
+    references
+        .map(|reference| {
+            format!("{}{}", reference.label.text(heap.names()), heap.id(reference.target))
+        })
+        .collect()
 }
 
 fn reached(heap: &Heap<'_>) -> usize {
@@ -83,7 +88,11 @@ fn rows_are_objects_with_types() {
 #[test]
 fn roots_are_labelled_and_no_part_of_the_root_set_is_one() {
     let heap = loaded(&small(), LoadOptions::default()).heap;
-    let roots: Vec<_> = heap.roots().iter().map(|root| (root.text(heap.names()), root.kind, root.object.0)).collect();
+    let roots: Vec<_> = heap
+        .roots()
+        .iter()
+        .map(|root| (root.text(heap.names()), root.kind, root.object.0))
+        .collect();
     let expected = [
         ("Root".to_owned(), RootKind::Runtime, 0),
         ("Permanent Roots: Permanent Roots".to_owned(), RootKind::Runtime, 3),
@@ -100,7 +109,9 @@ fn all_versions_and_dialects_give_the_same_heap() {
         let heap = loaded(&version_2(dialect, &[world()]), LoadOptions::default()).heap;
         assert_eq!(type_names(&heap), type_names(&expected), "{dialect:?}");
         let references = |heap: &Heap<'_>| {
-            heap.objects().flat_map(|object| heap.references().of(object).collect::<Vec<_>>()).collect::<Vec<_>>()
+            heap.objects()
+                .flat_map(|object| heap.references().of(object).collect::<Vec<_>>())
+                .collect::<Vec<_>>()
         };
         assert_eq!(references(&heap), references(&expected));
         assert_eq!((heap.externals(), heap.roots()), (expected.externals(), expected.roots()));
@@ -108,7 +119,13 @@ fn all_versions_and_dialects_give_the_same_heap() {
 }
 
 fn three() -> Vec<u8> {
-    let second = Snapshot { strings: vec![], types: vec![], frames: vec![], rows: world().rows[..9].to_vec(), ..world() };
+    let second = Snapshot {
+        strings: vec![],
+        types: vec![],
+        frames: vec![],
+        rows: world().rows[..9].to_vec(),
+        ..world()
+    };
     let mut third = second.clone();
     third.rows[8].references.clear();
     let mut second = third.clone();
@@ -120,14 +137,21 @@ fn three() -> Vec<u8> {
 #[test]
 fn any_snapshot_can_be_chosen() {
     let bytes = three();
-    let lengths: Vec<_> = (0..3).map(|snapshot| loaded(&bytes, number(snapshot)).heap.len()).collect();
+    let lengths: Vec<_> =
+        (0..3).map(|snapshot| loaded(&bytes, number(snapshot)).heap.len()).collect();
     assert_eq!(lengths, [10, 8, 9]);
     let last = loaded(&bytes, LoadOptions::default());
     assert_eq!((last.snapshot, last.heap.len(), last.damage.is_none()), (2, 9, true));
     assert!(last.heap.warnings().is_empty());
     let error = load(&bytes, number(7)).err().unwrap();
-    assert_eq!((error.kind(), error.message().as_str()), (ErrorKind::Absent, "no snapshot 7; the file has 0–2"));
-    assert_eq!(load(&small(), number(1)).err().unwrap().message(), "no snapshot 1; the file has only snapshot 0");
+    assert_eq!(
+        (error.kind(), error.message().as_str()),
+        (ErrorKind::Absent, "no snapshot 7; the file has 0–2")
+    );
+    assert_eq!(
+        load(&small(), number(1)).err().unwrap().message(),
+        "no snapshot 1; the file has only snapshot 0"
+    );
 }
 
 #[test]
@@ -142,16 +166,27 @@ fn what_is_in_no_table_is_loaded_and_counted() {
     let names = type_names(&heap);
     assert_eq!((names[3].as_str(), names[7].as_str()), ("<unknown type> []", "<unknown frame> []"));
     assert_eq!(names[10], "<unknown kind> []");
-    let warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
-    let expected = [(WarningKind::UnknownLabels, 1), (WarningKind::UnknownTypesOrFrames, 3), (WarningKind::DanglingReferences, 2)];
+    let warnings: Vec<_> =
+        heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    let expected = [
+        (WarningKind::UnknownLabels, 1),
+        (WarningKind::UnknownTypesOrFrames, 3),
+        (WarningKind::DanglingReferences, 2),
+    ];
     assert_eq!(warnings, expected);
 }
 
 #[test]
 fn columns_of_different_length_are_refused() {
-    for (name, width) in
-        [("colkind", 2), ("colsize", 2), ("colusize", 8), ("colrfcnt", 4), ("colrfstr", 8), ("reftrget", 8), ("refdescr", 8)]
-    {
+    for (name, width) in [
+        ("colkind", 2),
+        ("colsize", 2),
+        ("colusize", 8),
+        ("colrfcnt", 4),
+        ("colrfstr", 8),
+        ("reftrget", 8),
+        ("refdescr", 8),
+    ] {
         let mut writer = Writer::new();
         writer.meta("snapmeta", "{}");
         let snapshot = world();
@@ -159,7 +194,10 @@ fn columns_of_different_length_are_refused() {
         other.columns(&snapshot);
         // The first block of a name counts.
         writer.column(name, width, [1, 2, 3]);
-        for column in ["colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize", "refdescr", "reftrget"] {
+        for column in [
+            "colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize", "refdescr",
+            "reftrget",
+        ] {
             if column != name {
                 writer.column(column, 8, vec![0; 10]);
             }
@@ -201,7 +239,8 @@ fn a_cut_file_gives_its_last_whole_snapshot() {
     let bytes = support::read(&support::fixture("mvmheap/tiny-nqp-cut-snap3.mvmheap"));
     let last = loaded(&bytes, LoadOptions::default());
     assert_eq!((last.snapshot, last.damage.is_some()), (1, true));
-    let warnings: Vec<_> = last.heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    let warnings: Vec<_> =
+        last.heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
     assert_eq!(warnings, [(WarningKind::DamagedSnapshots, 1)]);
     let error = load(&bytes, number(2)).err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Truncated);
@@ -215,19 +254,30 @@ fn compare(bytes: &[u8], snapshot: u64, info: &Value) {
     let synthetic = heap.objects().filter(|object| heap.is_made_up(*object)).count() as u64;
     assert_eq!(heap.len() as u64 - synthetic, info["objects"]);
     assert_eq!(heap.references().len() as u64, info["references"]);
-    assert_eq!(heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(), info["shallow_bytes"]);
-    assert_eq!(heap.externals().iter().map(|(_, bytes)| bytes).sum::<u64>(), info["external_bytes"]);
+    assert_eq!(
+        heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(),
+        info["shallow_bytes"]
+    );
+    assert_eq!(
+        heap.externals().iter().map(|(_, bytes)| bytes).sum::<u64>(),
+        info["external_bytes"]
+    );
     let biggest = &info["details"]["biggest_type"];
     let (name, repr) = (biggest["name"].as_str().unwrap(), biggest["repr"].as_str().unwrap());
     let sum = |(count, bytes): (u64, u64), object| {
         let kind = heap.type_of(object);
-        match heap.names().text(kind.name) == name && heap.representation(heap.type_id(object)) == repr {
+        match heap.names().text(kind.name) == name
+            && heap.representation(heap.type_id(object)) == repr
+        {
             true => (count + 1, bytes + heap.shallow_bytes(object) + heap.external_bytes(object)),
             false => (count, bytes),
         }
     };
     let (count, bytes) = heap.objects().fold((0, 0), sum);
-    assert_eq!((count, bytes), (biggest["count"].as_u64().unwrap_or(count), biggest["bytes"].as_u64().unwrap()));
+    assert_eq!(
+        (count, bytes),
+        (biggest["count"].as_u64().unwrap_or(count), biggest["bytes"].as_u64().unwrap())
+    );
     assert_eq!(reached(&heap), heap.len());
 }
 
@@ -241,7 +291,9 @@ fn compare_file(path: &Path) -> u64 {
 
 #[test]
 fn real_snapshots_have_the_totals_of_info() {
-    for (name, snapshots) in [("tiny-nqp.mvmheap", 4), ("tiny-nqp-v2.mvmheap.zst", 4), ("tiny-nqp-cut-snap3.mvmheap", 2)] {
+    for (name, snapshots) in
+        [("tiny-nqp.mvmheap", 4), ("tiny-nqp-v2.mvmheap.zst", 4), ("tiny-nqp-cut-snap3.mvmheap", 2)]
+    {
         assert_eq!(compare_file(&support::fixture("mvmheap").join(name)), snapshots, "{name}");
     }
 }

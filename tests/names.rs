@@ -37,7 +37,8 @@ fn profile(thread: &str, function: &str, source: &str) -> Vec<u8> {
     mojo.0
 }
 
-/// A heap with one object of a type of this name, in a library of this name, over a field of this name.
+/// A heap with one object of a type of this name, in a library of this name, over a field of this
+/// name.
 fn heap(name: &str) -> Vec<u8> {
     let snapshot = Snapshot::modern().class(name, name, &[(0, name)]);
     snapshot.object(1, 0, [0], &[2]).object(4, 4000, [0], &[3]).object(4, 40, [0], &[]).bytes()
@@ -48,10 +49,17 @@ const CONTROLS: &str = "a\u{1b}[31mb\nc\u{7}d\u{202e}e\u{2066}f\u{9b}g\u{2028}h"
 
 /// What is left of a text without the colours of the program itself.
 fn without_own_colors(text: &str) -> String {
-    ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[1m\u{1b}[31m", "\u{1b}[1m\u{1b}[33m", "\u{1b}[1m\u{1b}[32m"]
-        .iter()
-        .rev()
-        .fold(text.to_owned(), |text, color| text.replace(color, ""))
+    [
+        "\u{1b}[0m",
+        "\u{1b}[1m",
+        "\u{1b}[2m",
+        "\u{1b}[1m\u{1b}[31m",
+        "\u{1b}[1m\u{1b}[33m",
+        "\u{1b}[1m\u{1b}[32m",
+    ]
+    .iter()
+    .rev()
+    .fold(text.to_owned(), |text, color| text.replace(color, ""))
 }
 
 fn assert_no_controls(args: &[&str], text: &str) {
@@ -103,19 +111,26 @@ fn names_control_no_terminal() {
     for (path, commands) in [(&profile, of_profiles), (&heap, of_heaps)] {
         for args in commands {
             for format in ["table", "markdown"] {
-                let (out, err) = output(dumptool().args(*args).args(["--color", "always", "--format", format]).arg(path));
+                let (out, err) = output(
+                    dumptool()
+                        .args(*args)
+                        .args(["--color", "always", "--format", format])
+                        .arg(path),
+                );
                 assert!(!out.is_empty() || !err.is_empty(), "{args:?}");
                 assert_no_controls(args, &out);
                 assert_no_controls(args, &err);
             }
         }
         for other in [&profile, &heap] {
-            let (out, err) = output(dumptool().args(["diff", "--color", "always"]).arg(path).arg(other));
+            let (out, err) =
+                output(dumptool().args(["diff", "--color", "always"]).arg(path).arg(other));
             assert_no_controls(&["diff"], &out);
             assert_no_controls(&["diff"], &err);
         }
     }
-    let (out, err) = output(dumptool().args(["info", "--color", "always", &format!("no-such-{CONTROLS}")]));
+    let (out, err) =
+        output(dumptool().args(["info", "--color", "always", &format!("no-such-{CONTROLS}")]));
     assert_no_controls(&["info"], &(out + &err));
 }
 
@@ -129,7 +144,8 @@ fn long_names_are_cut_for_people_and_whole_for_programs() {
     assert!(json.contains(&long));
 }
 
-/// The cells of the tables of a document, row by row, without the headings; and what no cell may have.
+/// The cells of the tables of a document, row by row, without the headings; and what no cell may
+/// have.
 fn cells(markdown: &str) -> Vec<Vec<String>> {
     let arena = Arena::new();
     let mut options = Options::default();
@@ -141,21 +157,30 @@ fn cells(markdown: &str) -> Vec<Vec<String>> {
     for node in root.descendants() {
         match &node.data.borrow().value {
             NodeValue::TableRow(false) => rows.push(Vec::new()),
-            NodeValue::TableCell if !rows.is_empty() => rows.last_mut().unwrap().push(String::new()),
+            NodeValue::TableCell if !rows.is_empty() => {
+                rows.last_mut().unwrap().push(String::new())
+            }
             NodeValue::Text(text) => {
-                if let Some(cell) = rows.last_mut().and_then(|row: &mut Vec<String>| row.last_mut()) {
+                if let Some(cell) = rows.last_mut().and_then(|row: &mut Vec<String>| row.last_mut())
+                {
                     cell.push_str(text);
                 }
             }
             NodeValue::Code(code) => {
-                if let Some(cell) = rows.last_mut().and_then(|row: &mut Vec<String>| row.last_mut()) {
+                if let Some(cell) = rows.last_mut().and_then(|row: &mut Vec<String>| row.last_mut())
+                {
                     cell.push_str(&code.literal);
                 }
             }
-            NodeValue::Link(_) | NodeValue::Image(_) | NodeValue::HtmlInline(_) | NodeValue::HtmlBlock(_) => {
+            NodeValue::Link(_)
+            | NodeValue::Image(_)
+            | NodeValue::HtmlInline(_)
+            | NodeValue::HtmlBlock(_) => {
                 panic!("markup from a name: {markdown}")
             }
-            NodeValue::Emph | NodeValue::Strong | NodeValue::Strikethrough => panic!("markup from a name: {markdown}"),
+            NodeValue::Emph | NodeValue::Strong | NodeValue::Strikethrough => {
+                panic!("markup from a name: {markdown}")
+            }
             _ => {}
         }
     }
@@ -188,10 +213,16 @@ fn names_are_no_markup() {
         assert_eq!(rows[0][4], name, "{markdown}");
         assert_eq!(rows[0].len(), 6, "{markdown}");
         for args in [&["find"][..], &["tree"], &["top", "--by", "thread"]] {
-            let (markdown, _) = output(dumptool().args(args).args(["--format", "markdown"]).arg(&path));
-            assert!(cells(&markdown).iter().flatten().any(|cell| cell.contains(name)), "{args:?} {markdown}");
+            let (markdown, _) =
+                output(dumptool().args(args).args(["--format", "markdown"]).arg(&path));
+            assert!(
+                cells(&markdown).iter().flatten().any(|cell| cell.contains(name)),
+                "{args:?} {markdown}"
+            );
         }
-        let (markdown, _) = output(dumptool().args(["check", "--format", "github", "--max", "*.samples=0"]).arg(&path));
+        let (markdown, _) = output(
+            dumptool().args(["check", "--format", "github", "--max", "*.samples=0"]).arg(&path),
+        );
         cells(&markdown);
     }
 }
@@ -201,7 +232,8 @@ fn markdown_has_the_rows_of_every_command() {
     let dart = fixture("dart/tiny_derived_3.0.5.dartheap.zst");
     let mojo = fixture("mojo/tiny-3.4.1-full-gc-mem.mojo");
     let older = fixture("dart/tiny_derived_2.17.6.dartheap.zst");
-    let (dart, mojo, older) = (dart.to_str().unwrap(), mojo.to_str().unwrap(), older.to_str().unwrap());
+    let (dart, mojo, older) =
+        (dart.to_str().unwrap(), mojo.to_str().unwrap(), older.to_str().unwrap());
     for (args, key) in [
         (vec!["info", dart, mojo], None),
         (vec!["top", dart], Some("rows")),
@@ -230,8 +262,13 @@ fn markdown_has_the_rows_of_every_command() {
         let json: Value = serde_json::from_str(&json).unwrap();
         assert_eq!(rows.len(), json[key].as_array().unwrap().len(), "{args:?} {markdown}");
         let name = |row: &Value| row["name"].as_str().map(str::to_owned);
-        for row in json[key].as_array().unwrap().iter().filter_map(name).filter(|name| !name.is_empty()) {
-            assert!(rows.iter().flatten().any(|cell| cell.contains(&row)), "{args:?} {row} {markdown}");
+        for row in
+            json[key].as_array().unwrap().iter().filter_map(name).filter(|name| !name.is_empty())
+        {
+            assert!(
+                rows.iter().flatten().any(|cell| cell.contains(&row)),
+                "{args:?} {row} {markdown}"
+            );
         }
     }
 }
@@ -241,14 +278,20 @@ fn github_gets_annotations_and_a_summary() {
     let path = file("100%,a:b.mojo", &profile("t", "f%\nx", "a.py"));
     let summary = file("summary.md", b"before\n");
     let mut command = dumptool();
-    command.args(["check", "--format", "github", "--max", "f%*.total=1us", "--max", "zero.samples=1"]).arg(&path);
+    command
+        .args(["check", "--format", "github", "--max", "f%*.total=1us", "--max", "zero.samples=1"])
+        .arg(&path);
     let output = command.env("GITHUB_STEP_SUMMARY", &summary).output().unwrap();
     assert_eq!(output.status.code(), Some(1));
     let text = String::from_utf8(output.stdout).unwrap();
     let annotations: Vec<_> = text.lines().filter(|line| line.starts_with("::")).collect();
     let [annotation] = annotations[..] else { panic!("{text}") };
-    let (property, message) = annotation.strip_prefix("::error title=").unwrap().split_once("::").unwrap();
-    assert!(property.ends_with("100%25%2Ca%3Ab.mojo") && !property.contains([',', ':']), "{annotation}");
+    let (property, message) =
+        annotation.strip_prefix("::error title=").unwrap().split_once("::").unwrap();
+    assert!(
+        property.ends_with("100%25%2Ca%3Ab.mojo") && !property.contains([',', ':']),
+        "{annotation}"
+    );
     assert!(message.starts_with("f%25*.total = 150 µs, limit 1 µs"), "{annotation}");
     let summary = std::fs::read_to_string(summary).unwrap();
     assert!(summary.starts_with("before\n"));
@@ -270,13 +313,25 @@ fn spreadsheets_run_no_name() {
         };
         assert_eq!(first(&["top"]), name);
         assert_eq!(first(&["top", "--csv-safe"]), format!("'{name}"));
-        let converted = |args: &[&str]| output(dumptool().arg("convert").arg(&path).args(["-", "--to", "csv"]).args(args)).0;
-        let quoted = |text: &str| [",", "\"", ";"].iter().any(|before| text.contains(&format!("{before}'{start}1+1")));
-        assert!(!quoted(&converted(&[])) && quoted(&converted(&["--csv-safe"])), "{}", converted(&["--csv-safe"]));
+        let converted = |args: &[&str]| {
+            output(dumptool().arg("convert").arg(&path).args(["-", "--to", "csv"]).args(args)).0
+        };
+        let quoted = |text: &str| {
+            [",", "\"", ";"].iter().any(|before| text.contains(&format!("{before}'{start}1+1")))
+        };
+        assert!(
+            !quoted(&converted(&[])) && quoted(&converted(&["--csv-safe"])),
+            "{}",
+            converted(&["--csv-safe"])
+        );
     }
     // Numbers are no text, negative ones neither.
-    let (old, new) = (fixture("dart/tiny_derived_3.0.5.dartheap.zst"), fixture("dart/tiny_derived_2.17.6.dartheap.zst"));
-    let (safe, _) = output(dumptool().args(["diff", "--csv-safe", "--format", "csv"]).arg(&old).arg(&new));
+    let (old, new) = (
+        fixture("dart/tiny_derived_3.0.5.dartheap.zst"),
+        fixture("dart/tiny_derived_2.17.6.dartheap.zst"),
+    );
+    let (safe, _) =
+        output(dumptool().args(["diff", "--csv-safe", "--format", "csv"]).arg(&old).arg(&new));
     let (plain, _) = output(dumptool().args(["diff", "--format", "csv"]).arg(&old).arg(&new));
     assert_eq!(safe, plain);
     assert!(plain.contains(",-"), "{plain}");

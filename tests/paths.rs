@@ -1,10 +1,13 @@
-//! Paths from roots: against naive searches on random graphs, and one known path in a file of each format.
+//! Paths from roots: against naive searches on random graphs, and one known path in a file of each
+//! format.
 
 mod support;
 
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live;
-use dumptool::analysis::paths::merged::{BYTES_PER_KIND, MergedLabel, MergedStep, MergedSteps, Repeats, merged};
+use dumptool::analysis::paths::merged::{
+    BYTES_PER_KIND, MergedLabel, MergedStep, MergedSteps, Repeats, merged,
+};
 use dumptool::analysis::paths::several::several;
 use dumptool::analysis::paths::shortest::Shortest;
 use dumptool::analysis::paths::{Origin, Path, ReachedBy};
@@ -38,18 +41,31 @@ impl Sketch {
         for (object, size) in self.sizes.iter().enumerate() {
             let (of, size) = if object < self.synthetic { (made_up, 0) } else { (node, *size) };
             builder.add_object(of, size);
-            for (number, (_, to, weak)) in (0..).zip(self.references.iter().filter(|(from, ..)| *from == object)) {
+            for (number, (_, to, weak)) in
+                (0..).zip(self.references.iter().filter(|(from, ..)| *from == object))
+            {
                 builder.add_reference(id(*to), Label::offset(number * 8), *weak);
             }
             for (_, key, value) in self.ephemerons.iter().filter(|(holder, ..)| *holder == object) {
                 builder.add_reference(id(*key), Label::NONE, true);
                 builder.add_reference(id(*value), Label::NONE, true);
-                builder.add_ephemeron(Ephemeron { holder: id(object), key: id(*key), value: id(*value) });
+                builder.add_ephemeron(Ephemeron {
+                    holder: id(object),
+                    key: id(*key),
+                    value: id(*value),
+                });
             }
         }
         for (number, (object, kind)) in self.roots.iter().enumerate() {
             let group = builder.names().intern(&format!("root {number}"));
-            builder.add_root(Root { object: id(*object), kind: *kind, group, label: Label::NONE, frame: None, thread: None });
+            builder.add_root(Root {
+                object: id(*object),
+                kind: *kind,
+                group,
+                label: Label::NONE,
+                frame: None,
+                thread: None,
+            });
         }
         let heap = builder.finish(Ids::Rows(0), None);
         assert_eq!(heap.check(), Ok(()));
@@ -69,7 +85,8 @@ fn is_synthetic(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.type_of(object).kind.is_made_up()
 }
 
-/// Objects on a shortest path to each object that passes no immediate, by one queue. Synthetic objects count nothing.
+/// Objects on a shortest path to each object that passes no immediate, by one queue. Synthetic
+/// objects count nothing.
 fn distances(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<Option<usize>> {
     let mut distances = vec![None; heap.len()];
     let mut queue = VecDeque::new();
@@ -82,7 +99,8 @@ fn distances(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<Option<usize>> {
             continue;
         }
         for target in graph.targets(object) {
-            let next = distances[object.index()].unwrap() + usize::from(!is_synthetic(heap, target));
+            let next =
+                distances[object.index()].unwrap() + usize::from(!is_synthetic(heap, target));
             if distances[target.index()].is_none_or(|known| next < known) {
                 distances[target.index()] = Some(next);
                 queue.push_back(target);
@@ -97,7 +115,10 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
     assert_eq!(path.object(), Some(to));
     let mut before = match path.origin {
         Origin::Root(row) => {
-            assert_eq!((path.steps[0].object, path.steps[0].by), (heap.roots()[row].object, ReachedBy::Root));
+            assert_eq!(
+                (path.steps[0].object, path.steps[0].by),
+                (heap.roots()[row].object, ReachedBy::Root)
+            );
             None
         }
         Origin::Synthetic(object) => {
@@ -113,7 +134,9 @@ fn assert_valid(heap: &Heap<'_>, graph: &Graph<'_>, path: &Path, to: ObjectId) {
                 assert_eq!(heap.references().target(row), step.object);
                 assert!(!heap.references().is_weak(row));
             }
-            ReachedBy::Ephemeron => assert!(graph.targets(before.unwrap()).any(|target| target == step.object)),
+            ReachedBy::Ephemeron => {
+                assert!(graph.targets(before.unwrap()).any(|target| target == step.object))
+            }
         }
         before = Some(step.object);
     }
@@ -153,7 +176,12 @@ fn all_lengths(heap: &Heap<'_>, graph: &Graph<'_>, to: ObjectId) -> Vec<usize> {
             lengths.push(path.len());
         } else if !is_immediate(heap, last) {
             let targets: BTreeSet<ObjectId> = graph.targets(last).collect();
-            open.extend(targets.into_iter().filter(|target| !path.contains(target)).map(|target| [&path[..], &[target]].concat()));
+            open.extend(
+                targets
+                    .into_iter()
+                    .filter(|target| !path.contains(target))
+                    .map(|target| [&path[..], &[target]].concat()),
+            );
         }
     }
     lengths.sort_unstable();
@@ -166,8 +194,13 @@ fn check_several(heap: &Heap<'_>, k: usize) {
         let paths = several(heap, &graph, object, k);
         paths.iter().for_each(|path| assert_valid(heap, &graph, path, object));
         for (number, path) in paths.iter().enumerate() {
-            let objects = |path: &Path| path.steps.iter().map(|step| step.object).collect::<Vec<_>>();
-            assert!(paths[..number].iter().all(|other| other.origin != path.origin || objects(other) != objects(path)));
+            let objects =
+                |path: &Path| path.steps.iter().map(|step| step.object).collect::<Vec<_>>();
+            assert!(
+                paths[..number]
+                    .iter()
+                    .all(|other| other.origin != path.origin || objects(other) != objects(path))
+            );
         }
         let mut expected = all_lengths(heap, &graph, object);
         expected.truncate(k);
@@ -186,7 +219,10 @@ fn sketch(most: usize, immediates: bool) -> impl Strategy<Value = Sketch> {
         let object = 0..objects;
         (
             prop::collection::vec(size, objects),
-            prop::collection::vec((object.clone(), object.clone(), prop::bool::weighted(0.1)), 0..objects * 3),
+            prop::collection::vec(
+                (object.clone(), object.clone(), prop::bool::weighted(0.1)),
+                0..objects * 3,
+            ),
             prop::collection::vec((object.clone(), kinds.clone()), 0..4),
             prop::collection::vec((object.clone(), object.clone(), object), 0..3),
             Just(synthetic),
@@ -206,8 +242,8 @@ proptest! {
 
     #[test]
     fn paths_are_shortest(mut sketch in sketch(40, true)) {
-        // Where there are synthetic objects, the first of them stands for all roots, and is the first root.
-        // No object of a program refers to one of them.
+        // Where there are synthetic objects, the first of them stands for all roots, and is the
+        // first root. No object of a program refers to one of them.
         let made_up = sketch.synthetic;
         sketch.references.retain(|(from, to, _)| *from < made_up || *to >= made_up);
         sketch.ephemerons.retain(|(_, _, value)| *value >= made_up);
@@ -241,7 +277,14 @@ fn a_list_of_a_million_is_one_merged_path() {
         }
     }
     let group = builder.names().intern("list");
-    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
+    builder.add_root(Root {
+        object: id(0),
+        kind: RootKind::Global,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
     let shortest = Shortest::of(&heap, &graph);
@@ -263,10 +306,18 @@ fn elements_merge_whatever_their_index() {
     let list = builder.add_type("List", "", TypeKind::Array);
     let item = builder.add_type("Item", "", TypeKind::Instance);
     builder.add_object(list, 64);
-    (0..5).for_each(|index| builder.add_reference(id(index + 1), Label::index(index as u64), false));
+    (0..5)
+        .for_each(|index| builder.add_reference(id(index + 1), Label::index(index as u64), false));
     (0..5).for_each(|size| _ = builder.add_object(item, 8 + size));
     let group = builder.names().intern("cache");
-    builder.add_root(Root { object: id(0), kind: RootKind::Static, group, label: Label::NONE, frame: None, thread: None });
+    builder.add_root(Root {
+        object: id(0),
+        kind: RootKind::Static,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
     let shortest = Shortest::of(&heap, &graph);
@@ -275,12 +326,15 @@ fn elements_merge_whatever_their_index() {
     assert_eq!(merged.steps(&merged.rows[0]).first[1].label, MergedLabel::Element);
 }
 
-/// A chain of objects of these types, each held by the one before over the same label; the first one by a root.
+/// A chain of objects of these types, each held by the one before over the same label; the first
+/// one by a root.
 fn chain(types: impl Iterator<Item = usize> + Clone) -> Heap<'static> {
     let count = types.clone().count();
     let mut builder = HeapBuilder::with_capacity(count, count);
     let most = types.clone().max().unwrap_or(0);
-    let ids: Vec<_> = (0..=most).map(|number| builder.add_type(&format!("T{number}"), "", TypeKind::Instance)).collect();
+    let ids: Vec<_> = (0..=most)
+        .map(|number| builder.add_type(&format!("T{number}"), "", TypeKind::Instance))
+        .collect();
     let next = Label::field(builder.names().intern("next"));
     for (object, of) in types.enumerate() {
         builder.add_object(ids[of], 16);
@@ -289,7 +343,14 @@ fn chain(types: impl Iterator<Item = usize> + Clone) -> Heap<'static> {
         }
     }
     let group = builder.names().intern("chain");
-    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
+    builder.add_root(Root {
+        object: id(0),
+        kind: RootKind::Global,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    });
     builder.finish(Ids::Rows(0), None)
 }
 
@@ -306,7 +367,10 @@ fn kinds(heap: &Heap<'_>) -> Vec<String> {
             words.push(heap.names().text(heap.shown(step.of).name).to_owned());
             if let Some(Repeats { steps, most }) = step.repeats {
                 let group = words.split_off(words.len() - steps).join(" ");
-                words.push(format!("({group})x{}", most.map_or("?".to_owned(), |most| most.to_string())));
+                words.push(format!(
+                    "({group})x{}",
+                    most.map_or("?".to_owned(), |most| most.to_string())
+                ));
             }
         }
         words.join(" ")
@@ -340,10 +404,19 @@ fn a_chain_of_types_takes_memory_for_each_type_and_not_for_each_pair() {
     let longest = all.rows.iter().find(|row| row.example == id(29_999)).unwrap();
     let steps = all.steps(longest);
     let half = MergedSteps::HALF;
-    assert_eq!((steps.first.len(), steps.omitted, steps.last.len()), (half, 30_000 - 2 * half as u64, half));
+    assert_eq!(
+        (steps.first.len(), steps.omitted, steps.last.len()),
+        (half, 30_000 - 2 * half as u64, half)
+    );
     let text = |step: &MergedStep| heap.names().text(heap.shown(step.of).name).to_owned();
-    assert_eq!((text(&steps.first[0]), text(steps.first.last().unwrap())), ("T0".to_owned(), format!("T{}", half - 1)));
-    assert_eq!((text(&steps.last[0]), text(steps.last.last().unwrap())), (format!("T{}", 30_000 - half), "T29999".to_owned()));
+    assert_eq!(
+        (text(&steps.first[0]), text(steps.first.last().unwrap())),
+        ("T0".to_owned(), format!("T{}", half - 1))
+    );
+    assert_eq!(
+        (text(&steps.last[0]), text(steps.last.last().unwrap())),
+        (format!("T{}", 30_000 - half), "T29999".to_owned())
+    );
     assert!(merged(&shortest, heap.objects(), 30_000 * BYTES_PER_KIND).is_none());
 }
 
@@ -351,7 +424,13 @@ fn a_chain_of_types_takes_memory_for_each_type_and_not_for_each_pair() {
 fn unfolded(shortest: &Shortest<'_, '_>, heap: &Heap<'_>) -> usize {
     let mut kinds = std::collections::BTreeSet::new();
     for object in heap.objects() {
-        let mut types: Vec<_> = shortest.path(object).unwrap().steps.iter().map(|step| heap.type_id(step.object)).collect();
+        let mut types: Vec<_> = shortest
+            .path(object)
+            .unwrap()
+            .steps
+            .iter()
+            .map(|step| heap.type_id(step.object))
+            .collect();
         types.dedup();
         kinds.insert(types);
     }
@@ -382,17 +461,25 @@ proptest! {
 /// Root, labels and types of the shortest path to an object.
 fn path_in(file: &str, object: &str) -> String {
     let source = Source::open(&support::fixture(file)).unwrap();
-    let loaded = input::load(detect(source.bytes()).unwrap(), source.bytes(), LoadOptions::default()).unwrap();
+    let loaded =
+        input::load(detect(source.bytes()).unwrap(), source.bytes(), LoadOptions::default())
+            .unwrap();
     let heap = &loaded.heap;
     check_shortest(heap);
     let graph = Graph::of(heap);
     let path = Shortest::of(heap, &graph).path(heap.find(object).unwrap()).unwrap();
     let mut text = match path.origin {
-        Origin::Root(row) => format!("{}: {}", heap.roots()[row].kind.name(), heap.roots()[row].text(heap.names())),
+        Origin::Root(row) => {
+            format!("{}: {}", heap.roots()[row].kind.name(), heap.roots()[row].text(heap.names()))
+        }
         Origin::Synthetic(object) => heap.names().text(heap.type_of(object).name).to_owned(),
     };
     for step in &path.steps {
-        text.push_str(&format!(" / {} {}", step.by.text(heap), heap.names().text(heap.type_of(step.object).name)));
+        text.push_str(&format!(
+            " / {} {}",
+            step.by.text(heap),
+            heap.names().text(heap.type_of(step.object).name)
+        ));
     }
     text
 }
@@ -400,7 +487,11 @@ fn path_in(file: &str, object: &str) -> String {
 #[test]
 fn every_format_has_labelled_paths() {
     for (file, object, expected) in [
-        ("go/go14.heapdump", "0xc208001030", "global: data +0x8 /  32 B, 4 pointers (dc42) / +0x8 48 B, 3 pointers (905c)"),
+        (
+            "go/go14.heapdump",
+            "0xc208001030",
+            "global: data +0x8 /  32 B, 4 pointers (dc42) / +0x8 48 B, 3 pointers (905c)",
+        ),
         (
             "dart/tiny_derived_3.0.5.dartheap.zst",
             "#3316",
@@ -427,16 +518,24 @@ fn every_format_has_labelled_paths() {
 fn a_list_of_go_is_reached_from_its_global() {
     let Some(folder) = support::corpus("go") else { return };
     let truth = support::json(&folder.join("medium_go127.truth.json"));
-    let address = |name: &str| u64::from_str_radix(truth["Addr"][name].as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
+    let address = |name: &str| {
+        u64::from_str_radix(truth["Addr"][name].as_str().unwrap().trim_start_matches("0x"), 16)
+            .unwrap()
+    };
     let bytes = support::read(&folder.join("medium_go127.heapdump"));
     let segments = support::records(input::Format::Go, &bytes).0;
-    let segment = |name: &str| segments.iter().find(|record| record["record"] == name).unwrap()["addr"].clone();
+    let segment = |name: &str| {
+        segments.iter().find(|record| record["record"] == name).unwrap()["addr"].clone()
+    };
     let loaded = input::load(input::Format::Go, &bytes, LoadOptions::default()).unwrap();
     let heap = &loaded.heap;
     let graph = Graph::of(heap);
     let head = heap.find(&format!("{:#x}", address("gList(head Node)"))).unwrap();
-    // A node has its next one at 0 and the one after that at 0x20. The middle of the list is 30 000 nodes away.
-    let next = |object: ObjectId| heap.references().of(object).find(|r| r.label == Label::offset(0)).map(|r| r.target);
+    // A node has its next one at 0 and the one after that at 0x20. The middle of the list is 30 000
+    // nodes away.
+    let next = |object: ObjectId| {
+        heap.references().of(object).find(|r| r.label == Label::offset(0)).map(|r| r.target)
+    };
     let middle = std::iter::successors(Some(head), |object| next(*object)).nth(30_000).unwrap();
     let path = Shortest::of(heap, &graph).path(middle).unwrap();
     assert_valid(heap, &graph, &path, middle);
@@ -445,12 +544,14 @@ fn a_list_of_go_is_reached_from_its_global() {
     let root = &heap.roots()[row];
     let start = segment(&format!("{}_segment", heap.names().text(root.group)));
     let start = u64::from_str_radix(start.as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
-    let dumptool::model::heap::LabelKind::Offset(offset) = root.label.kind() else { panic!("no offset") };
+    let dumptool::model::heap::LabelKind::Offset(offset) = root.label.kind() else {
+        panic!("no offset")
+    };
     assert_eq!(start + u64::from(offset), address("&gList(global var)"));
 }
 
-/// Run with `cargo test --release --test paths -- --ignored --nocapture`: at most 30 ns for each reference, on a heap in the
-/// order of allocation with some references that go far.
+/// Run with `cargo test --release --test paths -- --ignored --nocapture`: at most 30 ns for each
+/// reference, on a heap in the order of allocation with some references that go far.
 #[test]
 #[ignore = "measures time"]
 fn the_search_takes_little_time_for_each_reference() {
@@ -467,7 +568,14 @@ fn the_search_takes_little_time_for_each_reference() {
         }
     }
     let group = builder.names().intern("root");
-    builder.add_root(Root { object: id(0), kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
+    builder.add_root(Root {
+        object: id(0),
+        kind: RootKind::Global,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    });
     let heap = builder.finish(Ids::Rows(0), None);
     let graph = Graph::of(&heap);
     let started = cpu_time::ProcessTime::now();

@@ -15,7 +15,8 @@ use std::path::PathBuf;
 use support::{broken, fixture, info, json, read, records};
 
 fn load(bytes: &[u8]) -> Profile {
-    let LoadedProfile { profile, damage, .. } = input::load_profile(Format::Pprof, bytes, ProfileOptions::default()).unwrap();
+    let LoadedProfile { profile, damage, .. } =
+        input::load_profile(Format::Pprof, bytes, ProfileOptions::default()).unwrap();
     assert!(damage.is_none(), "{damage:?}");
     profile
 }
@@ -23,7 +24,9 @@ fn load(bytes: &[u8]) -> Profile {
 /// Own and total sums of each function by its name alone, as pprof has them.
 fn functions(profile: &Profile, metric: &Metric) -> BTreeMap<String, (i64, i64)> {
     let mut functions = BTreeMap::<_, (i64, i64)>::new();
-    for row in top(&Selected::of(profile, &Selection::default()), TopBy::Frames(FrameBy::Function)).rows {
+    for row in
+        top(&Selected::of(profile, &Selection::default()), TopBy::Frames(FrameBy::Function)).rows
+    {
         let sums = functions.entry(row.label.name.to_string()).or_default();
         sums.0 += row.sums.own.get(metric);
         sums.1 += row.sums.total.get(metric);
@@ -47,17 +50,27 @@ fn sums_flat_and_cum_are_those_of_go_tool_pprof() {
     let mut compared = 0;
     for file in files() {
         let at = file.display();
-        let truth = json(&PathBuf::from(file.to_str().unwrap().split(".pb").next().unwrap().to_owned() + ".truth.json"));
+        let truth = json(&PathBuf::from(
+            file.to_str().unwrap().split(".pb").next().unwrap().to_owned() + ".truth.json",
+        ));
         let bytes = read(&file);
         let (profile, info) = (load(&bytes), info(Format::Pprof, &bytes));
         let metrics = profile.metrics_in_order();
-        let names: Vec<_> = metrics.iter().map(|metric| format!("{}/{}", metric.name(), metric.unit().name())).collect();
+        let names: Vec<_> = metrics
+            .iter()
+            .map(|metric| format!("{}/{}", metric.name(), metric.unit().name()))
+            .collect();
         assert_eq!(serde_json::json!(names), truth["sample_types"], "{at}");
         let sums: Vec<_> = metrics.iter().map(|metric| profile.total.get(metric)).collect();
         assert_eq!(serde_json::json!(sums), truth["sums"], "{at}");
         assert_eq!(info["records"]["sample"], truth["samples"], "{at}");
         assert_eq!(info["records"]["location"], truth["locations"], "{at}");
-        let of_info: Vec<_> = info["profile"]["metrics"].as_array().unwrap().iter().map(|metric| &metric["total"]).collect();
+        let of_info: Vec<_> = info["profile"]["metrics"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|metric| &metric["total"])
+            .collect();
         assert_eq!(serde_json::json!(of_info), truth["sums"], "{at}");
         let default = match truth["default"].as_array().unwrap().first() {
             Some(default) => default.as_str().unwrap().split('/').next().unwrap().to_owned(),
@@ -68,7 +81,8 @@ fn sums_flat_and_cum_are_those_of_go_tool_pprof() {
             let ours = functions(&profile, metric);
             for row in truth["top"][name].as_array().unwrap() {
                 let function = row[0].as_str().unwrap();
-                let function = function.trim_end_matches(" (inline)").trim_end_matches(" (partial-inline)");
+                let function =
+                    function.trim_end_matches(" (inline)").trim_end_matches(" (partial-inline)");
                 // What pprof calls unknown is shown by its address.
                 if function == "<unknown>" {
                     continue;
@@ -88,7 +102,11 @@ fn sums_flat_and_cum_are_those_of_go_tool_pprof() {
 fn order_and_packing_change_nothing() {
     let rows = |name: &str| {
         let profile = load(&read(&fixture(&format!("pprof/{name}"))));
-        profile.metrics_in_order().iter().map(|metric| functions(&profile, metric)).collect::<Vec<_>>()
+        profile
+            .metrics_in_order()
+            .iter()
+            .map(|metric| functions(&profile, metric))
+            .collect::<Vec<_>>()
     };
     let expected = rows("synth-inline.pb.gz");
     assert_eq!(rows("synth-unpacked.pb.gz"), expected);
@@ -99,7 +117,8 @@ fn order_and_packing_change_nothing() {
 fn labels_select_samples() {
     let profile = load(&read(&fixture("pprof/synth-inline.pb.gz")));
     let sum = |key: &str, value: &str| {
-        let selection = Selection { labels: vec![(key.to_owned(), value.to_owned())], ..Selection::default() };
+        let selection =
+            Selection { labels: vec![(key.to_owned(), value.to_owned())], ..Selection::default() };
         Selected::of(&profile, &selection).total.get(&profile.default_metric())
     };
     assert_eq!(sum("thread", "worker 1"), 12 + 70 + 20);
@@ -107,13 +126,20 @@ fn labels_select_samples() {
     assert_eq!([sum("bytes", "100"), sum("bytes", "100 bytes"), sum("bytes", "101")], [12, 12, 0]);
     let selection = Selection { tag: Some("thread".to_owned()), ..Selection::default() };
     let rows = top(&Selected::of(&profile, &selection), TopBy::Tag).rows;
-    let rows: Vec<_> = rows.iter().map(|row| (&*row.label.name, row.sums.total.get(&profile.default_metric()))).collect();
+    let rows: Vec<_> = rows
+        .iter()
+        .map(|row| (&*row.label.name, row.sums.total.get(&profile.default_metric())))
+        .collect();
     assert_eq!(rows, [("worker 1", 102), ("worker 2", 5), ("<no thread>", 13)]);
 }
 
 /// Writes a profile as pprof and reads it again.
 fn again(profile: &Profile) -> Profile {
-    let selection = Selection { metrics: profile.metrics_in_order(), keep_labels: true, ..Selection::default() };
+    let selection = Selection {
+        metrics: profile.metrics_in_order(),
+        keep_labels: true,
+        ..Selection::default()
+    };
     let mut out = Vec::new();
     output::pprof::write(&of_profile(profile.clone(), "profile", &selection), &mut out).unwrap();
     load(&out)
@@ -125,12 +151,19 @@ fn in_words(profile: &Profile) -> BTreeMap<(Vec<String>, Vec<String>), Vec<i64>>
     for row in profile.aggregate.iter() {
         let frames = profile.stacks.frames(row.stack).map(|id| {
             let frame = profile.frame(id);
-            format!("{} {}:{}", profile.function_name(id), profile.names.text(frame.file), frame.line)
+            format!(
+                "{} {}:{}",
+                profile.function_name(id),
+                profile.names.text(frame.file),
+                frame.line
+            )
         });
         // The writer has a frame for stacks without frames.
         let frames = frames.filter(|frame| !frame.starts_with("<no frames>")).collect();
         let labels = profile.labels_of(profile.thread(row.thread)).iter();
-        let labels = labels.map(|label| format!("{}={}", profile.names.text(label.key), label.value.show(&profile.names)));
+        let labels = labels.map(|label| {
+            format!("{}={}", profile.names.text(label.key), label.value.show(&profile.names))
+        });
         let sums: &mut Vec<i64> = words.entry((labels.collect(), frames)).or_default();
         let values = profile.metrics_in_order();
         sums.resize(values.len(), 0);
@@ -146,7 +179,12 @@ fn written_and_read_again_it_is_the_same_profile() {
         let profile = load(&read(&file));
         let again = again(&profile);
         assert_eq!(in_words(&again), in_words(&profile), "{}", file.display());
-        assert_eq!((again.value_types, again.default_value), (profile.value_types, profile.default_value), "{}", file.display());
+        assert_eq!(
+            (again.value_types, again.default_value),
+            (profile.value_types, profile.default_value),
+            "{}",
+            file.display()
+        );
     }
 }
 
@@ -163,7 +201,14 @@ fn parts_add_up_to_the_whole() {
             ControlFlow::Continue(())
         };
         let parts_of = Parts::new(&mut take).size(size);
-        let last = input::load_profile_in_parts(Format::Pprof, &bytes, ProfileOptions::default(), parts_of).unwrap().profile;
+        let last = input::load_profile_in_parts(
+            Format::Pprof,
+            &bytes,
+            ProfileOptions::default(),
+            parts_of,
+        )
+        .unwrap()
+        .profile;
         last.aggregate.iter().for_each(|row| sum.add(&row.values));
         assert_eq!((&sum, &last.total), (&whole.total, &whole.total), "{size}");
         assert!(parts > 0 || size == 1000, "{size}");
@@ -175,13 +220,19 @@ fn a_cut_file_gives_what_it_has() {
     let bytes = read(&fixture("pprof/go127-mutex.pb.gz"));
     for cut in 0..bytes.len() {
         let (shown, error) = records(Format::Pprof, &bytes[..cut]);
-        let Ok(loaded) = input::load_profile(Format::Pprof, &bytes[..cut], ProfileOptions::default()) else {
+        let Ok(loaded) =
+            input::load_profile(Format::Pprof, &bytes[..cut], ProfileOptions::default())
+        else {
             assert_eq!(shown.len(), 0, "{cut}");
             continue;
         };
         let samples = shown.iter().filter(|record| record["record"] == "sample").count() as u64;
         assert_eq!(loaded.profile.total.samples(), samples, "{cut}");
-        assert_eq!(loaded.damage.and_then(|damage| damage.offset()), error.and_then(|error| error.offset()), "{cut}");
+        assert_eq!(
+            loaded.damage.and_then(|damage| damage.offset()),
+            error.and_then(|error| error.offset()),
+            "{cut}"
+        );
     }
 }
 
@@ -208,7 +259,13 @@ fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
 fn inlined_frames_of_a_hostile_file_are_bounded() {
     // A location with 60 000 inlined functions, in samples of a few bytes.
     let lines = field(4, &[8, 1]).repeat(60_000);
-    let mut bytes = [field(6, b""), field(1, &[]), field(5, &[8, 1]), field(4, &[&[8, 1], &lines[..]].concat())].concat();
+    let mut bytes = [
+        field(6, b""),
+        field(1, &[]),
+        field(5, &[8, 1]),
+        field(4, &[&[8, 1], &lines[..]].concat()),
+    ]
+    .concat();
     for place in 2..100u8 {
         bytes.extend(field(4, &[8, place, 24, place]));
         bytes.extend(field(2, &[10, 2, 1, place, 16, 1]));

@@ -17,7 +17,9 @@ use support::mojo::Mojo;
 use support::{Random, corpus, files, fixture, read};
 
 fn load(bytes: &[u8], keep_samples: bool) -> Profile {
-    input::load_profile(Format::Mojo, bytes, ProfileOptions::default().keep_samples(keep_samples)).unwrap().profile
+    input::load_profile(Format::Mojo, bytes, ProfileOptions::default().keep_samples(keep_samples))
+        .unwrap()
+        .profile
 }
 
 /// Sums in the words of the truth files, as far as those have them.
@@ -29,7 +31,11 @@ fn in_words_of_truth(values: &Values, words: &Value) -> Value {
         "gc_samples": values.gc_samples(), "gc_time": values.gc_time(),
     });
     let words = words.as_object().unwrap();
-    words.keys().map(|word| (word.clone(), all[word].clone())).collect::<serde_json::Map<_, _>>().into()
+    words
+        .keys()
+        .map(|word| (word.clone(), all[word].clone()))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
 }
 
 /// Self and total of each function, named as the truth names them.
@@ -37,7 +43,9 @@ fn functions(profile: &Profile) -> BTreeMap<String, (Values, Values)> {
     let name = |frame| {
         let frame = profile.frame(frame);
         let code = matches!(frame.kind, FrameKind::Code | FrameKind::Native);
-        code.then(|| format!("{} ({})", profile.names.text(frame.function), profile.names.text(frame.file)))
+        code.then(|| {
+            format!("{} ({})", profile.names.text(frame.function), profile.names.text(frame.file))
+        })
     };
     let mut functions = BTreeMap::<String, (Values, Values)>::new();
     for row in profile.aggregate.iter() {
@@ -56,17 +64,30 @@ fn assert_truth(path: &Path, truth: &Value) {
     assert_eq!(in_words_of_truth(&profile.total, &truth["totals"]), truth["totals"], "{at}");
     let mut threads = BTreeMap::<String, Values>::new();
     for row in profile.aggregate.iter() {
-        threads.entry(profile.thread(row.thread).label(&profile.names)).or_default().add(&row.values);
+        threads
+            .entry(profile.thread(row.thread).label(&profile.names))
+            .or_default()
+            .add(&row.values);
     }
     let expected = truth["threads"].as_object().unwrap();
-    assert_eq!(threads.keys().collect::<BTreeSet<_>>(), expected.keys().collect::<BTreeSet<_>>(), "{at}");
+    assert_eq!(
+        threads.keys().collect::<BTreeSet<_>>(),
+        expected.keys().collect::<BTreeSet<_>>(),
+        "{at}"
+    );
     for (thread, values) in &threads {
-        assert_eq!(in_words_of_truth(values, &expected[thread]), expected[thread], "{thread} of {at}");
+        assert_eq!(
+            in_words_of_truth(values, &expected[thread]),
+            expected[thread],
+            "{thread} of {at}"
+        );
     }
     let functions = functions(&profile);
     for (which, list) in [(0, &truth["top_self"]), (1, &truth["top_total"])] {
         for row in list.as_array().unwrap() {
-            let (own, total) = functions.get(row[0].as_str().unwrap()).unwrap_or_else(|| panic!("no {row} in {at}"));
+            let (own, total) = functions
+                .get(row[0].as_str().unwrap())
+                .unwrap_or_else(|| panic!("no {row} in {at}"));
             let values = if which == 0 { own } else { total };
             assert_eq!(in_words_of_truth(values, &row[1]), row[1], "{row} of {at}");
         }
@@ -75,7 +96,10 @@ fn assert_truth(path: &Path, truth: &Value) {
 
 fn recording(stem: &str) -> PathBuf {
     let paths = [".mojo", ".mojo.zst"].map(|extension| PathBuf::from(format!("{stem}{extension}")));
-    paths.into_iter().find(|path| path.exists()).unwrap_or_else(|| panic!("no recording for {stem}"))
+    paths
+        .into_iter()
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("no recording for {stem}"))
 }
 
 #[test]
@@ -103,7 +127,10 @@ fn sums_equal_the_truth_of_the_fixtures() {
             ("invalid_samples", json!(profile.notes.invalid_samples)),
             ("time", json!(profile.total.time())),
             ("cpu_time", json!(profile.total.time() - profile.total.idle_time())),
-            ("memory", json!(profile.total.memory_gained() as i64 - profile.total.memory_freed() as i64)),
+            (
+                "memory",
+                json!(profile.total.memory_gained() as i64 - profile.total.memory_freed() as i64),
+            ),
             ("gc_samples", json!(profile.total.gc_samples())),
             ("gc_time", json!(profile.total.gc_time())),
         ] {
@@ -131,14 +158,24 @@ impl<'a> SampleSink<'a> for Naive {
         let frames = sample.frames.iter().filter_map(|frame| match *frame {
             SampleFrame::Code { file, function, line } => {
                 let file = text(file);
-                let kind = if file.starts_with("native@") { FrameKind::Native } else { FrameKind::Code };
-                Some((text(function), file, u32::try_from(line).unwrap_or(if line < 0 { 0 } else { u32::MAX }), kind))
+                let kind =
+                    if file.starts_with("native@") { FrameKind::Native } else { FrameKind::Code };
+                Some((
+                    text(function),
+                    file,
+                    u32::try_from(line).unwrap_or(if line < 0 { 0 } else { u32::MAX }),
+                    kind,
+                ))
             }
-            SampleFrame::Kernel(symbol) => Some((text(symbol), String::new(), 0, FrameKind::Kernel)),
+            SampleFrame::Kernel(symbol) => {
+                Some((text(symbol), String::new(), 0, FrameKind::Kernel))
+            }
             SampleFrame::Invalid => Some((String::new(), String::new(), 0, FrameKind::Invalid)),
             SampleFrame::GarbageCollector => None,
         });
-        let narrow = |value: i128| i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX });
+        let narrow = |value: i128| {
+            i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
+        };
         self.0.push((
             format!("{} {:?} {}", sample.pid, sample.interpreter, text(sample.thread)),
             frames.collect(),
@@ -161,7 +198,9 @@ fn lines(profile: &Profile) -> Vec<Line> {
         let frames = frames.into_iter().map(|frame| profile.frame(frame));
         (
             format!("{} {:?} {}", thread.pid, thread.interpreter, text(thread.name)),
-            frames.map(|frame| (text(frame.function), text(frame.file), frame.line, frame.kind)).collect(),
+            frames
+                .map(|frame| (text(frame.function), text(frame.file), frame.line, frame.kind))
+                .collect(),
             sample.time,
             sample.memory,
             sample.idle,
@@ -235,8 +274,23 @@ fn a_run_of_references_means_what_its_keys_mean_now() {
 #[test]
 fn asyncio_tasks_are_kept_beside_the_samples() {
     let mut file = Mojo::new(4);
-    file.stack(1, 0, "a").string(5, "a.py").string(6, "f").frame(1, 5, 6, 1).frame(2, 5, 6, 2).frame_ref(2).time(1);
-    file.stack(1, 0, "a").id(14).varint(40).varint(6).varint(2).frame_ref(1).string(7, "g").frame_ref(2).frame_ref(2).time(1);
+    file.stack(1, 0, "a")
+        .string(5, "a.py")
+        .string(6, "f")
+        .frame(1, 5, 6, 1)
+        .frame(2, 5, 6, 2)
+        .frame_ref(2)
+        .time(1);
+    file.stack(1, 0, "a")
+        .id(14)
+        .varint(40)
+        .varint(6)
+        .varint(2)
+        .frame_ref(1)
+        .string(7, "g")
+        .frame_ref(2)
+        .frame_ref(2)
+        .time(1);
     file.id(15).varint(40).varint(41).id(16).varint(40).id(14).varint(40).varint(0).varint(0);
     let profile = load(&file.0, true);
     let changes: Vec<_> = profile
@@ -244,7 +298,13 @@ fn asyncio_tasks_are_kept_beside_the_samples() {
         .iter()
         .map(|event| match event.change {
             TaskChange::Stack { name, stack } => {
-                format!("{} {}: {} of {}", event.before, event.task, profile.names.text(name), profile.stacks.frames(stack).count())
+                format!(
+                    "{} {}: {} of {}",
+                    event.before,
+                    event.task,
+                    profile.names.text(name),
+                    profile.stacks.frames(stack).count()
+                )
             }
             change => format!("{} {}: {change:?}", event.before, event.task),
         })
@@ -266,16 +326,33 @@ fn stacks_do_not_grow_faster_than_the_file() {
 
 #[test]
 fn sums_of_weighted_stacks_are_those_of_the_profile() {
-    for path in files(&fixture("mojo")).iter().filter(|path| path.extension().is_some_and(|extension| extension == "mojo")) {
-        let Ok(loaded) = input::load_profile(Format::Mojo, &read(path), ProfileOptions::default().keep_samples(true)) else {
+    for path in files(&fixture("mojo"))
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "mojo"))
+    {
+        let Ok(loaded) = input::load_profile(
+            Format::Mojo,
+            &read(path),
+            ProfileOptions::default().keep_samples(true),
+        ) else {
             continue;
         };
         let profile = loaded.profile;
         for in_order in [false, true] {
-            let stacks = of_profile(profile.clone(), "title", &Selection { in_order, ..Selection::default() });
-            let expected: Vec<_> = profile.metrics().into_iter().map(|metric| profile.total.get(&metric)).collect();
+            let stacks = of_profile(
+                profile.clone(),
+                "title",
+                &Selection { in_order, ..Selection::default() },
+            );
+            let expected: Vec<_> =
+                profile.metrics().into_iter().map(|metric| profile.total.get(&metric)).collect();
             assert_eq!(stacks.totals(), expected, "{}", path.display());
-            assert_eq!(stacks.in_order, in_order && profile.total.samples() > 0, "{}", path.display());
+            assert_eq!(
+                stacks.in_order,
+                in_order && profile.total.samples() > 0,
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -290,14 +367,21 @@ fn assert_text_is(text: &Path, recording: &Path) {
     let (of_text, profile) = (loaded.profile, load(&read(recording), true));
     assert_eq!((&of_text.total, of_text.mode), (&profile.total, profile.mode), "{at}");
     assert!(lines(&of_text) == lines(&profile), "{at}: samples differ");
-    assert_eq!((of_text.aggregate.len(), of_text.threads.len()), (profile.aggregate.len(), profile.threads.len()), "{at}");
-    let pairs = |profile: &Profile| profile.metadata.iter().map(|m| (m.key.clone(), m.value.clone())).collect::<Vec<_>>();
+    assert_eq!(
+        (of_text.aggregate.len(), of_text.threads.len()),
+        (profile.aggregate.len(), profile.threads.len()),
+        "{at}"
+    );
+    let pairs = |profile: &Profile| {
+        profile.metadata.iter().map(|m| (m.key.clone(), m.value.clone())).collect::<Vec<_>>()
+    };
     assert_eq!(pairs(&of_text), pairs(&profile), "{at}");
     let mut notes = profile.notes;
     (notes.ranges, notes.task_events) = (0, 0);
     assert_eq!(of_text.notes, notes, "{at}");
     assert!(input::check(Format::Austin, &text, ReadOptions::default()).unwrap().ok(), "{at}");
-    let (info, of_mojo) = (support::info(Format::Austin, &text), support::info(Format::Mojo, &read(recording)));
+    let (info, of_mojo) =
+        (support::info(Format::Austin, &text), support::info(Format::Mojo, &read(recording)));
     for fact in [
         "samples",
         "empty_samples",
@@ -331,9 +415,17 @@ fn a_text_is_the_same_profile_as_its_recording() {
 #[test]
 fn texts_of_the_other_dialect_are_read() {
     let mut sums = Values::default();
-    for text in files(&fixture("mojo/synth")).iter().filter(|path| path.extension().is_some_and(|extension| extension == "txt")) {
+    for text in files(&fixture("mojo/synth"))
+        .iter()
+        .filter(|path| path.extension().is_some_and(|extension| extension == "txt"))
+    {
         let text = read(text);
-        let loaded = input::load_profile(dumptool::detect::detect(&text).unwrap(), &text, ProfileOptions::default()).unwrap();
+        let loaded = input::load_profile(
+            dumptool::detect::detect(&text).unwrap(),
+            &text,
+            ProfileOptions::default(),
+        )
+        .unwrap();
         assert!(loaded.damage.is_none());
         sums.add(&loaded.profile.total);
     }
@@ -346,6 +438,9 @@ fn damaged_texts_are_read_as_far_as_they_go() {
     support::damage(Format::Austin, &text[..20_000], 300, 500);
     let cut = &text[..text.len() - 3];
     let loaded = input::load_profile(Format::Austin, cut, ProfileOptions::default()).unwrap();
-    assert_eq!(loaded.damage.map(|error| error.kind()), Some(dumptool::error::ErrorKind::Truncated));
+    assert_eq!(
+        loaded.damage.map(|error| error.kind()),
+        Some(dumptool::error::ErrorKind::Truncated)
+    );
     assert!(loaded.profile.total.samples() > 0);
 }

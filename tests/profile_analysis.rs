@@ -3,11 +3,13 @@
 mod support;
 
 use dumptool::analysis::profile::{
-    CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, Selected, Sums, TopBy, changes, places, prune, top,
+    CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, Selected, Sums, TopBy, changes,
+    places, prune, top,
 };
 use dumptool::input::{self, Format, load::ProfileOptions};
 use dumptool::model::profile::{
-    FrameId, FrameKind, Metric, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId, Values,
+    FrameId, FrameKind, Metric, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId,
+    ThreadId, Values,
 };
 use dumptool::model::stacks::Selection;
 use proptest::prelude::*;
@@ -50,12 +52,21 @@ fn build(lines: &[Line]) -> Profile {
 fn values(number: usize, (_, _, time, memory): &Line) -> Values {
     let (thread, stack) = (ThreadId(0), StackId::EMPTY);
     let (time, memory) = (Some(*time), Some(*memory));
-    Values::of_sample(&ProfileSample { thread, stack, time, memory, idle: number.is_multiple_of(4), gc: number.is_multiple_of(5) })
+    Values::of_sample(&ProfileSample {
+        thread,
+        stack,
+        time,
+        memory,
+        idle: number.is_multiple_of(4),
+        gc: number.is_multiple_of(5),
+    })
 }
 
 fn naive(lines: &[Line], wanted: Option<u8>) -> BTreeMap<u8, Sums> {
     let mut all = BTreeMap::<u8, Sums>::new();
-    for (number, line) in lines.iter().enumerate().filter(|(_, line)| wanted.is_none_or(|wanted| wanted == line.0)) {
+    for (number, line) in
+        lines.iter().enumerate().filter(|(_, line)| wanted.is_none_or(|wanted| wanted == line.0))
+    {
         let values = values(number, line);
         for function in line.1.iter().collect::<BTreeSet<_>>() {
             all.entry(*function).or_default().total.add(&values);
@@ -68,7 +79,13 @@ fn naive(lines: &[Line], wanted: Option<u8>) -> BTreeMap<u8, Sums> {
 }
 
 fn selected<'a>(profile: &'a Profile, thread: Option<u8>) -> Selected<'a> {
-    Selected::of(profile, &Selection { thread: thread.map(|thread| format!("thread {thread}")), ..Selection::default() })
+    Selected::of(
+        profile,
+        &Selection {
+            thread: thread.map(|thread| format!("thread {thread}")),
+            ..Selection::default()
+        },
+    )
 }
 
 fn function(label: &GroupLabel) -> u8 {
@@ -242,7 +259,14 @@ fn very_deep_stacks_take_linear_time() {
     for number in 0..60_000u32 {
         let frame = frame(&mut builder, (number % 200) as u8, number);
         stack = builder.push(stack, frame);
-        builder.sample(&ProfileSample { thread, stack, time: Some(1), memory: None, idle: false, gc: false });
+        builder.sample(&ProfileSample {
+            thread,
+            stack,
+            time: Some(1),
+            memory: None,
+            idle: false,
+            gc: false,
+        });
     }
     let profile = builder.finish();
     let selected = selected(&profile, None);
@@ -273,7 +297,11 @@ fn assert_values(truth: &Value, values: &Values, what: &str) {
         ("gc_samples", values.gc_samples() as i64),
         ("gc_time", values.gc_time()),
     ] {
-        assert!(truth[name].is_null() || truth[name] == actual, "{name} of {what}: {actual}, not {}", truth[name]);
+        assert!(
+            truth[name].is_null() || truth[name] == actual,
+            "{name} of {what}: {actual}, not {}",
+            truth[name]
+        );
     }
 }
 
@@ -283,7 +311,11 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
     let threads = top(&selected, TopBy::Thread);
     assert_eq!(threads.rows.len(), truth["threads"].as_object().unwrap().len(), "{what}");
     for row in threads.rows {
-        assert_values(&truth["threads"][&*row.label.name], &row.sums.own, &format!("{} of {what}", row.label.name));
+        assert_values(
+            &truth["threads"][&*row.label.name],
+            &row.sums.own,
+            &format!("{} of {what}", row.label.name),
+        );
         assert!(truth["threads"][&*row.label.name].is_object(), "{} of {what}", row.label.name);
     }
     let functions = top(&selected, TopBy::Frames(FrameBy::Function));
@@ -294,10 +326,18 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
             let GroupLabel { name, namespace, .. } = &row.label;
             // People see something where the file has nothing.
             let name = if &**name == "<unnamed>" { "" } else { &**name };
-            (if namespace.is_empty() { name.to_string() } else { format!("{name} ({namespace})") }, row.sums.clone())
+            (
+                if namespace.is_empty() {
+                    name.to_string()
+                } else {
+                    format!("{name} ({namespace})")
+                },
+                row.sums.clone(),
+            )
         })
         .collect();
-    let read: [(&str, Read); 2] = [("top_self", |sums| sums.own.clone()), ("top_total", |sums| sums.total.clone())];
+    let read: [(&str, Read); 2] =
+        [("top_self", |sums| sums.own.clone()), ("top_total", |sums| sums.total.clone())];
     for (key, read) in read {
         let rows = truth[key].as_array().unwrap();
         for row in rows {
@@ -318,7 +358,8 @@ fn assert_truth(truth: &Value, profile: &Profile, what: &str) {
 fn functions_of_real_recordings_cost_what_an_independent_decoder_says() {
     let Some(folder) = corpus("mojo") else { return };
     let recordings = files(&folder);
-    let recordings: Vec<_> = recordings.iter().filter(|path| path.to_string_lossy().contains(".mojo")).collect();
+    let recordings: Vec<_> =
+        recordings.iter().filter(|path| path.to_string_lossy().contains(".mojo")).collect();
     let mut compared = 0;
     for path in recordings {
         let truth = path.to_string_lossy().replace(".zst", "").replace(".mojo", ".json");
@@ -357,12 +398,16 @@ fn functions_of_fixtures_cost_what_an_independent_decoder_says() {
         (&collected, "<module>", "gcw.py", total, Metric::GC, 572_102),
     ] {
         let rows = top(&selected(profile, None), TopBy::Frames(FrameBy::Function)).rows;
-        let row = rows.iter().find(|row| *row.label.name == *name && row.label.namespace.ends_with(file)).unwrap();
+        let row = rows
+            .iter()
+            .find(|row| *row.label.name == *name && row.label.namespace.ends_with(file))
+            .unwrap();
         assert_eq!(read(&row.sums).get(&metric), expected, "{name} {metric:?}");
     }
 }
 
-/// Java's sums of allocations may have bytes of no instances. Rows, trees and callers had only what has samples.
+/// Java's sums of allocations may have bytes of no instances. Rows, trees and callers had only what
+/// has samples.
 #[test]
 fn bytes_without_samples_are_somebodys() {
     let mut builder = ProfileBuilder::new(false);

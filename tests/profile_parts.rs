@@ -21,7 +21,8 @@ use support::mojo::Mojo;
 
 const WHOLE: usize = usize::MAX;
 
-/// Loads a profile, and gives its parts to `each`, which is told the last one. Returns how many there were.
+/// Loads a profile, and gives its parts to `each`, which is told the last one. Returns how many
+/// there were.
 fn load(bytes: &[u8], size: usize, mut each: impl FnMut(&mut Profile, bool)) -> usize {
     let mut count = 1;
     let mut take = |part: &mut Profile| {
@@ -30,7 +31,10 @@ fn load(bytes: &[u8], size: usize, mut each: impl FnMut(&mut Profile, bool)) -> 
         ControlFlow::Continue(())
     };
     let parts = Parts::new(&mut take).size(size);
-    let mut last = input::load_profile_in_parts(Format::Mojo, bytes, ProfileOptions::default(), parts).unwrap().profile;
+    let mut last =
+        input::load_profile_in_parts(Format::Mojo, bytes, ProfileOptions::default(), parts)
+            .unwrap()
+            .profile;
     each(&mut last, true);
     count
 }
@@ -52,7 +56,11 @@ fn facts(bytes: &[u8], size: usize) -> Facts {
             total: part.total.clone(),
             notes: part.notes,
             threads: part.threads.iter().map(|thread| thread.label(&part.names)).collect(),
-            metadata: part.metadata.iter().map(|metadatum| (metadatum.key.clone(), metadatum.before)).collect(),
+            metadata: part
+                .metadata
+                .iter()
+                .map(|metadatum| (metadatum.key.clone(), metadatum.before))
+                .collect(),
             metrics: part.metrics(),
         });
     });
@@ -60,11 +68,18 @@ fn facts(bytes: &[u8], size: usize) -> Facts {
 }
 
 /// The sum of each folded stack, and what is said of them.
-fn folded_sums(bytes: &[u8], size: usize, selection: &Selection) -> (BTreeMap<String, i64>, i64, Vec<LossKind>) {
+fn folded_sums(
+    bytes: &[u8],
+    size: usize,
+    selection: &Selection,
+) -> (BTreeMap<String, i64>, i64, Vec<LossKind>) {
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
-            writer.get_or_insert_with(|| folded::FoldedWriter::new(stacks, 0)).part(stacks, &mut out).unwrap();
+            writer
+                .get_or_insert_with(|| folded::FoldedWriter::new(stacks, 0))
+                .part(stacks, &mut out)
+                .unwrap();
             written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks));
         });
     });
@@ -91,8 +106,12 @@ fn pprof_sums(bytes: &[u8], size: usize, selection: &Selection) -> (PprofSums, V
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
-            writer.get_or_insert_with(|| pprof::PprofWriter::new(stacks)).part(stacks, &mut out).unwrap();
-            written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
+            writer
+                .get_or_insert_with(|| pprof::PprofWriter::new(stacks))
+                .part(stacks, &mut out)
+                .unwrap();
+            written =
+                writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
         });
     });
     (support::pprof::sums(&out), written.unwrap().sums.iter().map(|sum| sum.sum).collect())
@@ -111,8 +130,14 @@ fn speedscope_sums(document: &[u8]) -> SpeedscopeSums {
         let (samples, weights) = (samples.as_array().unwrap(), weights.as_array().unwrap());
         assert_eq!(samples.len(), weights.len());
         for (sample, weight) in samples.iter().zip(weights) {
-            let stack = sample.as_array().unwrap().iter().map(|frame| names[frame.as_u64().unwrap() as usize].clone()).collect();
-            *sums.entry((profile["name"].to_string(), stack)).or_default() += weight.as_i64().unwrap();
+            let stack = sample
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|frame| names[frame.as_u64().unwrap() as usize].clone())
+                .collect();
+            *sums.entry((profile["name"].to_string(), stack)).or_default() +=
+                weight.as_i64().unwrap();
         }
     }
     // Where the frame of empty stacks is depends on the part in which the first one is.
@@ -125,9 +150,11 @@ fn speedscope(bytes: &[u8], size: usize, selection: &Selection) -> (Vec<u8>, Vec
     let (mut out, mut writer, mut written) = (Vec::new(), None, None);
     load(bytes, size, |part, is_last| {
         lend(part, "", selection, |stacks| {
-            let spool = || speedscope::SpeedscopeWriter::new(stacks, Spool::new(folder.path().to_owned()));
+            let spool =
+                || speedscope::SpeedscopeWriter::new(stacks, Spool::new(folder.path().to_owned()));
             writer.get_or_insert_with(spool).part(stacks).unwrap();
-            written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
+            written =
+                writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
         });
     });
     (out, written.unwrap().sums.iter().map(|sum| sum.sum).collect())
@@ -137,7 +164,12 @@ fn speedscope_at_once(bytes: &[u8], selection: &Selection) -> (Vec<u8>, Vec<i64>
     let (mut out, mut sums) = (Vec::new(), Vec::new());
     load(bytes, WHOLE, |part, _| {
         lend(part, "", selection, |stacks| {
-            sums = speedscope::write(stacks, &mut out).unwrap().sums.iter().map(|sum| sum.sum).collect();
+            sums = speedscope::write(stacks, &mut out)
+                .unwrap()
+                .sums
+                .iter()
+                .map(|sum| sum.sum)
+                .collect();
         });
     });
     (out, sums)
@@ -152,12 +184,23 @@ mod svg {
         flamegraph::FlamegraphOptions::default()
     }
 
-    pub(crate) fn in_parts(bytes: &[u8], size: usize, room: usize, selection: &Selection) -> (String, Written) {
+    pub(crate) fn in_parts(
+        bytes: &[u8],
+        size: usize,
+        room: usize,
+        selection: &Selection,
+    ) -> (String, Written) {
         let (mut out, mut writer, mut written) = (Vec::new(), None, None);
         load(bytes, size, |part, is_last| {
             lend(part, "", selection, |stacks| {
-                writer.get_or_insert_with(|| flamegraph::FlamegraphWriter::with_room(stacks, 0, options(), room)).part(stacks);
-                written = writer.take_if(|_| is_last).map(|writer| writer.finish(stacks, &mut out).unwrap());
+                writer
+                    .get_or_insert_with(|| {
+                        flamegraph::FlamegraphWriter::with_room(stacks, 0, options(), room)
+                    })
+                    .part(stacks);
+                written = writer
+                    .take_if(|_| is_last)
+                    .map(|writer| writer.finish(stacks, &mut out).unwrap());
             });
         });
         (String::from_utf8(out).unwrap(), written.unwrap())
@@ -166,7 +209,9 @@ mod svg {
     pub(crate) fn at_once(bytes: &[u8], selection: &Selection) -> (String, Written) {
         let (mut out, mut written) = (Vec::new(), Written::default());
         load(bytes, WHOLE, |part, _| {
-            lend(part, "", selection, |stacks| written = flamegraph::write(stacks, 0, &options(), &mut out).unwrap());
+            lend(part, "", selection, |stacks| {
+                written = flamegraph::write(stacks, 0, &options(), &mut out).unwrap()
+            });
         });
         (String::from_utf8(out).unwrap(), written)
     }
@@ -258,10 +303,21 @@ proptest! {
 #[test]
 fn a_stack_is_repeated_across_parts() {
     let mut file = Mojo::new(4);
-    file.stack(1, 0, "a").string(5, "a.py").string(6, "f").frame(1, 5, 6, 1).frame_ref(1).frame_ref(1).time(1);
+    file.stack(1, 0, "a")
+        .string(5, "a.py")
+        .string(6, "f")
+        .frame(1, 5, 6, 1)
+        .frame_ref(1)
+        .frame_ref(1)
+        .time(1);
     file.stack(1, 0, "b").time(2).stack(1, 0, "a").id(13).frame_ref(1).time(4);
-    let (sums, ..) = folded_sums(&file.0, 0, &Selection { metrics: vec![Metric::TIME], ..Selection::default() });
-    let expected = [("P1;T0:10;f (a.py);f (a.py)", 1), ("P1;T0:11", 2), ("P1;T0:10;f (a.py);f (a.py);f (a.py)", 4)];
+    let (sums, ..) =
+        folded_sums(&file.0, 0, &Selection { metrics: vec![Metric::TIME], ..Selection::default() });
+    let expected = [
+        ("P1;T0:10;f (a.py);f (a.py)", 1),
+        ("P1;T0:11", 2),
+        ("P1;T0:10;f (a.py);f (a.py);f (a.py)", 4),
+    ];
     assert_eq!(sums, expected.map(|(stack, sum)| (stack.to_owned(), sum)).into());
     assert!(load(&file.0, 0, |_, _| {}) > 2);
 }
@@ -286,7 +342,10 @@ fn a_part_is_larger_than_what_is_done_anew_for_it() {
     let mut file = Mojo::new(3);
     file.string(5, "a.py").string(6, "f");
     for number in 0..4096 {
-        file.frame(number, 5, 6, number).stack(1, 0, &format!("t{number}")).frame_ref(number).time(1);
+        file.frame(number, 5, 6, number)
+            .stack(1, 0, &format!("t{number}"))
+            .frame_ref(number)
+            .time(1);
     }
     assert!(load(&file.0, 16, |_, _| {}) < 20);
 }
@@ -296,7 +355,9 @@ fn random(samples: usize, threads: usize) -> Mojo {
     let mut random = Random(7);
     let mut file = Mojo::new(3);
     file.metadata("mode", "wall").string(5, "a.py").stack(1, 0, "t0");
-    (0..102).for_each(|frame| _ = file.string(100 + frame, format!("f{frame}")).frame(frame, 5, 100 + frame, 1));
+    (0..102).for_each(|frame| {
+        _ = file.string(100 + frame, format!("f{frame}")).frame(frame, 5, 100 + frame, 1)
+    });
     for _ in 0..samples {
         file.stack(1, 0, &format!("t{}", random.below(threads)));
         let depth = 5 + random.below(30);
@@ -314,18 +375,30 @@ fn stacks_that_hardly_come_again_are_not_looked_for() {
         repeating.push(part.stacks.may_repeat());
         rows += part.aggregate.len();
     });
-    assert!(count > 50 && !repeating[0] && repeating[1..].iter().all(|repeats| *repeats), "{repeating:?}");
+    assert!(
+        count > 50 && !repeating[0] && repeating[1..].iter().all(|repeats| *repeats),
+        "{repeating:?}"
+    );
     assert!(rows > 2900, "{rows}");
-    for selection in [Selection::default(), Selection { thread: Some("t1".into()), ..Selection::default() }] {
-        assert_eq!(folded_sums(&bytes, 3200, &selection).0, folded_sums(&bytes, WHOLE, &selection).0);
+    for selection in
+        [Selection::default(), Selection { thread: Some("t1".into()), ..Selection::default() }]
+    {
+        assert_eq!(
+            folded_sums(&bytes, 3200, &selection).0,
+            folded_sums(&bytes, WHOLE, &selection).0
+        );
         assert_eq!(pprof_sums(&bytes, 3200, &selection), pprof_sums(&bytes, WHOLE, &selection));
-        let (in_parts, at_once) = (speedscope(&bytes, 3200, &selection), speedscope_at_once(&bytes, &selection));
+        let (in_parts, at_once) =
+            (speedscope(&bytes, 3200, &selection), speedscope_at_once(&bytes, &selection));
         assert_eq!(speedscope_sums(&in_parts.0), speedscope_sums(&at_once.0));
         assert_eq!(
             top(&bytes, 3200, &selection, TopBy::Frames(FrameBy::File)),
             top(&bytes, WHOLE, &selection, TopBy::Frames(FrameBy::File))
         );
-        assert_eq!(svg::in_parts(&bytes, 3200, 1 << 20, &selection).0, svg::at_once(&bytes, &selection).0);
+        assert_eq!(
+            svg::in_parts(&bytes, 3200, 1 << 20, &selection).0,
+            svg::at_once(&bytes, &selection).0
+        );
     }
 }
 
@@ -336,13 +409,19 @@ fn stacks_are_looked_for_when_they_come_again() {
         file.stack(1, 0, "t0");
         // 27 stacks, each four times in a row.
         let stack = sample / 4 % 27;
-        (0..20).for_each(|level| _ = file.frame_ref(3 * level + stack / 3i128.pow(level as u32 % 3) % 3));
+        (0..20).for_each(|level| {
+            _ = file.frame_ref(3 * level + stack / 3i128.pow(level as u32 % 3) % 3)
+        });
         file.time(1);
     }
     let mut repeating = Vec::new();
     load(&file.0, 3200, |part, _| repeating.push(part.stacks.may_repeat()));
     assert!(repeating[1] && !repeating[repeating.len() - 1], "{repeating:?}");
-    assert!(repeating.len() < 200, "the stacks that come again are in one part: {}", repeating.len());
+    assert!(
+        repeating.len() < 200,
+        "the stacks that come again are in one part: {}",
+        repeating.len()
+    );
     let selection = Selection::default();
     assert_eq!(pprof_sums(&file.0, 3200, &selection), pprof_sums(&file.0, WHOLE, &selection));
 }
@@ -354,16 +433,28 @@ fn what_is_put_into_callers_is_bounded_and_said() {
     let (whole, written) = svg::at_once(&bytes, &selection);
     let (folded, written_folded) = svg::in_parts(&bytes, 16_000, 20_000, &selection);
     assert_eq!(written_folded.sums, written.sums);
-    let lost = |what: LossKind| written_folded.lost.iter().find(|lost| lost.what == what).map_or(0, |lost| lost.count as i64);
+    let lost = |what: LossKind| {
+        written_folded
+            .lost
+            .iter()
+            .find(|lost| lost.what == what)
+            .map_or(0, |lost| lost.count as i64)
+    };
     let (stacks, put) = (lost(LossKind::NarrowStacks), lost(LossKind::NarrowMicroseconds));
-    assert!(stacks > 10_000 && put > 0 && put <= written.sums[0].sum, "{stacks} stacks, {put} of {}", written.sums[0].sum);
+    assert!(
+        stacks > 10_000 && put > 0 && put <= written.sums[0].sum,
+        "{stacks} stacks, {put} of {}",
+        written.sums[0].sum
+    );
     let (whole, folded) = (svg::widths(&whole), svg::widths(&folded));
     for (name, &width) in &whole {
         let found = folded.get(name).copied().unwrap_or(0);
         assert!(found <= width && width - found <= put, "{name}: {found} of {width}");
     }
     // Threads and their outermost frames are wide.
-    for name in ["all", "P1", "T0:t0", "T0:t1", "T0:t2", "f0 (a.py)", "f1 (a.py)", "f2 (a.py)", "f3 (a.py)"] {
+    for name in
+        ["all", "P1", "T0:t0", "T0:t1", "T0:t2", "f0 (a.py)", "f1 (a.py)", "f2 (a.py)", "f3 (a.py)"]
+    {
         assert_eq!(folded[name], whole[name], "{name}");
     }
     assert!(folded.len() > 20, "{folded:?}");
@@ -391,15 +482,26 @@ fn a_conversion_begins_again_when_a_value_appears_late() {
     let report = String::from_utf8(converted.stderr).unwrap();
     assert!(report.contains("60 001 samples") && report.contains("sums across parts"), "{report}");
     let mut message = Vec::new();
-    flate2::read::GzDecoder::new(std::fs::File::open(&output).unwrap()).read_to_end(&mut message).unwrap();
-    assert_eq!(support::pprof::sums(&message), pprof_sums(&large(), WHOLE, &Selection::default()).0);
+    flate2::read::GzDecoder::new(std::fs::File::open(&output).unwrap())
+        .read_to_end(&mut message)
+        .unwrap();
+    assert_eq!(
+        support::pprof::sums(&message),
+        pprof_sums(&large(), WHOLE, &Selection::default()).0
+    );
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "no temporary file is left");
 
     let mut message = Vec::new();
     let piped = dumptool(&["convert", &input, "-", "--to", "pprof"]);
-    assert!(piped.status.success(), "what is piped waits until all of it is there, so that it can be begun again");
+    assert!(
+        piped.status.success(),
+        "what is piped waits until all of it is there, so that it can be begun again"
+    );
     flate2::read::GzDecoder::new(&*piped.stdout).read_to_end(&mut message).unwrap();
-    assert_eq!(support::pprof::sums(&message), pprof_sums(&large(), WHOLE, &Selection::default()).0);
+    assert_eq!(
+        support::pprof::sums(&message),
+        pprof_sums(&large(), WHOLE, &Selection::default()).0
+    );
     let folded = dumptool(&["convert", &input, "-", "--to", "folded"]);
     assert!(folded.status.success(), "folded stacks have no garbage collections");
     let sum: i64 = String::from_utf8(folded.stdout)
@@ -408,11 +510,17 @@ fn a_conversion_begins_again_when_a_value_appears_late() {
         .map(|line| line.rsplit_once(' ').unwrap().1.parse::<i64>().unwrap())
         .sum();
     assert_eq!(sum, 60_005);
-    assert_eq!(dumptool(&["convert", &input, "-", "--to", "folded", "--thread", "c"]).status.code(), Some(2));
+    assert_eq!(
+        dumptool(&["convert", &input, "-", "--to", "folded", "--thread", "c"]).status.code(),
+        Some(2)
+    );
 
     let piped = dumptool(&["convert", &input, "-", "--to", "speedscope", "--aggregate"]);
     let report = String::from_utf8(piped.stderr).unwrap();
-    assert!(report.contains("sums across parts"), "what waits for its place can be begun again: {report}");
+    assert!(
+        report.contains("sums across parts"),
+        "what waits for its place can be begun again: {report}"
+    );
     let sums = speedscope_sums(&piped.stdout);
     let mut expected = speedscope_sums(&speedscope_at_once(&large(), &Selection::default()).0);
     expected.0[1]["name"] = "large.mojo".into();

@@ -48,21 +48,35 @@ fn a_page_about_a_heap_says_what_top_says() {
         let (_, data) = page(&[file]);
         let top = json(&["top", "-n", "1", file]);
         assert_eq!(data["schema"], "dumptool/report/1");
-        let live = top["total"]["shallow_bytes"].as_u64().unwrap() + top["total"]["external_bytes"].as_u64().unwrap();
+        let live = top["total"]["shallow_bytes"].as_u64().unwrap()
+            + top["total"]["external_bytes"].as_u64().unwrap();
         assert_eq!(data["trees"][0]["total"][0], live, "{file}");
         let columns = &data["tables"][0]["columns"];
         assert_eq!(name(&data, &columns[0], 0), top["rows"][0]["name"], "{file}");
-        assert_eq!(columns[columns.as_array().unwrap().len() - 1]["values"][0], top["rows"][0]["retained_bytes"], "{file}");
+        assert_eq!(
+            columns[columns.as_array().unwrap().len() - 1]["values"][0],
+            top["rows"][0]["retained_bytes"],
+            "{file}"
+        );
         assert_tree(&data["trees"][0]);
         let suspects = json(&["top", "--suspects", file]);
-        let suspect = |suspects: &Value| suspects[0].as_object().map(|of| (of["bytes"].clone(), of["message"].clone()));
+        let suspect = |suspects: &Value| {
+            suspects[0].as_object().map(|of| (of["bytes"].clone(), of["message"].clone()))
+        };
         assert_eq!(suspect(&data["suspects"]), suspect(&suspects["suspects"]), "{file}");
     }
 }
 
 /// A line is never smaller than the lines below it together.
 fn assert_tree(tree: &Value) {
-    let column = |key: &str| tree[key].as_array().unwrap().iter().map(|value| value.as_u64().unwrap()).collect::<Vec<_>>();
+    let column = |key: &str| {
+        tree[key]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|value| value.as_u64().unwrap())
+            .collect::<Vec<_>>()
+    };
     let (depth, total) = (column("depth"), column("total"));
     let mut left: Vec<u64> = Vec::new();
     for (at, &depth) in depth.iter().enumerate() {
@@ -83,7 +97,10 @@ fn a_page_about_a_profile_says_what_top_says() {
     let (_, data) = page(&[file]);
     let top = json(&["top", "-n", "1", file]);
     assert_eq!(data["trees"][0]["total"][0], top["total"]["value"]);
-    assert_eq!(data["trees"][1]["total"][0], top["total"]["value"], "callers are those of the whole profile");
+    assert_eq!(
+        data["trees"][1]["total"][0], top["total"]["value"],
+        "callers are those of the whole profile"
+    );
     data["trees"].as_array().unwrap().iter().for_each(assert_tree);
     assert_eq!(name(&data, &data["tables"][0]["columns"][0], 0), top["rows"][0]["name"]);
 }
@@ -94,7 +111,9 @@ fn two_dumps_show_what_grew() {
     let (old, new) = (old.to_str().unwrap(), new.to_str().unwrap());
     let (_, data) = page(&[old, new]);
     let diff = json(&["diff", "-n", "1", old, new]);
-    let total = |key: &str| diff[key]["shallow_bytes"].as_i64().unwrap() + diff[key]["external_bytes"].as_i64().unwrap();
+    let total = |key: &str| {
+        diff[key]["shallow_bytes"].as_i64().unwrap() + diff[key]["external_bytes"].as_i64().unwrap()
+    };
     assert_eq!(data["trees"][0]["now"][0], total("new_total"));
     assert_eq!(data["trees"][0]["delta"][0], total("new_total") - total("old_total"));
     assert_tree(&data["trees"][0]);
@@ -114,7 +133,12 @@ fn pages_fit_their_size_and_are_the_same_for_any_number_of_threads() {
     let file = file.to_str().unwrap();
     let (whole, data) = page(&[file]);
     let (small, cut) = page(&[file, "--max-size", "40KiB"]);
-    assert!(small.len() <= 40 << 10 && whole.len() > 40 << 10, "{} and {}", small.len(), whole.len());
+    assert!(
+        small.len() <= 40 << 10 && whole.len() > 40 << 10,
+        "{} and {}",
+        small.len(),
+        whole.len()
+    );
     assert_eq!(cut["trees"][0]["total"][0], data["trees"][0]["total"][0]);
     assert_eq!(page(&[file, "--threads", "1"]).0, page(&[file, "--threads", "4"]).0);
     let refused = dumptool(&["report", file, "-o", "-", "--max-size", "1KiB"]);
@@ -133,7 +157,13 @@ fn names_in_a_page_are_inert() {
     let (page, data) = page(&[path.to_str().unwrap()]);
     assert!(!page.contains("<img") && !page.contains("<!--") && !page.contains("<b>"));
     assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
-    assert!(data["names"].as_array().unwrap().iter().any(|name| name.as_str().unwrap().contains(hostile)));
+    assert!(
+        data["names"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .any(|name| name.as_str().unwrap().contains(hostile))
+    );
     assert_eq!(data["quoted"], r"'it'\''s <b>.mojo'");
     assert!(page.contains("default-src 'none'"));
 }
@@ -145,15 +175,22 @@ fn a_page_stands_beside_its_dump_unless_told_otherwise() {
     std::fs::copy(fixture("go/tiny_go127.heapdump.zst"), &path).unwrap();
     let output = dumptool(&["report", path.to_str().unwrap()]);
     let message = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && message.contains("tiny.heapdump.zst.report.html: "), "{message}");
+    assert!(
+        output.status.success() && message.contains("tiny.heapdump.zst.report.html: "),
+        "{message}"
+    );
     assert!(folder.path().join("tiny.heapdump.zst.report.html").exists());
     assert_eq!(dumptool(&["report", "-"]).status.code(), Some(2));
-    assert_eq!(dumptool(&["report", path.to_str().unwrap(), "-o", "-", "--format", "json"]).status.code(), Some(2));
+    assert_eq!(
+        dumptool(&["report", path.to_str().unwrap(), "-o", "-", "--format", "json"]).status.code(),
+        Some(2)
+    );
 }
 
 #[test]
 fn a_heap_cut_before_its_roots_gets_no_page() {
-    let dump = zstd::decode_all(&*std::fs::read(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
+    let dump =
+        zstd::decode_all(&*std::fs::read(fixture("go/tiny_go127.heapdump.zst")).unwrap()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let (input, output) = (folder.path().join("cut.heapdump"), folder.path().join("page.html"));
     std::fs::write(&input, &dump[..4000]).unwrap();

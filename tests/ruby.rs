@@ -14,7 +14,11 @@ use support::{broken, info, records};
 
 fn load(bytes: &[u8]) -> Heap<'_> {
     let loaded = input::load(Format::Ruby, bytes, LoadOptions::default()).unwrap();
-    assert!(loaded.damage.is_none() && loaded.heap.warnings().is_empty(), "{:?}", loaded.heap.warnings());
+    assert!(
+        loaded.damage.is_none() && loaded.heap.warnings().is_empty(),
+        "{:?}",
+        loaded.heap.warnings()
+    );
     loaded.heap
 }
 
@@ -23,7 +27,10 @@ fn object(heap: &Heap<'_>, address: &str) -> ObjectId {
 }
 
 fn labels(heap: &Heap<'_>, address: &str) -> Vec<String> {
-    heap.references().of(object(heap, address)).map(|reference| reference.label.text(heap.names()).into_owned()).collect()
+    heap.references()
+        .of(object(heap, address))
+        .map(|reference| reference.label.text(heap.names()).into_owned())
+        .collect()
 }
 
 #[test]
@@ -31,7 +38,9 @@ fn dumps_of_the_corpus_are_what_networkx_makes_of_them() {
     let Some(folder) = support::corpus("ruby") else { return };
     let mut compared = 0;
     for path in support::files(&folder) {
-        let Some(name) = path.to_str().and_then(|path| path.strip_suffix(".json.zst")) else { continue };
+        let Some(name) = path.to_str().and_then(|path| path.strip_suffix(".json.zst")) else {
+            continue;
+        };
         compare(&support::read(&path), &support::json(format!("{name}.truth.json").as_ref()));
         compared += 1;
     }
@@ -60,34 +69,63 @@ fn compare(bytes: &[u8], truth: &Json) {
     assert_eq!(broken(Format::Ruby, bytes), [""; 0]);
     let heap = load(bytes);
     let tree = DominatorTree::new(&heap);
-    assert_eq!(json!([tree.len(), tree.live_bytes()]), json!([truth["live_objects"], truth["live_memsize"]]));
-    for row in truth["largest"].as_array().unwrap().iter().chain(truth["objects_sample"].as_array().unwrap()) {
+    assert_eq!(
+        json!([tree.len(), tree.live_bytes()]),
+        json!([truth["live_objects"], truth["live_memsize"]])
+    );
+    for row in truth["largest"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .chain(truth["objects_sample"].as_array().unwrap())
+    {
         let object = object(&heap, row[0].as_str().unwrap());
         let dominator = tree.dominator(object).map_or("R".to_owned(), |object| heap.id(object));
-        assert_eq!(json!([heap.shallow_bytes(object), tree.retained(object), dominator]), json!([row[3], row[4], row[5]]), "{row}");
+        assert_eq!(
+            json!([heap.shallow_bytes(object), tree.retained(object), dominator]),
+            json!([row[3], row[4], row[5]]),
+            "{row}"
+        );
         if row[2].as_str().unwrap().starts_with("#<Class:") {
             continue;
         }
-        assert_eq!(heap.type_name(object), name_of(row[2].as_str().unwrap(), row[1].as_str().unwrap()), "{row}");
+        assert_eq!(
+            heap.type_name(object),
+            name_of(row[2].as_str().unwrap(), row[1].as_str().unwrap()),
+            "{row}"
+        );
     }
     // Objects with a class of their own, such as `main`, have no other type in the truth.
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let singletons: HashSet<&str> =
-        lines.iter().filter(|line| line["singleton"] == true).filter_map(|line| line["address"].as_str()).collect();
-    let own = lines.iter().filter(|line| line["class"].as_str().is_some_and(|class| singletons.contains(class)));
-    let other: HashSet<&str> =
-        own.filter_map(|line| line["address"].as_str()).map(|address| heap.type_name(object(&heap, address))).collect();
+    let singletons: HashSet<&str> = lines
+        .iter()
+        .filter(|line| line["singleton"] == true)
+        .filter_map(|line| line["address"].as_str())
+        .collect();
+    let own = lines
+        .iter()
+        .filter(|line| line["class"].as_str().is_some_and(|class| singletons.contains(class)));
+    let other: HashSet<&str> = own
+        .filter_map(|line| line["address"].as_str())
+        .map(|address| heap.type_name(object(&heap, address)))
+        .collect();
     let histogram = Histogram::by_type(&heap, &tree);
     let mut rows = HashMap::new();
     for row in &histogram.rows {
-        rows.insert(row.name.clone(), json!([row.sum.count, row.sum.shallow_bytes, row.retained_bytes]));
+        rows.insert(
+            row.name.clone(),
+            json!([row.sum.count, row.sum.shallow_bytes, row.retained_bytes]),
+        );
     }
     for row in truth["types"].as_array().unwrap() {
         let name = row[0].as_str().unwrap();
         let is_internal = truth["by_type"].get(name).is_some();
         let ours = name_of(name, if is_internal { name } else { "" });
-        if name != "(anonymous)" && !name.starts_with("#<Class:") && (!other.contains(&*ours) || ours == "Class") {
+        if name != "(anonymous)"
+            && !name.starts_with("#<Class:")
+            && (!other.contains(&*ours) || ours == "Class")
+        {
             assert_eq!(rows[&ours], json!([row[1], row[2], row[3]]), "{name}");
         }
     }
@@ -99,7 +137,9 @@ fn name_of(name: &str, kind: &str) -> String {
         "CLASS" => "Class".to_owned(),
         "MODULE" => "Module".to_owned(),
         "ICLASS" => "included module".to_owned(),
-        _ if name == kind && name.bytes().all(|byte| byte.is_ascii_uppercase()) => format!("(internal {name})"),
+        _ if name == kind && name.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+            format!("(internal {name})")
+        }
         _ => name.replace("imemo:", "imemo "),
     }
 }
@@ -112,8 +152,14 @@ fn objects_are_called_by_their_class() {
     assert_eq!(name("0x200"), "Session");
     assert_eq!((name("0x100"), name("0x130")), ("Class".to_owned(), "Class".to_owned()));
     // One of a class of its own, which extends String; one of a class without a name.
-    assert_eq!((name("0x260"), name("0x270")), ("String".to_owned(), "(anonymous Session)".to_owned()));
-    assert_eq!((name("0x280"), name("0x290")), ("imemo ment".to_owned(), "(internal ARRAY)".to_owned()));
+    assert_eq!(
+        (name("0x260"), name("0x270")),
+        ("String".to_owned(), "(anonymous Session)".to_owned())
+    );
+    assert_eq!(
+        (name("0x280"), name("0x290")),
+        ("imemo ment".to_owned(), "(internal ARRAY)".to_owned())
+    );
     assert_eq!(name("0x2a0"), "VM/thread");
     assert_eq!(heap.value(object(&heap, "0x100")), Value::Name("Session".into()));
     assert_eq!(heap.value(object(&heap, "0x130")), Value::Name("#<Class:String>".into()));
@@ -137,7 +183,10 @@ fn roots_hold_each_object_once() {
     let bytes = shop();
     let heap = load(&bytes);
     let roots: Vec<_> = heap.roots().iter().map(|root| (root.kind, heap.id(root.object))).collect();
-    assert_eq!(roots[..2], [(RootKind::Runtime, "0x100".to_owned()), (RootKind::Runtime, "0x240".to_owned())]);
+    assert_eq!(
+        roots[..2],
+        [(RootKind::Runtime, "0x100".to_owned()), (RootKind::Runtime, "0x240".to_owned())]
+    );
     assert_eq!(roots.iter().filter(|(_, id)| id == "0x240").count(), 2, "once in each group");
     let tree = DominatorTree::new(&heap);
     assert!(!tree.is_live(object(&heap, "0x2b0")));
@@ -147,20 +196,32 @@ fn roots_hold_each_object_once() {
 fn texts_and_numbers_are_read_on_demand() {
     let bytes = shop();
     let heap = load(&bytes);
-    assert_eq!(heap.value(object(&heap, "0x220")), Value::Text { text: "größe \"L\"".into(), length: 11 });
+    assert_eq!(
+        heap.value(object(&heap, "0x220")),
+        Value::Text { text: "größe \"L\"".into(), length: 11 }
+    );
     assert_eq!(heap.value(object(&heap, "0x2b0")), Value::Float(2.5));
-    assert_eq!((heap.value(object(&heap, "0x240")), heap.value(object(&heap, "0x230"))), (Value::Length(2), Value::Length(1)));
+    assert_eq!(
+        (heap.value(object(&heap, "0x240")), heap.value(object(&heap, "0x230"))),
+        (Value::Length(2), Value::Length(1))
+    );
 }
 
 #[test]
 fn a_dump_without_roots_takes_what_nothing_refers_to_for_roots() {
-    let text = SHOP.lines().filter(|line| !line.contains("ROOT")).map(|line| format!("{line}\n")).collect::<String>();
+    let text = SHOP
+        .lines()
+        .filter(|line| !line.contains("ROOT"))
+        .map(|line| format!("{line}\n"))
+        .collect::<String>();
     let loaded = input::load(Format::Ruby, text.as_bytes(), LoadOptions::default()).unwrap();
     assert_eq!(loaded.heap.warnings().len(), 1);
     assert!(!loaded.heap.warnings()[0].is_damage() && loaded.damage.is_none());
     let tree = DominatorTree::new(&loaded.heap);
     assert!(tree.is_live(object(&loaded.heap, "0x2b0")));
-    assert!(info(Format::Ruby, text.as_bytes())["warnings"][0].as_str().unwrap().contains("no roots"));
+    assert!(
+        info(Format::Ruby, text.as_bytes())["warnings"][0].as_str().unwrap().contains("no roots")
+    );
 }
 
 #[test]
@@ -168,13 +229,23 @@ fn lines_that_are_not_json_are_skipped_and_counted() {
     let text = SHOP.replace("\"name\":\"Cart\"", "\"name\":\"Ca\"rt\"");
     let at = text.find("{\"address\":\"0x120\"").unwrap() as u64;
     let loaded = input::load(Format::Ruby, text.as_bytes(), LoadOptions::default()).unwrap();
-    assert!(loaded.heap.objects().all(|object| loaded.heap.id(object) != "0x120") && loaded.damage.is_none());
-    assert!(loaded.heap.warnings().iter().any(|warning| warning.is_damage()), "{:?}", loaded.heap.warnings());
+    assert!(
+        loaded.heap.objects().all(|object| loaded.heap.id(object) != "0x120")
+            && loaded.damage.is_none()
+    );
+    assert!(
+        loaded.heap.warnings().iter().any(|warning| warning.is_damage()),
+        "{:?}",
+        loaded.heap.warnings()
+    );
     let (lines, error) = records(Format::Ruby, text.as_bytes());
     assert_eq!(lines.len(), SHOP.lines().count() - 1);
     let offset = error.unwrap().offset().unwrap();
     assert!((at..at + 100).contains(&offset), "{offset} is in the line at {at}");
-    assert_eq!(info(Format::Ruby, text.as_bytes())["heap"]["snapshots"][0]["details"]["malformed_lines"], json!(1));
+    assert_eq!(
+        info(Format::Ruby, text.as_bytes())["heap"]["snapshots"][0]["details"]["malformed_lines"],
+        json!(1)
+    );
     assert_eq!(broken(Format::Ruby, text.as_bytes()), ["line.json"]);
 }
 
@@ -186,12 +257,20 @@ fn a_dump_cut_at_any_byte_gives_the_lines_before_and_the_offset() {
         let loaded = input::load(Format::Ruby, part, LoadOptions::default()).unwrap();
         let whole = part.iter().filter(|byte| **byte == b'\n').count();
         let ends = part.ends_with(b"\n") || part.ends_with(b"}}") || bytes[cut] == b'\n';
-        assert_eq!(loaded.damage.is_none(), ends, "{cut}: {:?}", String::from_utf8_lossy(&part[cut.saturating_sub(20)..]));
+        assert_eq!(
+            loaded.damage.is_none(),
+            ends,
+            "{cut}: {:?}",
+            String::from_utf8_lossy(&part[cut.saturating_sub(20)..])
+        );
         if let Some(damage) = &loaded.damage {
             assert_eq!((damage.kind(), damage.offset()), (ErrorKind::Truncated, Some(cut as u64)));
         }
         let (lines, error) = records(Format::Ruby, part);
-        assert_eq!((lines.len() - usize::from(ends && !part.ends_with(b"\n")), error.is_none()), (whole, ends));
+        assert_eq!(
+            (lines.len() - usize::from(ends && !part.ends_with(b"\n")), error.is_none()),
+            (whole, ends)
+        );
     }
 }
 
@@ -201,7 +280,11 @@ fn what_a_dump_promises_is_checked() {
     assert_eq!(broken(Format::Ruby, &bytes), [""; 0]);
     for (from, to, rule) in [
         ("\"references\":[\"0x220\"", "\"references\":[\"0x221\"", "object.references"),
-        ("\"root\":\"vm\", \"references\":[\"0x100\"", "\"root\":\"vm\", \"references\":[\"0x101\"", "root.references"),
+        (
+            "\"root\":\"vm\", \"references\":[\"0x100\"",
+            "\"root\":\"vm\", \"references\":[\"0x101\"",
+            "root.references",
+        ),
         ("\"class\":\"0x110\"", "\"class\":\"0x111\"", "object.class"),
         ("{\"address\":\"0x210\"", "{\"address\":\"0x200\"", "object.address"),
     ] {

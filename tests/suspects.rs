@@ -4,7 +4,9 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::suspects::{self, Suspect};
 use dumptool::model::builder::HeapBuilder;
-use dumptool::model::heap::{Heap, Ids, Known, Label, ObjectId, ObjectValues, Root, RootKind, TypeId, TypeKind, Value};
+use dumptool::model::heap::{
+    Heap, Ids, Known, Label, ObjectId, ObjectValues, Root, RootKind, TypeId, TypeKind, Value,
+};
 use std::collections::HashMap;
 
 /// A heap under construction: a tree of owners, filled from the top.
@@ -58,8 +60,11 @@ impl Planted {
 
     fn suspects(&self) -> Vec<Suspect> {
         let mut builder = HeapBuilder::with_capacity(0, 0);
-        let types: Vec<TypeId> =
-            self.types.iter().map(|(name, namespace, kind)| builder.add_type(name, namespace, *kind)).collect();
+        let types: Vec<TypeId> = self
+            .types
+            .iter()
+            .map(|(name, namespace, kind)| builder.add_type(name, namespace, *kind))
+            .collect();
         let mut owned: HashMap<usize, Vec<(usize, &str)>> = HashMap::new();
         for (object, (.., owner, label)) in self.objects.iter().enumerate() {
             owner.iter().for_each(|owner| owned.entry(*owner).or_default().push((object, label)));
@@ -73,7 +78,14 @@ impl Planted {
             if owner.is_none() {
                 let group = builder.names().intern("data");
                 let object = ObjectId(object as u32);
-                builder.add_root(Root { object, kind: RootKind::Global, group, label: Label::NONE, frame: None, thread: None });
+                builder.add_root(Root {
+                    object,
+                    kind: RootKind::Global,
+                    group,
+                    label: Label::NONE,
+                    frame: None,
+                    thread: None,
+                });
             }
         }
         let heap = builder.finish(Ids::Rows(0), Some(Box::new(Contents(self.values.clone()))));
@@ -88,7 +100,11 @@ fn balanced(planted: &mut Planted, depth: usize) {
     let node = planted.of("Tree", "", TypeKind::Instance);
     let mut level = vec![planted.add(node, 64, None, "")];
     for _ in 0..depth {
-        level = level.iter().flat_map(|&owner| [owner, owner]).map(|owner| planted.add(node, 64, Some(owner), "child")).collect();
+        level = level
+            .iter()
+            .flat_map(|&owner| [owner, owner])
+            .map(|owner| planted.add(node, 64, Some(owner), "child"))
+            .collect();
     }
 }
 
@@ -106,13 +122,17 @@ fn nothing_stands_out_in_a_balanced_heap() {
 fn a_cache_is_found_behind_its_wrappers() {
     let mut planted = Planted::default();
     balanced(&mut planted, 7);
-    let [cache, table, item] = ["Cache", "Table", "Item"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let [cache, table, item] =
+        ["Cache", "Table", "Item"].map(|name| planted.of(name, "", TypeKind::Instance));
     let cache = planted.add(cache, 16, None, "");
     let table = planted.add(table, 4096, Some(cache), "table");
     (0..1000).for_each(|_| _ = planted.add(item, 48, Some(table), "entry"));
     let found = planted.suspects();
     let [Suspect::Holder(holder)] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((holder.object, holder.retained, holder.own, holder.chain), (ObjectId(table as u32), 52_096, 4096, 1));
+    assert_eq!(
+        (holder.object, holder.retained, holder.own, holder.chain),
+        (ObjectId(table as u32), 52_096, 4096, 1)
+    );
     let inside = holder.inside.unwrap();
     assert_eq!((inside.count, inside.bytes), (1000, 48_000));
 }
@@ -127,20 +147,28 @@ fn a_list_is_named_by_its_first_object() {
     (0..1000).for_each(|_| last = planted.add(node, 32, Some(last), "next"));
     let found = planted.suspects();
     let [Suspect::Holder(holder)] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((holder.object, holder.chain, holder.retained), (ObjectId(first as u32), 1000, 32_000));
+    assert_eq!(
+        (holder.object, holder.chain, holder.retained),
+        (ObjectId(first as u32), 1000, 32_000)
+    );
 }
 
 #[test]
 fn two_caches_below_one_owner_are_told_apart() {
     let mut planted = Planted::default();
-    let [app, cache, item] = ["App", "Cache", "Item"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let [app, cache, item] =
+        ["App", "Cache", "Item"].map(|name| planted.of(name, "", TypeKind::Instance));
     let app = planted.add(app, 16, None, "");
     let caches = [600, 400].map(|items| {
         let cache = planted.add(cache, 16, Some(app), "cache");
         (0..items).for_each(|_| _ = planted.add(item, 48, Some(cache), "item"));
         ObjectId(cache as u32)
     });
-    let found: Vec<_> = planted.suspects().iter().map(|suspect| (suspect.object().unwrap(), suspect.bytes())).collect();
+    let found: Vec<_> = planted
+        .suspects()
+        .iter()
+        .map(|suspect| (suspect.object().unwrap(), suspect.bytes()))
+        .collect();
     assert_eq!(found, [(caches[0], 16 + 600 * 48), (caches[1], 16 + 400 * 48)]);
 }
 
@@ -148,21 +176,26 @@ fn two_caches_below_one_owner_are_told_apart() {
 fn many_siblings_of_one_owner_are_found() {
     let mut planted = Planted::default();
     balanced(&mut planted, 12);
-    let [bus, big, listener] = ["Bus", "Big", "Listener"].map(|name| planted.of(name, "", TypeKind::Instance));
+    let [bus, big, listener] =
+        ["Bus", "Big", "Listener"].map(|name| planted.of(name, "", TypeKind::Instance));
     let bus = planted.add(bus, 16, None, "");
     // A large object beside them: the share does not drop sharply here, so the bus is no holder.
     planted.add(big, 30_000, Some(bus), "buffer");
     (0..500).for_each(|_| _ = planted.add(listener, 120, Some(bus), "listener"));
     let found = planted.suspects();
     let [Suspect::Siblings(siblings)] = &found[..] else { panic!("{found:?}") };
-    assert_eq!((siblings.owner, siblings.group.count, siblings.group.bytes), (ObjectId(bus as u32), 500, 60_000));
+    assert_eq!(
+        (siblings.owner, siblings.group.count, siblings.group.bytes),
+        (ObjectId(bus as u32), 500, 60_000)
+    );
 }
 
 #[test]
 fn equal_values_are_counted_and_others_are_not() {
     let mut planted = Planted::default();
     balanced(&mut planted, 10);
-    let [text, bytes] = [("String", TypeKind::Text), ("Bytes", TypeKind::Bytes)].map(|(name, kind)| planted.of(name, "", kind));
+    let [text, bytes] = [("String", TypeKind::Text), ("Bytes", TypeKind::Bytes)]
+        .map(|(name, kind)| planted.of(name, "", kind));
     let mut plant = |of, value: Held, times: usize, size| {
         (0..times).for_each(|_| {
             let object = planted.add(of, size, None, "");
@@ -180,7 +213,9 @@ fn equal_values_are_counted_and_others_are_not() {
     let duplicates: Vec<_> = found
         .iter()
         .map(|suspect| match suspect {
-            Suspect::Duplicates(duplicates) => (duplicates.texts, duplicates.values, duplicates.objects, duplicates.wasted),
+            Suspect::Duplicates(duplicates) => {
+                (duplicates.texts, duplicates.values, duplicates.objects, duplicates.wasted)
+            }
             other => panic!("{other:?}"),
         })
         .collect();

@@ -14,8 +14,8 @@ use std::process::Command;
 use support::mvmheap::{Writer, world};
 use support::{fixture, read};
 
-/// Objects with references, and roots: an object and the thread that holds it, if one does. Threads with equal numbers have
-/// equal stacks.
+/// Objects with references, and roots: an object and the thread that holds it, if one does. Threads
+/// with equal numbers have equal stacks.
 #[derive(Clone, Debug)]
 struct Sketch {
     sizes: Vec<u64>,
@@ -35,13 +35,25 @@ impl Sketch {
         }
         for (number, stack) in (1..).zip(&self.stacks) {
             let function = builder.names().intern(&format!("main.f{stack}"));
-            builder.add_thread("", number, None, &[StackFrame { function, file: Names::EMPTY, line: 0 }]);
+            builder.add_thread(
+                "",
+                number,
+                None,
+                &[StackFrame { function, file: Names::EMPTY, line: 0 }],
+            );
         }
         let group = builder.names().intern("test");
         for &(object, thread) in &self.roots {
             let kind = if thread.is_some() { RootKind::Frame } else { RootKind::Global };
             // The row of the only frame of a thread is that of the thread.
-            builder.add_root(Root { object: ObjectId(object), kind, group, label: Label::NONE, frame: thread, thread });
+            builder.add_root(Root {
+                object: ObjectId(object),
+                kind,
+                group,
+                label: Label::NONE,
+                frame: thread,
+                thread,
+            });
         }
         let heap = builder.finish(Ids::Rows(0), None);
         assert_eq!(heap.check(), Ok(()));
@@ -50,11 +62,18 @@ impl Sketch {
 
     /// Bytes that roots reach, those of some threads left out.
     fn reached(&self, is_left_out: impl Fn(u32) -> bool) -> u64 {
-        let mut open: Vec<u32> = self.roots.iter().filter(|(_, of)| !of.is_some_and(&is_left_out)).map(|root| root.0).collect();
+        let mut open: Vec<u32> = self
+            .roots
+            .iter()
+            .filter(|(_, of)| !of.is_some_and(&is_left_out))
+            .map(|root| root.0)
+            .collect();
         let mut seen = vec![false; self.sizes.len()];
         while let Some(object) = open.pop() {
             if !std::mem::replace(&mut seen[object as usize], true) {
-                open.extend(self.references.iter().filter(|(from, _)| *from == object).map(|(_, to)| *to));
+                open.extend(
+                    self.references.iter().filter(|(from, _)| *from == object).map(|(_, to)| *to),
+                );
             }
         }
         seen.iter().zip(&self.sizes).filter(|(seen, _)| **seen).map(|(_, size)| size).sum()
@@ -70,7 +89,12 @@ fn sketches() -> impl Strategy<Value = Sketch> {
             prop::collection::vec(0..3u8, threads),
             prop::collection::vec((object, prop::option::weighted(0.8, 0..threads as u32)), 1..8),
         )
-            .prop_map(|(sizes, references, stacks, roots)| Sketch { sizes, references, stacks, roots })
+            .prop_map(|(sizes, references, stacks, roots)| Sketch {
+                sizes,
+                references,
+                stacks,
+                roots,
+            })
     })
 }
 
@@ -114,7 +138,12 @@ fn run(args: &[&str], file: &str) -> Value {
 fn java_threads_have_the_states_of_jstack() {
     let document = run(&["--each"], "hprof/layout_java25_compact.hprof.zst");
     let state = |name: &str| {
-        let thread = document["groups"].as_array().unwrap().iter().find(|group| group["name"] == name).unwrap();
+        let thread = document["groups"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .find(|group| group["name"] == name)
+            .unwrap();
         thread["state"].as_str().unwrap().to_owned()
     };
     assert_eq!(state("layouts-parker"), "WAITING (parking)");
@@ -128,13 +157,22 @@ fn goroutines_with_equal_stacks_are_one_group() {
     let document = run(&[], "go/tiny_go127.heapdump.zst");
     let groups = document["groups"].as_array().unwrap();
     let of = |function: &str| {
-        let has = |group: &&Value| group["frames"].as_array().unwrap().iter().any(|frame| frame["function"] == function);
+        let has = |group: &&Value| {
+            group["frames"].as_array().unwrap().iter().any(|frame| frame["function"] == function)
+        };
         groups.iter().find(has).unwrap_or_else(|| panic!("{function}"))
     };
     let receivers = of("main.waitRecv");
-    assert_eq!((&receivers["count"], &receivers["state"]), (&Value::from(3), &Value::from("chan receive")));
+    assert_eq!(
+        (&receivers["count"], &receivers["state"]),
+        (&Value::from(3), &Value::from("chan receive"))
+    );
     assert_eq!(receivers["threads"].as_array().unwrap().len(), 3);
-    assert_eq!(receivers["frames"][0]["locals"], Value::Null, "threads of a group have different objects");
+    assert_eq!(
+        receivers["frames"][0]["locals"],
+        Value::Null,
+        "threads of a group have different objects"
+    );
     let total: u64 = groups.iter().map(|group| group["count"].as_u64().unwrap()).sum();
     assert_eq!(document["threads"], total);
     let each = run(&["--each"], "go/tiny_go127.heapdump.zst");
@@ -157,7 +195,9 @@ fn the_call_stack_of_a_moarvm_thread_names_its_functions() {
         let text = |name| heap.names().text(name);
         let expected = format!("{} ({}:{})", text(frame.function), text(frame.file), frame.line);
         assert_eq!(heap.type_name(root.object), expected);
-        assert!(heap.threads()[root.thread.unwrap() as usize].frames.contains(&root.frame.unwrap()));
+        assert!(
+            heap.threads()[root.thread.unwrap() as usize].frames.contains(&root.frame.unwrap())
+        );
     }
 }
 
@@ -183,8 +223,20 @@ fn allocation_sites_are_those_of_the_profile_in_the_dump() {
     let live: u64 = sites.sites.iter().map(|site| site.live.unwrap().count).sum();
     let histogram = dumptool::analysis::Histogram::by_site(&heap);
     assert_eq!(histogram.total.count, live);
-    assert!(sites.of.iter().all(|(object, site)| object.index() < heap.len() && (*site as usize) < sites.sites.len()));
-    assert!(histogram.rows.iter().any(|row| row.name.starts_with("main.") && row.namespace.contains(".go:")), "{histogram:?}");
+    assert!(
+        sites
+            .of
+            .iter()
+            .all(|(object, site)| object.index() < heap.len()
+                && (*site as usize) < sites.sites.len())
+    );
+    assert!(
+        histogram
+            .rows
+            .iter()
+            .any(|row| row.name.starts_with("main.") && row.namespace.contains(".go:")),
+        "{histogram:?}"
+    );
 }
 
 #[test]
@@ -192,11 +244,16 @@ fn class_loaders_divide_the_live_objects() {
     let bytes = read(&fixture("hprof/small_java17.hprof.zst"));
     let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
     let tree = dumptool::analysis::DominatorTree::new(&heap);
-    let by = |by| dumptool::analysis::Histogram::of(&heap, Some(&tree), by, dumptool::analysis::Scope::Live);
+    let by = |by| {
+        dumptool::analysis::Histogram::of(&heap, Some(&tree), by, dumptool::analysis::Scope::Live)
+    };
     let loaders = by(dumptool::analysis::GroupBy::Owner);
     assert_eq!(loaders.total, by(dumptool::analysis::GroupBy::Type).total);
     let app = loaders.rows.iter().find(|row| row.name.contains("AppClassLoader")).unwrap();
-    let small = by(dumptool::analysis::GroupBy::Type).rows.into_iter().filter(|row| row.name.starts_with("Small"));
+    let small = by(dumptool::analysis::GroupBy::Type)
+        .rows
+        .into_iter()
+        .filter(|row| row.name.starts_with("Small"));
     // Its instances, and their class objects.
     assert!(app.sum.count > small.map(|row| row.sum.count).sum());
 }

@@ -1,4 +1,5 @@
-//! `top`, `tree`, `diff` and rules of `check`: what they count, against naive counts and against truth from elsewhere.
+//! `top`, `tree`, `diff` and rules of `check`: what they count, against naive counts and against
+//! truth from elsewhere.
 
 mod support;
 

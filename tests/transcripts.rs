@@ -1,4 +1,5 @@
-//! The command line, by transcripts: every example in the README and the guides, and every file in `tests/cli`, is run and compared.
+//! The command line, by transcripts: every example in the README and the guides, and every file in
+//! `tests/cli`, is run and compared.
 
 #[test]
 fn transcripts() {

@@ -33,7 +33,8 @@ fn of_type(heap: &Heap<'_>, part: &WastePart, name: &str) -> Option<(u64, u64)> 
     Some((found.count, found.bytes))
 }
 
-/// The numbers follow from `Collections.java` and the JVM's sizes: headers of 12, arrays of 16, references of 4.
+/// The numbers follow from `Collections.java` and the JVM's sizes: headers of 12, arrays of 16,
+/// references of 4.
 #[test]
 fn the_waste_of_a_real_jvm_is_found() {
     let file = support::read(&support::fixture("hprof/collections_java17.hprof.zst"));
@@ -45,7 +46,10 @@ fn the_waste_of_a_real_jvm_is_found() {
     // 40 strings and the literal, 24 bytes each, with an array of 36 bytes and its header.
     assert_eq!(planted.map(|row| (row.count, row.bytes)), Some((41, 40 * (24 + 56))));
     let arrays = part(&waste, WasteKind::DuplicateArray);
-    assert_eq!((of_type(&heap, arrays, "long[]"), field(&heap, arrays, "long[][]#[]")), (Some((10, 9 * 80)), Some((9, 9 * 80))));
+    assert_eq!(
+        (of_type(&heap, arrays, "long[]"), field(&heap, arrays, "long[][]#[]")),
+        (Some((10, 9 * 80)), Some((9, 9 * 80)))
+    );
     let empty = part(&waste, WasteKind::EmptyCollection);
     assert_eq!(field(&heap, empty, "java.util.HashMap[]#[]"), Some((20, 20 * (48 + 16 + 256 * 4))));
     assert_eq!(field(&heap, empty, "Collections#empty"), Some((1, 24)));
@@ -76,7 +80,8 @@ fn a_set_is_measured_with_its_map_and_a_view_is_not() {
     let other_table = file.array(&[0; 32]);
     let other = file.object("java.util.HashMap", &[("table", Id(other_table)), ("size", Int(0))]);
     let view = file.object("java.util.Collections$UnmodifiableMap", &[("m", Id(other))]);
-    let holder = file.object("app.Holder", &[("set", Id(set)), ("view", Id(view)), ("map", Id(other))]);
+    let holder =
+        file.object("app.Holder", &[("set", Id(set)), ("view", Id(view)), ("map", Id(other))]);
     let file = file.finish_with_roots(&[holder]);
     let heap = loaded(Format::Hprof, &file);
     let waste = waste(&heap);
@@ -96,12 +101,17 @@ fn dumps_say_what_they_cannot_know() {
     for (format, name, known) in [
         (Format::Hprof, "hprof/small_java17.hprof.zst", &WasteKind::ALL[..]),
         (Format::Go, "go/tiny_go127.heapdump.zst", &[DuplicateArray, SpareCapacity, Zeros]),
-        (Format::Dart, "dart/sass_idle_2.17.6_ia32.dartheap.zst", &[DuplicateText, EmptyCollection, SpareCapacity, Boxed]),
+        (
+            Format::Dart,
+            "dart/sass_idle_2.17.6_ia32.dartheap.zst",
+            &[DuplicateText, EmptyCollection, SpareCapacity, Boxed],
+        ),
         (Format::Mvmheap, "mvmheap/tiny-nqp.mvmheap", &[Boxed]),
     ] {
         let file = support::read(&support::fixture(name));
         let waste = waste(&loaded(format, &file));
-        let found: Vec<WasteKind> = waste.parts.iter().filter(|part| part.known).map(|part| part.kind).collect();
+        let found: Vec<WasteKind> =
+            waste.parts.iter().filter(|part| part.known).map(|part| part.kind).collect();
         assert_eq!(found, known, "{name}");
     }
 }
@@ -109,9 +119,16 @@ fn dumps_say_what_they_cannot_know() {
 /// Each live byte can be saved once.
 #[test]
 fn no_more_is_wasted_than_lives() {
-    for (format, folder) in [(Format::Hprof, "hprof"), (Format::Go, "go"), (Format::Dart, "dart"), (Format::Mvmheap, "mvmheap")] {
+    for (format, folder) in [
+        (Format::Hprof, "hprof"),
+        (Format::Go, "go"),
+        (Format::Dart, "dart"),
+        (Format::Mvmheap, "mvmheap"),
+    ] {
         for path in support::files(&support::fixture(folder)) {
-            let is_dump = ["zst", "heapdump", "mvmheap"].iter().any(|end| path.extension().is_some_and(|of| of == *end));
+            let is_dump = ["zst", "heapdump", "mvmheap"]
+                .iter()
+                .any(|end| path.extension().is_some_and(|of| of == *end));
             if !is_dump {
                 continue;
             }

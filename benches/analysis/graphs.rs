@@ -10,7 +10,8 @@ use std::path::Path;
 
 /// How a graph is made.
 pub(crate) enum Kind {
-    /// Three references each on average, most of them to objects near by; who refers to near objects has a near address.
+    /// Three references each on average, most of them to objects near by; who refers to near
+    /// objects has a near address.
     Near,
     /// The same graph, with addresses in no order.
     Shuffled,
@@ -54,12 +55,39 @@ const PLAIN: Graph = Graph {
 
 pub(crate) const GRAPHS: &[Graph] = &[
     Graph { name: "near", nanoseconds: Some(130.0), ratio: Some(0.5), bytes: Some(36.0), ..PLAIN },
-    Graph { name: "shuffled", kind: Kind::Shuffled, nanoseconds: Some(200.0), ratio: Some(0.5), bytes: Some(36.0), ..PLAIN },
+    Graph {
+        name: "shuffled",
+        kind: Kind::Shuffled,
+        nanoseconds: Some(200.0),
+        ratio: Some(0.5),
+        bytes: Some(36.0),
+        ..PLAIN
+    },
     Graph { name: "list", kind: Kind::List, ..PLAIN },
-    Graph { name: "both-ways", kind: Kind::BothWays, objects: 5_000_000, seconds: Some(2.0), ..PLAIN },
+    Graph {
+        name: "both-ways",
+        kind: Kind::BothWays,
+        objects: 5_000_000,
+        seconds: Some(2.0),
+        ..PLAIN
+    },
     Graph { name: "broom", kind: Kind::Broom, ..PLAIN },
-    Graph { name: "dart", kind: Kind::Dart, nanoseconds: Some(130.0), ratio: Some(0.5), bytes: Some(36.0), ..PLAIN },
-    Graph { name: "large", objects: 40_000_000, on_request: true, nanoseconds: Some(130.0), bytes: Some(36.0), ..PLAIN },
+    Graph {
+        name: "dart",
+        kind: Kind::Dart,
+        nanoseconds: Some(130.0),
+        ratio: Some(0.5),
+        bytes: Some(36.0),
+        ..PLAIN
+    },
+    Graph {
+        name: "large",
+        objects: 40_000_000,
+        on_request: true,
+        nanoseconds: Some(130.0),
+        bytes: Some(36.0),
+        ..PLAIN
+    },
 ];
 
 impl Graph {
@@ -75,8 +103,12 @@ impl Graph {
             Kind::Dart => {
                 let name = format!("bench-data/dart-10000000-v{GENERATION}.dump");
                 match Source::open(&Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name(name)) {
-                    Ok(source) => run(&dart::load(source.bytes(), LoadOptions::default()).expect("the input is intact").heap),
-                    Err(error) => eprintln!("left out, `cargo bench --bench readers -- dart` writes its input: {error}"),
+                    Ok(source) => run(&dart::load(source.bytes(), LoadOptions::default())
+                        .expect("the input is intact")
+                        .heap),
+                    Err(error) => eprintln!(
+                        "left out, `cargo bench --bench readers -- dart` writes its input: {error}"
+                    ),
                 }
             }
         }
@@ -100,8 +132,9 @@ fn shuffle(objects: u32) -> impl Fn(u32) -> u32 {
     move |object| places[object as usize]
 }
 
-/// References of an object, by the numbers of a generator that belongs to the object: none in a fifth of the objects, else up
-/// to seven; six of ten go at most a few hundred objects forward, two go backward as far, and two go anywhere.
+/// References of an object, by the numbers of a generator that belongs to the object: none in a
+/// fifth of the objects, else up to seven; six of ten go at most a few hundred objects forward, two
+/// go backward as far, and two go anywhere.
 fn near_references(object: u32, objects: u32, mut add: impl FnMut(u32)) {
     let seed = mixed(object.into());
     let count = if seed.is_multiple_of(5) { 0 } else { 1 + (seed >> 8) % 7 };

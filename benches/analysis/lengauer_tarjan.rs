@@ -1,12 +1,13 @@
-//! The algorithm that most tools for heaps use: Lengauer and Tarjan's with simple path compression, on the numbers of the
-//! search, with the referrers of all objects.
+//! The algorithm that most tools for heaps use: Lengauer and Tarjan's with simple path compression,
+//! on the numbers of the search, with the referrers of all objects.
 
 use dumptool::analysis::graph::Graph;
 use dumptool::model::heap::Heap;
 
 const NONE: u32 = u32::MAX;
 
-/// The immediate dominator of each object; the number of objects stands for the set of roots, and [`u32::MAX`] for none.
+/// The immediate dominator of each object; the number of objects stands for the set of roots, and
+/// [`u32::MAX`] for none.
 pub(crate) fn dominators(heap: &Heap<'_>, graph: &Graph<'_>) -> Vec<u32> {
     let roots = heap.len();
     let referrers = Referrers::of(heap, graph);
@@ -60,7 +61,9 @@ struct Referrers {
 impl Referrers {
     fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let mut first = vec![0; heap.len() + 1];
-        heap.objects().flat_map(|object| graph.targets(object)).for_each(|target| first[target.index()] += 1);
+        heap.objects()
+            .flat_map(|object| graph.targets(object))
+            .for_each(|target| first[target.index()] += 1);
         let mut sum = 0;
         for place in &mut first {
             sum += *place;
@@ -149,7 +152,9 @@ impl Tree {
         }
         while let Some(object) = self.path.pop() {
             let above = self.ancestor[object as usize] as usize;
-            if self.semi[self.least[above] as usize] < self.semi[self.least[object as usize] as usize] {
+            if self.semi[self.least[above] as usize]
+                < self.semi[self.least[object as usize] as usize]
+            {
                 self.least[object as usize] = self.least[above];
             }
             self.ancestor[object as usize] = self.ancestor[above];

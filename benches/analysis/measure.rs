@@ -24,7 +24,8 @@ pub(crate) struct Measured {
     pub(crate) all_bytes: usize,
 }
 
-/// Measures everything `rounds` times. The algorithms take turns, so that what else the machine does slows all of them down.
+/// Measures everything `rounds` times. The algorithms take turns, so that what else the machine
+/// does slows all of them down.
 pub(crate) fn measure(heap: &Heap<'_>, rounds: usize) -> Measured {
     let mut times: [Vec<f64>; 5] = Default::default();
     let mut measured = Measured::default();
@@ -32,7 +33,8 @@ pub(crate) fn measure(heap: &Heap<'_>, rounds: usize) -> Measured {
         let (answers, all_bytes) = peak(|| {
             let (found, seconds) = timed(|| live(&Graph::of(heap)));
             times[0].push(seconds);
-            let ((dominators, seconds), bytes) = peak(|| timed(|| Dominators::of(&Graph::of(heap))));
+            let ((dominators, seconds), bytes) =
+                peak(|| timed(|| Dominators::of(&Graph::of(heap))));
             times[1].push(seconds);
             measured.bytes = bytes;
             let (retained, seconds) = timed(|| Retained::of(heap, &dominators));
@@ -45,7 +47,8 @@ pub(crate) fn measure(heap: &Heap<'_>, rounds: usize) -> Measured {
         measured.all_bytes = all_bytes.max(measured.bytes);
         let dominators = answers.0;
         drop((answers.1, answers.2));
-        let ((others, seconds), bytes) = peak(|| timed(|| lengauer_tarjan::dominators(heap, &Graph::of(heap))));
+        let ((others, seconds), bytes) =
+            peak(|| timed(|| lengauer_tarjan::dominators(heap, &Graph::of(heap))));
         times[4].push(seconds);
         measured.lengauer_tarjan_bytes = bytes;
         measured.live_objects = dominators.len();

@@ -50,7 +50,10 @@ impl Table {
             // Lists have the whole graph on the stack of the search, which is not what is usual.
             ("estimate", measured.all_bytes as f64, graph.bytes.map(|_| estimate)),
         ];
-        let over = over.iter().filter(|(_, value, bar)| bar.is_some_and(|bar| *value > bar)).map(|(name, ..)| *name);
+        let over = over
+            .iter()
+            .filter(|(_, value, bar)| bar.is_some_and(|bar| *value > bar))
+            .map(|(name, ..)| *name);
         self.0.push([
             graph.name.to_owned(),
             format!("{objects}"),
@@ -73,12 +76,15 @@ impl Table {
     pub(crate) fn print(&self) {
         let header = HEADER.map(str::to_owned);
         let rows: Vec<_> = std::iter::once(&header).chain(&self.0).collect();
-        let widths: Vec<_> = (0..HEADER.len()).map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0)).collect();
+        let widths: Vec<_> = (0..HEADER.len())
+            .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
+            .collect();
         for row in rows {
-            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
-                0 | 13 => format!("{cell:width$}"),
-                _ => format!("{cell:>width$}"),
-            });
+            let cells =
+                row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match column {
+                    0 | 13 => format!("{cell:width$}"),
+                    _ => format!("{cell:>width$}"),
+                });
             println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }
     }

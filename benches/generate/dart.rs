@@ -1,11 +1,21 @@
-//! A Dart heap snapshot as a 64-bit VM of Dart 3 writes it: about 20 bytes and 3.3 references for each object.
+//! A Dart heap snapshot as a 64-bit VM of Dart 3 writes it: about 20 bytes and 3.3 references for
+//! each object.
 
 use super::{Out, Random};
 use std::io::{self, Write};
 
 /// Classes 1 to 9, whose names mean something.
-const KNOWN: [&str; 9] =
-    ["Root", "Read-Only Pages", "Isolate", "_OneByteString", "_TwoByteString", "_Double", "_Smi", "_List", "_Closure"];
+const KNOWN: [&str; 9] = [
+    "Root",
+    "Read-Only Pages",
+    "Isolate",
+    "_OneByteString",
+    "_TwoByteString",
+    "_Double",
+    "_Smi",
+    "_List",
+    "_Closure",
+];
 const CLASSES: u64 = 1500;
 
 /// Writes a snapshot of that many objects.
@@ -75,7 +85,9 @@ fn write_object(out: &mut Out<'_>, random: &mut Random, id: u64, objects: u64) {
         }
         87..89 => {
             out.ulebs([5, 32, 6, 4, 4]);
-            out.bytes.extend("\u{4f60}\u{597d}\u{4e16}\u{754c}".encode_utf16().flat_map(u16::to_le_bytes));
+            out.bytes.extend(
+                "\u{4f60}\u{597d}\u{4e16}\u{754c}".encode_utf16().flat_map(u16::to_le_bytes),
+            );
         }
         _ => {
             let length = random.below(300);
@@ -89,7 +101,8 @@ fn write_object(out: &mut Out<'_>, random: &mut Random, id: u64, objects: u64) {
     };
     out.uleb(references);
     for _ in 0..references {
-        // Most references go to what was allocated at about the same time, or to what everybody uses.
+        // Most references go to what was allocated at about the same time, or to what everybody
+        // uses.
         let target = match random.below(100) {
             0..10 => 0,
             10..50 => (id + random.below(2000)).clamp(1001, objects + 1000) - 1000,

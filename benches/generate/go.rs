@@ -1,9 +1,9 @@
-//! A Go heap dump of version 1.7 as Go 1.26 writes it: spans of one size class, with the slots at their ends that are no
-//! objects, about 50 bytes and 1.4 pointers for each object.
+//! A Go heap dump of version 1.7 as Go 1.26 writes it: spans of one size class, with the slots at
+//! their ends that are no objects, about 50 bytes and 1.4 pointers for each object.
 //!
-//! Pointers go to where those of a real program go: in a dump of Go 1.27 with 160 k objects (8 MB) 51 % of them go no farther
-//! than 128 bytes, 80 % no farther than 16 KiB, the others all over the heap, and 88 % of all go backwards. Here all do,
-//! because what is written later is not known yet.
+//! Pointers go to where those of a real program go: in a dump of Go 1.27 with 160 k objects (8 MB)
+//! 51 % of them go no farther than 128 bytes, 80 % no farther than 16 KiB, the others all over the
+//! heap, and 88 % of all go backwards. Here all do, because what is written later is not known yet.
 
 use super::{Out, Random};
 use std::io::{self, Write};
@@ -11,21 +11,31 @@ use std::io::{self, Write};
 const PAGE: u64 = 8192;
 const ARENA: u64 = 0xc0_0000_0000;
 /// Size classes; small ones are more frequent.
-const SIZES: [u64; 25] =
-    [8, 16, 16, 16, 16, 24, 32, 32, 32, 48, 48, 64, 64, 80, 96, 112, 128, 160, 192, 208, 256, 320, 512, 1024, 2048];
+const SIZES: [u64; 25] = [
+    8, 16, 16, 16, 16, 24, 32, 32, 32, 48, 48, 64, 64, 80, 96, 112, 128, 160, 192, 208, 256, 320,
+    512, 1024, 2048,
+];
 
 /// Writes a dump of at least `objects` objects.
 pub(crate) fn write(objects: u64, file: &mut dyn Write) -> io::Result<()> {
     let mut out = Out::new(file);
-    let mut heap = Heap { random: Random(1), next: ARENA, written: Vec::with_capacity(objects as usize + 1024), bytes: 0 };
+    let mut heap = Heap {
+        random: Random(1),
+        next: ARENA,
+        written: Vec::with_capacity(objects as usize + 1024),
+        bytes: 0,
+    };
     out.bytes.extend_from_slice(b"go1.7 heap dump\n");
-    // The end of the heap is not known yet; reserved address space is larger than what is used anyway.
+    // The end of the heap is not known yet; reserved address space is larger than what is used
+    // anyway.
     let end = ARENA + (objects * 256).next_multiple_of(64 << 20) + (64 << 20);
     out.ulebs([6, 0, 8, ARENA, end]);
     out.string("amd64");
     out.string("go1.26.0");
     out.uleb(2);
-    for (i, name) in ["main.Node", "main.Leaf", "string", "*main.Tree", "map[string]int"].into_iter().enumerate() {
+    for (i, name) in
+        ["main.Node", "main.Leaf", "string", "*main.Tree", "map[string]int"].into_iter().enumerate()
+    {
         out.ulebs([3, 0x4a_0000 + 64 * i as u64, 16 * (i as u64 + 1)]);
         out.string(name);
         out.uleb(i as u64 & 1);
@@ -63,8 +73,8 @@ impl Heap {
         let size = SIZES[self.random.below(SIZES.len() as u64) as usize];
         let fill = 60 + self.random.below(41);
         self.next += PAGE;
-        // The ends of spans of small objects hold mark bits, and a bitmap if there are pointers. The writer takes what lies
-        // there for objects without pointers.
+        // The ends of spans of small objects hold mark bits, and a bitmap if there are pointers.
+        // The writer takes what lies there for objects without pointers.
         let marks = if (16..=512).contains(&size) { 128 } else { 0 };
         let bitmap = if scan && size <= 512 { 128 } else { 0 };
         let slots = (PAGE - marks - bitmap) / size;
@@ -106,8 +116,8 @@ impl Heap {
 }
 
 impl Heap {
-    /// To one of the last few objects, to one of the last pages, or to any; now and then into the middle of it. Every fifth
-    /// is nil.
+    /// To one of the last few objects, to one of the last pages, or to any; now and then into the
+    /// middle of it. Every fifth is nil.
     fn pointer(&mut self) -> u64 {
         if self.random.chance(22) {
             return 0;

@@ -10,7 +10,8 @@ use std::io::{self, BufWriter, Write};
 pub(crate) fn write(objects: u64, file: &mut dyn Write) -> io::Result<()> {
     let mut snapshot = Vec::new();
     dart::write(objects, &mut snapshot)?;
-    let loaded = input::load(Format::Dart, &snapshot, LoadOptions::default()).map_err(io::Error::other)?;
+    let loaded =
+        input::load(Format::Dart, &snapshot, LoadOptions::default()).map_err(io::Error::other)?;
     let mut out = BufWriter::with_capacity(1 << 20, file);
     hprof::write(&loaded.heap, &HprofOptions::default(), &mut out)?;
     out.flush()

@@ -1,5 +1,5 @@
-//! Writes large synthetic dumps that look like real ones to a reader: the same records in the same order, with numbers of
-//! the usual lengths and the usual number of fields.
+//! Writes large synthetic dumps that look like real ones to a reader: the same records in the same
+//! order, with numbers of the usual lengths and the usual number of fields.
 //!
 //! Every generator is deterministic, so that figures of two days are about the same bytes.
 

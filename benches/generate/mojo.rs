@@ -1,5 +1,6 @@
-//! A MOJO file as Austin 4.0 writes it in the mode `wall`: keys are addresses, which take seven bytes, and stacks are 13
-//! frames deep on average. Such a file is nearly nothing but references to frames.
+//! A MOJO file as Austin 4.0 writes it in the mode `wall`: keys are addresses, which take seven
+//! bytes, and stacks are 13 frames deep on average. Such a file is nearly nothing but references to
+//! frames.
 
 #[path = "../../tests/support/mojo.rs"]
 #[allow(unreachable_pub, dead_code, reason = "the builder belongs to the tests")]
@@ -21,7 +22,8 @@ pub(crate) fn write(samples: u64, file: &mut dyn Write) -> io::Result<()> {
     write_stacks(samples, file, false)
 }
 
-/// Writes a profile in which nearly every sample has a stack of its own. No program does that: it is the worst case.
+/// Writes a profile in which nearly every sample has a stack of its own. No program does that: it
+/// is the worst case.
 pub(crate) fn write_random(samples: u64, file: &mut dyn Write) -> io::Result<()> {
     write_stacks(samples, file, true)
 }
@@ -36,7 +38,12 @@ fn write_stacks(samples: u64, file: &mut dyn Write, all_differ: bool) -> io::Res
     }
     for i in 0..FRAMES {
         let (file, scope) = (random.below(STRINGS / 6) * 6, 1 + random.below(STRINGS - 1) / 6 * 6);
-        mojo.frame(key(0x7f3b_2000_0000, i), key(0x7f3a_1000_0000, file), key(0x7f3a_1000_0000, scope), 1 + i as i128 % 900);
+        mojo.frame(
+            key(0x7f3b_2000_0000, i),
+            key(0x7f3a_1000_0000, file),
+            key(0x7f3a_1000_0000, scope),
+            1 + i as i128 % 900,
+        );
     }
     mojo.time(TIME.into());
     let stacks: Vec<Vec<i128>> = (0..STACKS).map(|_| stack(&mut random)).collect();
@@ -80,5 +87,7 @@ fn name(i: u64) -> String {
 /// Stacks begin alike and differ more the deeper they are.
 fn stack(random: &mut Random) -> Vec<i128> {
     let depth = 4 + random.skewed(45);
-    (0..depth).map(|level| key(0x7f3b_2000_0000, (level * 113 + random.below(1 + level / 2)) % FRAMES)).collect()
+    (0..depth)
+        .map(|level| key(0x7f3b_2000_0000, (level * 113 + random.below(1 + level / 2)) % FRAMES))
+        .collect()
 }

@@ -1,4 +1,5 @@
-//! MoarVM snapshots of version 3.1 with all their columns: about four references for each collectable.
+//! MoarVM snapshots of version 3.1 with all their columns: about four references for each
+//! collectable.
 
 #[path = "../../tests/support/mvmheap.rs"]
 #[allow(unreachable_pub, dead_code, reason = "the builder belongs to the tests")]
@@ -12,7 +13,17 @@ use std::io::{self, Write};
 pub(crate) const SNAPSHOTS: u64 = 2;
 const TYPES: u64 = 2000;
 const FRAMES: u64 = 3000;
-const STRINGS: [&str; 9] = ["Permanent Roots", "Thread Roots", "$!name", "", "P6opaque", "Foo", "VMString", "main", "a.nqp"];
+const STRINGS: [&str; 9] = [
+    "Permanent Roots",
+    "Thread Roots",
+    "$!name",
+    "",
+    "P6opaque",
+    "Foo",
+    "VMString",
+    "main",
+    "a.nqp",
+];
 /// The root and what hangs below it.
 const ROOTS: [u16; 7] = [9, 5, 6, 7, 8, 10, 11];
 
@@ -28,7 +39,8 @@ pub(crate) fn write(collectables: u64, file: &mut dyn Write) -> io::Result<()> {
 fn snapshot(collectables: u64, i: u64) -> Snapshot {
     let mut random = Random(1 + i);
     let mut snapshot = Snapshot { time: 1_000_000 * (i + 1), ..Snapshot::default() };
-    snapshot.rows = (0..collectables).map(|id| collectable(&mut random, id, collectables)).collect();
+    snapshot.rows =
+        (0..collectables).map(|id| collectable(&mut random, id, collectables)).collect();
     // The tables grow with the first snapshot only.
     if i == 0 {
         snapshot.strings = STRINGS.to_vec();
@@ -60,8 +72,15 @@ fn collectable(random: &mut Random, id: u64, collectables: u64) -> Row {
         1..40 => 8 + random.below(30),
         _ => tofi % 5 + 2 + random.below(2),
     };
-    let describe = |i| if count > 40 || tofi.is_multiple_of(3) { index(i) } else { string((tofi + i) % STRINGS.len() as u64) };
-    let references: Vec<_> = (0..count).map(|i| (describe(i), target(random, id, collectables))).collect();
+    let describe = |i| {
+        if count > 40 || tofi.is_multiple_of(3) {
+            index(i)
+        } else {
+            string((tofi + i) % STRINGS.len() as u64)
+        }
+    };
+    let references: Vec<_> =
+        (0..count).map(|i| (describe(i), target(random, id, collectables))).collect();
     row(kind, 24 + 8 * (tofi % 9) as u16, tofi as u32, unmanaged, &references)
 }
 

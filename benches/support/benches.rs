@@ -1,10 +1,12 @@
 //! The benchmarks: what is read how, what it is compared with and how fast it has to be.
 
 use super::floors::{
-    decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns, load_and_write, load_on_one_thread,
-    read_in_blocks, walk_dart, walk_go,
+    decompress_columns_with_types, decompress_last_snapshot, decompress_needed_columns,
+    load_and_write, load_on_one_thread, read_in_blocks, walk_dart, walk_go,
 };
-use super::inputs::{DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, create_converted};
+use super::inputs::{
+    DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, create_converted,
+};
 use dumptool::analysis::profile::Selected;
 use dumptool::input::load::{LoadOptions, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
@@ -68,14 +70,18 @@ impl Floor {
     const WALK_GO: Self = Self::new("walk", walk_go);
     const WALK_DART: Self = Self::new("walk", walk_dart);
     const LOAD_WRITE_GO: Self = Self::new("load+write", |path| load_and_write(Format::Go, path));
-    const LOAD_WRITE_DART: Self = Self::new("load+write", |path| load_and_write(Format::Dart, path));
-    const LOAD_WRITE_MVMHEAP: Self = Self::new("load+write", |path| load_and_write(Format::Mvmheap, path));
+    const LOAD_WRITE_DART: Self =
+        Self::new("load+write", |path| load_and_write(Format::Dart, path));
+    const LOAD_WRITE_MVMHEAP: Self =
+        Self::new("load+write", |path| load_and_write(Format::Mvmheap, path));
     const INFO_GO: Self = Self::new("info", |path| info_of(Format::Go, path));
     const INFO_DART: Self = Self::new("info", |path| info_of(Format::Dart, path));
     const INFO_MVMHEAP: Self = Self::new("info", |path| info_of(Format::Mvmheap, path));
     const INFO_HPROF: Self = Self::new("info", |path| info_of(Format::Hprof, path));
-    const ONE_THREAD_GO: Self = Self::wall("wall of 1", |path| load_on_one_thread(Format::Go, path));
-    const ONE_THREAD_MVMHEAP: Self = Self::wall("wall of 1", |path| load_on_one_thread(Format::Mvmheap, path));
+    const ONE_THREAD_GO: Self =
+        Self::wall("wall of 1", |path| load_on_one_thread(Format::Go, path));
+    const ONE_THREAD_MVMHEAP: Self =
+        Self::wall("wall of 1", |path| load_on_one_thread(Format::Mvmheap, path));
 
     const fn new(name: &'static str, run: fn(&Path)) -> Self {
         Self { name, run, clock: Clock::Cpu }
@@ -124,7 +130,9 @@ impl Bench {
 
 /// All benchmarks.
 pub(crate) const BENCHES: &[Bench] = &[
-    Bench::new("go-info", GO, |bytes| info(Format::Go, bytes)).floors(&[Floor::READ, Floor::WALK_GO]).bars(&[Bar::Ratio(4.0)]),
+    Bench::new("go-info", GO, |bytes| info(Format::Go, bytes))
+        .floors(&[Floor::READ, Floor::WALK_GO])
+        .bars(&[Bar::Ratio(4.0)]),
     Bench::new("go-check", GO, |bytes| check(Format::Go, bytes)),
     Bench::new("dart-info", DART, |bytes| info(Format::Dart, bytes))
         .floors(&[Floor::READ, Floor::WALK_DART])
@@ -132,30 +140,40 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("dart-check", DART, |bytes| check(Format::Dart, bytes)),
     Bench::new("mojo-info", MOJO, |bytes| info(Format::Mojo, bytes)).bars(&[Bar::Rate(300.0)]),
     Bench::new("mojo-check", MOJO, |bytes| check(Format::Mojo, bytes)),
-    Bench::new("mojo-cat-jsonl", MOJO, |bytes| cat(Format::Mojo, bytes, true)).bars(&[Bar::Rate(60.0)]),
+    Bench::new("mojo-cat-jsonl", MOJO, |bytes| cat(Format::Mojo, bytes, true))
+        .bars(&[Bar::Rate(60.0)]),
     Bench::new("mojo-cat-text", MOJO, |bytes| cat(Format::Mojo, bytes, false)),
     Bench::new("mojo-convert-austin", MOJO, convert_to_austin),
-    Bench::new("mojo-info-large", MOJO_LARGE, |bytes| info(Format::Mojo, bytes)).bars(&[Bar::Rate(300.0)]).on_request(),
+    Bench::new("mojo-info-large", MOJO_LARGE, |bytes| info(Format::Mojo, bytes))
+        .bars(&[Bar::Rate(300.0)])
+        .on_request(),
     Bench::new("profile-load", MOJO, |bytes| profile(bytes, |_| ())).bars(PROFILE_BARS),
     Bench::new("profile-top", MOJO, |bytes| profile(bytes, top)).bars(PROFILE_BARS),
     Bench::new("convert-pprof", MOJO, |bytes| profile(bytes, to_pprof)).bars(PROFILE_BARS),
-    Bench::new("convert-speedscope", MOJO, |bytes| profile(bytes, to_speedscope)).bars(PROFILE_BARS),
+    Bench::new("convert-speedscope", MOJO, |bytes| profile(bytes, to_speedscope))
+        .bars(PROFILE_BARS),
     Bench::new("convert-folded", MOJO, |bytes| profile(bytes, to_folded)).bars(PROFILE_BARS),
     Bench::new("convert-svg", MOJO, |bytes| profile(bytes, to_svg)).bars(PROFILE_BARS),
-    Bench::new("profile-load-large", MOJO_LARGE, |bytes| profile(bytes, |_| ())).bars(PROFILE_BARS).on_request(),
+    Bench::new("profile-load-large", MOJO_LARGE, |bytes| profile(bytes, |_| ()))
+        .bars(PROFILE_BARS)
+        .on_request(),
     Bench::new("profile-load-random", MOJO_RANDOM, |bytes| profile(bytes, |_| ())).on_request(),
     Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))
         .floors(&[Floor::ZSTD, Floor::ZSTD_TYPES])
         .bars(&[Bar::Ratio(1.25)]),
-    Bench::new("mvmheap-info-2-threads", MVMHEAP, |bytes| info(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD]).threads(2),
+    Bench::new("mvmheap-info-2-threads", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))
+        .floors(&[Floor::ZSTD])
+        .threads(2),
     Bench::new("mvmheap-info-quick", MVMHEAP, quick_info).floors(&[]),
-    Bench::new("mvmheap-check", MVMHEAP, |bytes| check(Format::Mvmheap, bytes)).floors(&[Floor::ZSTD]),
+    Bench::new("mvmheap-check", MVMHEAP, |bytes| check(Format::Mvmheap, bytes))
+        .floors(&[Floor::ZSTD]),
     Bench::new("go-load", GO, |bytes| load(Format::Go, bytes)).bars(&[Bar::Nanoseconds(120.0)]),
     Bench::new("go-load-2-threads", GO, |bytes| load(Format::Go, bytes))
         .floors(&[Floor::ONE_THREAD_GO])
         .bars(&[Bar::Ratio(0.65)])
         .threads(2),
-    Bench::new("dart-load", DART, |bytes| load(Format::Dart, bytes)).bars(&[Bar::Nanoseconds(58.0)]),
+    Bench::new("dart-load", DART, |bytes| load(Format::Dart, bytes))
+        .bars(&[Bar::Nanoseconds(58.0)]),
     Bench::new("mvmheap-load", MVMHEAP, |bytes| load(Format::Mvmheap, bytes))
         .floors(&[Floor::ZSTD_SNAPSHOT])
         .bars(&[Bar::Ratio(1.25), Bar::Bytes(24.0, 8.0)]),
@@ -171,12 +189,18 @@ pub(crate) const BENCHES: &[Bench] = &[
     Bench::new("mvmheap-convert-hprof", MVMHEAP, |bytes| convert_to_hprof(Format::Mvmheap, bytes))
         .floors(&[Floor::LOAD_WRITE_MVMHEAP])
         .bars(&[Bar::Ratio(1.3)]),
-    Bench::new("go-quick", GO, |bytes| quick(Format::Go, bytes)).floors(&[Floor::INFO_GO]).bars(&[Bar::Ratio(2.0)]),
-    Bench::new("dart-quick", DART, |bytes| quick(Format::Dart, bytes)).floors(&[Floor::INFO_DART]).bars(&[Bar::Ratio(2.0)]),
+    Bench::new("go-quick", GO, |bytes| quick(Format::Go, bytes))
+        .floors(&[Floor::INFO_GO])
+        .bars(&[Bar::Ratio(2.0)]),
+    Bench::new("dart-quick", DART, |bytes| quick(Format::Dart, bytes))
+        .floors(&[Floor::INFO_DART])
+        .bars(&[Bar::Ratio(2.0)]),
     Bench::new("mvmheap-quick", MVMHEAP, |bytes| quick(Format::Mvmheap, bytes))
         .floors(&[Floor::INFO_MVMHEAP])
         .bars(&[Bar::Ratio(2.0)]),
-    Bench::new("hprof-quick", HPROF, |bytes| quick(Format::Hprof, bytes)).floors(&[Floor::INFO_HPROF]).bars(&[Bar::Ratio(2.0)]),
+    Bench::new("hprof-quick", HPROF, |bytes| quick(Format::Hprof, bytes))
+        .floors(&[Floor::INFO_HPROF])
+        .bars(&[Bar::Ratio(2.0)]),
     Bench::new("hprof-info", HPROF, |bytes| info(Format::Hprof, bytes)),
     Bench::new("hprof-check", HPROF, |bytes| check(Format::Hprof, bytes)),
     Bench::new("hprof-load", HPROF, |bytes| load(Format::Hprof, bytes)),
@@ -186,7 +210,8 @@ const PROFILE_BARS: &[Bar] = &[Bar::Rate(150.0), Bar::Memory(100.0)];
 
 /// Sums of a profile, and what is made of them.
 fn profile(bytes: &[u8], then: fn(Profile)) -> Found {
-    let loaded = input::load_profile(Format::Mojo, bytes, ProfileOptions::default()).expect("the input has a header");
+    let loaded = input::load_profile(Format::Mojo, bytes, ProfileOptions::default())
+        .expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
     then(black_box(loaded.profile));
     Found::default()
@@ -209,21 +234,31 @@ fn to_pprof(profile: Profile) {
 }
 
 fn to_speedscope(profile: Profile) {
-    black_box(speedscope::write(&stacks(profile), &mut io::sink()).expect("a sink takes everything"));
+    black_box(
+        speedscope::write(&stacks(profile), &mut io::sink()).expect("a sink takes everything"),
+    );
 }
 
 fn to_folded(profile: Profile) {
-    black_box(folded::write(&stacks(profile), 0, &mut io::sink()).expect("a sink takes everything"));
+    black_box(
+        folded::write(&stacks(profile), 0, &mut io::sink()).expect("a sink takes everything"),
+    );
 }
 
 fn to_svg(profile: Profile) {
-    let written = dumptool::output::flamegraph::write(&stacks(profile), 0, &Default::default(), &mut io::sink());
+    let written = dumptool::output::flamegraph::write(
+        &stacks(profile),
+        0,
+        &Default::default(),
+        &mut io::sink(),
+    );
     black_box(written.expect("a sink takes everything"));
 }
 
 /// Objects by type, without the graph.
 fn quick(format: Format, bytes: &[u8]) -> Found {
-    let histogram = input::histogram(format, bytes, LoadOptions::default()).expect("the input has a header");
+    let histogram =
+        input::histogram(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(histogram.damage.is_none(), "{:?}", histogram.damage);
     black_box(Found { objects: histogram.total.count, references: 0 })
 }
@@ -246,7 +281,8 @@ fn quick_info(bytes: &[u8]) -> Found {
 }
 
 fn check(format: Format, bytes: &[u8]) -> Found {
-    let findings = input::check(format, bytes, ReadOptions::default()).expect("the input has a header");
+    let findings =
+        input::check(format, bytes, ReadOptions::default()).expect("the input has a header");
     // A dump that breaks rules would measure how that is reported.
     let broken: Vec<_> = findings.findings.iter().filter(|finding| !finding.ok).collect();
     assert!(findings.damage.is_none() && broken.is_empty(), "{:?} {broken:?}", findings.damage);
@@ -267,8 +303,10 @@ fn cat(format: Format, bytes: &[u8], json: bool) -> Found {
         }
     }
     let name_width = format.record_names().iter().map(|name| name.len()).max().unwrap_or(0);
-    let mut printer = Printer(RecordFormat { json, name_width, ..RecordFormat::default() }, Vec::new());
-    input::for_each_record(format, bytes, ReadOptions::default(), &mut printer).expect("the input is intact");
+    let mut printer =
+        Printer(RecordFormat { json, name_width, ..RecordFormat::default() }, Vec::new());
+    input::for_each_record(format, bytes, ReadOptions::default(), &mut printer)
+        .expect("the input is intact");
     Found::default()
 }
 
@@ -282,9 +320,13 @@ fn convert_to_austin(bytes: &[u8]) -> Found {
 
 /// Letting go of the heap is a part of the work.
 pub(crate) fn load(format: Format, bytes: &[u8]) -> Found {
-    let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
+    let loaded =
+        input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
-    black_box(Found { objects: loaded.heap.len() as u64, references: loaded.heap.references().len() as u64 })
+    black_box(Found {
+        objects: loaded.heap.len() as u64,
+        references: loaded.heap.references().len() as u64,
+    })
 }
 
 /// Bytes of the last conversion, for the floor.
@@ -292,10 +334,14 @@ pub(crate) static CONVERTED: AtomicU64 = AtomicU64::new(0);
 
 /// Into a file, through as large a buffer as the command line has.
 fn convert_to_hprof(format: Format, bytes: &[u8]) -> Found {
-    let loaded = input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
+    let loaded =
+        input::load(format, bytes, LoadOptions::default()).expect("the input has a header");
     assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
     let mut file = BufWriter::with_capacity(64 << 10, create_converted());
-    black_box(hprof::write(&loaded.heap, &hprof::HprofOptions::default(), &mut file).expect("the output is written"));
+    black_box(
+        hprof::write(&loaded.heap, &hprof::HprofOptions::default(), &mut file)
+            .expect("the output is written"),
+    );
     file.flush().expect("the output is written");
     let length = file.stream_position().expect("a file has a position");
     CONVERTED.store(length, Ordering::Relaxed);

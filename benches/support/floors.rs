@@ -20,7 +20,8 @@ pub(crate) fn read_in_blocks(path: &Path) {
     }
 }
 
-/// Decompresses those columns of a version 3 heap snapshot that a summary needs when the writer's lists name the types.
+/// Decompresses those columns of a version 3 heap snapshot that a summary needs when the writer's
+/// lists name the types.
 pub(crate) fn decompress_needed_columns(path: &Path) {
     decompress_columns(path, &[b"colkind\0", b"colsize\0", b"colrfcnt", b"colusize"]);
 }
@@ -35,14 +36,23 @@ pub(crate) fn decompress_last_snapshot(path: &Path) {
     let source = Source::open(path).expect("the input opens");
     let bytes = source.bytes();
     // The table that ends the file is that of no snapshot.
-    let snapshots = tocs(bytes).filter(|&toc| entries(bytes, toc).any(|(name, ..)| name == *b"reftrget"));
+    let snapshots =
+        tocs(bytes).filter(|&toc| entries(bytes, toc).any(|(name, ..)| name == *b"reftrget"));
     let toc = snapshots.last().expect("there is a snapshot");
     decompress(bytes, toc, &COLUMNS);
 }
 
 /// All columns that a heap is made of.
-const COLUMNS: [&[u8; 8]; 8] =
-    [b"colkind\0", b"colsize\0", b"coltofi\0", b"colrfcnt", b"colrfstr", b"colusize", b"refdescr", b"reftrget"];
+const COLUMNS: [&[u8; 8]; 8] = [
+    b"colkind\0",
+    b"colsize\0",
+    b"coltofi\0",
+    b"colrfcnt",
+    b"colrfstr",
+    b"colusize",
+    b"refdescr",
+    b"reftrget",
+];
 
 fn decompress_columns(path: &Path, columns: &[&[u8; 8]]) {
     let source = Source::open(path).expect("the input opens");
@@ -61,7 +71,8 @@ fn decompress(bytes: &[u8], toc: usize, columns: &[&[u8; 8]]) {
     for (name, start, end) in entries(bytes, toc) {
         if columns.contains(&&name) {
             // The frame stands behind the name, the width and the length of the column.
-            let mut frame = zstd::stream::read::Decoder::with_buffer(&bytes[start + 18..end]).expect("zstd starts");
+            let mut frame = zstd::stream::read::Decoder::with_buffer(&bytes[start + 18..end])
+                .expect("zstd starts");
             while frame.read(&mut block).expect("the column is intact") > 0 {
                 black_box(&block);
             }
@@ -73,7 +84,11 @@ fn decompress(bytes: &[u8], toc: usize, columns: &[&[u8; 8]]) {
 fn entries(bytes: &[u8], toc: usize) -> impl Iterator<Item = ([u8; 8], usize, usize)> {
     (0..number(bytes, toc + 8)).map(move |i| {
         let at = toc + 16 + 24 * i;
-        (bytes[at..at + 8].try_into().expect("a name has 8 bytes"), number(bytes, at + 8), number(bytes, at + 16))
+        (
+            bytes[at..at + 8].try_into().expect("a name has 8 bytes"),
+            number(bytes, at + 8),
+            number(bytes, at + 16),
+        )
     })
 }
 
@@ -88,7 +103,8 @@ pub(crate) fn load_on_one_thread(format: Format, path: &Path) {
     pool.install(|| load(format, source.bytes()));
 }
 
-/// Loads a heap and writes as many bytes as its conversion has just written, to a new file and in blocks of 1 MiB.
+/// Loads a heap and writes as many bytes as its conversion has just written, to a new file and in
+/// blocks of 1 MiB.
 pub(crate) fn load_and_write(format: Format, path: &Path) {
     let source = Source::open(path).expect("the input opens");
     load(format, source.bytes());
@@ -103,7 +119,8 @@ pub(crate) fn load_and_write(format: Format, path: &Path) {
     }
 }
 
-/// Walks over the objects of a Go heap dump and sums their sizes: no checks, no errors, no other records.
+/// Walks over the objects of a Go heap dump and sums their sizes: no checks, no errors, no other
+/// records.
 pub(crate) fn walk_go(path: &Path) {
     let source = Source::open(path).expect("the input opens");
     let mut walk = Walk { bytes: source.bytes(), at: 16 };
@@ -134,7 +151,8 @@ pub(crate) fn walk_go(path: &Path) {
     black_box(sum);
 }
 
-/// Walks over the objects of a Dart heap snapshot and counts their references: no checks, no errors, no classes.
+/// Walks over the objects of a Dart heap snapshot and counts their references: no checks, no
+/// errors, no classes.
 pub(crate) fn walk_dart(path: &Path) {
     let source = Source::open(path).expect("the input opens");
     let mut walk = Walk { bytes: source.bytes(), at: 9 };

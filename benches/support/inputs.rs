@@ -24,15 +24,20 @@ pub(crate) const MOJO: Input = Input { name: "mojo", count: 250_000, write: mojo
 /// About 1 GB.
 pub(crate) const MOJO_LARGE: Input = Input { name: "mojo", count: 8_500_000, write: mojo::write };
 /// About 220 MB in which nearly every stack is another one: frames are drawn for each sample.
-pub(crate) const MOJO_RANDOM: Input = Input { name: "mojo-random", count: 2_000_000, write: mojo::write_random };
+pub(crate) const MOJO_RANDOM: Input =
+    Input { name: "mojo-random", count: 2_000_000, write: mojo::write_random };
 /// Two snapshots of 3 M collectables each.
-pub(crate) const MVMHEAP: Input =
-    Input { name: "mvmheap", count: 2 * 3_000_000, write: |count, file| mvmheap::write(count / mvmheap::SNAPSHOTS, file) };
+pub(crate) const MVMHEAP: Input = Input {
+    name: "mvmheap",
+    count: 2 * 3_000_000,
+    write: |count, file| mvmheap::write(count / mvmheap::SNAPSHOTS, file),
+};
 /// A heap of 3.6 M objects of Dart as hprof, about 700 MB.
 pub(crate) const HPROF: Input = Input { name: "hprof", count: 3_600_000, write: hprof::write };
 
 impl Input {
-    /// The file and how many items it has: `scale` times the usual number. The file is written if it is not there.
+    /// The file and how many items it has: `scale` times the usual number. The file is written if
+    /// it is not there.
     pub(crate) fn file(&self, scale: f64) -> io::Result<(PathBuf, u64)> {
         let count = ((self.count as f64 * scale) as u64).max(10_000);
         let folder = folder();

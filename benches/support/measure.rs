@@ -30,25 +30,39 @@ pub(crate) struct Measured {
 /// Measures in a new process, so that no benchmark finds the memory as another one left it.
 pub(crate) fn measure(bench: &Bench, path: &Path) -> Measured {
     let program = std::env::current_exe().expect("a program has a path");
-    let output = Command::new(program).arg("--child").arg(bench.name).arg(path).stderr(Stdio::inherit()).output();
+    let output = Command::new(program)
+        .arg("--child")
+        .arg(bench.name)
+        .arg(path)
+        .stderr(Stdio::inherit())
+        .output();
     let output = output.expect("a benchmark starts");
     assert!(output.status.success(), "{} failed", bench.name);
     let numbers = String::from_utf8(output.stdout).expect("numbers are text");
-    let mut numbers = numbers.split_whitespace().map(|number| number.parse::<f64>().expect("a number"));
+    let mut numbers =
+        numbers.split_whitespace().map(|number| number.parse::<f64>().expect("a number"));
     let mut next = || numbers.next().expect("enough numbers");
     let (cpu, wall, memory) = (next(), next(), next());
     let found = Found { objects: next() as u64, references: next() as u64 };
-    Measured { cpu, wall, floors: numbers.collect(), memory: (memory >= 0.0).then_some(memory as u64), found }
+    Measured {
+        cpu,
+        wall,
+        floors: numbers.collect(),
+        memory: (memory >= 0.0).then_some(memory as u64),
+        found,
+    }
 }
 
 /// The other side of [`measure`]: measures and prints numbers.
 ///
-/// The benchmark and its floors take turns, so that whatever else the machine does slows all of them down.
+/// The benchmark and its floors take turns, so that whatever else the machine does slows all of
+/// them down.
 pub(crate) fn child(bench: &Bench, path: &Path) {
     let pool = ThreadPoolBuilder::new().num_threads(bench.threads).build().expect("threads start");
     // The first reading brings the file into the page cache.
     (Floor::READ.run)(path);
-    let (mut cpu, mut wall, mut floors) = (Vec::new(), Vec::new(), vec![Vec::new(); bench.floors.len()]);
+    let (mut cpu, mut wall, mut floors) =
+        (Vec::new(), Vec::new(), vec![Vec::new(); bench.floors.len()]);
     let (mut memory, mut found) = (None, Found::default());
     for round in 0..ROUNDS {
         rest();
@@ -79,9 +93,10 @@ pub(crate) fn child(bench: &Bench, path: &Path) {
     floors.into_iter().for_each(|times| println!("{}", median(times)));
 }
 
-/// Removes what was written, if anything was, and waits until the kernel has given the memory of its pages back. In a virtual
-/// machine it goes back to the host after some seconds, and to get it anew takes several times as long as to write: all have to
-/// begin without it, or the one that follows first would find it.
+/// Removes what was written, if anything was, and waits until the kernel has given the memory of
+/// its pages back. In a virtual machine it goes back to the host after some seconds, and to get it
+/// anew takes several times as long as to write: all have to begin without it, or the one that
+/// follows first would find it.
 fn rest() {
     if remove_converted() {
         thread::sleep(Duration::from_secs(6));

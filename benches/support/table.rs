@@ -3,8 +3,20 @@
 use super::benches::{Bar, Bench, Clock};
 use super::measure::Measured;
 
-const HEADER: [&str; 12] =
-    ["bench", "MB", "CPU s", "wall s", "MB/s", "ns/item", "ratio to the floor", "bar", "", "MiB", "B/item", "refs/item"];
+const HEADER: [&str; 12] = [
+    "bench",
+    "MB",
+    "CPU s",
+    "wall s",
+    "MB/s",
+    "ns/item",
+    "ratio to the floor",
+    "bar",
+    "",
+    "MiB",
+    "B/item",
+    "refs/item",
+];
 /// Columns of words. The others have numbers, which are aligned to the right.
 const WORDS: [usize; 4] = [0, 6, 7, 8];
 
@@ -20,24 +32,39 @@ impl Table {
         // Of a file of several snapshots only one is loaded.
         let items = if loaded { measured.found.objects } else { items } as f64;
         let nanoseconds = measured.cpu * 1e9 / items;
-        let ratios: Vec<f64> =
-            measured.floors.iter().zip(bench.floors).map(|(time, floor)| of(measured, floor.clock) / time).collect();
-        let shown: Vec<_> = ratios.iter().zip(bench.floors).map(|(ratio, floor)| format!("{ratio:.2} {}", floor.name)).collect();
+        let ratios: Vec<f64> = measured
+            .floors
+            .iter()
+            .zip(bench.floors)
+            .map(|(time, floor)| of(measured, floor.clock) / time)
+            .collect();
+        let shown: Vec<_> = ratios
+            .iter()
+            .zip(bench.floors)
+            .map(|(ratio, floor)| format!("{ratio:.2} {}", floor.name))
+            .collect();
         let (bars, verdicts): (Vec<_>, Vec<_>) = bench
             .bars
             .iter()
             .map(|bar| match bar {
-                Bar::Ratio(most) => (format!("<= {most} {}", bench.floors[0].name), judge(ratios[0] <= *most)),
+                Bar::Ratio(most) => {
+                    (format!("<= {most} {}", bench.floors[0].name), judge(ratios[0] <= *most))
+                }
                 Bar::Rate(least) => (format!(">= {least} MB/s"), judge(rate >= *least)),
                 Bar::Memory(most) => {
-                    let met = measured.memory.map_or("-", |memory| judge(memory as f64 / f64::from(1 << 20) <= *most));
+                    let met = measured
+                        .memory
+                        .map_or("-", |memory| judge(memory as f64 / f64::from(1 << 20) <= *most));
                     (format!("<= {most} MiB"), met)
                 }
                 Bar::Nanoseconds(most) => (format!("<= {most} ns"), judge(nanoseconds <= *most)),
                 Bar::Bytes(object, reference) => {
                     let most = object * items + reference * measured.found.references as f64;
-                    let bar =
-                        if *reference > 0.0 { format!("<= {object} B + {reference} B/ref") } else { format!("<= {object} B") };
+                    let bar = if *reference > 0.0 {
+                        format!("<= {object} B + {reference} B/ref")
+                    } else {
+                        format!("<= {object} B")
+                    };
                     (bar, measured.memory.map_or("-", |memory| judge(memory as f64 <= most)))
                 }
             })
@@ -56,7 +83,9 @@ impl Table {
             shown.join(", "),
             bars.join(", "),
             verdicts.join(", "),
-            measured.memory.map_or("-".to_owned(), |bytes| format!("{:.1}", bytes as f64 / f64::from(1 << 20))),
+            measured.memory.map_or("-".to_owned(), |bytes| {
+                format!("{:.1}", bytes as f64 / f64::from(1 << 20))
+            }),
             for_each_item(measured.memory),
             for_each_item(Some(measured.found.references)),
         ]);
@@ -66,11 +95,15 @@ impl Table {
     pub(crate) fn print(&self) {
         let header = HEADER.map(str::to_owned);
         let rows: Vec<_> = std::iter::once(&header).chain(&self.0).collect();
-        let widths: Vec<_> = (0..HEADER.len()).map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0)).collect();
+        let widths: Vec<_> = (0..HEADER.len())
+            .map(|column| rows.iter().map(|row| row[column].len()).max().unwrap_or(0))
+            .collect();
         for row in rows {
-            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| match WORDS.contains(&column) {
-                true => format!("{cell:width$}"),
-                false => format!("{cell:>width$}"),
+            let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, &width))| {
+                match WORDS.contains(&column) {
+                    true => format!("{cell:width$}"),
+                    false => format!("{cell:>width$}"),
+                }
             });
             println!("{}", cells.collect::<Vec<_>>().join("  ").trim_end());
         }

@@ -7,7 +7,13 @@ use std::ops::ControlFlow;
 
 /// 64 bits, with and without relocations, and 32 bits in the other byte order.
 const BUILDS: [Build; 5] = {
-    let elf = Build { container: Container::Elf, word: 8, big_endian: false, position_independent: false, sections: true };
+    let elf = Build {
+        container: Container::Elf,
+        word: 8,
+        big_endian: false,
+        position_independent: false,
+        sections: true,
+    };
     [
         elf,
         Build { position_independent: true, ..elf },
@@ -19,7 +25,9 @@ const BUILDS: [Build; 5] = {
 
 /// Small executables to begin with.
 pub fn executables() -> impl Iterator<Item = (String, Vec<u8>)> {
-    (0..).zip(BUILDS).map(|(number, build)| (format!("{:?}-{number}", build.container).to_lowercase(), build.executable()))
+    (0..).zip(BUILDS).map(|(number, build)| {
+        (format!("{:?}-{number}", build.container).to_lowercase(), build.executable())
+    })
 }
 
 /// Takes the bytes for the program of small dumps, and reads all values by the types it gives them.

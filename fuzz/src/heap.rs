@@ -19,8 +19,18 @@ use dumptool::model::heap::{FieldValue, Heap, ObjectId};
 use std::ops::ControlFlow;
 
 /// Ids that nobody prints. None may be more than not found.
-const ODD_IDS: [&str; 10] =
-    ["", "#", "0x", "#-1", "0x-1", "#18446744073709551615", "0xffffffffffffffff", "#99999999999999999999", "12", "0x0#0"];
+const ODD_IDS: [&str; 10] = [
+    "",
+    "#",
+    "0x",
+    "#-1",
+    "0x-1",
+    "#18446744073709551615",
+    "0xffffffffffffffff",
+    "#99999999999999999999",
+    "12",
+    "0x0#0",
+];
 
 /// The model's invariants hold, and ids, sizes and references fit together.
 pub(crate) fn model(heap: &Heap<'_>) {
@@ -36,7 +46,12 @@ pub(crate) fn model(heap: &Heap<'_>) {
         contents(heap, &collections, object);
         assert_eq!(alive.contains(object), dominators.is_live(object));
         assert!(!dominators.is_live(object) || tree.retained(object) >= own_bytes(heap, object));
-        assert_eq!(heap.find(&heap.id(object)), Some(object), "{} finds its object", heap.id(object));
+        assert_eq!(
+            heap.find(&heap.id(object)),
+            Some(object),
+            "{} finds its object",
+            heap.id(object)
+        );
         backwards += referrers.of_object(object).len();
     }
     assert_eq!(backwards, heap.references().len());
@@ -58,7 +73,10 @@ fn contents(heap: &Heap<'_>, collections: &Collections<'_, '_>, object: ObjectId
     heap.fields(object, |field| exists(field.value));
     heap.elements(object, 0, |_, value| exists(value));
     if let Some(storage) = collections.storage(object) {
-        assert!(storage.used <= storage.capacity && storage.spare <= storage.capacity, "{storage:?}");
+        assert!(
+            storage.used <= storage.capacity && storage.spare <= storage.capacity,
+            "{storage:?}"
+        );
     }
 }
 
@@ -71,31 +89,48 @@ pub(crate) fn analyses(format: Format, bytes: &[u8], heap: &Heap<'_>) {
     trees(heap, &tree, &roots);
     paths(heap, &graph, &tree);
     for suspect in suspects::find(heap, &tree) {
-        assert!(suspect.object().is_some_and(|object| tree.is_live(object)), "{suspect:?} is alive");
+        assert!(
+            suspect.object().is_some_and(|object| tree.is_live(object)),
+            "{suspect:?} is alive"
+        );
         assert!(suspect.bytes() <= tree.live_bytes(), "{suspect:?} is a part of the heap");
     }
     for part in Waste::of(heap, &tree).parts {
         assert!(part.rows.iter().all(|row| tree.is_live(row.example)), "{part:?} is alive");
-        assert!(part.owners.iter().map(|owner| u128::from(owner.bytes)).sum::<u128>() <= u128::from(part.bytes), "{part:?}");
+        assert!(
+            part.owners.iter().map(|owner| u128::from(owner.bytes)).sum::<u128>()
+                <= u128::from(part.bytes),
+            "{part:?}"
+        );
     }
     if let Ok(Some(hashes)) = input::identity_hashes(format, bytes) {
         let hashed = Hashed { heap, hashes: &hashes };
-        assert!(fates(hashed, hashed).iter().all(|fate| fate.new.is_empty() && fate.gone.is_empty()), "nothing changes by itself");
+        assert!(
+            fates(hashed, hashed).iter().all(|fate| fate.new.is_empty() && fate.gone.is_empty()),
+            "nothing changes by itself"
+        );
     }
 }
 
 fn histograms(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
     for by in [GroupBy::Type, GroupBy::Namespace, GroupBy::SizeClass] {
-        let [all, live, dead] =
-            [Scope::All, Scope::Live, Scope::Unreachable].map(|scope| Histogram::of(heap, Some(tree), by, scope));
+        let [all, live, dead] = [Scope::All, Scope::Live, Scope::Unreachable]
+            .map(|scope| Histogram::of(heap, Some(tree), by, scope));
         if heap.roots().is_empty() {
-            // Nothing can be called alive or dead, so that all objects count, whichever are asked for.
-            assert!([&live, &dead].iter().all(|of| of.total == all.total && of.unreachable.is_none()));
+            // Nothing can be called alive or dead, so that all objects count, whichever are asked
+            // for.
+            assert!(
+                [&live, &dead].iter().all(|of| of.total == all.total && of.unreachable.is_none())
+            );
             continue;
         }
         assert_eq!(all.total.count, live.total.count + dead.total.count);
         assert_eq!(dead.unreachable, Some(dead.total));
-        assert_eq!(Histogram::of(heap, None, by, Scope::Live).total, all.total, "without roots all objects count");
+        assert_eq!(
+            Histogram::of(heap, None, by, Scope::Live).total,
+            all.total,
+            "without roots all objects count"
+        );
         for row in &live.rows {
             let retained = row.retained_bytes.expect("there are roots");
             assert!(retained <= tree.live_bytes(), "{row:?} is a part of the heap");
@@ -106,8 +141,15 @@ fn histograms(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
 }
 
 fn trees(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) {
-    for (merge_types, min_share, depth, lines) in [(false, 0.01, 8, 40), (true, 0.0, u32::MAX, 1000), (false, 0.0, 1, 1)] {
-        let lines = tree::lines(heap, tree, roots, tree::TreeOptions { min_share, depth, lines, merge_types });
+    for (merge_types, min_share, depth, lines) in
+        [(false, 0.01, 8, 40), (true, 0.0, u32::MAX, 1000), (false, 0.0, 1, 1)]
+    {
+        let lines = tree::lines(
+            heap,
+            tree,
+            roots,
+            tree::TreeOptions { min_share, depth, lines, merge_types },
+        );
         assert_eq!(lines[0].what, TreeItem::Heap);
         let mut before = 0;
         for line in &lines[1..] {
@@ -127,7 +169,10 @@ fn paths(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree) {
     for object in some() {
         let path = shortest.path(object);
         assert_eq!(path.is_some(), tree.is_live(object));
-        assert!(path.is_none_or(|path| path.object() == Some(object)), "a path leads to its object");
+        assert!(
+            path.is_none_or(|path| path.object() == Some(object)),
+            "a path leads to its object"
+        );
     }
     for object in some().take(2) {
         let found = several(heap, graph, object, 4);

@@ -1,9 +1,15 @@
-//! What has to hold for any bytes. The fuzz targets give it what libFuzzer makes up; the project's tests give it damaged
-//! fixtures and what was once found (`tests/damage.rs`).
+//! What has to hold for any bytes. The fuzz targets give it what libFuzzer makes up; the project's
+//! tests give it damaged fixtures and what was once found (`tests/damage.rs`).
 //!
-//! Each function returns, without a panic and within the memory that the input's size justifies, or a property is broken.
+//! Each function returns, without a panic and within the memory that the input's size justifies, or
+//! a property is broken.
 
-#[allow(dead_code, unreachable_pub, missing_docs, reason = "the builder of the project's tests, of which a part is used")]
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    reason = "the builder of the project's tests, of which a part is used"
+)]
 #[path = "../../tests/support/mvmheap.rs"]
 mod mvmheap;
 
@@ -29,7 +35,8 @@ use dumptool::source::{Limits, Source};
 use std::io::{Cursor, Read, Write};
 use std::ops::ControlFlow;
 
-/// `info`, `cat` and `check`: every error tells where it is, and all three agree on whether there is damage.
+/// `info`, `cat` and `check`: every error tells where it is, and all three agree on whether there
+/// is damage.
 pub fn read(format: Format, bytes: &[u8]) {
     let place = |error: &Error| {
         let offset = error.offset().unwrap_or_else(|| panic!("no offset: {error}"));
@@ -58,7 +65,11 @@ impl Visitor for Lines {
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
         for json in [false, true] {
             self.0.clear();
-            RecordFormat { json, contents: true, ..RecordFormat::default() }.append(offset, record, &mut self.0);
+            RecordFormat { json, contents: true, ..RecordFormat::default() }.append(
+                offset,
+                record,
+                &mut self.0,
+            );
             assert!(std::str::from_utf8(&self.0).is_ok(), "a line is UTF-8");
         }
         ControlFlow::Continue(())
@@ -68,15 +79,21 @@ impl Visitor for Lines {
 /// Loads a heap in every way there is, and asks every analysis about it.
 pub fn load(format: Format, bytes: &[u8]) {
     assert_eq!(format.kind(), Kind::Heap);
-    for (roots, snapshot) in [(RootScan::Default, SnapshotChoice::Last), (RootScan::Conservative, SnapshotChoice::Number(0))] {
+    for (roots, snapshot) in [
+        (RootScan::Default, SnapshotChoice::Last),
+        (RootScan::Conservative, SnapshotChoice::Number(0)),
+    ] {
         let options = LoadOptions::default().roots(roots).snapshot(snapshot);
         if let Ok(Loaded { heap, .. }) = input::load(format, bytes, options) {
             heap::model(&heap);
         }
     }
-    let Ok(Loaded { heap, damage, .. }) = input::load(format, bytes, LoadOptions::default()) else { return };
+    let Ok(Loaded { heap, damage, .. }) = input::load(format, bytes, LoadOptions::default()) else {
+        return;
+    };
     heap::analyses(format, bytes, &heap);
-    let counted = input::histogram(format, bytes, LoadOptions::default()).expect("what can be loaded can be counted");
+    let counted = input::histogram(format, bytes, LoadOptions::default())
+        .expect("what can be loaded can be counted");
     if damage.is_none() && counted.damage.is_none() && heap.warnings().is_empty() {
         assert_eq!(counted.total.count, heap.len() as u64, "counting finds what loading finds");
     }
@@ -89,8 +106,9 @@ pub fn convert(format: Format, bytes: &[u8]) {
     }
 }
 
-/// Output is in proportion to the input: so many bytes for each byte, and some for any input. That is for outputs in which a thing of
-/// the input stands once or has a fixed size; those that write out each stack grow with its depth, too.
+/// Output is in proportion to the input: so many bytes for each byte, and some for any input. That
+/// is for outputs in which a thing of the input stands once or has a fixed size; those that write
+/// out each stack grow with its depth, too.
 pub(crate) fn in_proportion(out: &[u8], input: &[u8]) {
     const FREE: usize = 16 << 20;
     const PER_BYTE: usize = 1000;
@@ -98,7 +116,8 @@ pub(crate) fn in_proportion(out: &[u8], input: &[u8]) {
     assert!(out.len() <= most, "{} bytes of output for {} of input", out.len(), input.len());
 }
 
-/// The same bytes, whether they come whole, in pieces, or compressed in one or several parts, are the same source.
+/// The same bytes, whether they come whole, in pieces, or compressed in one or several parts, are
+/// the same source.
 pub fn split(bytes: &[u8]) {
     let Some((&seed, bytes)) = bytes.split_first() else { return };
     let cut = bytes.len() * usize::from(seed) / 255;
@@ -116,7 +135,13 @@ pub fn split(bytes: &[u8]) {
     let mut pieces = Vec::new();
     let mut stream = head.chain(tail);
     stream.read_to_end(&mut pieces).expect("memory is read");
-    for stream in [pieces, gzip(bytes), [gzip(head), gzip(tail)].concat(), zstd(bytes), [zstd(head), zstd(tail)].concat()] {
+    for stream in [
+        pieces,
+        gzip(bytes),
+        [gzip(head), gzip(tail)].concat(),
+        zstd(bytes),
+        [zstd(head), zstd(tail)].concat(),
+    ] {
         if bytes.is_empty() {
             return;
         }
@@ -125,15 +150,17 @@ pub fn split(bytes: &[u8]) {
     }
 }
 
-/// The JSON scanner: it never panics, errors lie inside the input, skipping a document ends where reading its tokens does, and what
-/// serde_json reads, it reads.
+/// The JSON scanner: it never panics, errors lie inside the input, skipping a document ends where
+/// reading its tokens does, and what serde_json reads, it reads.
 pub fn json(bytes: &[u8]) {
     let mut tokens = Scanner::new(bytes, 0);
     let read = loop {
         match tokens.token() {
             Ok(None) => break Ok(()),
             Ok(Some(Token::Key(text) | Token::String(text))) => drop(text.decode()),
-            Ok(Some(Token::Number(number))) => _ = (number.unsigned(), number.signed(), number.float()),
+            Ok(Some(Token::Number(number))) => {
+                _ = (number.unsigned(), number.signed(), number.float())
+            }
             Ok(Some(_)) => {}
             Err(error) => break Err(error),
         }
@@ -156,13 +183,14 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// Loads a profile, asks every analysis about it, writes it in every form and reads what can be read again.
+/// Loads a profile, asks every analysis about it, writes it in every form and reads what can be
+/// read again.
 pub fn profile(format: Format, bytes: &[u8]) {
     profile::all(format, bytes);
 }
 
-/// As [`read`], [`load`] and [`convert`], with the rows of a MoarVM snapshot taken from the bytes: in the file they are compressed,
-/// and changed bytes rarely get past zstd.
+/// As [`read`], [`load`] and [`convert`], with the rows of a MoarVM snapshot taken from the bytes:
+/// in the file they are compressed, and changed bytes rarely get past zstd.
 pub fn rows(bytes: &[u8]) {
     let mut world = mvmheap::world();
     world.rows.clear();
@@ -174,7 +202,13 @@ pub fn rows(bytes: &[u8]) {
         let references: Vec<_> = (0..count % 8).map_while(|_| Some((wide()?, wide()?))).collect();
         // Large values come as well: a byte of 255 is the largest number that fits.
         let unmanaged = if unmanaged == 255 { u64::MAX } else { unmanaged << (unmanaged % 40) };
-        world.rows.push(mvmheap::row(kind as u16, size as u16, tofi as u32, unmanaged, &references));
+        world.rows.push(mvmheap::row(
+            kind as u16,
+            size as u16,
+            tofi as u32,
+            unmanaged,
+            &references,
+        ));
     }
     let file = mvmheap::Writer::new().snapshot(&world).close();
     for check in [read, load, convert] {

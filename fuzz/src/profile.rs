@@ -1,7 +1,10 @@
-//! What holds for any profile: its sums are those of its samples, analyses add up to them, and outputs read again do too.
+//! What holds for any profile: its sums are those of its samples, analyses add up to them, and
+//! outputs read again do too.
 
 use super::{in_proportion, stacks};
-use dumptool::analysis::profile::{CallTree, Focus, FrameBy, Groups, PruneLimits, Selected, TopBy, changes, places, prune, top};
+use dumptool::analysis::profile::{
+    CallTree, Focus, FrameBy, Groups, PruneLimits, Selected, TopBy, changes, places, prune, top,
+};
 use dumptool::input::austin::{AustinLine, Lines};
 use dumptool::input::load::{LoadedProfile, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
@@ -15,9 +18,16 @@ use dumptool::output::{hprof, mojo};
 
 /// Loads a profile with and without its samples, and asks and writes everything.
 pub(crate) fn all(format: Format, bytes: &[u8]) {
-    let load = |keep_samples| input::load_profile(format, bytes, ProfileOptions::default().keep_samples(keep_samples));
-    let (Ok(sums), Ok(LoadedProfile { profile, damage, .. })) = (load(false), load(true)) else { return };
-    assert_eq!((&sums.profile.total, &sums.profile.aggregate), (&profile.total, &profile.aggregate));
+    let load = |keep_samples| {
+        input::load_profile(format, bytes, ProfileOptions::default().keep_samples(keep_samples))
+    };
+    let (Ok(sums), Ok(LoadedProfile { profile, damage, .. })) = (load(false), load(true)) else {
+        return;
+    };
+    assert_eq!(
+        (&sums.profile.total, &sums.profile.aggregate),
+        (&profile.total, &profile.aggregate)
+    );
     // Only recordings have samples; Java's profiles are sums.
     let has_samples = profile.samples.is_some();
     if has_samples && is_too_deep(&profile) {
@@ -41,8 +51,8 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
     }
 }
 
-/// A sample may repeat the stack of the one before in a byte, so that stacks grow as the square of the file. Writers of whole
-/// stacks take as long, which nobody can help.
+/// A sample may repeat the stack of the one before in a byte, so that stacks grow as the square of
+/// the file. Writers of whole stacks take as long, which nobody can help.
 fn is_too_deep(profile: &Profile) -> bool {
     let mut depths = vec![0u64; profile.stacks.len()];
     for stack in profile.stacks.ids() {
@@ -52,12 +62,16 @@ fn is_too_deep(profile: &Profile) -> bool {
     samples.map(|sample| depths[sample.stack.index()]).sum::<u64>() > 1 << 20
 }
 
-/// Sums of samples, in any order, if none is larger than its column: those stay where they are, which depends on the order.
+/// Sums of samples, in any order, if none is larger than its column: those stay where they are,
+/// which depends on the order.
 fn is_exact(profile: &Profile) -> bool {
     let Some(samples) = &profile.samples else {
         let metrics = profile.metrics_to_choose();
-        let all = |values: &Values| metrics.iter().map(|metric| u128::from(values.get(metric).unsigned_abs())).sum::<u128>();
-        let sums = profile.aggregate.iter().map(|row| u128::from(row.values.samples()) + all(&row.values));
+        let all = |values: &Values| {
+            metrics.iter().map(|metric| u128::from(values.get(metric).unsigned_abs())).sum::<u128>()
+        };
+        let sums =
+            profile.aggregate.iter().map(|row| u128::from(row.values.samples()) + all(&row.values));
         return sums.sum::<u128>() < 1 << 62;
     };
     let (mut time, mut memory) = (0u128, 0u128);
@@ -72,7 +86,10 @@ fn model(profile: &Profile) {
     let samples = profile.samples.as_ref().expect("samples are kept");
     let mut total = Values::default();
     for sample in samples.iter() {
-        assert!(sample.thread.index() < profile.threads.len() && sample.stack.index() < profile.stacks.len());
+        assert!(
+            sample.thread.index() < profile.threads.len()
+                && sample.stack.index() < profile.stacks.len()
+        );
         total.add(&Values::of_sample(&sample));
     }
     assert_eq!(total, profile.total);
@@ -91,12 +108,16 @@ fn stream(format: Format, bytes: &[u8], profile: &Profile) {
         return;
     }
     let mut sink = Sums::default();
-    let (streamed, stop) = for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut sink);
+    let (streamed, stop) =
+        for_each_sample(bytes, Lookup::Robust, ReadOptions::default(), &mut sink);
     assert!(stop.is_none(), "what loads streams");
     assert_eq!(streamed.samples, profile.total.samples());
     if is_exact(profile) {
         assert_eq!(sink.time, profile.total.time().into());
-        assert_eq!(sink.memory, i128::from(profile.total.memory_gained()) - i128::from(profile.total.memory_freed()));
+        assert_eq!(
+            sink.memory,
+            i128::from(profile.total.memory_gained()) - i128::from(profile.total.memory_freed())
+        );
     }
     for dialect in [Dialect::Full, Dialect::Peer] {
         let mut writer = AustinWriter::new(Vec::new(), dialect);
@@ -134,14 +155,20 @@ fn analyses(profile: &Profile) {
     let frames = [FrameBy::Function, FrameBy::File, FrameBy::Line].map(TopBy::Frames);
     for by in frames.into_iter().chain([TopBy::Thread, TopBy::Process]) {
         let mut rows = top(&selected, by);
-        let mut own = if matches!(by, TopBy::Frames(_)) { selected.without_frames.clone() } else { Values::default() };
+        let mut own = if matches!(by, TopBy::Frames(_)) {
+            selected.without_frames.clone()
+        } else {
+            Values::default()
+        };
         rows.rows.iter().for_each(|row| own.add(&row.sums.own));
         assert!(!exact || own == profile.total, "every sample is somebody's own");
         for metric in &profile.metrics_to_choose() {
             rows.sort(metric, false);
             let both = (metric, metric);
             let unchanged = changes(rows.clone(), rows.clone(), both);
-            assert!(unchanged.iter().all(|change| change.own(both) == 0 && change.total(both) == 0));
+            assert!(
+                unchanged.iter().all(|change| change.own(both) == 0 && change.total(both) == 0)
+            );
         }
     }
     let groups = Groups::of(profile, FrameBy::Function);
@@ -154,7 +181,10 @@ fn analyses(profile: &Profile) {
             let limits = PruneLimits { min_share, base: selected.total.get(metric), depth, nodes };
             for tree in [&tree, &focus.callers, &focus.callees] {
                 let shown = prune(tree, metric, &limits);
-                assert!(shown.len() <= nodes.min(tree.len()) && shown.iter().all(|node| node.depth <= depth));
+                assert!(
+                    shown.len() <= nodes.min(tree.len())
+                        && shown.iter().all(|node| node.depth <= depth)
+                );
             }
         }
         assert_eq!(places(&selected, &groups, metric).len(), groups.labels().len());
@@ -165,9 +195,11 @@ fn analyses(profile: &Profile) {
 fn as_hprof(profile: &Profile, bytes: &[u8]) {
     for metric in [None, Some(Metric::MEMORY)] {
         let mut out = Vec::new();
-        hprof::write_profile(profile, &|_| true, metric, &mut out).expect("memory takes everything");
+        hprof::write_profile(profile, &|_| true, metric, &mut out)
+            .expect("memory takes everything");
         in_proportion(&out, bytes);
-        let info = input::info(Format::Hprof, &out, ReadOptions::default()).expect("our own output is known");
+        let info = input::info(Format::Hprof, &out, ReadOptions::default())
+            .expect("our own output is known");
         assert!(info.damage.is_none(), "{:?}", info.damage);
     }
 }
@@ -179,7 +211,8 @@ fn again_as_mojo(profile: &Profile, bytes: &[u8]) {
         mojo::write(profile, &|_| true, merge, &mut out).expect("memory takes everything");
         in_proportion(&out, bytes);
         let LoadedProfile { profile: again, damage, .. } =
-            input::load_profile(Format::Mojo, &out, ProfileOptions::default()).expect("our own output is loaded");
+            input::load_profile(Format::Mojo, &out, ProfileOptions::default())
+                .expect("our own output is loaded");
         assert!(damage.is_none(), "{damage:?}");
         if !is_exact(profile) {
             continue;
@@ -195,20 +228,31 @@ fn again_as_mojo(profile: &Profile, bytes: &[u8]) {
 fn measured(values: &Values) -> [i64; 6] {
     let bytes = |sum| i64::try_from(sum).unwrap_or(i64::MAX);
     let idle = values.idle_time();
-    [values.time(), idle, values.gc_time(), bytes(values.memory_gained()), bytes(values.memory_freed()), values.get(&Metric::CPU)]
+    [
+        values.time(),
+        idle,
+        values.gc_time(),
+        bytes(values.memory_gained()),
+        bytes(values.memory_freed()),
+        values.get(&Metric::CPU),
+    ]
 }
 
-/// Written as text and read again it has the same sums of what its mode measures, unless names look like text around them.
+/// Written as text and read again it has the same sums of what its mode measures, unless names look
+/// like text around them.
 fn again_as_text(profile: &Profile) {
     for dialect in [Dialect::Full, Dialect::Peer] {
         let mut out = Vec::new();
-        let written = write_profile(profile, &|_| true, dialect, &mut out).expect("memory takes everything");
+        let written =
+            write_profile(profile, &|_| true, dialect, &mut out).expect("memory takes everything");
         assert_eq!(written.stacks, profile.total.samples());
-        let again = input::load_profile(Format::Austin, &out, ProfileOptions::default()).expect("our own output is loaded");
+        let again = input::load_profile(Format::Austin, &out, ProfileOptions::default())
+            .expect("our own output is loaded");
         let again = again.profile.total;
         let modes = profile.metadata.iter().filter(|metadatum| metadatum.key == "mode");
         let one_mode = modes.clone().all(|metadatum| metadatum.before == 0) && modes.count() <= 1;
-        if dialect == Dialect::Peer || !one_mode || !is_exact(profile) || !has_plain_names(profile) {
+        if dialect == Dialect::Peer || !one_mode || !is_exact(profile) || !has_plain_names(profile)
+        {
             continue;
         }
         assert_eq!(again.samples(), profile.total.samples());
@@ -225,10 +269,12 @@ fn again_as_text(profile: &Profile) {
     }
 }
 
-/// Whether no name has what text uses between names, and no process has a negative id, with which no line begins.
+/// Whether no name has what text uses between names, and no process has a negative id, with which
+/// no line begins.
 fn has_plain_names(profile: &Profile) -> bool {
     let plain = |text: &str| text.chars().all(|c| c.is_alphanumeric() || "._-/<>".contains(c));
-    (0..profile.names.len() as u32).all(|name| plain(profile.names.text(dumptool::model::names::NameId(name))))
+    (0..profile.names.len() as u32)
+        .all(|name| plain(profile.names.text(dumptool::model::names::NameId(name))))
         && profile.threads.iter().all(|thread| thread.pid >= 0)
         && profile.metadata.iter().all(|metadatum| plain(&metadatum.key) && plain(&metadatum.value))
 }

@@ -1,4 +1,5 @@
-//! Everything that weighted stacks are written as can be read again, and adds up to what they add up to.
+//! Everything that weighted stacks are written as can be read again, and adds up to what they add
+//! up to.
 
 use dumptool::model::stacks::WeightedStacks;
 use dumptool::output::{Syntax, firefox, folded, pprof, speedscope, stack_rows};
@@ -16,10 +17,15 @@ pub(crate) fn all(stacks: &WeightedStacks) {
     speedscope(stacks);
     pprof(stacks);
     let (mut json, mut text) = (Vec::new(), Vec::new());
-    let written = stack_rows::write(stacks, Syntax::Jsonl, &mut json).expect("memory takes everything");
+    let written =
+        stack_rows::write(stacks, Syntax::Jsonl, &mut json).expect("memory takes everything");
     let lines = serde_json::Deserializer::from_slice(&json).into_iter::<IgnoredAny>();
-    assert_eq!(lines.inspect(|line| assert!(line.is_ok(), "our own output is JSON")).count() as u64, written.stacks);
-    let written = stack_rows::write(stacks, Syntax::Csv, &mut text).expect("memory takes everything");
+    assert_eq!(
+        lines.inspect(|line| assert!(line.is_ok(), "our own output is JSON")).count() as u64,
+        written.stacks
+    );
+    let written =
+        stack_rows::write(stacks, Syntax::Csv, &mut text).expect("memory takes everything");
     assert_eq!(written.stacks, stacks.len() as u64);
     csv(&text, written.stacks);
 }
@@ -27,7 +33,8 @@ pub(crate) fn all(stacks: &WeightedStacks) {
 /// A table in which all rows have as many fields as the first.
 pub(crate) fn csv(text: &[u8], rows: u64) {
     let mut reader = csv::Reader::from_reader(text);
-    let read = reader.byte_records().inspect(|row| assert!(row.is_ok(), "our own output is CSV")).count();
+    let read =
+        reader.byte_records().inspect(|row| assert!(row.is_ok(), "our own output is CSV")).count();
     assert_eq!(read as u64, rows);
 }
 
@@ -71,8 +78,14 @@ fn speedscope(stacks: &WeightedStacks) {
     let read: Speedscope = serde_json::from_slice(&out).expect("our own output is JSON");
     for profile in &read.profiles {
         assert_eq!(profile.samples.len(), profile.weights.len());
-        assert!(profile.samples.iter().flatten().all(|frame| *frame < read.shared.frames.len()), "frames are there");
-        assert_eq!(profile.weights.iter().fold(0i64, |sum, weight| sum.saturating_add(*weight)), profile.end_value);
+        assert!(
+            profile.samples.iter().flatten().all(|frame| *frame < read.shared.frames.len()),
+            "frames are there"
+        );
+        assert_eq!(
+            profile.weights.iter().fold(0i64, |sum, weight| sum.saturating_add(*weight)),
+            profile.end_value
+        );
     }
 }
 
@@ -92,10 +105,16 @@ fn pprof(stacks: &WeightedStacks) {
                     match field {
                         1 => {
                             while !rest.is_empty() {
-                                assert!((1..=stacks.frames.len() as u64 + 1).contains(&varint(&mut rest)), "locations are there");
+                                assert!(
+                                    (1..=stacks.frames.len() as u64 + 1)
+                                        .contains(&varint(&mut rest)),
+                                    "locations are there"
+                                );
                             }
                         }
-                        2 => sums.iter_mut().for_each(|sum| *sum = sum.saturating_add(varint(&mut rest) as i64)),
+                        2 => sums
+                            .iter_mut()
+                            .for_each(|sum| *sum = sum.saturating_add(varint(&mut rest) as i64)),
                         3 => assert!(fields(packed).count() >= 1),
                         _ => panic!("field {field} of a sample"),
                     }

@@ -11,9 +11,14 @@ pub(super) struct Buckets {
 }
 
 impl Buckets {
-    /// Sorts pairs of key and item by key: counts, then places. Items of a key are in the **reverse** of the order in which
-    /// `pairs` gives them. `pairs` is called twice and has to give the same `total` pairs, with keys below `count`.
-    pub(super) fn of<I: Iterator<Item = (u32, u32)>>(count: usize, total: usize, pairs: impl Fn() -> I) -> Self {
+    /// Sorts pairs of key and item by key: counts, then places. Items of a key are in the
+    /// **reverse** of the order in which `pairs` gives them. `pairs` is called twice and has to
+    /// give the same `total` pairs, with keys below `count`.
+    pub(super) fn of<I: Iterator<Item = (u32, u32)>>(
+        count: usize,
+        total: usize,
+        pairs: impl Fn() -> I,
+    ) -> Self {
         let mut first = Offsets::zeros(count + 1, total as u64);
         let mut items = vec![0; total];
         match &mut first {
@@ -26,12 +31,13 @@ impl Buckets {
     /// The items of a key.
     #[inline]
     pub(super) fn get(&self, key: u32) -> &[u32] {
-        &self.items[self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
+        &self.items
+            [self.first.get(key as usize) as usize..self.first.get(key as usize + 1) as usize]
     }
 
-    /// Calls `each` with every key from the last to the first, its items, and the records. It will look at the records that its
-    /// items are the numbers of, and then perhaps at the one that `next` says, and at the one that it says for that: they are
-    /// asked for a while before.
+    /// Calls `each` with every key from the last to the first, its items, and the records. It will
+    /// look at the records that its items are the numbers of, and then perhaps at the one that
+    /// `next` says, and at the one that it says for that: they are asked for a while before.
     pub(super) fn for_each_backward<T>(
         &self,
         records: &mut [T],
@@ -45,7 +51,8 @@ impl Buckets {
     }
 }
 
-/// The number of items ahead for which records are prefetched: enough to hide a read of memory, few enough for them to be there still.
+/// The number of items ahead for which records are prefetched: enough to hide a read of memory, few
+/// enough for them to be there still.
 const AHEAD: usize = 48;
 
 fn backward<P: Position, T>(
@@ -55,7 +62,9 @@ fn backward<P: Position, T>(
     next: impl Fn(&T) -> u32,
     mut each: impl FnMut(u32, &[u32], &mut [T]),
 ) {
-    let before = |start: usize, end: usize, by: usize| &items[start.saturating_sub(by)..end.saturating_sub(by)];
+    let before = |start: usize, end: usize, by: usize| {
+        &items[start.saturating_sub(by)..end.saturating_sub(by)]
+    };
     for (key, ends) in first.windows(2).enumerate().rev() {
         let (start, end) = (ends[0].index(), ends[1].index());
         before(start, end, AHEAD).iter().for_each(|item| prefetch(records, *item as usize));
@@ -89,7 +98,11 @@ impl Position for u64 {
     }
 }
 
-fn fill<P: Position, I: Iterator<Item = (u32, u32)>>(first: &mut [P], items: &mut [u32], pairs: impl Fn() -> I) {
+fn fill<P: Position, I: Iterator<Item = (u32, u32)>>(
+    first: &mut [P],
+    items: &mut [u32],
+    pairs: impl Fn() -> I,
+) {
     pairs().for_each(|(key, _)| first[key as usize] += P::from(1));
     let mut sum = P::from(0);
     for place in first.iter_mut() {

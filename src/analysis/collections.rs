@@ -1,7 +1,9 @@
-//! Collections as what they mean: lists, sets and maps with their entries, of the runtimes' libraries.
+//! Collections as what they mean: lists, sets and maps with their entries, of the runtimes'
+//! libraries.
 //!
-//! `shapes` is a table of classes; nothing here knows one class from another. Chains and trees are followed without recursion and
-//! no further than there are objects in the heap, so that damaged and cyclic ones end.
+//! `shapes` is a table of classes; nothing here knows one class from another. Chains and trees are
+//! followed without recursion and no further than there are objects in the heap, so that damaged
+//! and cyclic ones end.
 
 mod entries;
 mod shapes;
@@ -38,15 +40,17 @@ pub struct Storage {
     pub capacity: u64,
     /// Elements that the entries take.
     pub used: u64,
-    /// Elements that an array made for these entries would not have. A hash table needs the next power of two above 4/3 of its
-    /// entries.
+    /// Elements that an array made for these entries would not have. A hash table needs the next
+    /// power of two above 4/3 of its entries.
     pub spare: u64,
 }
 
 impl<'h, 'a> Collections<'h, 'a> {
-    /// Finds the types that are collections, by their names and by the classes that declare their fields.
+    /// Finds the types that are collections, by their names and by the classes that declare their
+    /// fields.
     pub fn of(heap: &'h Heap<'a>) -> Self {
-        let mut shapes: Vec<Option<&'static Shape>> = heap.types.iter().map(|of| shape(heap, of)).collect();
+        let mut shapes: Vec<Option<&'static Shape>> =
+            heap.types.iter().map(|of| shape(heap, of)).collect();
         let declared = declared(heap, &shapes);
         for (of, parent) in declared {
             shapes[of] = parent;
@@ -69,13 +73,16 @@ impl<'h, 'a> Collections<'h, 'a> {
         let mut inner = object;
         for _ in 0..MAX_WRAPPERS {
             let Some(Shape { size: Size::Of(field), .. }) = self.shape(inner) else { break };
-            let Some(next) = get(self.heap, inner, field).and_then(FieldValue::object) else { break };
+            let Some(next) = get(self.heap, inner, field).and_then(FieldValue::object) else {
+                break;
+            };
             inner = next;
         }
         inner
     }
 
-    /// The number of entries that a collection states. `None` if it states none, or one that cannot be.
+    /// The number of entries that a collection states. `None` if it states none, or one that cannot
+    /// be.
     pub fn size(&self, object: ObjectId) -> Option<u64> {
         let object = self.unwrapped(object);
         let shape = self.shape(object)?;
@@ -106,7 +113,11 @@ impl<'h, 'a> Collections<'h, 'a> {
                 if let Some(cells) = get(self.heap, object, cells).and_then(FieldValue::object) {
                     self.heap.elements(cells, 0, |index, each| {
                         sum = sum.wrapping_add(each.object().map_or(0, |each| signed(each, cell)));
-                        if index < MAX_CELLS { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+                        if index < MAX_CELLS {
+                            ControlFlow::Continue(())
+                        } else {
+                            ControlFlow::Break(())
+                        }
                     });
                 }
                 u64::try_from(sum).ok()
@@ -115,7 +126,8 @@ impl<'h, 'a> Collections<'h, 'a> {
         }
     }
 
-    /// The array of a collection and how full it is. `None` if the collection has none, or a damaged one.
+    /// The array of a collection and how full it is. `None` if the collection has none, or a
+    /// damaged one.
     pub fn storage(&self, object: ObjectId) -> Option<Storage> {
         let shape = self.shape(object)?;
         if shape.storage.is_empty() {
@@ -126,7 +138,9 @@ impl<'h, 'a> Collections<'h, 'a> {
         let size = self.size(object)?;
         let (each, needed) = match shape.fill {
             // A text under construction takes two bytes for each char if not all are Latin-1.
-            Fill::Full(_) if get(self.heap, object, "coder") == Some(FieldValue::Integer(1)) => (2, size.checked_mul(2)?),
+            Fill::Full(_) if get(self.heap, object, "coder") == Some(FieldValue::Integer(1)) => {
+                (2, size.checked_mul(2)?)
+            }
             Fill::Full(each) => (each, size.checked_mul(each)?),
             Fill::Hashed(each) => {
                 let places = size.checked_mul(4)?.div_ceil(3).checked_next_power_of_two()?;
@@ -154,12 +168,19 @@ impl<'h, 'a> Collections<'h, 'a> {
 /// The shape of a class of this name.
 fn shape(heap: &Heap<'_>, of: &Type) -> Option<&'static Shape> {
     let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
-    SHAPES.iter().find(|shape| shape.names.contains(&name) && namespace.starts_with(shape.namespace))
+    SHAPES
+        .iter()
+        .find(|shape| shape.names.contains(&name) && namespace.starts_with(shape.namespace))
 }
 
 /// The shapes of types that inherit the fields of a known collection, by the row of the type.
-fn declared(heap: &Heap<'_>, shapes: &[Option<&'static Shape>]) -> Vec<(usize, Option<&'static Shape>)> {
-    let known = |class: &str| SHAPES.iter().find(|shape| shape.namespace.is_empty() && shape.names.contains(&class));
+fn declared(
+    heap: &Heap<'_>,
+    shapes: &[Option<&'static Shape>],
+) -> Vec<(usize, Option<&'static Shape>)> {
+    let known = |class: &str| {
+        SHAPES.iter().find(|shape| shape.namespace.is_empty() && shape.names.contains(&class))
+    };
     let mut seen: Vec<bool> = shapes.iter().map(Option::is_some).collect();
     let mut found = Vec::new();
     for object in heap.objects() {

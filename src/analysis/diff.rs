@@ -45,7 +45,10 @@ impl HistogramChange {
     pub fn delta(&self) -> Delta {
         let [old, new] = [self.old, self.new].map(Option::unwrap_or_default);
         // A side that is not there says nothing about roots.
-        let retained = match (self.old.map(|side| side.retained_bytes), self.new.map(|side| side.retained_bytes)) {
+        let retained = match (
+            self.old.map(|side| side.retained_bytes),
+            self.new.map(|side| side.retained_bytes),
+        ) {
             (Some(None), _) | (_, Some(None)) => None,
             (old, new) => Some(rise(old.flatten().unwrap_or(0), new.flatten().unwrap_or(0))),
         };
@@ -60,33 +63,50 @@ impl HistogramChange {
 
 /// A difference. Those beyond 63 bits become the largest, or the smallest, there is.
 pub fn rise(old: u64, new: u64) -> i64 {
-    i64::try_from(i128::from(new) - i128::from(old)).unwrap_or(if new > old { i64::MAX } else { i64::MIN })
+    i64::try_from(i128::from(new) - i128::from(old)).unwrap_or(if new > old {
+        i64::MAX
+    } else {
+        i64::MIN
+    })
 }
 
 /// Compares the groups of two heaps, matched by name and namespace.
 ///
-/// Returns the groups that changed, sorted by the change in retained bytes, then shallow bytes, count and name.
+/// Returns the groups that changed, sorted by the change in retained bytes, then shallow bytes,
+/// count and name.
 pub fn changes(old: &Histogram, new: &Histogram) -> Vec<HistogramChange> {
     let mut rows: Vec<HistogramChange> = Vec::new();
     let mut index: FxHashMap<(&str, &str), usize> = FxHashMap::default();
     let side = |row: &HistogramRow| Some(Side { sum: row.sum, retained_bytes: row.retained_bytes });
     for row in &old.rows {
         index.insert((&row.name, &row.namespace), rows.len());
-        rows.push(HistogramChange { name: row.name.clone(), namespace: row.namespace.clone(), old: side(row), new: None });
+        rows.push(HistogramChange {
+            name: row.name.clone(),
+            namespace: row.namespace.clone(),
+            old: side(row),
+            new: None,
+        });
     }
     for row in &new.rows {
         match index.get(&(row.name.as_str(), row.namespace.as_str())) {
             Some(&known) => rows[known].new = side(row),
-            None => {
-                rows.push(HistogramChange { name: row.name.clone(), namespace: row.namespace.clone(), old: None, new: side(row) })
-            }
+            None => rows.push(HistogramChange {
+                name: row.name.clone(),
+                namespace: row.namespace.clone(),
+                old: None,
+                new: side(row),
+            }),
         }
     }
     rows.retain(|row| row.old != row.new);
     rows.sort_by(|a, b| {
         let key = |row: &HistogramChange| {
             let delta = row.delta();
-            Reverse((delta.retained_bytes.map(i64::unsigned_abs), delta.shallow_bytes.unsigned_abs(), delta.count.unsigned_abs()))
+            Reverse((
+                delta.retained_bytes.map(i64::unsigned_abs),
+                delta.shallow_bytes.unsigned_abs(),
+                delta.count.unsigned_abs(),
+            ))
         };
         key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
     });

@@ -1,11 +1,14 @@
 //! The dominator tree as weighted stacks, by types.
 //!
-//! The stack of an object is the path of types that dominate it, under the group of roots that holds the first of them. Class
-//! objects go by the class that they stand for. The numbers of a stack are the object and its bytes, so that what a type has by
-//! itself is its shallow bytes, and what it has in total, by counting every stack that has the type once, is what its objects retain.
+//! The stack of an object is the path of types that dominate it, under the group of roots that
+//! holds the first of them. Class objects go by the class that they stand for. The numbers of a
+//! stack are the object and its bytes, so that what a type has by itself is its shallow bytes, and
+//! what it has in total, by counting every stack that has the type once, is what its objects
+//! retain.
 //!
-//! Objects of a type that are dominated by one of the same type are put into its stack: a list of a million elements is one
-//! frame. Objects of equal stacks are one entry, so the tree has as many nodes as there are different paths of types.
+//! Objects of a type that are dominated by one of the same type are put into its stack: a list of a
+//! million elements is one frame. Objects of equal stacks are one entry, so the tree has as many
+//! nodes as there are different paths of types.
 
 use super::dominators::Dominators;
 use super::graph::Graph;
@@ -41,9 +44,16 @@ pub const SEVERAL_ROOTS: &str = "(held by more than one root)";
 
 /// Converts the dominator tree of a heap to weighted stacks.
 ///
-/// Subtrees with less than `min_share` of all bytes (0.01 is 1 %) become one frame `(… N objects, pruned)` below their parent, so
-/// totals do not change. Needs 4 bytes for each live object and about 60 for each path of types.
-pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
+/// Subtrees with less than `min_share` of all bytes (0.01 is 1 %) become one frame `(… N objects,
+/// pruned)` below their parent, so totals do not change. Needs 4 bytes for each live object and
+/// about 60 for each path of types.
+pub fn of(
+    heap: &Heap<'_>,
+    dominators: &Dominators,
+    title: &str,
+    min_share: f64,
+    counted: Counted,
+) -> DominatorStacks {
     let mut tree = TypeTree::default();
     let mut starts = Starts::of(heap, RootGroups::of(heap, &Graph::of(heap)));
     let mut node_of = vec![0u32; dominators.len() + 1];
@@ -52,10 +62,16 @@ pub fn of(heap: &Heap<'_>, dominators: &Dominators, title: &str, min_share: f64,
         let dominator = dominators.dominator_of_number(number);
         let above = dominators.object(dominator);
         let parent = match above.is_none_or(|above| heap.is_made_up(above)) {
-            true => starts.start(&mut tree, object, above.map_or(0, |_| node_of[dominator as usize])),
+            true => {
+                starts.start(&mut tree, object, above.map_or(0, |_| node_of[dominator as usize]))
+            }
             false => node_of[dominator as usize],
         };
-        let node = if tree.nodes[parent as usize].frame == frame { parent } else { tree.child(parent, frame) };
+        let node = if tree.nodes[parent as usize].frame == frame {
+            parent
+        } else {
+            tree.child(parent, frame)
+        };
         tree.nodes[node as usize].add(1, heap.shallow.get(object.index()));
         node_of[number as usize] = node;
     }
@@ -93,7 +109,10 @@ struct TypeTree {
 
 impl Default for TypeTree {
     fn default() -> Self {
-        Self { nodes: vec![Node { parent: 0, frame: u32::MAX, objects: 0, bytes: 0 }], children: FxHashMap::default() }
+        Self {
+            nodes: vec![Node { parent: 0, frame: u32::MAX, objects: 0, bytes: 0 }],
+            children: FxHashMap::default(),
+        }
     }
 }
 
@@ -119,7 +138,8 @@ struct Starts<'h, 'a> {
     first: u32,
 }
 
-/// A frame that is not a type. Groups, kinds and owners are indexes into [`RootGroups`] and [`TypeOwners`].
+/// A frame that is not a type. Groups, kinds and owners are indexes into [`RootGroups`] and
+/// [`TypeOwners`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Start {
     Isolate(ObjectId),
@@ -133,7 +153,15 @@ impl<'h, 'a> Starts<'h, 'a> {
     fn of(heap: &'h Heap<'a>, roots: RootGroups) -> Self {
         let (owners, isolates) = (TypeOwners::of(heap), heap.isolates());
         let first = (heap.types.len() + heap.classes.len()) as u32;
-        Self { heap, roots, owners, isolates, starts: Vec::new(), numbers: FxHashMap::default(), first }
+        Self {
+            heap,
+            roots,
+            owners,
+            isolates,
+            starts: Vec::new(),
+            numbers: FxHashMap::default(),
+            first,
+        }
     }
 
     /// The frame of an object.
@@ -145,10 +173,14 @@ impl<'h, 'a> Starts<'h, 'a> {
         }
     }
 
-    /// The path under which an object stands that no object of the program dominates. `above` is the path of the synthetic object
-    /// that dominates it: an isolate is the first frame of what it holds, and others stand for all roots.
+    /// The path under which an object stands that no object of the program dominates. `above` is
+    /// the path of the synthetic object that dominates it: an isolate is the first frame of what it
+    /// holds, and others stand for all roots.
     fn start(&mut self, tree: &mut TypeTree, object: ObjectId, above: u32) -> u32 {
-        let start = tree.nodes[above as usize].frame.checked_sub(self.first).and_then(|start| self.starts.get(start as usize));
+        let start = tree.nodes[above as usize]
+            .frame
+            .checked_sub(self.first)
+            .and_then(|start| self.starts.get(start as usize));
         let path = if let Some(Start::Isolate(_)) = start { above } else { 0 };
         if self.heap.is_made_up(object) {
             return path;
@@ -160,7 +192,9 @@ impl<'h, 'a> Starts<'h, 'a> {
         };
         let path = tree.child(path, self.number(start));
         match is_divided {
-            true => tree.child(path, self.number(Start::Owner(self.owners.owner(self.heap, object)))),
+            true => {
+                tree.child(path, self.number(Start::Owner(self.owners.owner(self.heap, object))))
+            }
             false => path,
         }
     }
@@ -179,7 +213,10 @@ impl<'h, 'a> Starts<'h, 'a> {
         let Some(start) = frame.checked_sub(self.first) else {
             let of = self.heap.shown(TypeId(frame));
             let name = self.heap.names.text(of.name);
-            return (if name.is_empty() { "<unnamed>" } else { name }.into(), self.heap.qualifier(&of));
+            return (
+                if name.is_empty() { "<unnamed>" } else { name }.into(),
+                self.heap.qualifier(&of),
+            );
         };
         let name: Cow<'_, str> = match self.starts[start as usize] {
             Start::Isolate(object) => {
@@ -188,7 +225,11 @@ impl<'h, 'a> Starts<'h, 'a> {
             }
             Start::Group(group) => {
                 let group = &self.roots.groups[group as usize];
-                if group.name.is_empty() { format!("({})", group.kind.name()).into() } else { group.name.as_str().into() }
+                if group.name.is_empty() {
+                    format!("({})", group.kind.name()).into()
+                } else {
+                    group.name.as_str().into()
+                }
             }
             Start::Kind(kind) => self.roots.kinds[kind as usize].name.as_str().into(),
             Start::Several => SEVERAL_ROOTS.into(),
@@ -199,7 +240,13 @@ impl<'h, 'a> Starts<'h, 'a> {
 }
 
 /// Cuts what is too small and gives the rest names.
-fn build(starts: &Starts<'_, '_>, nodes: &[Node], title: &str, min_share: f64, counted: Counted) -> DominatorStacks {
+fn build(
+    starts: &Starts<'_, '_>,
+    nodes: &[Node],
+    title: &str,
+    min_share: f64,
+    counted: Counted,
+) -> DominatorStacks {
     let total = sums(nodes);
     let least = (total[0].bytes as f64 * min_share).ceil() as u64;
     let types = [
@@ -231,7 +278,9 @@ fn build(starts: &Starts<'_, '_>, nodes: &[Node], title: &str, min_share: f64, c
             builder.add(track, stacks[index], &values(node.objects, node.bytes)[skipped..]);
         }
     }
-    for (index, (objects, bytes)) in pruned.into_iter().enumerate().filter(|(_, (objects, _))| *objects > 0) {
+    for (index, (objects, bytes)) in
+        pruned.into_iter().enumerate().filter(|(_, (objects, _))| *objects > 0)
+    {
         let noun = if objects == 1 { "object" } else { "objects" };
         let frame = builder.function(&format!("(… {objects} {noun}, pruned)"), "");
         let stack = builder.push(stacks[index], frame);

@@ -8,8 +8,8 @@ use crate::model::heap::{Heap, ObjectId};
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
 ///
-/// An object dominates another one if every path from the roots to that one passes through it. 16 bytes for each live object
-/// and 4 for each object of the heap.
+/// An object dominates another one if every path from the roots to that one passes through it. 16
+/// bytes for each live object and 4 for each object of the heap.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
     pub(crate) dominators: Dominators,
@@ -29,20 +29,21 @@ impl DominatorTree {
         Self { dominators, retained }
     }
 
-    /// Computes the tree and, in parallel, the groups of roots, which take about a third of its time.
+    /// Computes the tree and, in parallel, the groups of roots, which take about a third of its
+    /// time.
     pub fn with_root_groups(heap: &Heap<'_>, graph: &Graph<'_>) -> (Self, RootGroups) {
         rayon::join(|| Self::of_graph(heap, graph), || RootGroups::of(heap, graph))
     }
 
-    /// Returns the retained bytes of an object: the shallow and external bytes of all objects that it dominates, itself
-    /// included. 0 for an unreachable object.
+    /// Returns the retained bytes of an object: the shallow and external bytes of all objects that
+    /// it dominates, itself included. 0 for an unreachable object.
     #[inline]
     pub fn retained(&self, object: ObjectId) -> u64 {
         self.retained.get(&self.dominators, object)
     }
 
-    /// Returns the immediate dominator of an object. `None` for an unreachable object and for one that no single object
-    /// dominates.
+    /// Returns the immediate dominator of an object. `None` for an unreachable object and for one
+    /// that no single object dominates.
     #[inline]
     pub fn dominator(&self, object: ObjectId) -> Option<ObjectId> {
         self.dominators.dominator(object)

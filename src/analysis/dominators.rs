@@ -1,12 +1,15 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
-//! The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related Problems", 2005): a depth-first
-//! search of a copy of the graph (`packed`) numbers the live objects (`search`), semidominators follow from the edges against
-//! the order of the numbers (`semi`), and immediate dominators from semidominators by walking up the tree that is already
-//! known. Everything after the search works on numbers, not on objects: what is near in the tree is near in memory.
+//! The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
+//! Problems", 2005): a depth-first search of a copy of the graph (`packed`) numbers the live
+//! objects (`search`), semidominators follow from the edges against the order of the numbers
+//! (`semi`), and immediate dominators from semidominators by walking up the tree that is already
+//! known. Everything after the search works on numbers, not on objects: what is near in the tree is
+//! near in memory.
 //!
-//! Walking up can take quadratic time, if many objects at the end of a long list are also held at its beginning. Steps are
-//! counted; when there are too many, relative dominators (`relative`) take over, whose time is O(n log n) for any graph.
+//! Walking up can take quadratic time, if many objects at the end of a long list are also held at
+//! its beginning. Steps are counted; when there are too many, relative dominators (`relative`) take
+//! over, whose time is O(n log n) for any graph.
 
 mod backward;
 mod forest;
@@ -22,8 +25,9 @@ use search::Found;
 
 /// The dominator tree of the live objects.
 ///
-/// Live objects have a number from 1 in the order of the search, so that a dominator's number is smaller than the numbers of
-/// all that it dominates. 0 is the set of roots. 8 bytes for each live object and 4 for each object of the heap.
+/// Live objects have a number from 1 in the order of the search, so that a dominator's number is
+/// smaller than the numbers of all that it dominates. 0 is the set of roots. 8 bytes for each live
+/// object and 4 for each object of the heap.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     /// The object of number n is `order[n - 1]`.
@@ -34,8 +38,8 @@ pub struct Dominators {
     number: Vec<u32>,
 }
 
-/// The average number of steps up the tree for each object before another algorithm takes over. Real heaps need
-/// about one.
+/// The average number of steps up the tree for each object before another algorithm takes over.
+/// Real heaps need about one.
 const STEPS_PER_OBJECT: usize = 64;
 
 impl Dominators {
@@ -44,14 +48,17 @@ impl Dominators {
         Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
     }
 
-    /// The same, with so many steps for each object before the other algorithm takes over, and so many narrow words before the
-    /// search takes wide ones. The result depends on neither; this is for tests of both.
+    /// The same, with so many steps for each object before the other algorithm takes over, and so
+    /// many narrow words before the search takes wide ones. The result depends on neither; this is
+    /// for tests of both.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        let Found { number, parent, semi, backward } = search::search(graph, most_narrow.min(MOST_NARROW));
+        let Found { number, parent, semi, backward } =
+            search::search(graph, most_narrow.min(MOST_NARROW));
         let semi = semi::semidominators(&parent, semi, backward);
         let steps = parent.len().saturating_mul(steps_per_object);
-        let dominator = nearest_common_ancestors(&parent, &semi, steps).unwrap_or_else(|| relative::dominators(&parent, semi));
+        let dominator = nearest_common_ancestors(&parent, &semi, steps)
+            .unwrap_or_else(|| relative::dominators(&parent, semi));
         drop(parent);
         let order = order(&number, dominator.len() - 1);
         Self { order, dominator, number }
@@ -90,8 +97,8 @@ impl Dominators {
         self.order.get((number as usize).checked_sub(1)?).copied()
     }
 
-    /// The object that dominates a live one and no other dominator of it. None for unreachable objects and for those that
-    /// only the set of roots dominates.
+    /// The object that dominates a live one and no other dominator of it. None for unreachable
+    /// objects and for those that only the set of roots dominates.
     #[inline]
     pub fn dominator(&self, object: ObjectId) -> Option<ObjectId> {
         self.object(self.dominator_of_number(self.number(object)?))
@@ -104,8 +111,8 @@ impl Dominators {
     }
 }
 
-/// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose number is not above the
-/// semidominator's. None if that would take more than so many steps.
+/// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose
+/// number is not above the semidominator's. None if that would take more than so many steps.
 fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> Option<Vec<u32>> {
     let mut dominator = Vec::with_capacity(parent.len());
     dominator.push(0);

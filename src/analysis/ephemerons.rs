@@ -41,14 +41,16 @@ impl Dependent {
     #[inline]
     pub(super) fn on(&self, holder: ObjectId) -> &[(ObjectId, ObjectId)] {
         match &self.holders {
-            Some(holders) if holders.contains(holder) => &self.pairs[equal(&self.pairs, |(other, _)| *other, holder)],
+            Some(holders) if holders.contains(holder) => {
+                &self.pairs[equal(&self.pairs, |(other, _)| *other, holder)]
+            }
             _ => &[],
         }
     }
 }
 
-/// A search from the roots that looks at an ephemeron when its holder comes to life and when its key does, and so at each
-/// one at most twice, in whatever order they bring each other to life.
+/// A search from the roots that looks at an ephemeron when its holder comes to life and when its
+/// key does, and so at each one at most twice, in whatever order they bring each other to life.
 struct Search<'g, 'h, 'a> {
     graph: &'g Graph<'h>,
     heap: &'g Heap<'a>,
@@ -68,7 +70,14 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
             holders_and_keys.insert(pair.holder);
             holders_and_keys.insert(pair.key);
         }
-        Self { graph, heap, by_key, holders_and_keys, live: ObjectSet::none(heap.len()), pending: Frontier::new(heap.len()) }
+        Self {
+            graph,
+            heap,
+            by_key,
+            holders_and_keys,
+            live: ObjectSet::none(heap.len()),
+            pending: Frontier::new(heap.len()),
+        }
     }
 
     fn run(mut self) -> Vec<(ObjectId, ObjectId)> {
@@ -95,15 +104,24 @@ impl<'g, 'h, 'a> Search<'g, 'h, 'a> {
         }
     }
 
-    /// Follows the ephemerons that have the object, which is alive, as holder or key and whose other one is alive as well.
+    /// Follows the ephemerons that have the object, which is alive, as holder or key and whose
+    /// other one is alive as well.
     #[cold]
     fn look_at(&mut self, object: ObjectId, found: &mut Vec<(ObjectId, ObjectId)>) {
         let all = &self.heap.ephemerons;
-        let held = all[equal(all, |pair| pair.holder, object)].iter().filter(|pair| self.live.contains(pair.key));
+        let held = all[equal(all, |pair| pair.holder, object)]
+            .iter()
+            .filter(|pair| self.live.contains(pair.key));
         let before = found.len();
         found.extend(held.map(|pair| (pair.holder, pair.value)));
-        let keyed = self.by_key[equal(&self.by_key, |row| all[*row as usize].key, object)].iter().map(|row| &all[*row as usize]);
-        found.extend(keyed.filter(|pair| self.live.contains(pair.holder)).map(|pair| (pair.holder, pair.value)));
+        let keyed = self.by_key[equal(&self.by_key, |row| all[*row as usize].key, object)]
+            .iter()
+            .map(|row| &all[*row as usize]);
+        found.extend(
+            keyed
+                .filter(|pair| self.live.contains(pair.holder))
+                .map(|pair| (pair.holder, pair.value)),
+        );
         for (_, value) in &found[before..] {
             self.enter(*value);
         }

@@ -2,22 +2,28 @@
 
 use super::dominators::MOST_NARROW;
 
-/// About how many bytes live objects, dominators, retained sizes and referrers take at their peak, beyond the loaded heap.
+/// About how many bytes live objects, dominators, retained sizes and referrers take at their peak,
+/// beyond the loaded heap.
 ///
-/// That depends on the graph: half of the references are taken to lead backward in the order of the search (two fifths do in
-/// graphs like those of programs), and a quarter of the objects to be on its stack at once.
+/// That depends on the graph: half of the references are taken to lead backward in the order of the
+/// search (two fifths do in graphs like those of programs), and a quarter of the objects to be on
+/// its stack at once.
 pub fn memory_estimate(objects: u64, references: u64) -> u64 {
     let offset = if references > u32::MAX.into() { 8 } else { 4 };
-    // Those of the graph that the search makes for itself: one for each object and one for each reference.
+    // Those of the graph that the search makes for itself: one for each object and one for each
+    // reference.
     let words = objects.saturating_add(references);
     let word = if words > MOST_NARROW { 8 } else { 4 };
     let of_objects = |bytes: u64| objects.saturating_mul(bytes);
     let of_references = |bytes: u64| references.saturating_mul(bytes);
     let backward = |bytes: u64| (references / 2).saturating_mul(bytes);
-    // Parents and semidominators, or these and numbers, are there from the search on. A source of backward references takes 4
-    // bytes, too.
+    // Parents and semidominators, or these and numbers, are there from the search on. A source of
+    // backward references takes 4 bytes, too.
     let stack = (objects / 4).saturating_mul(2 * word);
-    let search = of_objects(8 + 4).saturating_add(words.saturating_mul(word)).saturating_add(stack).saturating_add(backward(4));
+    let search = of_objects(8 + 4)
+        .saturating_add(words.saturating_mul(word))
+        .saturating_add(stack)
+        .saturating_add(backward(4));
     let sorting = of_objects(12 + offset + 4).saturating_add(backward(4 + 4));
     let semidominators = of_objects(12 + offset + 8).saturating_add(backward(4));
     // Then 12 bytes of an object are left, to which retained sizes and referrers come.

@@ -2,8 +2,9 @@
 
 use crate::model::heap::ObjectId;
 
-/// The objects of a level: a list while they are few, a bit for each object of the heap when they are many. In a
-/// search that comes to an object once, at most 32 levels are that large, so that the bits cost little time, and neither takes more than an eighth of a byte for each object.
+/// The objects of a level: a list while they are few, a bit for each object of the heap when they
+/// are many. In a search that comes to an object once, at most 32 levels are that large, so that
+/// the bits cost little time, and neither takes more than an eighth of a byte for each object.
 pub(super) struct Frontier {
     list: Vec<ObjectId>,
     bits: Vec<u64>,
@@ -40,7 +41,8 @@ impl Frontier {
         }
     }
 
-    /// Calls `each` with every object: many ones in their order, in which they are near each other in memory, and few as they came.
+    /// Calls `each` with every object: many ones in their order, in which they are near each other
+    /// in memory, and few as they came.
     pub(super) fn for_each(self, mut each: impl FnMut(ObjectId)) {
         self.list.into_iter().for_each(&mut each);
         for (word, mut bits) in (0u32..).zip(self.bits) {

@@ -1,4 +1,5 @@
-//! Patterns for names: `*` any characters, `?` one, `{a,b}` either. Brackets are part of names (`[]uint8`) and mean themselves.
+//! Patterns for names: `*` any characters, `?` one, `{a,b}` either. Brackets are part of names
+//! (`[]uint8`) and mean themselves.
 
 use crate::model::heap::Heap;
 
@@ -18,7 +19,9 @@ impl Glob {
             match braces(&text) {
                 Some((start, end)) if open.len() + alternatives.len() < MOST_ALTERNATIVES => {
                     let each = text[start + 1..end].split(',');
-                    open.extend(each.map(|middle| [&text[..start], middle, &text[end + 1..]].concat()));
+                    open.extend(
+                        each.map(|middle| [&text[..start], middle, &text[end + 1..]].concat()),
+                    );
                 }
                 _ => alternatives.push(text.chars().collect()),
             }
@@ -32,9 +35,11 @@ impl Glob {
         self.0.iter().any(|pattern| fits(pattern, &name))
     }
 
-    /// Returns `true` if the pattern matches a type: its name, or its namespace and name with a colon or a dot between them.
+    /// Returns `true` if the pattern matches a type: its name, or its namespace and name with a
+    /// colon or a dot between them.
     pub fn matches_type(&self, name: &str, namespace: &str) -> bool {
-        let full = |between| !namespace.is_empty() && self.matches(&[namespace, between, name].concat());
+        let full =
+            |between| !namespace.is_empty() && self.matches(&[namespace, between, name].concat());
         self.matches(name) || full(":") || full(".")
     }
 }
@@ -60,17 +65,22 @@ impl TypeFilter {
     pub fn selects(&self, name: &str, namespace: &str) -> bool {
         self.of.as_ref().is_none_or(|glob| glob.matches_type(name, namespace))
             && self.namespace.as_ref().is_none_or(|glob| glob.matches(namespace))
-            && self.exclude.as_ref().is_none_or(|glob| !glob.matches_type(name, namespace) && !glob.matches(namespace))
+            && self
+                .exclude
+                .as_ref()
+                .is_none_or(|glob| !glob.matches_type(name, namespace) && !glob.matches(namespace))
     }
 
-    /// Returns whether the filter selects each type of a heap, by [`TypeId`](crate::model::heap::TypeId).
+    /// Returns whether the filter selects each type of a heap, by
+    /// [`TypeId`](crate::model::heap::TypeId).
     pub fn types(&self, heap: &Heap<'_>) -> Vec<bool> {
         let text = |name| heap.names().text(name);
         heap.types().iter().map(|of| self.selects(text(of.name), text(of.namespace))).collect()
     }
 }
 
-/// The first pair of braces with a comma between them, and no other pair. Those without are part of names: `struct {}`.
+/// The first pair of braces with a comma between them, and no other pair. Those without are part of
+/// names: `struct {}`.
 fn braces(text: &str) -> Option<(usize, usize)> {
     text.match_indices('{').find_map(|(start, _)| {
         let end = start + text[start..].find('}')?;
@@ -79,7 +89,8 @@ fn braces(text: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Without recursion: a star that took too little takes one more character, and only the last star has to be tried again.
+/// Without recursion: a star that took too little takes one more character, and only the last star
+/// has to be tried again.
 fn fits(pattern: &[char], name: &[char]) -> bool {
     let (mut p, mut n) = (0, 0);
     let mut star: Option<(usize, usize)> = None;

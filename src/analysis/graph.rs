@@ -6,13 +6,13 @@ use crate::model::heap::{Heap, ObjectId, References, Root, RootKind};
 
 /// The strong references of a heap, with ephemerons resolved, and what its roots hold.
 ///
-/// An ephemeron whose holder and key are both live counts as a reference from its holder to its value. The value also depends
-/// on the key, but a dominator tree can express only one of the two: freeing a key may free more than its retained size, never
-/// less.
+/// An ephemeron whose holder and key are both live counts as a reference from its holder to its
+/// value. The value also depends on the key, but a dominator tree can express only one of the two:
+/// freeing a key may free more than its retained size, never less.
 pub struct Graph<'h> {
     pub(super) references: &'h References,
-    /// The objects that roots hold, each once, in the order of the roots. If the dump has an object for the set of roots, only
-    /// that one and those that nothing owns ([`RootKind::Unowned`]).
+    /// The objects that roots hold, each once, in the order of the roots. If the dump has an object
+    /// for the set of roots, only that one and those that nothing owns ([`RootKind::Unowned`]).
     pub(super) starts: Vec<ObjectId>,
     pub(super) dependent: Dependent,
 }
@@ -20,7 +20,11 @@ pub struct Graph<'h> {
 impl<'h> Graph<'h> {
     /// The graph of a heap.
     pub fn of(heap: &'h Heap<'_>) -> Self {
-        let mut graph = Self { references: &heap.references, starts: starts(heap), dependent: Dependent::default() };
+        let mut graph = Self {
+            references: &heap.references,
+            starts: starts(heap),
+            dependent: Dependent::default(),
+        };
         graph.dependent = Dependent::of(&graph, heap);
         graph
     }
@@ -45,11 +49,14 @@ impl<'h> Graph<'h> {
         &self.starts
     }
 
-    /// The objects that an object keeps alive, in the order of its references; one may come several times.
+    /// The objects that an object keeps alive, in the order of its references; one may come several
+    /// times.
     #[inline]
     pub fn targets(&self, object: ObjectId) -> impl Iterator<Item = ObjectId> + '_ {
         let strong = self.references.range(object).filter(|row| !self.references.is_weak(*row));
-        strong.map(|row| self.references.target[row]).chain(self.dependent.on(object).iter().map(|(_, value)| *value))
+        strong
+            .map(|row| self.references.target[row])
+            .chain(self.dependent.on(object).iter().map(|(_, value)| *value))
     }
 
     /// Whether the references in the columns are all there are, and all strong.
@@ -58,7 +65,8 @@ impl<'h> Graph<'h> {
         self.references.weak.is_empty() && self.dependent.is_empty()
     }
 
-    /// The number of objects that an object keeps alive; one that comes several times counts as often.
+    /// The number of objects that an object keeps alive; one that comes several times counts as
+    /// often.
     #[inline]
     pub(super) fn degree(&self, object: ObjectId) -> usize {
         match self.is_plain() {

@@ -27,12 +27,19 @@ impl Series {
         self.bytes.windows(2).all(|step| step[0] < step[1])
     }
 
-    /// Returns the growth of the bytes per snapshot: the slope of the straight line that fits all of them best (least squares).
+    /// Returns the growth of the bytes per snapshot: the slope of the straight line that fits all
+    /// of them best (least squares).
     pub fn slope(&self) -> f64 {
         let middle = (self.bytes.len() as f64 - 1.0) / 2.0;
-        let mean = self.bytes.iter().map(|bytes| *bytes as f64).sum::<f64>() / self.bytes.len().max(1) as f64;
-        let steps = self.bytes.iter().enumerate().map(|(at, bytes)| (at as f64 - middle, *bytes as f64 - mean));
-        let (products, squares) = steps.fold((0.0, 0.0), |(products, squares), (x, y)| (products + x * y, squares + x * x));
+        let mean = self.bytes.iter().map(|bytes| *bytes as f64).sum::<f64>()
+            / self.bytes.len().max(1) as f64;
+        let steps = self
+            .bytes
+            .iter()
+            .enumerate()
+            .map(|(at, bytes)| (at as f64 - middle, *bytes as f64 - mean));
+        let (products, squares) = steps
+            .fold((0.0, 0.0), |(products, squares), (x, y)| (products + x * y, squares + x * x));
         if squares == 0.0 { 0.0 } else { products / squares }
     }
 
@@ -64,11 +71,18 @@ impl Growth {
     /// Adds objects of a type to the snapshot that was begun last.
     pub fn add(&mut self, name: &str, namespace: &str, count: u64, bytes: u64) {
         let (snapshots, series) = (self.snapshots, &mut self.series);
-        let index = *self.index.entry((name.to_owned(), namespace.to_owned())).or_insert_with_key(|(name, namespace)| {
-            let (name, namespace) = (name.clone(), namespace.clone());
-            series.push(Series { name, namespace, counts: vec![0; snapshots], bytes: vec![0; snapshots] });
-            series.len() - 1
-        });
+        let index = *self.index.entry((name.to_owned(), namespace.to_owned())).or_insert_with_key(
+            |(name, namespace)| {
+                let (name, namespace) = (name.clone(), namespace.clone());
+                series.push(Series {
+                    name,
+                    namespace,
+                    counts: vec![0; snapshots],
+                    bytes: vec![0; snapshots],
+                });
+                series.len() - 1
+            },
+        );
         let series = &mut series[index];
         series.counts.last_mut().into_iter().for_each(|last| *last = last.saturating_add(count));
         series.bytes.last_mut().into_iter().for_each(|last| *last = last.saturating_add(bytes));
@@ -78,7 +92,8 @@ impl Growth {
     pub fn finish(self) -> Vec<Series> {
         let mut series = self.series;
         series.sort_by(|a, b| {
-            let key = |series: &Series| Reverse((series.growth(), series.bytes.iter().max().copied()));
+            let key =
+                |series: &Series| Reverse((series.growth(), series.bytes.iter().max().copied()));
             key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
         });
         series
@@ -90,7 +105,12 @@ mod tests {
     use super::*;
 
     fn series(bytes: &[u64]) -> Series {
-        Series { name: String::new(), namespace: String::new(), counts: vec![0; bytes.len()], bytes: bytes.to_vec() }
+        Series {
+            name: String::new(),
+            namespace: String::new(),
+            counts: vec![0; bytes.len()],
+            bytes: bytes.to_vec(),
+        }
     }
 
     #[test]
@@ -100,6 +120,9 @@ mod tests {
         assert_eq!(series(&[10, 90, 10]).peak(), 90);
         assert_eq!(series(&[0, 10, 10, 40]).slope(), 12.0);
         assert_eq!((series(&[7]).slope(), series(&[]).slope()), (0.0, 0.0));
-        assert_eq!([&[1, 2, 3][..], &[1, 2, 2], &[3, 2]].map(|bytes| series(bytes).is_steady()), [true, false, false]);
+        assert_eq!(
+            [&[1, 2, 3][..], &[1, 2, 2], &[3, 2]].map(|bytes| series(bytes).is_steady()),
+            [true, false, false]
+        );
     }
 }

@@ -45,19 +45,21 @@ pub struct HistogramRow {
     pub name: String,
     /// The namespace of the type, or the kind of the roots.
     pub namespace: String,
-    /// The weakest source of the types in the group, where the file does not say them. Only for groups by type.
+    /// The weakest source of the types in the group, where the file does not say them. Only for
+    /// groups by type.
     pub source: TypeSource,
     /// Object count and bytes of the group.
     pub sum: Sum,
-    /// Retained bytes of the group: the sum over its objects that no other object of the group dominates. `None` if the heap
-    /// has no roots.
+    /// Retained bytes of the group: the sum over its objects that no other object of the group
+    /// dominates. `None` if the heap has no roots.
     pub retained_bytes: Option<u64>,
 }
 
 /// The objects of a heap, grouped.
 ///
-/// Rows are sorted by retained bytes, then by shallow bytes, count and name, largest first. Synthetic objects count but retain
-/// nothing, isolates apart. Rows of the graph that only stand for roots do not count.
+/// Rows are sorted by retained bytes, then by shallow bytes, count and name, largest first.
+/// Synthetic objects count but retain nothing, isolates apart. Rows of the graph that only stand
+/// for roots do not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Histogram {
     /// The groups.
@@ -71,25 +73,34 @@ pub struct Histogram {
 }
 
 impl Histogram {
-    /// Groups the live objects of a heap by type. In a heap without roots, all objects count and nothing is retained.
+    /// Groups the live objects of a heap by type. In a heap without roots, all objects count and
+    /// nothing is retained.
     pub fn by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
         Self::of(heap, Some(tree), GroupBy::Type, Scope::Live)
     }
 
-    /// Groups the objects of a heap. Without `tree`, or if the heap has no roots, all objects count and `scope` is ignored.
+    /// Groups the objects of a heap. Without `tree`, or if the heap has no roots, all objects count
+    /// and `scope` is ignored.
     pub fn of(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope) -> Self {
         Self::of_types(heap, tree, by, scope, &TypeFilter::default())
     }
 
     /// As [`Histogram::of`], for the types that a filter selects.
-    pub fn of_types(heap: &Heap<'_>, tree: Option<&DominatorTree>, by: GroupBy, scope: Scope, filter: &TypeFilter) -> Self {
+    pub fn of_types(
+        heap: &Heap<'_>,
+        tree: Option<&DominatorTree>,
+        by: GroupBy,
+        scope: Scope,
+        filter: &TypeFilter,
+    ) -> Self {
         let tree = tree.filter(|_| !heap.roots.is_empty());
         let groups = Groups::of(heap, by, filter);
         let mut whole = Sum::default();
         let mut sums = vec![Sum::default(); groups.names.len()];
         let mut unreachable = Sum::default();
         let is_live = |object: ObjectId| tree.is_none_or(|tree| tree.is_live(object));
-        let counts = |live: bool| tree.is_none() || scope == Scope::All || live == (scope == Scope::Live);
+        let counts =
+            |live: bool| tree.is_none() || scope == Scope::All || live == (scope == Scope::Live);
         for object in heap.objects() {
             let (live, bytes) = (is_live(object), heap.shallow.get(object.index()));
             let Some(group) = groups.group(heap, object) else {
@@ -123,27 +134,35 @@ impl Histogram {
             Scope::Unreachable => vec![0; sums.len()],
         });
         let sources = groups.sources(heap);
-        let rows = groups.names.into_iter().zip(sums).enumerate().map(|(group, ((name, namespace), sum))| HistogramRow {
-            name,
-            namespace,
-            source: sources.get(group).copied().unwrap_or_default(),
-            sum,
-            retained_bytes: retained.as_ref().map(|retained| retained[group]),
-        });
+        let rows = groups.names.into_iter().zip(sums).enumerate().map(
+            |(group, ((name, namespace), sum))| HistogramRow {
+                name,
+                namespace,
+                source: sources.get(group).copied().unwrap_or_default(),
+                sum,
+                retained_bytes: retained.as_ref().map(|retained| retained[group]),
+            },
+        );
         let mut histogram = Self::of_rows(rows.collect(), tree.map(|_| unreachable));
         histogram.whole.add_sum(&whole);
         histogram
     }
 
-    /// Groups the live objects by the group of roots that alone keeps them alive. Objects that several groups of one kind reach
-    /// are a row for each kind, such as `several threads`, and all others are one, named `held by more than one root`, so that the
-    /// rows add up to the live heap.
+    /// Groups the live objects by the group of roots that alone keeps them alive. Objects that
+    /// several groups of one kind reach are a row for each kind, such as `several threads`, and all
+    /// others are one, named `held by more than one root`, so that the rows add up to the live
+    /// heap.
     pub fn by_root(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> Self {
         Self::by_root_of_types(heap, tree, roots, &TypeFilter::default())
     }
 
     /// As [`Histogram::by_root`], for the types that a filter selects.
-    pub fn by_root_of_types(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, filter: &TypeFilter) -> Self {
+    pub fn by_root_of_types(
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+        roots: &RootGroups,
+        filter: &TypeFilter,
+    ) -> Self {
         let selected = filter.types(heap);
         let mut whole = Sum::default();
         let mut unreachable = Sum::default();
@@ -178,7 +197,11 @@ impl Histogram {
             let sum = index(*object).map_or(&mut unreachable, |group| &mut sums[group]);
             sum.external_bytes = sum.external_bytes.saturating_add(*bytes);
         }
-        let named = roots.groups.iter().chain(&roots.kinds).map(|group| (group.name.clone(), group.kind.name().to_owned()));
+        let named = roots
+            .groups
+            .iter()
+            .chain(&roots.kinds)
+            .map(|group| (group.name.clone(), group.kind.name().to_owned()));
         let several = ("held by more than one root".to_owned(), String::new());
         let rows = named.chain([several]).zip(sums).map(|((name, namespace), sum)| HistogramRow {
             name,
@@ -192,19 +215,26 @@ impl Histogram {
         histogram
     }
 
-    /// Groups what allocation sites have allocated and is live by the innermost function of the program. The namespace is its file and
-    /// line. Where the file counts live objects, these counts are taken, which may be a sample.
+    /// Groups what allocation sites have allocated and is live by the innermost function of the
+    /// program. The namespace is its file and line. Where the file counts live objects, these
+    /// counts are taken, which may be a sample.
     pub fn by_site(heap: &Heap<'_>) -> Self {
         let sites = &heap.sites;
-        let mut sums: Vec<Sum> = sites.sites.iter().map(|site| site.live.unwrap_or_default()).collect();
+        let mut sums: Vec<Sum> =
+            sites.sites.iter().map(|site| site.live.unwrap_or_default()).collect();
         for &(object, site) in &sites.of {
-            if let Some(sum) = sums.get_mut(site as usize).filter(|_| sites.sites[site as usize].live.is_none()) {
+            if let Some(sum) =
+                sums.get_mut(site as usize).filter(|_| sites.sites[site as usize].live.is_none())
+            {
                 sum.add(heap.shallow.get(object.index()), heap.external_bytes(object));
             }
         }
         let mut rows: FxHashMap<StackFrame, Sum> = FxHashMap::default();
         for (site, sum) in sites.sites.iter().zip(&sums) {
-            let frames = sites.frames.get(site.frames.start as usize..site.frames.end as usize).unwrap_or_default();
+            let frames = sites
+                .frames
+                .get(site.frames.start as usize..site.frames.end as usize)
+                .unwrap_or_default();
             let own = frames.iter().find(|frame| !is_library(heap.names.text(frame.function)));
             let Some(frame) = own.or(frames.first()) else { continue };
             rows.entry(*frame).or_default().add_sum(sum);
@@ -228,7 +258,9 @@ impl Histogram {
         let mut total = Sum::default();
         rows.iter().for_each(|row| total.add_sum(&row.sum));
         rows.sort_by(|a, b| {
-            let key = |row: &HistogramRow| Reverse((row.retained_bytes, row.sum.shallow_bytes, row.sum.count));
+            let key = |row: &HistogramRow| {
+                Reverse((row.retained_bytes, row.sum.shallow_bytes, row.sum.count))
+            };
             key(a).cmp(&key(b)).then_with(|| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)))
         });
         Self { rows, total, whole: total, unreachable }
@@ -238,8 +270,8 @@ impl Histogram {
 /// The number of objects ahead for which types are prefetched.
 const AHEAD: u32 = 16;
 
-/// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins before the end of the
-/// last one that counted for its group is dominated by that one.
+/// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins
+/// before the end of the last one that counted for its group is dominated by that one.
 fn retained(heap: &Heap<'_>, tree: &DominatorTree, groups: &Groups) -> Vec<u64> {
     let preorder = Preorder::of(&tree.dominators);
     let mut retained = vec![0_u64; groups.names.len()];
@@ -300,7 +332,8 @@ impl Groups {
             })
         });
         let of_type = of_type.collect();
-        let owners = if by == GroupBy::Owner { TypeOwners::of(heap) } else { TypeOwners::default() };
+        let owners =
+            if by == GroupBy::Owner { TypeOwners::of(heap) } else { TypeOwners::default() };
         if by == GroupBy::Owner {
             let name = |owner: &TypeOwner| match owner.object {
                 Some(object) => format!("{} {}", owner.name, heap.id(object)),
@@ -346,13 +379,15 @@ impl Groups {
     }
 }
 
-/// The first parts of a namespace, which name who wrote the code: `package:sass` of `package:sass/src/ast.dart`,
-/// `com.example` of `com.example.app`, `github.com/user/module` of a Go package in it, `Perl6` of `Perl6::Metamodel`.
+/// The first parts of a namespace, which name who wrote the code: `package:sass` of
+/// `package:sass/src/ast.dart`, `com.example` of `com.example.app`, `github.com/user/module` of a
+/// Go package in it, `Perl6` of `Perl6::Metamodel`.
 pub fn package_root(namespace: &str) -> &str {
-    let parts = |separator: &str, count: usize| match namespace.match_indices(separator).nth(count - 1) {
-        Some((end, _)) => &namespace[..end],
-        None => namespace,
-    };
+    let parts =
+        |separator: &str, count: usize| match namespace.match_indices(separator).nth(count - 1) {
+            Some((end, _)) => &namespace[..end],
+            None => namespace,
+        };
     if namespace.contains("::") {
         return parts("::", 1);
     }
@@ -382,7 +417,12 @@ fn size_class(class: u32) -> String {
         0 => "0 B".to_owned(),
         1 | 2 => format!("{class} B"),
         3..=11 => format!("{}–{} B", (1 << (class - 2)) + 1, 1 << (class - 1)),
-        _ => format!("{}–{} {}", 1 << ((class - 2) % 10), 2 << ((class - 2) % 10), UNITS[(class as usize - 2) / 10]),
+        _ => format!(
+            "{}–{} {}",
+            1 << ((class - 2) % 10),
+            2 << ((class - 2) % 10),
+            UNITS[(class as usize - 2) / 10]
+        ),
     }
 }
 
@@ -413,8 +453,14 @@ mod tests {
     #[test]
     fn size_classes_are_named_by_their_bounds() {
         let named = |size| size_class(class_of(size));
-        assert_eq!([0, 1, 2, 3, 4, 5, 8].map(named), ["0 B", "1 B", "2 B", "3–4 B", "3–4 B", "5–8 B", "5–8 B"]);
-        assert_eq!([1024, 1025, 2048, 1 << 20].map(named), ["513–1024 B", "1–2 KiB", "1–2 KiB", "512–1024 KiB"]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 8].map(named),
+            ["0 B", "1 B", "2 B", "3–4 B", "3–4 B", "5–8 B", "5–8 B"]
+        );
+        assert_eq!(
+            [1024, 1025, 2048, 1 << 20].map(named),
+            ["513–1024 B", "1–2 KiB", "1–2 KiB", "512–1024 KiB"]
+        );
         assert_eq!(named((1 << 20) + 1), "1–2 MiB");
         assert!(!named(u64::MAX).is_empty());
     }

@@ -16,7 +16,8 @@ pub struct Fate {
     pub gone: Vec<ObjectId>,
     /// Objects in both heaps.
     pub kept: u64,
-    /// Objects of the newer heap without a hash code, which cannot be matched. A hash code is assigned on first use.
+    /// Objects of the newer heap without a hash code, which cannot be matched. A hash code is
+    /// assigned on first use.
     pub unknown: u64,
 }
 
@@ -29,8 +30,8 @@ pub struct Hashed<'h, 'a> {
     pub hashes: &'h [u32],
 }
 
-/// Compares two heaps by (type, hash code). Of several objects with the same code as many are kept as both heaps have.
-/// Sorted by name and namespace.
+/// Compares two heaps by (type, hash code). Of several objects with the same code as many are kept
+/// as both heaps have. Sorted by name and namespace.
 pub fn fates(old: Hashed<'_, '_>, new: Hashed<'_, '_>) -> Vec<Fate> {
     let mut fates: Vec<Fate> = Vec::new();
     let mut index: FxHashMap<(String, String), u32> = FxHashMap::default();
@@ -53,13 +54,20 @@ pub fn fates(old: Hashed<'_, '_>, new: Hashed<'_, '_>) -> Vec<Fate> {
         fate.new.sort_unstable();
         fate.gone.sort_unstable();
     }
-    fates.retain(|fate| fate.kept + fate.unknown > 0 || !fate.new.is_empty() || !fate.gone.is_empty());
+    fates.retain(|fate| {
+        fate.kept + fate.unknown > 0 || !fate.new.is_empty() || !fate.gone.is_empty()
+    });
     fates.sort_by(|a, b| (&a.name, &a.namespace).cmp(&(&b.name, &b.namespace)));
     fates
 }
 
-/// The group of each type of a heap; types of one name and namespace are one group in both heaps. None for what is made up.
-fn types(heap: &Heap<'_>, index: &mut FxHashMap<(String, String), u32>, fates: &mut Vec<Fate>) -> Vec<Option<u32>> {
+/// The group of each type of a heap; types of one name and namespace are one group in both heaps.
+/// None for what is made up.
+fn types(
+    heap: &Heap<'_>,
+    index: &mut FxHashMap<(String, String), u32>,
+    fates: &mut Vec<Fate>,
+) -> Vec<Option<u32>> {
     let mut group_of = |kind: &crate::model::heap::Type| {
         if kind.kind == TypeKind::Synthetic {
             return None;
@@ -67,7 +75,11 @@ fn types(heap: &Heap<'_>, index: &mut FxHashMap<(String, String), u32>, fates: &
         let text = |name| heap.names.text(name).to_owned();
         let key = (text(kind.name), text(kind.namespace));
         Some(*index.entry(key).or_insert_with_key(|(name, namespace)| {
-            fates.push(Fate { name: name.clone(), namespace: namespace.clone(), ..Fate::default() });
+            fates.push(Fate {
+                name: name.clone(),
+                namespace: namespace.clone(),
+                ..Fate::default()
+            });
             fates.len() as u32 - 1
         }))
     };
@@ -75,7 +87,11 @@ fn types(heap: &Heap<'_>, index: &mut FxHashMap<(String, String), u32>, fates: &
 }
 
 /// Group, hash code and object of all that have a code, sorted. The others are told to `without`.
-fn keys(of: Hashed<'_, '_>, groups: &[Option<u32>], mut without: impl FnMut(u32)) -> Vec<(u32, u32, ObjectId)> {
+fn keys(
+    of: Hashed<'_, '_>,
+    groups: &[Option<u32>],
+    mut without: impl FnMut(u32),
+) -> Vec<(u32, u32, ObjectId)> {
     let mut keys = Vec::new();
     for object in of.heap.objects() {
         let Some(group) = groups[of.heap.type_of[object.index()].0 as usize] else { continue };

@@ -6,14 +6,20 @@ use super::object_set::ObjectSet;
 
 /// Returns the objects that the roots reach over strong references.
 ///
-/// Weak references are not followed. The value of an ephemeron is reached if its holder and its key are.
+/// Weak references are not followed. The value of an ephemeron is reached if its holder and its key
+/// are.
 pub fn live(graph: &Graph<'_>) -> ObjectSet {
     let mut live = ObjectSet::none(graph.len());
     let mut next = Frontier::new(graph.len());
     graph.starts().iter().filter(|start| live.insert(**start)).for_each(|start| next.push(*start));
     while !next.is_empty() {
         let level = std::mem::replace(&mut next, Frontier::new(graph.len()));
-        level.for_each(|object| graph.targets(object).filter(|target| live.insert(*target)).for_each(|target| next.push(target)));
+        level.for_each(|object| {
+            graph
+                .targets(object)
+                .filter(|target| live.insert(*target))
+                .for_each(|target| next.push(target))
+        });
     }
     live
 }

@@ -4,8 +4,8 @@ use super::graph::Graph;
 use super::object_set::ObjectSet;
 use crate::model::heap::{Heap, ObjectId};
 
-/// Those that can be reached from the roots over made-up objects alone, and what they refer to. Nothing, if roots hold objects
-/// themselves.
+/// Those that can be reached from the roots over made-up objects alone, and what they refer to.
+/// Nothing, if roots hold objects themselves.
 pub(super) struct MadeUp {
     /// Those nearest to the roots first.
     pub(super) list: Vec<ObjectId>,
@@ -20,10 +20,15 @@ impl MadeUp {
         let mut objects = ObjectSet::none(heap.len());
         let mut targets = heap.root_object().map(|_| ObjectSet::none(heap.len()));
         let starts = graph.starts().iter().copied();
-        let mut list: Vec<ObjectId> = starts.filter(|object| heap.is_made_up(*object) && objects.insert(*object)).collect();
+        let mut list: Vec<ObjectId> =
+            starts.filter(|object| heap.is_made_up(*object) && objects.insert(*object)).collect();
         // Beside the object for the set of roots, those that nothing owns.
         if let Some(targets) = &mut targets {
-            graph.starts().iter().filter(|object| !heap.is_made_up(**object)).for_each(|object| _ = targets.insert(*object));
+            graph
+                .starts()
+                .iter()
+                .filter(|object| !heap.is_made_up(**object))
+                .for_each(|object| _ = targets.insert(*object));
         }
         let mut done = 0;
         while let Some(&object) = list.get(done) {
@@ -44,9 +49,11 @@ impl MadeUp {
         self.objects.contains(object)
     }
 
-    /// Whether a root of this object still counts. In a dump with an object for the set of roots, some may name what nothing
-    /// holds any more, such as the static fields of an isolate that has ended.
+    /// Whether a root of this object still counts. In a dump with an object for the set of roots,
+    /// some may name what nothing holds any more, such as the static fields of an isolate that has
+    /// ended.
     pub(super) fn is_held(&self, object: ObjectId) -> bool {
-        self.contains(object) || self.targets.as_ref().is_none_or(|targets| targets.contains(object))
+        self.contains(object)
+            || self.targets.as_ref().is_none_or(|targets| targets.contains(object))
     }
 }

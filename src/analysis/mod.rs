@@ -4,20 +4,23 @@
 //!
 //! * [`DominatorTree`]: the dominator of each live object, and its retained bytes;
 //! * [`Histogram`]: objects and bytes by type, namespace, size or [group of roots](RootGroups);
-//! * [`shortest_path`] and [`paths`]: why an object is alive; [`Referrers`]: which objects refer to it;
-//! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as weighted stacks;
+//! * [`shortest_path`] and [`paths`]: why an object is alive; [`Referrers`]: which objects refer to
+//!   it;
+//! * [`tree`]: the lines of a dominator tree worth showing; [`dominator_stacks`]: the tree as
+//!   weighted stacks;
 //! * [`Threads`]: threads by equal stacks, and what they keep alive;
 //! * [`collections`]: lists, sets and maps of the runtimes' libraries with their entries;
 //! * [`suspects`]: likely leaks; [`waste`]: memory that could be saved;
 //! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
-//! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that select types;
+//! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that
+//!   select types;
 //! * [`diff`], [`growth`] and [`identity`]: comparisons of two or more heaps.
 //!
-//! [`profile`] analyses profiles: functions by cost, call trees, changes. [`memory_estimate`] tells how much memory an
-//! analysis will need.
+//! [`profile`] analyses profiles: functions by cost, call trees, changes. [`memory_estimate`] tells
+//! how much memory an analysis will need.
 //!
-//! Every function here is a pure function of the model, does not recurse over data, and returns the same result for any
-//! number of threads.
+//! Every function here is a pure function of the model, does not recurse over data, and returns the
+//! same result for any number of threads.
 
 mod buckets;
 pub mod collections;

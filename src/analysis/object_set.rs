@@ -29,8 +29,9 @@ impl ObjectSet {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
     }
 
-    /// The number of objects, counted anew. A count that [`ObjectSet::insert`] keeps comes out too small in optimized builds of Rust
-    /// 1.95.0, as the benchmark `analysis` shows when there is one.
+    /// The number of objects, counted anew. A count that [`ObjectSet::insert`] keeps comes out too
+    /// small in optimized builds of Rust 1.95.0, as the benchmark `analysis` shows when there is
+    /// one.
     pub fn len(&self) -> usize {
         self.bits.iter().map(|bits| bits.count_ones() as usize).sum()
     }

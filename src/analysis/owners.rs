@@ -7,7 +7,8 @@ use rustc_hash::FxHashMap;
 /// A class loader or a library.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeOwner {
-    /// The display name: `boot class loader`, `class loader app.Plugins`, `library package:app/main.dart`.
+    /// The display name: `boot class loader`, `class loader app.Plugins`, `library
+    /// package:app/main.dart`.
     pub name: String,
     /// The object that stands for it.
     pub object: Option<ObjectId>,
@@ -75,9 +76,13 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
         let Some(of) = class.instances else { continue };
         let is_loader = |found: Label| match label {
             Some(known) => found == known,
-            None => matches!(found.kind(), LabelKind::Field(name) if heap.names.text(name) == "<loader>"),
+            None => {
+                matches!(found.kind(), LabelKind::Field(name) if heap.names.text(name) == "<loader>")
+            }
         };
-        if let Some(reference) = heap.references.of(class.object).find(|reference| is_loader(reference.label)) {
+        if let Some(reference) =
+            heap.references.of(class.object).find(|reference| is_loader(reference.label))
+        {
             label = Some(reference.label);
             keys[of.0 as usize] = Key::Loader(reference.target);
         }
@@ -88,7 +93,10 @@ fn by_loader(heap: &Heap<'_>) -> Vec<Key> {
 fn owner(heap: &Heap<'_>, key: Key) -> TypeOwner {
     match key {
         Key::Boot => TypeOwner { name: "boot class loader".to_owned(), object: None },
-        Key::Loader(object) => TypeOwner { name: format!("class loader {}", heap.type_name(object)), object: Some(object) },
+        Key::Loader(object) => TypeOwner {
+            name: format!("class loader {}", heap.type_name(object)),
+            object: Some(object),
+        },
         Key::Library(name) => {
             let name = match heap.names.text(name) {
                 "" => "objects of the VM".to_owned(),
@@ -119,7 +127,8 @@ pub fn repeated_classes(heap: &Heap<'_>) -> Vec<RepeatedClass> {
         }
     }
     let repeated = counts.into_iter().filter(|(_, loaders)| *loaders > 1);
-    let mut repeated: Vec<_> = repeated.map(|(name, loaders)| RepeatedClass { name, loaders }).collect();
+    let mut repeated: Vec<_> =
+        repeated.map(|(name, loaders)| RepeatedClass { name, loaders }).collect();
     repeated.sort_by_key(|class| (std::cmp::Reverse(class.loaders), class.name));
     repeated
 }

@@ -4,9 +4,9 @@
 //! * [`several`]: the next shortest ones to one object;
 //! * [`merged`]: the paths to many objects, merged by what they look like.
 //!
-//! A synthetic object that stands for roots is the origin of a path, not a step. Paths avoid immediates (objects of size 0, such
-//! as Dart's numbers, null and booleans) unless there is no other way: everything refers to them, so paths through them explain
-//! nothing.
+//! A synthetic object that stands for roots is the origin of a path, not a step. Paths avoid
+//! immediates (objects of size 0, such as Dart's numbers, null and booleans) unless there is no
+//! other way: everything refers to them, so paths through them explain nothing.
 
 pub mod merged;
 mod search;
@@ -77,7 +77,8 @@ impl ReachedBy {
 }
 
 impl Path {
-    /// The path as one line of text: `data +0x1c0 → main.Cache 0xc000010000 → table []main.Entry 0xc000020000`.
+    /// The path as one line of text: `data +0x1c0 → main.Cache 0xc000010000 → table []main.Entry
+    /// 0xc000020000`.
     pub fn text(&self, heap: &Heap<'_>) -> String {
         let mut text = match self.origin {
             Origin::Root(row) => heap.roots[row].text(&heap.names),
@@ -86,7 +87,11 @@ impl Path {
         for step in &self.steps {
             let label = step.by.text(heap);
             let space = if label.is_empty() { "" } else { " " };
-            text.push_str(&format!(" → {label}{space}{} {}", heap.type_name(step.object), heap.id(step.object)));
+            text.push_str(&format!(
+                " → {label}{space}{} {}",
+                heap.type_name(step.object),
+                heap.id(step.object)
+            ));
         }
         text
     }

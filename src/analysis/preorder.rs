@@ -2,9 +2,11 @@
 
 use super::dominators::Dominators;
 
-/// Positions of the dominator tree: an object comes right before all that it dominates. Position 0 is the set of roots.
+/// Positions of the dominator tree: an object comes right before all that it dominates. Position 0
+/// is the set of roots.
 ///
-/// Children of an object are in the order of the search that numbered them. 8 bytes for each live object.
+/// Children of an object are in the order of the search that numbered them. 8 bytes for each live
+/// object.
 #[derive(Clone, Debug)]
 pub struct Preorder {
     /// The object's number in [`Dominators`], by position.
@@ -14,13 +16,15 @@ pub struct Preorder {
 }
 
 impl Preorder {
-    /// Orders the objects. Numbers of dominators are smaller than those of what they dominate: one pass backwards adds up
-    /// sizes, and one forwards gives each object the next place inside its dominator's.
+    /// Orders the objects. Numbers of dominators are smaller than those of what they dominate: one
+    /// pass backwards adds up sizes, and one forwards gives each object the next place inside its
+    /// dominator's.
     pub fn of(dominators: &Dominators) -> Self {
         let count = dominators.len() + 1;
         let mut size_of_number = vec![1_u32; count];
         for number in (1..count).rev() {
-            size_of_number[dominators.dominator_of_number(number as u32) as usize] += size_of_number[number];
+            size_of_number[dominators.dominator_of_number(number as u32) as usize] +=
+                size_of_number[number];
         }
         // What is left inside of an object's range begins here.
         let mut next = vec![1_u32; count];

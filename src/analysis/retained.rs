@@ -3,7 +3,8 @@
 use super::dominators::Dominators;
 use crate::model::heap::{Heap, ObjectId};
 
-/// The retained bytes of each live object: shallow and external bytes of all that it dominates, itself included.
+/// The retained bytes of each live object: shallow and external bytes of all that it dominates,
+/// itself included.
 #[derive(Clone, Debug)]
 pub struct Retained {
     /// By number; that of the roots is the sum over all live objects.
@@ -11,8 +12,9 @@ pub struct Retained {
 }
 
 impl Retained {
-    /// Sums over the dominator tree: numbers of dominators are smaller than those of what they dominate, so one pass
-    /// from the last number to the first does it. Sums stop at 2⁶⁴ − 1, which only damaged files reach.
+    /// Sums over the dominator tree: numbers of dominators are smaller than those of what they
+    /// dominate, so one pass from the last number to the first does it. Sums stop at 2⁶⁴ − 1, which
+    /// only damaged files reach.
     pub fn of(heap: &Heap<'_>, dominators: &Dominators) -> Self {
         let mut by_number = Vec::with_capacity(dominators.len() + 1);
         by_number.push(0);

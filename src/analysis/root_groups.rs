@@ -34,7 +34,8 @@ pub enum HeldBy {
 pub struct RootGroups {
     /// The groups, in the order of the roots.
     pub groups: Vec<RootGroup>,
-    /// Groups of one kind: `several threads`, `several globals of main`, `several static fields of isolate main`.
+    /// Groups of one kind: `several threads`, `several globals of main`, `several static fields of
+    /// isolate main`.
     pub kinds: Vec<RootGroup>,
     /// By object: [`NOTHING`], [`FIRST`] plus the group, [`LAST`] less the kind, or [`ALL`].
     holder: Vec<u32>,
@@ -44,8 +45,9 @@ const FIRST: u32 = 1;
 const LAST: u32 = ALL - 1;
 
 impl RootGroups {
-    /// Follows the strong references from each group. The holder of an object changes at most three times, from none to one, to
-    /// one kind and to several, so the work is at most three times the graph.
+    /// Follows the strong references from each group. The holder of an object changes at most three
+    /// times, from none to one, to one kind and to several, so the work is at most three times the
+    /// graph.
     ///
     /// Objects that the writer of the dump made up are passed over: roots name what they refer to.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
@@ -56,7 +58,9 @@ impl RootGroups {
             .roots
             .iter()
             .filter(holds)
-            .map(|root| (root.object, FIRST + numbers.group(group(heap, root), || kind(heap, root))))
+            .map(|root| {
+                (root.object, FIRST + numbers.group(group(heap, root), || kind(heap, root)))
+            })
             .collect();
         // What made-up objects refer to without a root that names it.
         let mut unnamed = made_up.list.clone();
@@ -65,12 +69,15 @@ impl RootGroups {
             .into_iter()
             .map(|object| {
                 let name = heap.names.text(heap.type_of(object).name).to_owned();
-                let number = numbers.group(RootGroup { kind: RootKind::Other, name }, || plain_kind(RootKind::Other));
+                let number = numbers.group(RootGroup { kind: RootKind::Other, name }, || {
+                    plain_kind(RootKind::Other)
+                });
                 (object, FIRST + number)
             })
             .collect();
         let Numbers { groups, kinds, kind_of, .. } = numbers;
-        let wider = |holder: u32| kind_of.get((holder - FIRST) as usize).map_or(ALL, |kind| LAST - kind);
+        let wider =
+            |holder: u32| kind_of.get((holder - FIRST) as usize).map_or(ALL, |kind| LAST - kind);
         let mut flood = Flood::new(heap, graph, &made_up, wider);
         of_roots.into_iter().for_each(|(object, group)| flood.reach(object, group));
         flood.follow();
@@ -137,7 +144,8 @@ impl Numbers {
     }
 }
 
-/// Roots of one thread belong together, and so do elements of one table. A variable is a group of its own.
+/// Roots of one thread belong together, and so do elements of one table. A variable is a group of
+/// its own.
 fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
     let thread = root.thread.and_then(|row| heap.threads.get(row as usize));
     // The roots of an isolate are its static fields: variables.
@@ -145,13 +153,16 @@ fn group(heap: &Heap<'_>, root: &Root) -> RootGroup {
         return RootGroup { kind: RootKind::Thread, name: thread.text(&heap.names) };
     }
     let name = match (root.kind, root.label.kind()) {
-        (RootKind::Frame | RootKind::Thread, _) | (_, LabelKind::Index(_)) => heap.names.text(root.group).to_owned(),
+        (RootKind::Frame | RootKind::Thread, _) | (_, LabelKind::Index(_)) => {
+            heap.names.text(root.group).to_owned()
+        }
         _ => root.text(&heap.names),
     };
     RootGroup { kind: root.kind, name }
 }
 
-/// The kind of a root: that of its group, and the isolate of a static field or the package of a global variable.
+/// The kind of a root: that of its group, and the isolate of a static field or the package of a
+/// global variable.
 fn kind(heap: &Heap<'_>, root: &Root) -> RootGroup {
     match root.thread.and_then(|row| heap.threads.get(row as usize)) {
         Some(thread) if thread.kind == ThreadKind::Isolate => {
@@ -165,10 +176,15 @@ fn kind(heap: &Heap<'_>, root: &Root) -> RootGroup {
         None => {}
     }
     match (root.kind, root.label.kind()) {
-        (RootKind::Global, LabelKind::Field(name)) if root.group == Names::EMPTY => match package(heap.names.text(name)) {
-            Some(package) => RootGroup { kind: RootKind::Global, name: format!("several globals of {package}") },
-            None => plain_kind(RootKind::Global),
-        },
+        (RootKind::Global, LabelKind::Field(name)) if root.group == Names::EMPTY => {
+            match package(heap.names.text(name)) {
+                Some(package) => RootGroup {
+                    kind: RootKind::Global,
+                    name: format!("several globals of {package}"),
+                },
+                None => plain_kind(RootKind::Global),
+            }
+        }
         _ => plain_kind(root.kind),
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! * [`holders`]: single objects that hold a large part of the heap in many small pieces;
 //! * [`siblings`]: many objects of one type below one owner;
-//! * what [`super::waste`] finds of equal texts and blocks, and of collections with far more room than entries ([`wasted`]).
+//! * what [`super::waste`] finds of equal texts and blocks, and of collections with far more room
+//!   than entries ([`wasted`]).
 //!
 //! Only live objects count. Thresholds are constants with their reasons beside them.
 
@@ -94,7 +95,9 @@ impl<'s, 'a> Tree<'s, 'a> {
     fn of(heap: &'s Heap<'a>, tree: &'s DominatorTree) -> Self {
         let DominatorTree { dominators, retained } = tree;
         let live = dominators.len();
-        let upwards = || (1..=live as u32).rev().map(|number| (dominators.dominator_of_number(number), number));
+        let upwards = || {
+            (1..=live as u32).rev().map(|number| (dominators.dominator_of_number(number), number))
+        };
         Self { heap, dominators, retained, children: Buckets::of(live + 1, live, upwards) }
     }
 
@@ -108,7 +111,10 @@ impl<'s, 'a> Tree<'s, 'a> {
 
     fn biggest_child(&self, number: u32) -> Option<u32> {
         // Of equals the first.
-        self.children(number).iter().copied().max_by_key(|child| (self.bytes(*child), std::cmp::Reverse(*child)))
+        self.children(number)
+            .iter()
+            .copied()
+            .max_by_key(|child| (self.bytes(*child), std::cmp::Reverse(*child)))
     }
 
     fn type_of(&self, number: u32) -> Option<TypeId> {

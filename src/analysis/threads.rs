@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 pub struct ThreadGroup {
     /// Rows of [`Heap::threads`], in their order.
     pub threads: Vec<u32>,
-    /// The objects that only threads of the group keep alive: their frames, and what the runtime holds for them.
+    /// The objects that only threads of the group keep alive: their frames, and what the runtime
+    /// holds for them.
     pub retained: Sum,
 }
 
@@ -31,13 +32,15 @@ pub struct Threads {
 impl Threads {
     /// Groups the threads of a heap by their stacks, or makes a group of each.
     ///
-    /// What only one thread reaches, only that thread retains; what several threads of one group reach, and nothing else does,
-    /// the group retains.
+    /// What only one thread reaches, only that thread retains; what several threads of one group
+    /// reach, and nothing else does, the group retains.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
         let group_of = if each { (0..heap.threads.len() as u32).collect() } else { by_stack(heap) };
         let count = group_of.iter().max().map_or(0, |last| *last as usize + 1);
         let mut groups = vec![ThreadGroup::default(); count];
-        (0..).zip(&group_of).for_each(|(thread, group)| groups[*group as usize].threads.push(thread));
+        (0..)
+            .zip(&group_of)
+            .for_each(|(thread, group)| groups[*group as usize].threads.push(thread));
         let mut retained = vec![Sum::default(); group_of.len()];
         let mut add = |holder: u32, shallow: u64, external: u64| {
             let threads = 1..=group_of.len() as u32;
@@ -55,10 +58,12 @@ impl Threads {
         let holders = holders(heap, graph, &group_of);
         let mut external = heap.external.iter().peekable();
         for (object, holder) in heap.objects().zip(holders) {
-            let outside = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
+            let outside =
+                external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
             add(holder, heap.shallow.get(object.index()), outside);
         }
-        groups.sort_by_key(|group| std::cmp::Reverse((group.retained.bytes(), group.threads.len())));
+        groups
+            .sort_by_key(|group| std::cmp::Reverse((group.retained.bytes(), group.threads.len())));
         let rows = (0u32..).zip(&heap.roots);
         let mut locals: Vec<_> = rows.filter_map(|(row, root)| Some((root.frame?, row))).collect();
         locals.sort_unstable();
@@ -68,7 +73,10 @@ impl Threads {
     /// The roots in a call frame: rows of [`Heap::roots`].
     pub fn locals(&self, frame: u32) -> impl Iterator<Item = usize> + '_ {
         let start = self.locals.partition_point(|(of, _)| *of < frame);
-        self.locals[start..].iter().take_while(move |(of, _)| *of == frame).map(|(_, row)| *row as usize)
+        self.locals[start..]
+            .iter()
+            .take_while(move |(of, _)| *of == frame)
+            .map(|(_, row)| *row as usize)
     }
 }
 
@@ -108,7 +116,11 @@ fn holders(heap: &Heap<'_>, graph: &Graph<'_>, group_of: &[u32]) -> Vec<u32> {
     let mut flood = Flood::new(heap, graph, &made_up, wider);
     // What other roots reach is passed over when the threads come to it.
     for of_threads in [false, true] {
-        for root in heap.roots.iter().filter(|root| root.thread.is_some() == of_threads && made_up.is_held(root.object)) {
+        for root in heap
+            .roots
+            .iter()
+            .filter(|root| root.thread.is_some() == of_threads && made_up.is_held(root.object))
+        {
             flood.reach(root.object, root.thread.map_or(ALL, |thread| thread + 1));
         }
         flood.follow();
@@ -125,10 +137,11 @@ fn holders(heap: &Heap<'_>, graph: &Graph<'_>, group_of: &[u32]) -> Vec<u32> {
     flood.holder
 }
 
-/// The functions of the program in a stack, innermost first, each with the number of calls in a row. Frames of the library at
-/// both ends are left out, unless there are no others.
+/// The functions of the program in a stack, innermost first, each with the number of calls in a
+/// row. Frames of the library at both ends are left out, unless there are no others.
 pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h str, u32)> {
-    let functions: Vec<&str> = frames(heap, thread).iter().map(|frame| heap.names.text(frame.function)).collect();
+    let functions: Vec<&str> =
+        frames(heap, thread).iter().map(|frame| heap.names.text(frame.function)).collect();
     let own = |function: &&str| !is_library(function);
     let range = match (functions.iter().position(own), functions.iter().rposition(own)) {
         (Some(first), Some(last)) => first..last + 1,
@@ -144,8 +157,10 @@ pub fn program_functions<'h>(heap: &'h Heap<'_>, thread: &Thread) -> Vec<(&'h st
     calls
 }
 
-/// Whether a function belongs to the runtime or its library: such frames say how a thread waits, not for what.
+/// Whether a function belongs to the runtime or its library: such frames say how a thread waits,
+/// not for what.
 pub(super) fn is_library(function: &str) -> bool {
-    const PREFIXES: [&str; 8] = ["runtime.", "runtime/", "internal/", "sync.", "java.", "jdk.", "sun.", "com.sun."];
+    const PREFIXES: [&str; 8] =
+        ["runtime.", "runtime/", "internal/", "sync.", "java.", "jdk.", "sun.", "com.sun."];
     PREFIXES.iter().any(|prefix| function.starts_with(prefix))
 }

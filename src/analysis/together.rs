@@ -15,9 +15,9 @@ use std::cmp::Reverse;
 pub struct Together {
     /// Object count and bytes.
     pub sum: Sum,
-    /// Bytes that would be freed if all of the objects were gone: those of live objects that the roots reach only through one of
-    /// them, themselves included. What two of them share counts once, so that this is never more than the live heap. `None` if
-    /// the heap has no roots.
+    /// Bytes that would be freed if all of the objects were gone: those of live objects that the
+    /// roots reach only through one of them, themselves included. What two of them share counts
+    /// once, so that this is never more than the live heap. `None` if the heap has no roots.
     pub retained_bytes: Option<u64>,
     /// The share of each type name, in no particular order.
     pub parts: Vec<Part>,
@@ -30,18 +30,28 @@ pub struct Part {
     pub name: String,
     /// Object count and bytes.
     pub sum: Sum,
-    /// Retained bytes of its objects that no other of the selected objects dominates. The parts add up to the retained bytes of
-    /// the whole less what only several of the objects together keep alive.
+    /// Retained bytes of its objects that no other of the selected objects dominates. The parts add
+    /// up to the retained bytes of the whole less what only several of the objects together keep
+    /// alive.
     pub retained_bytes: u64,
 }
 
 impl Together {
-    /// Adds up the live objects of the types for which `wanted` is `true`, by [`TypeId`]. Without a graph, all objects count and
-    /// nothing is retained. Rows that only stand for roots do not count, and synthetic objects retain nothing.
-    pub fn of(heap: &Heap<'_>, held: Option<(&Graph<'_>, &DominatorTree)>, wanted: &[bool]) -> Self {
-        let is_wanted = |object: ObjectId| wanted.get(heap.type_id(object).0 as usize).copied().unwrap_or(false);
+    /// Adds up the live objects of the types for which `wanted` is `true`, by [`TypeId`]. Without a
+    /// graph, all objects count and nothing is retained. Rows that only stand for roots do not
+    /// count, and synthetic objects retain nothing.
+    pub fn of(
+        heap: &Heap<'_>,
+        held: Option<(&Graph<'_>, &DominatorTree)>,
+        wanted: &[bool],
+    ) -> Self {
+        let is_wanted = |object: ObjectId| {
+            wanted.get(heap.type_id(object).0 as usize).copied().unwrap_or(false)
+        };
         let mut parts = Parts::of(heap);
-        let counts = |object: ObjectId| is_wanted(object) && held.is_none_or(|(_, tree)| tree.is_live(object));
+        let counts = |object: ObjectId| {
+            is_wanted(object) && held.is_none_or(|(_, tree)| tree.is_live(object))
+        };
         for object in heap.objects().filter(|object| counts(*object)) {
             parts.at(heap.type_id(object)).sum.add(heap.shallow_bytes(object), 0);
         }
@@ -62,7 +72,8 @@ impl Together {
 
     /// The parts with the largest values, largest first; those with a value of 0 are left out.
     pub fn largest(&self, value: impl Fn(&Part) -> u64) -> Vec<(&str, u64)> {
-        let mut parts: Vec<_> = self.parts.iter().map(|part| (part.name.as_str(), value(part))).collect();
+        let mut parts: Vec<_> =
+            self.parts.iter().map(|part| (part.name.as_str(), value(part))).collect();
         parts.retain(|(_, value)| *value > 0);
         parts.sort_unstable_by_key(|(name, value)| (Reverse(*value), *name));
         parts
@@ -70,7 +81,12 @@ impl Together {
 }
 
 /// Bytes of the live objects that the roots no longer reach if the removed objects are gone.
-fn retained(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree, is_removed: &impl Fn(ObjectId) -> bool) -> u64 {
+fn retained(
+    heap: &Heap<'_>,
+    graph: &Graph<'_>,
+    tree: &DominatorTree,
+    is_removed: &impl Fn(ObjectId) -> bool,
+) -> u64 {
     let mut reached = ObjectSet::none(heap.len());
     let mut next = Frontier::new(heap.len());
     let mut enter = |object: ObjectId, next: &mut Frontier| {
@@ -84,13 +100,22 @@ fn retained(heap: &Heap<'_>, graph: &Graph<'_>, tree: &DominatorTree, is_removed
         level.for_each(|object| graph.targets(object).for_each(|target| enter(target, &mut next)));
     }
     let is_freed = |object: &ObjectId| tree.is_live(*object) && !reached.contains(*object);
-    let shallow = heap.objects().filter(is_freed).fold(0_u64, |sum, object| sum.saturating_add(heap.shallow_bytes(object)));
+    let shallow = heap
+        .objects()
+        .filter(is_freed)
+        .fold(0_u64, |sum, object| sum.saturating_add(heap.shallow_bytes(object)));
     let external = heap.externals().iter().filter(|(object, _)| is_freed(object));
     external.fold(shallow, |sum, (_, bytes)| sum.saturating_add(*bytes))
 }
 
-/// Adds to each part the retained bytes of its topmost objects. In preorder, what an object dominates follows it.
-fn add_retained(heap: &Heap<'_>, tree: &DominatorTree, is_removed: &impl Fn(ObjectId) -> bool, parts: &mut Parts) {
+/// Adds to each part the retained bytes of its topmost objects. In preorder, what an object
+/// dominates follows it.
+fn add_retained(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    is_removed: &impl Fn(ObjectId) -> bool,
+    parts: &mut Parts,
+) {
     let preorder = Preorder::of(&tree.dominators);
     let mut position = 1;
     while position < preorder.len() as u32 {
@@ -98,7 +123,8 @@ fn add_retained(heap: &Heap<'_>, tree: &DominatorTree, is_removed: &impl Fn(Obje
         position = match tree.dominators.object(number).filter(|object| is_removed(*object)) {
             Some(object) => {
                 let part = parts.at(heap.type_id(object));
-                part.retained_bytes = part.retained_bytes.saturating_add(tree.retained.of_number(number));
+                part.retained_bytes =
+                    part.retained_bytes.saturating_add(tree.retained.of_number(number));
                 preorder.end(position)
             }
             None => position + 1,
@@ -120,7 +146,11 @@ impl Parts {
         let mut known = FxHashMap::default();
         let of_type = heap.types().iter().map(|of| {
             *known.entry((of.name, of.kind == TypeKind::Root)).or_insert_with(|| {
-                parts.push(Part { name: heap.names().text(of.name).to_owned(), sum: Sum::default(), retained_bytes: 0 });
+                parts.push(Part {
+                    name: heap.names().text(of.name).to_owned(),
+                    sum: Sum::default(),
+                    retained_bytes: 0,
+                });
                 parts.len() as u32 - 1
             })
         });
@@ -135,7 +165,11 @@ impl Parts {
     }
 
     fn finish(self) -> Vec<Part> {
-        let counted = self.parts.into_iter().zip(self.roots).filter(|(part, is_root)| part.sum.count > 0 && !is_root);
+        let counted = self
+            .parts
+            .into_iter()
+            .zip(self.roots)
+            .filter(|(part, is_root)| part.sum.count > 0 && !is_root);
         counted.map(|(part, _)| part).collect()
     }
 }

@@ -33,7 +33,8 @@ pub enum TreeItem {
     Selection,
     /// A group of roots. `None` for objects that several groups reach.
     Root(Option<(RootKind, String)>),
-    /// A part of what several groups reach: the kind of these, or a class loader or library. Or an isolate with its static fields.
+    /// A part of what several groups reach: the kind of these, or a class loader or library. Or an
+    /// isolate with its static fields.
     Part(TypeOwner),
     /// An object.
     Object(ObjectId),
@@ -72,20 +73,34 @@ pub struct Omitted {
 /// Returns the lines to show, depth-first, the largest siblings first.
 ///
 /// Visits each object at most once, so the limits do not change the running time much.
-pub fn lines(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups, options: TreeOptions) -> Vec<TreeLine> {
+pub fn lines(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    roots: &RootGroups,
+    options: TreeOptions,
+) -> Vec<TreeLine> {
     let preorder = Preorder::of(&tree.dominators);
     let (tops, made_up) = tops::of(heap, tree, &preorder, roots);
     let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
-    // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever objects are counted.
+    // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever
+    // objects are counted.
     let count = made_up + tops.iter().map(|top| top.line.count).sum::<u64>();
-    let line = TreeLine { depth: 0, what: TreeItem::Heap, count, own_bytes: 0, total_bytes: whole, omitted: Omitted::default() };
+    let line = TreeLine {
+        depth: 0,
+        what: TreeItem::Heap,
+        count,
+        own_bytes: 0,
+        total_bytes: whole,
+        omitted: Omitted::default(),
+    };
     let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
     let expander = Expander::new(heap, tree, &preorder, whole, options);
     grow(nodes, tops, &expander)
 }
 
-/// Returns the lines of the subtree below one object, or below several: the live objects that `selects` accepts and that no
-/// other of them dominates. Shares are of what these retain. Returns no lines if there are none.
+/// Returns the lines of the subtree below one object, or below several: the live objects that
+/// `selects` accepts and that no other of them dominates. Shares are of what these retain. Returns
+/// no lines if there are none.
 pub fn lines_below(
     heap: &Heap<'_>,
     tree: &DominatorTree,
@@ -117,7 +132,8 @@ pub fn lines_below(
             (root, children)
         }
         several => {
-            let count = several.iter().map(|position| u64::from(preorder.end(*position) - position)).sum();
+            let count =
+                several.iter().map(|position| u64::from(preorder.end(*position) - position)).sum();
             let mut root = expander.child(TreeItem::Selection, Vec::new());
             (root.line.count, root.line.total_bytes) = (count, whole);
             (root, expander.group(members))
@@ -172,14 +188,22 @@ impl Node {
 type Pending = BinaryHeap<(u64, std::cmp::Reverse<usize>)>;
 
 /// Keeps a child for later, unless it is too small or too deep.
-fn add(nodes: &mut Vec<Node>, pending: &mut Pending, parent: usize, mut child: Node, expander: &Expander<'_, '_>) {
+fn add(
+    nodes: &mut Vec<Node>,
+    pending: &mut Pending,
+    parent: usize,
+    mut child: Node,
+    expander: &Expander<'_, '_>,
+) {
     child.parent = parent;
     child.line.depth = nodes[parent].line.depth + 1;
     // Isolates are shown however little they hold.
-    let is_isolate = parent == 0 && matches!(&child.line.what, TreeItem::Part(part) if part.object.is_some());
+    let is_isolate =
+        parent == 0 && matches!(&child.line.what, TreeItem::Part(part) if part.object.is_some());
     let total = if is_isolate { u64::MAX } else { child.line.total_bytes };
     let index = nodes.len();
-    let is_shown = expander.is_shown(&child) || (is_isolate && child.line.depth <= expander.options.depth);
+    let is_shown =
+        expander.is_shown(&child) || (is_isolate && child.line.depth <= expander.options.depth);
     nodes.push(child);
     match is_shown {
         true => pending.push((total, std::cmp::Reverse(index))),
@@ -189,7 +213,8 @@ fn add(nodes: &mut Vec<Node>, pending: &mut Pending, parent: usize, mut child: N
 
 /// Counts a child as not shown.
 fn omit(nodes: &mut [Node], index: usize) {
-    let (count, bytes, parent) = (nodes[index].objects(), nodes[index].line.total_bytes, nodes[index].parent);
+    let (count, bytes, parent) =
+        (nodes[index].objects(), nodes[index].line.total_bytes, nodes[index].parent);
     (nodes[index].members, nodes[index].below) = Default::default();
     let omitted = &mut nodes[parent].line.omitted;
     omitted.count += count;

@@ -3,9 +3,9 @@
 use super::object_set::ObjectSet;
 use crate::model::heap::ObjectId;
 
-/// As few of the objects that are not reached as it takes to reach all others of `count` from them: those that nothing refers
-/// to, then the first of each cycle that is left, in the order of objects. So garbage keeps its shape: what hangs below an
-/// object is shown below it.
+/// As few of the objects that are not reached as it takes to reach all others of `count` from them:
+/// those that nothing refers to, then the first of each cycle that is left, in the order of
+/// objects. So garbage keeps its shape: what hangs below an object is shown below it.
 pub fn tops<S: Iterator<Item = ObjectId>>(
     count: usize,
     mut reached: ObjectSet,
@@ -14,7 +14,9 @@ pub fn tops<S: Iterator<Item = ObjectId>>(
     let objects = || (0..count as u32).map(ObjectId);
     let mut referred = ObjectSet::none(count);
     for object in objects().filter(|object| !reached.contains(*object)) {
-        successors(object).filter(|target| *target != object).for_each(|target| _ = referred.insert(target));
+        successors(object)
+            .filter(|target| *target != object)
+            .for_each(|target| _ = referred.insert(target));
     }
     let mut tops = Vec::new();
     let mut pending = Vec::new();
@@ -47,7 +49,8 @@ mod tests {
 
     /// The tops of what object 0 does not reach.
     fn tops_of(references: &[&[u32]]) -> Vec<u32> {
-        let successors = |object: ObjectId| references[object.index()].iter().copied().map(ObjectId);
+        let successors =
+            |object: ObjectId| references[object.index()].iter().copied().map(ObjectId);
         let mut reached = ObjectSet::none(references.len());
         reached.insert(ObjectId(0));
         reach(&mut reached, &mut vec![ObjectId(0)], successors);

@@ -1,11 +1,12 @@
-//! Memory that a program could save: equal texts and arrays, empty and roomy collections, zeros, boxed numbers.
+//! Memory that a program could save: equal texts and arrays, empty and roomy collections, zeros,
+//! boxed numbers.
 //!
 //! * [`contents`]: texts and blocks of bytes that are equal, all zero, or zero from some place on;
 //! * [`rooms`]: collections and arrays with more room than entries;
 //! * [`owners`]: the fields that hold what is wasted.
 //!
-//! Only live objects count, and each in one kind only: arrays of collections are not blocks, arrays of texts belong to their texts,
-//! and blocks of zeros are not duplicates.
+//! Only live objects count, and each in one kind only: arrays of collections are not blocks, arrays
+//! of texts belong to their texts, and blocks of zeros are not duplicates.
 
 pub mod contents;
 pub mod owners;
@@ -37,8 +38,14 @@ pub enum WasteKind {
 
 impl WasteKind {
     /// All kinds, in the order in which they are shown.
-    pub const ALL: [Self; 6] =
-        [Self::DuplicateText, Self::DuplicateArray, Self::EmptyCollection, Self::SpareCapacity, Self::Zeros, Self::Boxed];
+    pub const ALL: [Self; 6] = [
+        Self::DuplicateText,
+        Self::DuplicateArray,
+        Self::EmptyCollection,
+        Self::SpareCapacity,
+        Self::Zeros,
+        Self::Boxed,
+    ];
 
     /// The name in JSON.
     pub fn name(self) -> &'static str {
@@ -67,7 +74,9 @@ impl WasteKind {
     /// How the bytes are computed.
     pub fn method(self) -> &'static str {
         match self {
-            Self::DuplicateText => "retained bytes of texts with equal contents, without the largest of each",
+            Self::DuplicateText => {
+                "retained bytes of texts with equal contents, without the largest of each"
+            }
             Self::DuplicateArray => {
                 "retained bytes of arrays and blocks of at least 16 bytes with equal contents, without the largest of each"
             }
@@ -76,7 +85,9 @@ impl WasteKind {
                 "share of the array that the entries do not need (a hash table needs the power of two above 4/3 of its entries); \
                  arrays whose second half is zero or null"
             }
-            Self::Zeros => "shallow bytes of arrays and blocks of at least 16 bytes that are all zero",
+            Self::Zeros => {
+                "shallow bytes of arrays and blocks of at least 16 bytes that are all zero"
+            }
             Self::Boxed => "shallow bytes of numbers that are objects of their own",
         }
     }
@@ -94,7 +105,8 @@ pub struct Waste {
 pub struct WastePart {
     /// The kind.
     pub kind: WasteKind,
-    /// Whether the dump has what the kind is computed from. Otherwise nothing was found, whatever there is.
+    /// Whether the dump has what the kind is computed from. Otherwise nothing was found, whatever
+    /// there is.
     pub known: bool,
     /// Objects that waste memory, with those of which one would be kept.
     pub count: u64,
@@ -102,7 +114,8 @@ pub struct WastePart {
     pub bytes: u64,
     /// By value for duplicates, by type for the others; those with most bytes first.
     pub rows: Vec<WasteRow>,
-    /// By the fields that hold the objects; those with most bytes first. An object counts for the first field that refers to it.
+    /// By the fields that hold the objects; those with most bytes first. An object counts for the
+    /// first field that refers to it.
     pub owners: Vec<WasteOwner>,
 }
 
@@ -172,7 +185,10 @@ impl Waste {
             match kind {
                 WasteKind::DuplicateText | WasteKind::DuplicateArray => {
                     let texts = kind == WasteKind::DuplicateText;
-                    let copies = contents.copies.iter().filter(|copy| copy.is_text == texts && !copy.is_zero);
+                    let copies = contents
+                        .copies
+                        .iter()
+                        .filter(|copy| copy.is_text == texts && !copy.is_zero);
                     owners.add(kind, copies.map(|copy| (copy.object, copy.bytes)));
                 }
                 WasteKind::EmptyCollection => owners.add(kind, rooms.empty(tree)),
@@ -205,19 +221,34 @@ impl WastePart {
 
 fn values(copies: &[contents::Copies]) -> Vec<WasteRow> {
     let rows = copies.iter().filter(|copies| !copies.is_zero);
-    rows.map(|copies| WasteRow { of: copies.of, count: copies.count, bytes: copies.wasted, example: copies.example, fill: None })
-        .collect()
+    rows.map(|copies| WasteRow {
+        of: copies.of,
+        count: copies.count,
+        bytes: copies.wasted,
+        example: copies.example,
+        fill: None,
+    })
+    .collect()
 }
 
-fn spare<'w>(rooms: &'w Rooms, contents: &'w Contents) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+fn spare<'w>(
+    rooms: &'w Rooms,
+    contents: &'w Contents,
+) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
     rooms.spare().chain(contents.tails.iter().copied())
 }
 
-fn zeros<'w>(heap: &'w Heap<'_>, contents: &'w Contents) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+fn zeros<'w>(
+    heap: &'w Heap<'_>,
+    contents: &'w Contents,
+) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
     contents.zeros.iter().map(|object| (*object, heap.shallow_bytes(*object)))
 }
 
-fn boxed<'w>(heap: &'w Heap<'_>, tree: &'w DominatorTree) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
+fn boxed<'w>(
+    heap: &'w Heap<'_>,
+    tree: &'w DominatorTree,
+) -> impl Iterator<Item = (ObjectId, u64)> + 'w {
     let is_number: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Number).collect();
     let numbers = heap.objects().filter(move |object| is_number[heap.type_id(*object).0 as usize]);
     let numbers = numbers.map(|object| (object, heap.shallow_bytes(object)));
@@ -225,7 +256,11 @@ fn boxed<'w>(heap: &'w Heap<'_>, tree: &'w DominatorTree) -> impl Iterator<Item 
 }
 
 /// Objects by type, with how full those of the type are.
-fn by_type(heap: &Heap<'_>, objects: impl Iterator<Item = (ObjectId, u64)>, all: &[Measured]) -> Vec<WasteRow> {
+fn by_type(
+    heap: &Heap<'_>,
+    objects: impl Iterator<Item = (ObjectId, u64)>,
+    all: &[Measured],
+) -> Vec<WasteRow> {
     let mut rows: Vec<Option<(WasteRow, u64)>> = vec![None; heap.types.len()];
     for (object, bytes) in objects {
         let of = heap.type_id(object);

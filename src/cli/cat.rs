@@ -30,7 +30,8 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
     let left = args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
     let mut printer = Printer { args, format, left, buffer: Vec::new(), error: None };
     let progress = session.progress(&input);
-    let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
+    let options =
+        ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
     printer.finish()?;
@@ -59,7 +60,8 @@ const BUFFER: usize = 64 << 10;
 impl Visitor for Printer<'_> {
     #[inline]
     fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
-        let wanted = self.args.record.is_empty() || self.args.record.iter().any(|name| name == record.name());
+        let wanted = self.args.record.is_empty()
+            || self.args.record.iter().any(|name| name == record.name());
         if !wanted || self.args.offset.is_some_and(|from| offset < from) {
             return ControlFlow::Continue(());
         }

@@ -1,4 +1,5 @@
-//! Where a conversion writes to: a file that appears only when it is complete, a device, or standard output.
+//! Where a conversion writes to: a file that appears only when it is complete, a device, or
+//! standard output.
 
 mod target;
 
@@ -39,7 +40,11 @@ pub(super) struct OutOfProportion {
 
 impl fmt::Display for OutOfProportion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the output would exceed {} MiB, too much for the size of the input", self.most >> 20)
+        write!(
+            f,
+            "the output would exceed {} MiB, too much for the size of the input",
+            self.most >> 20
+        )
     }
 }
 
@@ -51,8 +56,8 @@ enum Encoder {
     Zstd(zstd::stream::write::Encoder<'static, BufWriter<Box<dyn Write>>>),
 }
 
-/// A gzip stream that ends only when it is complete. What is given up must not look complete: [`GzEncoder`] would write its end,
-/// and its beginning, when it is dropped.
+/// A gzip stream that ends only when it is complete. What is given up must not look complete:
+/// [`GzEncoder`] would write its end, and its beginning, when it is dropped.
 struct Gzip(Box<GzEncoder<BufWriter<Box<dyn Write>>>>);
 
 impl Gzip {
@@ -71,7 +76,8 @@ impl Drop for Gzip {
 const BUFFER: usize = 64 << 10;
 
 impl Destination {
-    /// Opens `output` for writing. `input` is refused as an output, and so is binary output to a terminal.
+    /// Opens `output` for writing. `input` is refused as an output, and so is binary output to a
+    /// terminal.
     pub(super) fn create(output: &Path, input: &Path, binary: bool) -> anyhow::Result<Self> {
         let compressed = matches!(extension(output), Some("gz" | "zst"));
         if output == Path::new("-") {
@@ -81,14 +87,24 @@ impl Destination {
                     .into());
             }
             #[cfg(unix)]
-            if io::stdout().as_fd().try_clone_to_owned().is_ok_and(|stdout| is_same_file(&stdout.into(), input)) {
+            if io::stdout()
+                .as_fd()
+                .try_clone_to_owned()
+                .is_ok_and(|stdout| is_same_file(&stdout.into(), input))
+            {
                 return Err(output_is_input());
             }
-            return Ok(Self::new(output.to_owned(), Encoder::new(output, Box::new(io::stdout()))?, None));
+            return Ok(Self::new(
+                output.to_owned(),
+                Encoder::new(output, Box::new(io::stdout()))?,
+                None,
+            ));
         }
         let fail = |error| OutputError::new(output, error);
         let target = target::resolve(output).map_err(fail)?;
-        if fs::canonicalize(input).is_ok_and(|input| fs::canonicalize(&target).is_ok_and(|target| input == target)) {
+        if fs::canonicalize(input)
+            .is_ok_and(|input| fs::canonicalize(&target).is_ok_and(|target| input == target))
+        {
             return Err(output_is_input());
         }
         if let Some(file) = target::open_stream(&target) {
@@ -102,7 +118,8 @@ impl Destination {
             let writer = Encoder::new(output, Box::new(file))?;
             return Ok(Self::new(target, writer, None));
         }
-        let (file, temporary) = temporary_beside(&target).map_err(|error| fail(without_path(error, &target)))?;
+        let (file, temporary) =
+            temporary_beside(&target).map_err(|error| fail(without_path(error, &target)))?;
         let writer = Encoder::new(output, Box::new(file))?;
         Ok(Self::new(target, writer, Some(temporary)))
     }
@@ -124,7 +141,8 @@ impl Destination {
         self
     }
 
-    /// Shows nothing of what is written before it is complete: what does not go to a file waits in a nameless one until then.
+    /// Shows nothing of what is written before it is complete: what does not go to a file waits in
+    /// a nameless one until then.
     pub(super) fn waiting(self) -> Self {
         if self.temporary.is_some() {
             return self;
@@ -137,8 +155,8 @@ impl Destination {
         Self { path, writer, temporary: None, then, most, left }
     }
 
-    /// Where to put what waits for its place in the output: beside it, where there is room for all of it if there is for the output;
-    /// for what is no plain file, where temporary files are.
+    /// Where to put what waits for its place in the output: beside it, where there is room for all
+    /// of it if there is for the output; for what is no plain file, where temporary files are.
     pub(super) fn folder(&self) -> PathBuf {
         match self.temporary.as_deref().and_then(Path::parent) {
             Some(folder) if !folder.as_os_str().is_empty() => folder.to_owned(),
@@ -152,7 +170,8 @@ impl Destination {
         self.then.map(|(_, out)| *out)
     }
 
-    /// Completes the output and gives it its name. Returns the bytes written, if the output is a plain file.
+    /// Completes the output and gives it its name. Returns the bytes written, if the output is a
+    /// plain file.
     pub(super) fn commit(self) -> Result<Option<u64>, OutputError> {
         let fail = |error| OutputError::new(&self.path, error);
         self.writer.finish().map_err(fail)?;
@@ -213,7 +232,10 @@ impl Encoder {
         let out = BufWriter::with_capacity(BUFFER, out);
         Ok(match extension(path) {
             Some("gz") => Gzip::encoder(out, gzip_level(path)),
-            Some("zst") => Self::Zstd(zstd::stream::write::Encoder::new(out, 3).map_err(|error| OutputError::new(path, error))?),
+            Some("zst") => Self::Zstd(
+                zstd::stream::write::Encoder::new(out, 3)
+                    .map_err(|error| OutputError::new(path, error))?,
+            ),
             _ => Self::Plain(out),
         })
     }
@@ -230,7 +252,8 @@ impl Encoder {
     }
 }
 
-/// pprof is gzipped by definition, and as fast as possible, which is how Go writes its own; the rest by the user's wish.
+/// pprof is gzipped by definition, and as fast as possible, which is how Go writes its own; the
+/// rest by the user's wish.
 fn gzip_level(path: &Path) -> Compression {
     match format_extension(path) {
         Some("pb" | "pprof") => Compression::fast(),
@@ -250,20 +273,25 @@ fn extension(path: &Path) -> Option<&str> {
     path.extension()?.to_str()
 }
 
-/// A file in the folder of the target, so that it can be renamed to it, with the permissions of the target, or of any new file.
+/// A file in the folder of the target, so that it can be renamed to it, with the permissions of the
+/// target, or of any new file.
 fn temporary_beside(target: &Path) -> io::Result<(File, TempPath)> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
-        options.mode(fs::metadata(target).map_or(0o666, |target| target.permissions().mode() & 0o777));
+        options
+            .mode(fs::metadata(target).map_or(0o666, |target| target.permissions().mode() & 0o777));
     }
-    let file = tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(folder_of(target), |path| {
-        // Before the file is there: a signal may come at any moment.
-        interrupt::remove_when_stopped(path);
-        options.open(path).inspect_err(|_| interrupt::keep())
-    })?;
+    let file = tempfile::Builder::new().prefix(".dumptool-").suffix(".part").make_in(
+        folder_of(target),
+        |path| {
+            // Before the file is there: a signal may come at any moment.
+            interrupt::remove_when_stopped(path);
+            options.open(path).inspect_err(|_| interrupt::keep())
+        },
+    )?;
     Ok(file.into_parts())
 }
 
@@ -271,7 +299,8 @@ fn output_is_input() -> anyhow::Error {
     UsageError::new("the output file is also the input").hint("choose another file").into()
 }
 
-/// Whether an open file is the plain file at a path, as with `convert a.mojo /dev/stdout >> a.mojo`.
+/// Whether an open file is the plain file at a path, as with `convert a.mojo /dev/stdout >>
+/// a.mojo`.
 fn is_same_file(file: &File, path: &Path) -> bool {
     #[cfg(unix)]
     {

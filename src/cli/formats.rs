@@ -24,9 +24,13 @@ struct Row {
 
 pub(super) fn run(session: &Session) -> anyhow::Result<Status> {
     use OutputFormat::{Json, Jsonl, Markdown, Table};
-    session.only(&[Table, Json, Jsonl, Markdown], "formats supports only --format table, json, jsonl and markdown")?;
+    session.only(
+        &[Table, Json, Jsonl, Markdown],
+        "formats supports only --format table, json, jsonl and markdown",
+    )?;
     let rows = rows();
-    let list = |texts: &[&'static str]| texts.iter().map(|text| Value::from(*text)).collect::<Vec<_>>();
+    let list =
+        |texts: &[&'static str]| texts.iter().map(|text| Value::from(*text)).collect::<Vec<_>>();
     let columns = Columns::new(session)
         .text("name", "NAME", |row: &Row| row.name)
         .text("title", "TITLE", |row| &row.title)
@@ -41,7 +45,9 @@ pub(super) fn run(session: &Session) -> anyhow::Result<Status> {
         .value("magics", |row| row.magics.iter().map(Value::from).collect::<Vec<_>>())
         .text("targets", "CAN BECOME", move |row| list(&row.targets))
         .shown_as(|row| row.targets.join(", "));
-    let document = || Document::default().with("schema", "dumptool/formats/1").with("file", ()).rows("formats");
+    let document = || {
+        Document::default().with("schema", "dumptool/formats/1").with("file", ()).rows("formats")
+    };
     print(session, document, &rows, &columns, &Shown::Text(&|| text(&rows, &session.terminal)))?;
     Ok(Status::Done)
 }
@@ -84,9 +90,19 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     let mut text = terminal.bold("Input formats") + "\n";
     let mut table = Table::of_sentences(&[Align::Left; 5]);
     for row in rows.iter().filter(|row| row.read) {
-        let targets = if row.targets.is_empty() { String::new() } else { format!("-> {}", row.targets.join(", ")) };
+        let targets = if row.targets.is_empty() {
+            String::new()
+        } else {
+            format!("-> {}", row.targets.join(", "))
+        };
         let extensions = format!(".{}", row.extensions.join(" ."));
-        table.row([row.name.to_owned(), row.title.clone(), extensions, shared_prefix(&row.magics), targets]);
+        table.row([
+            row.name.to_owned(),
+            row.title.clone(),
+            extensions,
+            shared_prefix(&row.magics),
+            targets,
+        ]);
     }
     text.push_str(&table.render());
     text.push_str(&format!("\n{}\n", terminal.bold("Input versions")));
@@ -96,7 +112,11 @@ fn text(rows: &[Row], terminal: &Terminal) -> String {
     text.push_str(&format!("\n{}\n", terminal.bold("Output formats")));
     let mut table = Table::of_sentences(&[Align::Left; 3]);
     for row in rows.iter().filter(|row| row.write) {
-        table.row([row.name.to_owned(), row.title.clone(), format!(".{}", row.extensions.join(" ."))]);
+        table.row([
+            row.name.to_owned(),
+            row.title.clone(),
+            format!(".{}", row.extensions.join(" .")),
+        ]);
     }
     text.push_str(&table.render());
     text.push_str("\ndumptool decompresses gzip and zstd input and detects its format by content. An output name that ends in .gz or .zst is compressed.\n");
@@ -108,7 +128,9 @@ fn shared_prefix(magics: &[String]) -> String {
     let first = magics.first().map(String::as_str).unwrap_or_default();
     let shared: String = first
         .char_indices()
-        .take_while(|&(i, c)| magics.iter().all(|magic| magic.get(i..).is_some_and(|rest| rest.starts_with(c))))
+        .take_while(|&(i, c)| {
+            magics.iter().all(|magic| magic.get(i..).is_some_and(|rest| rest.starts_with(c)))
+        })
         .map(|(_, c)| c)
         .collect();
     format!("\"{shared}\"{}", if shared.len() < first.len() { " …" } else { "" })

@@ -33,8 +33,13 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
         };
         status = status.max(ended);
         if unit.as_ref().is_some_and(|unit| *unit != of) {
-            let error = UsageError::new(format!("{} measures something else than the files before it", show_path(path)));
-            return Err(error.hint("growth compares heap dumps, or profiles with the same metric (--metric)").into());
+            let error = UsageError::new(format!(
+                "{} measures something else than the files before it",
+                show_path(path)
+            ));
+            return Err(error
+                .hint("growth compares heap dumps, or profiles with the same metric (--metric)")
+                .into());
         }
         unit = Some(of);
     }
@@ -44,12 +49,15 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     // What is equal stays in the order of growth from the first file to the last.
     match args.sort {
         GrowthSort::Slope => series.sort_by(|a, b| b.slope().total_cmp(&a.slope())),
-        GrowthSort::Last => series.sort_by_key(|series| std::cmp::Reverse(series.bytes.last().copied())),
+        GrowthSort::Last => {
+            series.sort_by_key(|series| std::cmp::Reverse(series.bytes.last().copied()))
+        }
         GrowthSort::Peak => series.sort_by_key(|series| std::cmp::Reverse(series.peak())),
     }
     let shown = &series[..series.len().min(session.rows(args.limit, ROWS))];
     let document = || {
-        let files: Vec<Value> = args.files.iter().map(|path| path.display().to_string().into()).collect();
+        let files: Vec<Value> =
+            args.files.iter().map(|path| path.display().to_string().into()).collect();
         Document::new("dumptool/growth/1", &args.files[0])
             .with("files", files)
             .with("metric", unit.metric())
@@ -60,7 +68,11 @@ pub(super) fn run(args: &GrowthArgs, session: &Session) -> anyhow::Result<Status
     };
     let footer = || {
         let rows = plural(series.len() as u64, unit.noun(), &format!("{}s", unit.noun()));
-        let all = if shown.len() == series.len() { rows } else { format!("showing {} of {rows}", count(shown.len() as u64)) };
+        let all = if shown.len() == series.len() {
+            rows
+        } else {
+            format!("showing {} of {rows}", count(shown.len() as u64))
+        };
         format!("{all} in {}\n", plural(args.files.len() as u64, "file", "files"))
     };
     print(session, document, shown, &columns(&unit, session), &Shown::Table(&footer))?;
@@ -101,13 +113,18 @@ impl Unit {
     fn show(&self, value: u64, session: &Session) -> String {
         match self {
             Self::Bytes => size(value, session.common.bytes),
-            Self::Of(metric) => Amount::new(metric, 0, session.common.bytes).show(i64::try_from(value).unwrap_or(i64::MAX)),
+            Self::Of(metric) => Amount::new(metric, 0, session.common.bytes)
+                .show(i64::try_from(value).unwrap_or(i64::MAX)),
         }
     }
 
     fn change(&self, value: i64, session: &Session) -> String {
         match self {
-            Self::Bytes => format!("{}{}", if value > 0 { "+" } else { "" }, signed_size(value, session.common.bytes)),
+            Self::Bytes => format!(
+                "{}{}",
+                if value > 0 { "+" } else { "" },
+                signed_size(value, session.common.bytes)
+            ),
             Self::Of(metric) => Amount::new(metric, 0, session.common.bytes).change(value),
         }
     }
@@ -122,7 +139,11 @@ fn add_heap(
 ) -> anyhow::Result<(Unit, Status)> {
     input.refuse(Kind::Profile, &args.profile.given())?;
     let counted = count_types(session, input, None, &args.heap)?;
-    for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace)) {
+    for row in counted
+        .rows
+        .iter()
+        .filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace))
+    {
         growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
     }
     Ok((Unit::Bytes, status::report_if_damaged(session, input, counted.damage.as_ref())))
@@ -139,7 +160,12 @@ fn add_profile(
     let loaded = load_profile_in_parts(input, &args.profile, session, |part| sums.add(part))?;
     let metric = loaded.metric(&args.profile)?;
     sums.add(&Selected::of(&loaded.profile, &loaded.selection));
-    for row in sums.finish().rows.iter().filter(|row| filter.selects(&row.label.name, &row.label.namespace)) {
+    for row in sums
+        .finish()
+        .rows
+        .iter()
+        .filter(|row| filter.selects(&row.label.name, &row.label.namespace))
+    {
         // A sum of changes may be negative: then nothing is left.
         let own = u64::try_from(row.sums.own.get(&metric)).unwrap_or(0);
         growth.add(&row.label.name, &row.label.namespace, row.sums.own.samples(), own);

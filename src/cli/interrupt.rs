@@ -1,11 +1,13 @@
 //! Removes the temporary file of a conversion when the program is stopped from outside.
 //!
-//! * SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU: the handler removes the file and ends the program by the signal's default
-//!   action, so that shells see the signal. Signals that are ignored at the start, as `nohup` does, stay ignored.
-//! * SIGBUS: another process truncated the input while it was mapped, so pages are gone. No code can continue from there; the
-//!   handler removes the file, reports the cause and exits with status 3 as for any damaged input.
-//! * SIGXFSZ: the output would exceed the limit of the shell (`ulimit -f`). The signal is ignored, so writing fails with an
-//!   error as on a full disk.
+//! * SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU: the handler removes the file and ends the program
+//!   by the signal's default action, so that shells see the signal. Signals that are ignored at the
+//!   start, as `nohup` does, stay ignored.
+//! * SIGBUS: another process truncated the input while it was mapped, so pages are gone. No code
+//!   can continue from there; the handler removes the file, reports the cause and exits with status
+//!   3 as for any damaged input.
+//! * SIGXFSZ: the output would exceed the limit of the shell (`ulimit -f`). The signal is ignored,
+//!   so writing fails with an error as on a full disk.
 //! * Memory that cannot be had: [`out_of_memory`].
 #![cfg_attr(unix, allow(unsafe_code))]
 
@@ -14,7 +16,8 @@ use std::path::Path;
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Removes the file at `path`, which need not exist yet, if the program is stopped before [`keep`] is called.
+/// Removes the file at `path`, which need not exist yet, if the program is stopped before [`keep`]
+/// is called.
 ///
 /// One file at a time.
 pub(super) fn remove_when_stopped(path: &Path) {
@@ -28,7 +31,8 @@ pub(super) fn keep() {
     pending::clear();
 }
 
-/// Ends the program with status 3 because an allocation failed: one line on standard error, no temporary file left.
+/// Ends the program with status 3 because an allocation failed: one line on standard error, no
+/// temporary file left.
 ///
 /// Allocates nothing itself, so the program's allocator may call it.
 pub(super) fn out_of_memory(bytes: usize) -> ! {
@@ -64,11 +68,13 @@ mod stop {
     /// Handles the signals that end a program, except those that are ignored.
     pub(super) fn install() {
         for signal in [libc::SIGINT, libc::SIGTERM, libc::SIGHUP, libc::SIGQUIT, libc::SIGXCPU] {
-            // SAFETY: a zeroed sigaction is the default action without flags. The handler only calls what is safe in a
-            // handler. Its action is reset on entry, so it runs once.
+            // SAFETY: a zeroed sigaction is the default action without flags. The handler only
+            // calls what is safe in a handler. Its action is reset on entry, so it runs once.
             unsafe {
                 let mut action: libc::sigaction = std::mem::zeroed();
-                if libc::sigaction(signal, std::ptr::null(), &mut action) != 0 || action.sa_sigaction != libc::SIG_DFL {
+                if libc::sigaction(signal, std::ptr::null(), &mut action) != 0
+                    || action.sa_sigaction != libc::SIG_DFL
+                {
                     continue;
                 }
                 let handler: extern "C" fn(libc::c_int) = stopped;
@@ -81,8 +87,8 @@ mod stop {
 
     extern "C" fn stopped(signal: libc::c_int) {
         pending::remove();
-        // SAFETY: raise is safe in a handler. The signal is blocked until the handler returns; then its default action, which
-        // SA_RESETHAND has restored, ends the program.
+        // SAFETY: raise is safe in a handler. The signal is blocked until the handler returns; then
+        // its default action, which SA_RESETHAND has restored, ends the program.
         unsafe { libc::raise(signal) };
     }
 
@@ -103,9 +109,11 @@ mod stop {
         exit(MESSAGE, 3)
     }
 
-    /// Writes a message to standard error and ends the program at once. Safe in a handler of signals.
+    /// Writes a message to standard error and ends the program at once. Safe in a handler of
+    /// signals.
     pub(super) fn exit(message: &[u8], status: i32) -> ! {
-        // SAFETY: both calls are safe in a handler; the message outlives them. Nothing is left to do if it cannot be written.
+        // SAFETY: both calls are safe in a handler; the message outlives them. Nothing is left to
+        // do if it cannot be written.
         unsafe {
             let _ = libc::write(libc::STDERR_FILENO, message.as_ptr().cast(), message.len());
             libc::_exit(status)
@@ -135,7 +143,8 @@ mod stop {
     }
 }
 
-/// The path of the temporary file where a handler of signals can read it: no locks and no allocations there.
+/// The path of the temporary file where a handler of signals can read it: no locks and no
+/// allocations there.
 #[cfg(unix)]
 mod pending {
     use std::ffi::CString;

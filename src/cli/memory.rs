@@ -9,15 +9,18 @@ use crate::analysis::memory_estimate;
 use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
 
-/// The size of the columns of a loaded heap: type, size, first reference and address of an object, target and label of a reference.
+/// The size of the columns of a loaded heap: type, size, first reference and address of an object,
+/// target and label of a reference.
 const BYTES_PER_OBJECT: u64 = 16;
 const BYTES_PER_REFERENCE: u64 = 8;
 
-/// What an executable takes: types of objects and marks of what was visited, and tables of a program in proportion to its file.
+/// What an executable takes: types of objects and marks of what was visited, and tables of a
+/// program in proportion to its file.
 const TYPED_BYTES_PER_OBJECT: u64 = 20;
 const BYTES_PER_PROGRAM_BYTE: u64 = 4;
 
-/// References of an object where the format does not tell how many there are before the graph is built.
+/// References of an object where the format does not tell how many there are before the graph is
+/// built.
 const USUAL_REFERENCES: u64 = 3;
 
 /// The size of the results for a stack of a profile: sums, and its place in a tree of calls.
@@ -32,8 +35,9 @@ pub(super) enum Work {
     Analysis,
 }
 
-/// Looks at how many objects there are, and whether they fit, with the types that `program` gives them. No snapshot means the last one, of which it is not known yet whether
-/// it is whole: then it is the largest that counts.
+/// Looks at how many objects there are, and whether they fit, with the types that `program` gives
+/// them. No snapshot means the last one, of which it is not known yet whether it is whole: then it
+/// is the largest that counts.
 ///
 /// # Errors
 /// A [`UsageError`] with the estimate, and what can be done without a graph.
@@ -47,7 +51,9 @@ pub(super) fn refuse_too_large(
 ) -> anyhow::Result<()> {
     let most = most_memory(input, common);
     let bytes = input.bytes().len() as u64;
-    let needs = |objects, references| needs(work, objects, references).saturating_add(needs_of_types(program, objects));
+    let needs = |objects, references| {
+        needs(work, objects, references).saturating_add(needs_of_types(program, objects))
+    };
     // Most files are so small that nothing in them can be too much; counting takes a pass.
     let (objects, references) = input.format.most_objects_and_references(bytes);
     let bound = needs(objects, references);
@@ -55,7 +61,8 @@ pub(super) fn refuse_too_large(
         return Ok(());
     }
     // Summary blocks tell at once, in the formats that have them.
-    let counts = [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
+    let counts =
+        [true, false].into_iter().find_map(|quick| objects_and_references(input, snapshot, quick));
     let Some((objects, references)) = counts else { return Ok(()) };
     let needed = needs(objects, references);
     if needed <= most {
@@ -72,14 +79,17 @@ pub(super) fn refuse_too_large(
     Err(UsageError::new(message).hint(hint).into())
 }
 
-/// Bytes that a command may take: `--max-memory`, or most of what the process may have. `None` if neither is known.
+/// Bytes that a command may take: `--max-memory`, or most of what the process may have. `None` if
+/// neither is known.
 pub(super) fn limit(common: &Common) -> Option<u64> {
     common.max_memory.or_else(usable_memory)
 }
 
 /// Bytes at the peak, of the loaded heap and of what is found out about it.
 fn needs(work: Work, objects: u64, references: u64) -> u64 {
-    let loaded = objects.saturating_mul(BYTES_PER_OBJECT).saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
+    let loaded = objects
+        .saturating_mul(BYTES_PER_OBJECT)
+        .saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
     match work {
         Work::Copy => loaded,
         Work::Analysis => loaded.saturating_add(memory_estimate(objects, references)),
@@ -93,8 +103,14 @@ fn needs_of_types(program: Option<&[u8]>, objects: u64) -> u64 {
     objects.saturating_mul(TYPED_BYTES_PER_OBJECT).saturating_add(tables)
 }
 
-fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool) -> Option<(u64, u64)> {
-    let info = input::info(input.format, input.bytes(), ReadOptions { quick, ..ReadOptions::default() }).ok()?;
+fn objects_and_references(
+    input: &Input,
+    snapshot: Option<Snapshot>,
+    quick: bool,
+) -> Option<(u64, u64)> {
+    let info =
+        input::info(input.format, input.bytes(), ReadOptions { quick, ..ReadOptions::default() })
+            .ok()?;
     let snapshots = info.heap?.snapshots;
     let wanted = snapshots.iter().filter(|info| match snapshot {
         Some(Snapshot::Number(number)) => info.index == number,
@@ -107,9 +123,11 @@ fn objects_and_references(input: &Input, snapshot: Option<Snapshot>, quick: bool
     counts.max()
 }
 
-/// The memory that a command may take for an input: the limit that was asked for, or as much as can be used and the input justifies. A plain file justifies
-/// anything, since memory is in proportion to it. One that is compressed, or has compressed columns, may have grown without limits:
-/// 256 MiB, and 250 bytes for each compressed byte beyond the first MiB, in which what it was decompressed to counts.
+/// The memory that a command may take for an input: the limit that was asked for, or as much as can
+/// be used and the input justifies. A plain file justifies anything, since memory is in proportion
+/// to it. One that is compressed, or has compressed columns, may have grown without limits: 256
+/// MiB, and 250 bytes for each compressed byte beyond the first MiB, in which what it was
+/// decompressed to counts.
 pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
     const FREE: u64 = 256 << 20;
     const RATIO: u64 = 250;
@@ -123,7 +141,8 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
         (None, Format::Mvmheap) => 0,
         (None, _) => return usable,
     };
-    let justified = source.stored_bytes().saturating_sub(1 << 20).saturating_mul(RATIO).saturating_add(FREE);
+    let justified =
+        source.stored_bytes().saturating_sub(1 << 20).saturating_mul(RATIO).saturating_add(FREE);
     usable.min(justified.saturating_sub(mapped))
 }
 
@@ -136,22 +155,34 @@ pub(super) fn profile_limit(input: &Input, common: &Common) -> MemoryLimit {
 pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
     let most = size(most_memory(input, common), common.bytes);
     let hint = "`dumptool top` reads the profile in parts; --max-memory raises the limit";
-    UsageError::new(format!("{}: the profile needs more memory than the limit of {most}", show_path(&input.path))).hint(hint)
+    UsageError::new(format!(
+        "{}: the profile needs more memory than the limit of {most}",
+        show_path(&input.path)
+    ))
+    .hint(hint)
 }
 
-/// 80 % of what the process may have: the memory of the machine or of the container, or its address space (`ulimit -v`).
-/// `None` where the system does not tell, as on Windows.
+/// 80 % of what the process may have: the memory of the machine or of the container, or its address
+/// space (`ulimit -v`). `None` where the system does not tell, as on Windows.
 fn usable_memory() -> Option<u64> {
-    let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
-    [machine_memory(), address_space(), container].into_iter().flatten().min().map(|memory| memory / 5 * 4)
+    let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max")
+        .ok()
+        .and_then(|text| text.trim().parse::<u64>().ok());
+    [machine_memory(), address_space(), container]
+        .into_iter()
+        .flatten()
+        .min()
+        .map(|memory| memory / 5 * 4)
 }
 
-/// The memory of the machine. Unlike `/proc/meminfo`, `sysconf` also answers where nothing is mounted at `/proc`.
+/// The memory of the machine. Unlike `/proc/meminfo`, `sysconf` also answers where nothing is
+/// mounted at `/proc`.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 fn machine_memory() -> Option<u64> {
     // SAFETY: sysconf reads and writes no memory of the caller.
-    let (pages, size) = unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
+    let (pages, size) =
+        unsafe { (libc::sysconf(libc::_SC_PHYS_PAGES), libc::sysconf(libc::_SC_PAGESIZE)) };
     u64::try_from(pages).ok()?.checked_mul(u64::try_from(size).ok()?)
 }
 

@@ -1,4 +1,5 @@
-//! The command line: parses arguments, wires one path from a source to standard output, and maps errors to an exit status.
+//! The command line: parses arguments, wires one path from a source to standard output, and maps
+//! errors to an exit status.
 //!
 //! Results go to standard output; progress, warnings and errors go to standard error.
 
@@ -52,9 +53,13 @@ pub fn main() -> ExitCode {
     let session = Session::new(common);
     pool::start(session.common.threads);
     let started = std::time::Instant::now();
-    let status = run(&command, &session).unwrap_or_else(|error| status::report(&error, &session.terminal));
+    let status =
+        run(&command, &session).unwrap_or_else(|error| status::report(&error, &session.terminal));
     if session.common.verbose {
-        terminal::tell("", &format!("took {}", size::duration(started.elapsed().as_micros() as u64)));
+        terminal::tell(
+            "",
+            &format!("took {}", size::duration(started.elapsed().as_micros() as u64)),
+        );
     }
     match status {
         Status::Damaged if session.common.lenient => Status::Done.into(),
@@ -62,7 +67,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Ends the program with status 3 because an allocation of `bytes` failed, and removes what was being written.
+/// Ends the program with status 3 because an allocation of `bytes` failed, and removes what was
+/// being written.
 ///
 /// For the allocator of the program: prints one line and allocates nothing.
 pub fn out_of_memory(bytes: usize) -> ! {
@@ -75,7 +81,12 @@ fn print_usage(message: &clap::Error) -> Status {
         && (word.contains(['.', '/', '\\']) || Path::new(word).exists())
     {
         terminal::tell("error:", &format!("{word} is not a command"));
-        terminal::tell("  hint:", &format!("`dumptool info {word}` shows what is in a file; `dumptool --help` lists the commands"));
+        terminal::tell(
+            "  hint:",
+            &format!(
+                "`dumptool info {word}` shows what is in a file; `dumptool --help` lists the commands"
+            ),
+        );
         return Status::Usage;
     }
     let printed = message.print();
@@ -119,7 +130,9 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
             let mut command = Cli::command();
             command.build();
             clap_mangen::Man::new(command.clone()).render(&mut page)?;
-            for subcommand in command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help") {
+            for subcommand in
+                command.get_subcommands().filter(|subcommand| subcommand.get_name() != "help")
+            {
                 clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
             }
             print::to_stdout(|out| out.write_all(&page))?;

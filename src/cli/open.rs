@@ -21,8 +21,13 @@ impl Input {
     /// Opens a path, or standard input for `-`.
     pub(super) fn open(path: &Path, common: &Common) -> Result<Self, InputError> {
         // What is said to have a format is read as it is, whatever it begins with.
-        let accept = |head: &[u8]| common.from.map_or_else(|| detect::detect(head).map(|_| ()), |_| Ok(()));
-        let source = if path == Path::new("-") { Source::stdin_if(&accept) } else { Source::open_if(path, &accept) };
+        let accept =
+            |head: &[u8]| common.from.map_or_else(|| detect::detect(head).map(|_| ()), |_| Ok(()));
+        let source = if path == Path::new("-") {
+            Source::stdin_if(&accept)
+        } else {
+            Source::open_if(path, &accept)
+        };
         let source = source.map_err(|error| InputError::new(path, error))?;
         let format = match common.from {
             Some(format) => format,
@@ -36,17 +41,25 @@ impl Input {
         self.source.bytes()
     }
 
-    /// Refuses options, or a command, for the other kind of input than this one. Each option comes with whether it was given.
+    /// Refuses options, or a command, for the other kind of input than this one. Each option comes
+    /// with whether it was given.
     ///
     /// # Errors
     /// One line that names the first such option.
-    pub(super) fn refuse(&self, other: Kind, given: &[(&'static str, bool)]) -> Result<(), UsageError> {
+    pub(super) fn refuse(
+        &self,
+        other: Kind,
+        given: &[(&'static str, bool)],
+    ) -> Result<(), UsageError> {
         let Some((name, _)) = given.iter().find(|(_, given)| *given) else { return Ok(()) };
         let (what, is) = match other {
             Kind::Heap => ("heaps", "profile"),
             Kind::Profile => ("profiles", "heap"),
         };
-        Err(UsageError::new(format!("{name} applies to {what}, but {} is a {is}", show_path(&self.path))))
+        Err(UsageError::new(format!(
+            "{name} applies to {what}, but {} is a {is}",
+            show_path(&self.path)
+        )))
     }
 
     /// Refuses an option that is given and that only another format has.
@@ -55,7 +68,11 @@ impl Input {
     /// One line that names the format.
     pub(super) fn only(&self, format: Format, name: &str, given: bool) -> Result<(), UsageError> {
         match given && self.format != format {
-            true => Err(UsageError::new(format!("{name} is for {}s; {} is not one", format.title(), show_path(&self.path)))),
+            true => Err(UsageError::new(format!(
+                "{name} is for {}s; {} is not one",
+                format.title(),
+                show_path(&self.path)
+            ))),
             false => Ok(()),
         }
     }

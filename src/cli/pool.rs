@@ -5,16 +5,18 @@ use rayon::{ThreadBuilder, ThreadPoolBuilder};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
-/// The address space that a thread may reserve when it starts: its stack of 2 MiB, the stack on which Rust handles an
-/// overflow, and the 64 MiB that glibc's `malloc` sets aside for each thread.
+/// The address space that a thread may reserve when it starts: its stack of 2 MiB, the stack on
+/// which Rust handles an overflow, and the 64 MiB that glibc's `malloc` sets aside for each thread.
 const RESERVED: usize = 72 << 20;
 
 /// Starts the threads of the global pool: `wanted`, or one for each core.
 ///
-/// Where the system refuses some of them (`ulimit -u`, `ulimit -v`), the calling thread works alone, and what they took is
-/// free again. rayon gives up at the first thread that cannot be started, so they are started here and wait for their part.
+/// Where the system refuses some of them (`ulimit -u`, `ulimit -v`), the calling thread works
+/// alone, and what they took is free again. rayon gives up at the first thread that cannot be
+/// started, so they are started here and wait for their part.
 pub(super) fn start(wanted: Option<u16>) {
-    let wanted = wanted.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let wanted =
+        wanted.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let (parts, waiting) = mpsc::channel::<ThreadBuilder>();
     let waiting = Arc::new(Mutex::new(waiting));
     let work = || {
@@ -26,13 +28,21 @@ pub(super) fn start(wanted: Option<u16>) {
             }
         }
     };
-    // A thread that started but finds no room for its second stack takes the program down, so the room is looked for before.
-    let room = MmapOptions::new().len(wanted.saturating_mul(RESERVED)).no_reserve_swap().map_anon().is_ok();
+    // A thread that started but finds no room for its second stack takes the program down, so the
+    // room is looked for before.
+    let room = MmapOptions::new()
+        .len(wanted.saturating_mul(RESERVED))
+        .no_reserve_swap()
+        .map_anon()
+        .is_ok();
     let startable = if room { wanted } else { 0 };
-    let started: Vec<_> = (0..startable).map_while(|_| thread::Builder::new().spawn(work()).ok()).collect();
-    // The global pool is set once, before anything uses it, and its threads are there, so neither can fail.
+    let started: Vec<_> =
+        (0..startable).map_while(|_| thread::Builder::new().spawn(work()).ok()).collect();
+    // The global pool is set once, before anything uses it, and its threads are there, so neither
+    // can fail.
     let _ = if started.len() == wanted {
-        let hand_out = move |part| parts.send(part).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
+        let hand_out =
+            move |part| parts.send(part).map_err(|_| std::io::ErrorKind::BrokenPipe.into());
         ThreadPoolBuilder::new().num_threads(wanted).spawn_handler(hand_out).build_global()
     } else {
         drop(parts);

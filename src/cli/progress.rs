@@ -1,4 +1,5 @@
-//! The progress bar: on standard error, only on a terminal, and only for work that takes over half a second.
+//! The progress bar: on standard error, only on a terminal, and only for work that takes over half
+//! a second.
 
 use super::terminal::Terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -25,8 +26,12 @@ impl Progress {
             return;
         }
         let bar = self.bar.get_or_init(|| {
-            let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr_with_hz(10));
-            // The template is a constant that is known to be valid; the default style is a fine fallback all the same.
+            let bar = ProgressBar::with_draw_target(
+                Some(self.total),
+                ProgressDrawTarget::stderr_with_hz(10),
+            );
+            // The template is a constant that is known to be valid; the default style is a fine
+            // fallback all the same.
             let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of {total_bytes}");
             bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
             bar

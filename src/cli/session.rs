@@ -35,8 +35,8 @@ impl Session {
         size(bytes, self.common.bytes)
     }
 
-    /// The number of rows to show: `--limit`, where 0 is all. Without it, `usual` where the output says what it left out, and
-    /// all where it cannot.
+    /// The number of rows to show: `--limit`, where 0 is all. Without it, `usual` where the output
+    /// says what it left out, and all where it cannot.
     pub(crate) fn rows(&self, limit: Option<u64>, usual: usize) -> usize {
         match (limit, self.common.format) {
             (Some(0), _) | (None, OutputFormat::Jsonl | OutputFormat::Csv) => usize::MAX,

@@ -41,7 +41,10 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
             .with("object", analysed.json(object))
             .with("external_bytes", analysed.heap.external_bytes(object))
             .with("reachable", analysed.reachable(object))
-            .with("dominator", analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)))
+            .with(
+                "dominator",
+                analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)),
+            )
             .with("value", value::json(analysed.heap, object, args.limit))
             .with("fields", contents.fields_json())
             .with("elements", contents.elements_json())
@@ -77,13 +80,15 @@ impl Neighbours {
         let references = heap.references.of(object);
         let all_references = references.len() as u64;
         let (mut referrers, mut all_referrers) = (Vec::new(), 0);
-        // One look at all references, which takes no memory: turning them around is for those who ask more often.
+        // One look at all references, which takes no memory: turning them around is for those who
+        // ask more often.
         for from in heap.objects() {
             let range = heap.references.range(from);
             if !heap.references.target[range].contains(&object) {
                 continue;
             }
-            for reference in heap.references.of(from).filter(|reference| reference.target == object) {
+            for reference in heap.references.of(from).filter(|reference| reference.target == object)
+            {
                 all_referrers += 1;
                 if referrers.len() < most {
                     referrers.push(Reference { target: from, ..reference });
@@ -109,7 +114,10 @@ struct Row {
 impl Neighbours {
     fn rows(&self) -> impl Iterator<Item = Row> {
         let row = |direction| move |reference: &Reference| Row { direction, reference: *reference };
-        self.references.iter().map(row("reference")).chain(self.referrers.iter().map(row("referrer")))
+        self.references
+            .iter()
+            .map(row("reference"))
+            .chain(self.referrers.iter().map(row("referrer")))
     }
 }
 
@@ -118,8 +126,11 @@ fn columns<'a>(analysed: &'a Analysed<'_, '_>, session: &'a Session) -> Columns<
     let columns = Columns::new(session);
     let columns = match session.common.format {
         // The document has a list for each direction.
-        OutputFormat::Json => columns.value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty())),
-        _ => columns.text("direction", "DIRECTION", |row: &Row| row.direction).text("label", "LABEL", label),
+        OutputFormat::Json => columns
+            .value("label", move |row: &Row| Some(label(row)).filter(|label| !label.is_empty())),
+        _ => columns
+            .text("direction", "DIRECTION", |row: &Row| row.direction)
+            .text("label", "LABEL", label),
     };
     columns
         .text("weak", "WEAK", |row| row.reference.weak)
@@ -158,7 +169,9 @@ fn text(
         "" => {}
         representation => facts.row(["representation", &shown(representation)]),
     }
-    if let Some(line) = value::line(&value).or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty())) {
+    if let Some(line) = value::line(&value)
+        .or_else(|| Some(value::brief(heap, object)).filter(|brief| !brief.is_empty()))
+    {
         facts.row(["value", &line]);
     }
     if let Some(collection) = contents.collection() {
@@ -171,7 +184,10 @@ fn text(
         facts.row(["root".to_owned(), format!("{} {}", kind.name(), shown(&root))]);
     }
     if neighbours.roots.len() > SHOWN_ROOTS {
-        facts.row(["".to_owned(), format!("showing {SHOWN_ROOTS} of {} roots", count(neighbours.roots.len() as u64))]);
+        facts.row([
+            "".to_owned(),
+            format!("showing {SHOWN_ROOTS} of {} roots", count(neighbours.roots.len() as u64)),
+        ]);
     }
     text.push_str(&facts.render());
     text.push_str(&contents.text(session));
@@ -187,9 +203,21 @@ fn text(
     let all = others.clone().count() as u64;
     if all > 0 || contents.is_empty() {
         let most = session.rows(args.limit, SHOWN);
-        text.push_str(&list("references", analysed, &others.take(most).collect::<Vec<_>>(), all, session));
+        text.push_str(&list(
+            "references",
+            analysed,
+            &others.take(most).collect::<Vec<_>>(),
+            all,
+            session,
+        ));
     }
-    text.push_str(&list("referrers", analysed, &neighbours.referrers, neighbours.all_referrers, session));
+    text.push_str(&list(
+        "referrers",
+        analysed,
+        &neighbours.referrers,
+        neighbours.all_referrers,
+        session,
+    ));
     text
 }
 
@@ -205,7 +233,11 @@ fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -
     match analysed.tree.dominator(object) {
         Some(dominator) => {
             let retained = session.size(analysed.retained(dominator));
-            format!("{} {}, retains {retained}", analysed.describe(dominator), analysed.heap.id(dominator))
+            format!(
+                "{} {}, retains {retained}",
+                analysed.describe(dominator),
+                analysed.heap.id(dominator)
+            )
         }
         None if analysed.is_live(object) => "none (held by more than one root or path)".to_owned(),
         None => "none".to_owned(),
@@ -220,16 +252,33 @@ fn retains(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -> 
     }
 }
 
-fn list(title: &str, analysed: &Analysed<'_, '_>, references: &[Reference], all: u64, session: &Session) -> String {
+fn list(
+    title: &str,
+    analysed: &Analysed<'_, '_>,
+    references: &[Reference],
+    all: u64,
+    session: &Session,
+) -> String {
     let heap = analysed.heap;
     if references.is_empty() {
         return format!("\n{}: none\n", session.terminal.bold(title));
     }
-    let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Right, Align::Left]);
+    let mut table = Table::new(&[
+        Align::Left,
+        Align::Right,
+        Align::Left,
+        Align::Right,
+        Align::Right,
+        Align::Left,
+    ]);
     for reference in references {
         let object = reference.target;
         table.row([
-            format!("{}{}", shown(&reference.label.text(&heap.names)), if reference.weak { " (weak)" } else { "" }),
+            format!(
+                "{}{}",
+                shown(&reference.label.text(&heap.names)),
+                if reference.weak { " (weak)" } else { "" }
+            ),
             heap.id(object),
             analysed.describe(object),
             session.size(analysed.shallow(object)),
@@ -239,7 +288,11 @@ fn list(title: &str, analysed: &Analysed<'_, '_>, references: &[Reference], all:
     }
     let mut text = format!("\n{}\n{}", session.terminal.bold(title), table.render());
     if (references.len() as u64) < all {
-        text.push_str(&format!("  showing {} of {}\n", count(references.len() as u64), plural(all, "reference", "references")));
+        text.push_str(&format!(
+            "  showing {} of {}\n",
+            count(references.len() as u64),
+            plural(all, "reference", "references")
+        ));
     }
     text
 }

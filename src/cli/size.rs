@@ -1,23 +1,31 @@
 //! Numbers as people read and write them.
 
-pub(super) use crate::output::quantity::{count, duration, interval, percent, plural, quantity, signed_size, size};
+pub(super) use crate::output::quantity::{
+    count, duration, interval, percent, plural, quantity, signed_size, size,
+};
 
-/// Reads a size: `10MiB`, `1.5 GiB`, `10kB`, `4096`. K, M, G … alone and with iB are powers of 1024, with B of 1000.
+/// Reads a size: `10MiB`, `1.5 GiB`, `10kB`, `4096`. K, M, G … alone and with iB are powers of
+/// 1024, with B of 1000.
 pub(super) fn parse_size(text: &str) -> Result<u64, &'static str> {
     const WRONG: &str = "expected a number of bytes, or a number with KiB, MiB, GiB or TiB";
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = (&text[..end], text[end..].trim_start().to_ascii_lowercase());
-    let (prefix, base) = match unit.strip_suffix("ib").or_else(|| (!unit.ends_with('b')).then_some(unit.as_str())) {
-        Some(prefix) => (prefix, 1024_u64),
-        None => (unit.trim_end_matches('b'), 1000),
-    };
-    let power = ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix).ok_or(WRONG)?;
+    let (prefix, base) =
+        match unit.strip_suffix("ib").or_else(|| (!unit.ends_with('b')).then_some(unit.as_str())) {
+            Some(prefix) => (prefix, 1024_u64),
+            None => (unit.trim_end_matches('b'), 1000),
+        };
+    let power =
+        ["", "k", "m", "g", "t", "p"].iter().position(|known| *known == prefix).ok_or(WRONG)?;
     let factor = base.pow(power as u32);
     match number.parse::<u64>() {
         Ok(whole) => whole.checked_mul(factor).ok_or(WRONG),
-        // A fraction of a byte means nothing; beyond 2⁶³ the conversion saturates, which no limit notices.
-        Err(_) => number.parse::<f64>().map(|number| (number * factor as f64) as u64).map_err(|_| WRONG),
+        // A fraction of a byte means nothing; beyond 2⁶³ the conversion saturates, which no limit
+        // notices.
+        Err(_) => {
+            number.parse::<f64>().map(|number| (number * factor as f64) as u64).map_err(|_| WRONG)
+        }
     }
 }
 

@@ -113,7 +113,8 @@ impl fmt::Display for UsageError {
 
 impl std::error::Error for UsageError {}
 
-/// Prints an error to standard error, in at most four lines, and tells the exit status that belongs to it.
+/// Prints an error to standard error, in at most four lines, and tells the exit status that belongs
+/// to it.
 pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     if let Some(input) = error.downcast_ref::<InputError>() {
         tell_input(&terminal.red("error:"), &input.path, &input.error, None);
@@ -127,15 +128,18 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
         }
         return Status::Usage;
     }
-    if error.downcast_ref::<OutputError>().is_some_and(|output| output.error.kind() == io::ErrorKind::BrokenPipe) {
+    if error
+        .downcast_ref::<OutputError>()
+        .is_some_and(|output| output.error.kind() == io::ErrorKind::BrokenPipe)
+    {
         return Status::Done;
     }
     tell(&label, &format!("{error:#}"));
     Status::Unwritable
 }
 
-/// Prints where an input is damaged, of which was shown what could be read. Who lets damage pass is warned of it, also when no
-/// other warnings are wanted: neither the result nor the status tells.
+/// Prints where an input is damaged, of which was shown what could be read. Who lets damage pass is
+/// warned of it, also when no other warnings are wanted: neither the result nor the status tells.
 pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     const LENIENT: &str = "--lenient keeps what was read (exit status 0)";
     let is_damage = matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt);
@@ -145,8 +149,13 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     }
 }
 
-/// Prints where reading an input ended early, if it did: in its source, or in what was read. Returns the status for it.
-pub(super) fn report_if_damaged(session: &Session, input: &Input, damage: Option<&Error>) -> Status {
+/// Prints where reading an input ended early, if it did: in its source, or in what was read.
+/// Returns the status for it.
+pub(super) fn report_if_damaged(
+    session: &Session,
+    input: &Input,
+    damage: Option<&Error>,
+) -> Status {
     match input.source.damage().or(damage) {
         Some(damage) => {
             report_damage(&input.path, damage, &session.terminal);
@@ -156,8 +165,8 @@ pub(super) fn report_if_damaged(session: &Session, input: &Input, damage: Option
     }
 }
 
-/// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the error says, and what is known
-/// here.
+/// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the
+/// error says, and what is known here.
 fn tell_input(label: &str, path: &Path, error: &Error, hint: Option<&str>) {
     tell(label, &format!("{}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {

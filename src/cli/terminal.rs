@@ -92,7 +92,8 @@ impl Terminal {
     }
 }
 
-/// Prints a line to standard error, after a label of ours if there is one. When that fails nobody is left to be told.
+/// Prints a line to standard error, after a label of ours if there is one. When that fails nobody
+/// is left to be told.
 pub(super) fn tell(label: &str, message: &str) {
     let between = if label.is_empty() { "" } else { " " };
     let _ = writeln!(std::io::stderr(), "{label}{between}{}", escaped(message));
@@ -114,7 +115,8 @@ pub(super) fn escaped(text: &str) -> String {
 /// Characters of a name that people see at most.
 const LONGEST_NAME: usize = 256;
 
-/// A name of a dump as people see it: without control characters, and cut with its length behind it if it is very long.
+/// A name of a dump as people see it: without control characters, and cut with its length behind it
+/// if it is very long.
 pub(super) fn shown(name: &str) -> String {
     let cut = match name.char_indices().nth(LONGEST_NAME) {
         Some((end, _)) => &name[..end],
@@ -122,7 +124,10 @@ pub(super) fn shown(name: &str) -> String {
     };
     let mut shown = escaped(cut);
     if cut.len() < name.len() {
-        shown.push_str(&format!("… ({} characters)", super::size::count(name.chars().count() as u64)));
+        shown.push_str(&format!(
+            "… ({} characters)",
+            super::size::count(name.chars().count() as u64)
+        ));
     }
     shown
 }
@@ -136,8 +141,8 @@ pub(super) struct Keep {
     pub(super) lines: bool,
 }
 
-/// Names in dumps can hold anything. Control characters would move the cursor, name the window, break rows or turn text around,
-/// so that they are shown as they are written in programs.
+/// Names in dumps can hold anything. Control characters would move the cursor, name the window,
+/// break rows or turn text around, so that they are shown as they are written in programs.
 pub(super) fn printable(text: &str, keep: Keep) -> Cow<'_, str> {
     let is_kept = |c: char, rest: &str| match c {
         '\n' => keep.lines,
@@ -170,7 +175,8 @@ pub(super) fn columns() -> Option<u16> {
         .filter(|columns| *columns > 0)
 }
 
-/// Lines that are longer than a terminal is wide, broken at words. What follows of a line stands under it, a little to the right.
+/// Lines that are longer than a terminal is wide, broken at words. What follows of a line stands
+/// under it, a little to the right.
 pub(super) fn wrapped(text: &str, columns: u16) -> String {
     let columns = usize::from(columns);
     let mut out = String::with_capacity(text.len());
@@ -182,8 +188,13 @@ pub(super) fn wrapped(text: &str, columns: u16) -> String {
             let words = line.trim_start_matches(' ');
             let indent = (line.len() - words.len()).min(columns / 2);
             let (first, under) = (" ".repeat(indent), " ".repeat(indent + 2));
-            let options = textwrap::Options::new(columns).initial_indent(&first).subsequent_indent(&under).break_words(false);
-            let options = options.word_separator(WordSeparator::AsciiSpace).word_splitter(WordSplitter::NoHyphenation);
+            let options = textwrap::Options::new(columns)
+                .initial_indent(&first)
+                .subsequent_indent(&under)
+                .break_words(false);
+            let options = options
+                .word_separator(WordSeparator::AsciiSpace)
+                .word_splitter(WordSplitter::NoHyphenation);
             out.push_str(&textwrap::fill(words, options));
         }
         out.push_str(end);
@@ -216,9 +227,18 @@ mod tests {
     #[test]
     fn names_cannot_control_the_terminal() {
         let name = "a\u{1b}]0;title\u{7}\nb\u{1b}[31m";
-        assert_eq!(printable(name, Keep { colors: false, lines: false }), "a\\u{1b}]0;title\\u{7}\\nb\\u{1b}[31m");
-        assert_eq!(printable(name, Keep { colors: true, lines: true }), "a\\u{1b}]0;title\\u{7}\nb\u{1b}[31m");
-        assert!(matches!(printable("Größe ‹main›", Keep { colors: false, lines: false }), Cow::Borrowed(_)));
+        assert_eq!(
+            printable(name, Keep { colors: false, lines: false }),
+            "a\\u{1b}]0;title\\u{7}\\nb\\u{1b}[31m"
+        );
+        assert_eq!(
+            printable(name, Keep { colors: true, lines: true }),
+            "a\\u{1b}]0;title\\u{7}\nb\u{1b}[31m"
+        );
+        assert!(matches!(
+            printable("Größe ‹main›", Keep { colors: false, lines: false }),
+            Cow::Borrowed(_)
+        ));
     }
 
     #[test]

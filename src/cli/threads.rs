@@ -22,27 +22,39 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
         input.refuse(Kind::Heap, &[("threads", true)])?;
     }
     let loaded = load(session, "threads", &input, args.heap.snapshot, &args.heap.roots)?;
-    let (analysed, threads) = Analysed::and(&loaded, |heap, graph| Threads::of(heap, graph, args.each));
+    let (analysed, threads) =
+        Analysed::and(&loaded, |heap, graph| Threads::of(heap, graph, args.each));
     let list = List { analysed: &analysed, threads: &threads, session };
-    let (rows, omitted) = threads.groups.split_at(session.rows(args.limit, ROWS).min(threads.groups.len()));
-    let count_of = |groups: &[ThreadGroup]| groups.iter().map(|group| group.threads.len()).sum::<usize>();
+    let (rows, omitted) =
+        threads.groups.split_at(session.rows(args.limit, ROWS).min(threads.groups.len()));
+    let count_of =
+        |groups: &[ThreadGroup]| groups.iter().map(|group| group.threads.len()).sum::<usize>();
     let document = || {
         Document::new("dumptool/threads/1", &args.file)
             .with("snapshot", loaded.snapshot)
             .with("threads", threads.retained.len())
             .rows("groups")
-            .with("omitted", Json::from([("groups", omitted.len().into()), ("threads", count_of(omitted).into())]))
+            .with(
+                "omitted",
+                Json::from([
+                    ("groups", omitted.len().into()),
+                    ("threads", count_of(omitted).into()),
+                ]),
+            )
     };
     let footer = || {
         let all = list.counted(threads.retained.len(), list.kind(&threads.groups));
         match (threads.groups.is_empty(), omitted.is_empty()) {
             (true, _) => "no threads in the dump\n".to_owned(),
             (false, true) => format!("{all}\n"),
-            (false, false) => format!("showing {} of {all} (-n for more)\n", count(count_of(rows) as u64)),
+            (false, false) => {
+                format!("showing {} of {all} (-n for more)\n", count(count_of(rows) as u64))
+            }
         }
     };
     let text = || rows.iter().map(|group| list.block(group)).collect::<String>() + &footer();
-    let shown = if args.each || rows.is_empty() { Shown::Text(&text) } else { Shown::Table(&footer) };
+    let shown =
+        if args.each || rows.is_empty() { Shown::Text(&text) } else { Shown::Table(&footer) };
     print(session, document, rows, &list.columns(rows), &shown)?;
     Ok(report_loaded(session, &input, &loaded))
 }
@@ -99,24 +111,38 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
             .number("count", "COUNT", |group: &'l ThreadGroup| group.threads.len())
             .shown_as(move |group| self.counted(group.threads.len(), self.first(group).kind))
             .value("kind", move |group| self.first(group).kind.name())
-            .text("name", "NAME", move |group| if group.threads.len() == 1 { self.name(self.first(group)) } else { None })
+            .text("name", "NAME", move |group| {
+                if group.threads.len() == 1 { self.name(self.first(group)) } else { None }
+            })
             .shown_as(move |group| shown(&self.common_name(group)))
-            .text("state", "STATE", move |group| Json::non_empty(names.text(self.first(group).state)))
+            .text("state", "STATE", move |group| {
+                Json::non_empty(names.text(self.first(group).state))
+            })
             .number("wait_us", "WAIT", move |group| self.wait(group))
-            .shown_as(move |group| self.wait(group).map(|wait| format!("≥ {}", duration(wait))).unwrap_or_default())
+            .shown_as(move |group| {
+                self.wait(group).map(|wait| format!("≥ {}", duration(wait))).unwrap_or_default()
+            })
             .bytes("retained_bytes", "RETAINED", |group| group.retained.bytes())
             .json("frames", move |group| self.frames_json(group))
             .json("threads", move |group| self.threads_json(group))
-            .flat("stack", "STACK", move |group| self.functions(group).collect::<Vec<_>>().join(";"))
+            .flat("stack", "STACK", move |group| {
+                self.functions(group).collect::<Vec<_>>().join(";")
+            })
             .shown_as(move |group| shown(&self.stack(group)))
-            .flat("ids", "", move |group| self.members(group).map(|thread| thread.id.to_string()).collect::<Vec<_>>().join(" "))
+            .flat("ids", "", move |group| {
+                self.members(group)
+                    .map(|thread| thread.id.to_string())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            })
             .table(&keys)
             .minor(&["wait_us", "name"])
     }
 
     /// The name of a thread. Goroutines have none.
     fn name(self, thread: &Thread) -> Option<&'h str> {
-        Some(self.heap().names.text(thread.name)).filter(|name| thread.kind != ThreadKind::Goroutine && !name.is_empty())
+        Some(self.heap().names.text(thread.name))
+            .filter(|name| thread.kind != ThreadKind::Goroutine && !name.is_empty())
     }
 
     /// The name of a thread, or what the names of several begin with: `pool-1-thread-*`.
@@ -128,7 +154,8 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
             // Two names may be equal up to the middle of a character.
             length.min((0..=same).rev().find(|end| first.is_char_boundary(*end)).unwrap_or(0))
         });
-        let is_same = self.members(group).all(|thread| self.name(thread).unwrap_or_default() == first);
+        let is_same =
+            self.members(group).all(|thread| self.name(thread).unwrap_or_default() == first);
         if is_same { first.to_owned() } else { format!("{}*", &first[..length]) }
     }
 
@@ -160,7 +187,12 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
         // Threads with equal frames have different objects in them.
         let is_single = group.threads.len() == 1;
         let frame = |(row, frame): (u32, &'h StackFrame)| {
-            let locals = || self.threads.locals(row).map(|root| self.local_json(&self.heap().roots[root])).collect::<Vec<_>>();
+            let locals = || {
+                self.threads
+                    .locals(row)
+                    .map(|root| self.local_json(&self.heap().roots[root]))
+                    .collect::<Vec<_>>()
+            };
             Json::from([
                 ("function", names.text(frame.function).into()),
                 ("file", Json::non_empty(names.text(frame.file))),
@@ -168,12 +200,17 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
                 ("locals", is_single.then(locals).into()),
             ])
         };
-        (self.first(group).frames.start..).zip(self.frames(group)).map(frame).collect::<Vec<_>>().into()
+        (self.first(group).frames.start..)
+            .zip(self.frames(group))
+            .map(frame)
+            .collect::<Vec<_>>()
+            .into()
     }
 
     /// A local variable: its name, or its place in the frame, and its object.
     fn local_json(self, root: &Root) -> Json<'l> {
-        let name = Some(root.label.text(self.heap().names()).into_owned()).filter(|name| !name.is_empty());
+        let name =
+            Some(root.label.text(self.heap().names()).into_owned()).filter(|name| !name.is_empty());
         Json::from([("name", name.into()), ("object", self.analysed.json(root.object))])
     }
 
@@ -195,27 +232,43 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
     fn block(self, group: &ThreadGroup) -> String {
         let (heap, thread) = (self.heap(), self.first(group));
         let names = heap.names();
-        let state = Some(names.text(thread.state)).filter(|state| !state.is_empty() && thread.kind != ThreadKind::Goroutine);
+        let state = Some(names.text(thread.state))
+            .filter(|state| !state.is_empty() && thread.kind != ThreadKind::Goroutine);
         let facts = [
             Some(format!("retains {}", self.session.size(group.retained.bytes()))),
             state.map(shown),
             thread.wait_us.map(|wait| format!("waiting for at least {}", duration(wait))),
         ];
         let facts: Vec<String> = facts.into_iter().flatten().collect();
-        let mut text = format!("{}: {}\n", self.session.terminal.bold(&shown(&thread.text(names))), facts.join(", "));
+        let mut text = format!(
+            "{}: {}\n",
+            self.session.terminal.bold(&shown(&thread.text(names))),
+            facts.join(", ")
+        );
         for (row, frame) in (thread.frames.start..).zip(self.frames(group)) {
             let place = match (names.text(frame.file), frame.line) {
                 ("", _) => String::new(),
                 (file, 0) => format!(" ({})", shown(file)),
                 (file, line) => format!(" ({}:{line})", shown(file)),
             };
-            text.push_str(&format!("  {}{}\n", shown(names.text(frame.function)), self.session.terminal.dim(&place)));
-            let locals: Vec<&Root> = self.threads.locals(row).map(|root| &heap.roots[root]).collect();
+            text.push_str(&format!(
+                "  {}{}\n",
+                shown(names.text(frame.function)),
+                self.session.terminal.dim(&place)
+            ));
+            let locals: Vec<&Root> =
+                self.threads.locals(row).map(|root| &heap.roots[root]).collect();
             for root in locals.iter().take(LOCALS) {
-                let label = Some(root.label.text(names)).filter(|label| !label.is_empty()).map(|label| shown(&label) + "  ");
-                let object = format!("{} {}", self.analysed.describe(root.object), heap.id(root.object));
+                let label = Some(root.label.text(names))
+                    .filter(|label| !label.is_empty())
+                    .map(|label| shown(&label) + "  ");
+                let object =
+                    format!("{} {}", self.analysed.describe(root.object), heap.id(root.object));
                 let retained = self.session.size(self.analysed.retained(root.object));
-                text.push_str(&format!("      {}{object}, retains {retained}\n", label.unwrap_or_default()));
+                text.push_str(&format!(
+                    "      {}{object}, retains {retained}\n",
+                    label.unwrap_or_default()
+                ));
             }
             if locals.len() > LOCALS {
                 text.push_str(&format!("      … {} more\n", count((locals.len() - LOCALS) as u64)));

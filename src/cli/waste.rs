@@ -25,7 +25,12 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
     }
     let analysed = Analysed::of_loaded(&loaded);
     let waste = Waste::of(analysed.heap, &analysed.tree);
-    let report = Report { analysed: &analysed, waste: &waste, most: session.rows(args.limit, ROWS), session };
+    let report = Report {
+        analysed: &analysed,
+        waste: &waste,
+        most: session.rows(args.limit, ROWS),
+        session,
+    };
     let rows: Vec<Row> = waste.parts.iter().flat_map(|part| report.rows(part)).collect();
     let document = || {
         Document::new("dumptool/waste/1", &args.file)
@@ -116,8 +121,12 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn json(&self, part: &WastePart) -> Json<'static> {
-        let (rows, fields): (Vec<Row>, Vec<Row>) = self.rows(part).into_iter().partition(|row| row.by != "field");
-        let omitted = [("rows", (part.rows.len() - rows.len()).into()), ("fields", (part.owners.len() - fields.len()).into())];
+        let (rows, fields): (Vec<Row>, Vec<Row>) =
+            self.rows(part).into_iter().partition(|row| row.by != "field");
+        let omitted = [
+            ("rows", (part.rows.len() - rows.len()).into()),
+            ("fields", (part.owners.len() - fields.len()).into()),
+        ];
         let list = |rows: Vec<Row>| rows.into_iter().map(Row::json).collect::<Vec<_>>().into();
         Json::from([
             ("kind", part.kind.name().into()),
@@ -135,21 +144,40 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         let live = self.analysed.tree.live_bytes();
         let total = self.waste.bytes();
         let size = |bytes| self.session.size(bytes);
-        let mut text = format!("{} of {} live could be saved ({})\n", size(total), size(live), percent(self.share(total)));
-        let mut parts: Vec<&WastePart> = self.waste.parts.iter().filter(|part| part.bytes > 0).collect();
+        let mut text = format!(
+            "{} of {} live could be saved ({})\n",
+            size(total),
+            size(live),
+            percent(self.share(total))
+        );
+        let mut parts: Vec<&WastePart> =
+            self.waste.parts.iter().filter(|part| part.bytes > 0).collect();
         parts.sort_by_key(|part| std::cmp::Reverse(part.bytes));
         for part in parts {
             let share = percent(self.share(part.bytes));
-            let title = format!("{:>10}  {share:>6}  {}: {}", size(part.bytes), part.kind.title(), objects(part));
+            let title = format!(
+                "{:>10}  {share:>6}  {}: {}",
+                size(part.bytes),
+                part.kind.title(),
+                objects(part)
+            );
             let method = self.session.terminal.dim(part.kind.method());
-            text.push_str(&format!("\n{}\n{:20}{method}\n", self.session.terminal.bold(&title), ""));
+            text.push_str(&format!(
+                "\n{}\n{:20}{method}\n",
+                self.session.terminal.bold(&title),
+                ""
+            ));
             text.push_str(&self.table(part));
         }
         let titles = |kinds: &dyn Fn(&&WastePart) -> bool| {
-            let named: Vec<&str> = self.waste.parts.iter().filter(kinds).map(|part| part.kind.title()).collect();
+            let named: Vec<&str> =
+                self.waste.parts.iter().filter(kinds).map(|part| part.kind.title()).collect();
             named.join(", ")
         };
-        let (none, unknown) = (titles(&|part| part.known && part.bytes == 0), titles(&|part| !part.known && part.bytes == 0));
+        let (none, unknown) = (
+            titles(&|part| part.known && part.bytes == 0),
+            titles(&|part| !part.known && part.bytes == 0),
+        );
         if !none.is_empty() || !unknown.is_empty() {
             text.push('\n');
         }
@@ -157,13 +185,16 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
             text.push_str(&format!("none found: {none}\n"));
         }
         if !unknown.is_empty() {
-            text.push_str(&format!("not known, because the dump has no such contents: {unknown}\n"));
+            text.push_str(&format!(
+                "not known, because the dump has no such contents: {unknown}\n"
+            ));
         }
         text
     }
 
     fn table(&self, part: &WastePart) -> String {
-        let mut table = Table::new(&[Align::Right, Align::Right, Align::Left, Align::Right, Align::Left]);
+        let mut table =
+            Table::new(&[Align::Right, Align::Right, Align::Left, Align::Right, Align::Left]);
         let rows = self.rows(part);
         let mut is_first_field = true;
         for row in &rows {
@@ -187,13 +218,18 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         }
         let mut text = table.render();
         let left = [
-            (part.rows.len(), if rows.iter().any(|row| row.by == "value") { "value" } else { "type" }),
+            (
+                part.rows.len(),
+                if rows.iter().any(|row| row.by == "value") { "value" } else { "type" },
+            ),
             (part.owners.len(), "field"),
         ];
         let left: Vec<String> = left
             .into_iter()
             .filter(|(all, _)| *all > self.most)
-            .map(|(all, one)| format!("{} of {}", self.most, plural(all as u64, one, &format!("{one}s"))))
+            .map(|(all, one)| {
+                format!("{} of {}", self.most, plural(all as u64, one, &format!("{one}s")))
+            })
             .collect();
         if !left.is_empty() {
             text.push_str(&format!("  showing {} (-n for more)\n", left.join(" and ")));
@@ -237,9 +273,13 @@ impl Row {
             ("text", self.text.into()),
         ];
         if self.by != "field" {
-            let fill = self
-                .fill
-                .map(|fill| Json::from([("all", fill.all.into()), ("capacity", fill.capacity.into()), ("used", fill.used.into())]));
+            let fill = self.fill.map(|fill| {
+                Json::from([
+                    ("all", fill.all.into()),
+                    ("capacity", fill.capacity.into()),
+                    ("used", fill.used.into()),
+                ])
+            });
             json.push(("fill", fill.into()));
         }
         Json::Map(json)

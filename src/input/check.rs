@@ -45,24 +45,51 @@ impl Findings {
         self.findings.iter().all(|finding| finding.ok)
     }
 
-    /// Notes that two numbers must be equal. `message` says what they are: `objects against the header's objectCount`.
+    /// Notes that two numbers must be equal. `message` says what they are: `objects against the
+    /// header's objectCount`.
     pub fn equal(&mut self, rule: impl Into<String>, expected: u64, actual: u64, message: &str) {
-        self.push(rule, expected == actual, expected, actual, format!("{message}: {actual}, should be {expected}"));
+        self.push(
+            rule,
+            expected == actual,
+            expected,
+            actual,
+            format!("{message}: {actual}, should be {expected}"),
+        );
     }
 
     /// Notes that a number must not exceed a limit.
     pub fn at_most(&mut self, rule: impl Into<String>, limit: u64, actual: u64, message: &str) {
-        self.push(rule, actual <= limit, limit, actual, format!("{message}: {actual}, at most {limit}"));
+        self.push(
+            rule,
+            actual <= limit,
+            limit,
+            actual,
+            format!("{message}: {actual}, at most {limit}"),
+        );
     }
 
-    /// Notes that something must not occur. `message` names it in the plural: `references to objects that do not exist`.
+    /// Notes that something must not occur. `message` names it in the plural: `references to
+    /// objects that do not exist`.
     pub fn none(&mut self, rule: impl Into<String>, actual: u64, message: &str) {
         self.push(rule, actual == 0, 0, actual, format!("{message}: {actual}"));
     }
 
     /// Notes a finding in full.
-    pub fn push(&mut self, rule: impl Into<String>, ok: bool, limit: u64, actual: u64, message: String) {
-        self.findings.push(Finding { rule: rule.into(), ok, limit, actual, message: format!("{}{message}", self.prefix) });
+    pub fn push(
+        &mut self,
+        rule: impl Into<String>,
+        ok: bool,
+        limit: u64,
+        actual: u64,
+        message: String,
+    ) {
+        self.findings.push(Finding {
+            rule: rule.into(),
+            ok,
+            limit,
+            actual,
+            message: format!("{}{message}", self.prefix),
+        });
     }
 
     /// Notes something odd that is no fault, and how often it occurs, if it does.
@@ -77,9 +104,11 @@ impl Findings {
     }
 }
 
-/// Declares counters of what must not occur, each with its rule and with what `check` calls it, in the order of the report.
+/// Declares counters of what must not occur, each with its rule and with what `check` calls it, in
+/// the order of the report.
 ///
-/// A rule with `if` is checked only where that holds; it may name what is in parentheses, which `report` takes after the findings.
+/// A rule with `if` is checked only where that holds; it may name what is in parentheses, which
+/// `report` takes after the findings.
 macro_rules! faults {
     (
         $(#[$meta:meta])*

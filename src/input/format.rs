@@ -49,7 +49,8 @@ pub enum Kind {
     Profile,
 }
 
-/// Everything the program knows about a format: what `formats` lists, how a file is detected, and the functions that read it.
+/// Everything the program knows about a format: what `formats` lists, how a file is detected, and
+/// the functions that read it.
 pub struct FormatSpec {
     /// The format.
     pub format: Format,
@@ -83,8 +84,12 @@ pub struct FormatSpec {
 pub(super) struct HeapReader {
     pub(super) load: for<'a> fn(&'a [u8], LoadOptions<'_>) -> Result<Loaded<'a>>,
     pub(super) histogram: fn(&[u8], LoadOptions<'_>) -> Result<TypeCounts>,
-    /// Bytes that an object and a reference take in a file at least. Compressed columns may take less.
-    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line estimates memory with it"))]
+    /// Bytes that an object and a reference take in a file at least. Compressed columns may take
+    /// less.
+    #[cfg_attr(
+        not(feature = "cli"),
+        allow(dead_code, reason = "the command line estimates memory with it")
+    )]
     pub(super) least_bytes: (u64, u64),
     /// For formats that write identity hash codes.
     pub(super) identity_hashes: Option<IdentityHashes>,
@@ -103,7 +108,8 @@ type IdentityHashes = fn(&[u8]) -> Result<Option<Vec<u32>>>;
 type LoadInParts = fn(&[u8], ProfileOptions<'_>, Parts<'_>) -> Result<LoadedProfile>;
 
 impl FormatSpec {
-    /// The error for an input that does not begin with the magic of the format it is said to have (`--from`).
+    /// The error for an input that does not begin with the magic of the format it is said to have
+    /// (`--from`).
     pub(super) fn wrong_magic(&self) -> Error {
         Error::corrupt(0, format!("not a file in the format {} ({})", self.name, self.title))
             .hint("without --from, dumptool detects the format")

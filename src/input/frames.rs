@@ -1,5 +1,5 @@
-//! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's text do not state them; and
-//! the ids of their threads.
+//! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's
+//! text do not state them; and the ids of their threads.
 
 use crate::model::profile::FrameKind;
 
@@ -8,9 +8,12 @@ pub(crate) fn is_python_file(file: &str) -> bool {
     file.ends_with(".py") || file.starts_with('<') && file.ends_with('>')
 }
 
-/// Code, unless the profiler calls the file native, or it is a library of machine code. Scripts need not end in `.py`.
+/// Code, unless the profiler calls the file native, or it is a library of machine code. Scripts
+/// need not end in `.py`.
 pub(crate) fn kind_of_file(file: &str) -> FrameKind {
-    let library = [".so", ".dll", ".dylib", ".pyd"].iter().any(|extension| file.ends_with(extension)) || file.contains(".so.");
+    let library =
+        [".so", ".dll", ".dylib", ".pyd"].iter().any(|extension| file.ends_with(extension))
+            || file.contains(".so.");
     match file.starts_with("native@") || library && !is_python_file(file) {
         true => FrameKind::Native,
         false => FrameKind::Code,

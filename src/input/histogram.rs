@@ -9,7 +9,8 @@ use crate::model::sum::Sum;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct TypeCounts {
-    /// The largest first: by shallow bytes, then by objects, namespace and name. Different types may have one name.
+    /// The largest first: by shallow bytes, then by objects, namespace and name. Different types
+    /// may have one name.
     pub rows: Vec<TypeRow>,
     /// All rows together.
     pub total: Sum,
@@ -35,12 +36,23 @@ pub struct TypeRow {
 
 impl TypeCounts {
     /// The types, and the sum of each.
-    pub(super) fn new(types: &[Type], names: &Names, sums: &[Sum], snapshot: u64, damage: Option<Error>) -> Self {
+    pub(super) fn new(
+        types: &[Type],
+        names: &Names,
+        sums: &[Sum],
+        snapshot: u64,
+        damage: Option<Error>,
+    ) -> Self {
         let mut total = Sum::default();
         let mut rows = Vec::new();
         for (kind, &sum) in types.iter().zip(sums).filter(|(_, sum)| sum.count > 0) {
             let text = |name| names.text(name).to_owned();
-            rows.push(TypeRow { name: text(kind.name), namespace: text(kind.namespace), kind: kind.kind, sum });
+            rows.push(TypeRow {
+                name: text(kind.name),
+                namespace: text(kind.namespace),
+                kind: kind.kind,
+                sum,
+            });
             total.add_sum(&sum);
         }
         // The sort is stable: what is equal in everything stays in the order of the types.

@@ -10,7 +10,8 @@ mod ruby;
 pub(super) use dart::TAG_NAMES;
 pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
 pub use go::{
-    GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
+    GoDetails, GoMemstats, Goroutines, NameCount, PhantomRule, SegmentSize, Segments,
+    TypeSourceCounts, TypesFromExecutable,
 };
 pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
@@ -156,7 +157,8 @@ pub struct HeapInfo {
     pub snapshots: Vec<SnapshotInfo>,
 }
 
-/// One heap. What each count means for each format is said in the reader. None: not known without more work.
+/// One heap. What each count means for each format is said in the reader. None: not known without
+/// more work.
 #[derive(Debug, Serialize)]
 #[non_exhaustive]
 pub struct SnapshotInfo {

@@ -1,8 +1,9 @@
 //! A pull scanner for JSON, which serves every format that is written in it.
 //!
-//! A [`Scanner`] reads one document from a slice of the input, token by token. It builds no tree: strings stay slices of the
-//! input ([`Text`]) and are decoded on demand, nesting costs a bit for each level, and arrays of numbers are read at the speed of
-//! memory ([`Numbers`]). Every error has the absolute offset of the byte at fault; everything before it has been returned.
+//! A [`Scanner`] reads one document from a slice of the input, token by token. It builds no tree:
+//! strings stay slices of the input ([`Text`]) and are decoded on demand, nesting costs a bit for
+//! each level, and arrays of numbers are read at the speed of memory ([`Numbers`]). Every error has
+//! the absolute offset of the byte at fault; everything before it has been returned.
 //!
 //! ```text
 //! let mut json = Scanner::new(bytes, 0);
@@ -20,11 +21,13 @@
 //! }
 //! ```
 //!
-//! Data that nests to any depth, such as call trees, is read with [`Scanner::token`] and a stack of the caller's own.
+//! Data that nests to any depth, such as call trees, is read with [`Scanner::token`] and a stack of
+//! the caller's own.
 //!
-//! The structure is taken strictly (commas, colons, brackets), and contents leniently, because writers get those wrong: bytes that
-//! are not UTF-8, control characters, unknown escapes and lone surrogates in strings; a byte order mark; `NaN` and `Infinity`;
-//! integers that are written as `1e3` or `1.0`; a comma after the last number of an array.
+//! The structure is taken strictly (commas, colons, brackets), and contents leniently, because
+//! writers get those wrong: bytes that are not UTF-8, control characters, unknown escapes and lone
+//! surrogates in strings; a byte order mark; `NaN` and `Infinity`; integers that are written as
+//! `1e3` or `1.0`; a comma after the last number of an array.
 
 mod numbers;
 mod text;
@@ -122,7 +125,8 @@ impl<'a> Scanner<'a> {
         self.depth
     }
 
-    /// Starts again with another document of the same input, which begins at `at` of the bytes. For JSON lines.
+    /// Starts again with another document of the same input, which begins at `at` of the bytes. For
+    /// JSON lines.
     #[inline]
     pub fn restart(&mut self, at: usize) {
         (self.at, self.state, self.depth) = (at.min(self.bytes.len()), State::Value, 0);
@@ -132,7 +136,8 @@ impl<'a> Scanner<'a> {
     /// The next token. `None` after the end of the document.
     ///
     /// # Errors
-    /// `Truncated` at the end of the input, `Corrupt` where the bytes are not JSON, `Limit` beyond [`MAX_DEPTH`].
+    /// `Truncated` at the end of the input, `Corrupt` where the bytes are not JSON, `Limit` beyond
+    /// [`MAX_DEPTH`].
     #[inline]
     pub fn token(&mut self) -> Result<Option<Token<'a>>> {
         if self.state == State::End {
@@ -198,7 +203,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Whether another item of the open array follows, which can then be read. The end of the array is consumed.
+    /// Whether another item of the open array follows, which can then be read. The end of the array
+    /// is consumed.
     ///
     /// # Errors
     /// As [`Scanner::token`].
@@ -206,7 +212,9 @@ impl<'a> Scanner<'a> {
     pub fn item(&mut self) -> Result<bool> {
         let byte = self.peek_byte()?;
         match (self.state, byte) {
-            (State::First | State::Next, b']') if !self.in_object() => self.close(byte).map(|_| false),
+            (State::First | State::Next, b']') if !self.in_object() => {
+                self.close(byte).map(|_| false)
+            }
             (State::Next, b',') => {
                 (self.at, self.state) = (self.at.wrapping_add(1), State::Item);
                 Ok(true)
@@ -259,7 +267,8 @@ impl<'a> Scanner<'a> {
     /// Reads an array of whole numbers that are not negative.
     ///
     /// # Errors
-    /// As [`Scanner::unsigned`], for the first number at fault. `each` has received those before it.
+    /// As [`Scanner::unsigned`], for the first number at fault. `each` has received those before
+    /// it.
     #[inline]
     pub fn unsigned_array(&mut self, mut each: impl FnMut(u64)) -> Result<()> {
         let mut numbers = self.numbers()?;
@@ -285,8 +294,9 @@ impl<'a> Scanner<'a> {
     /// The numbers of the array that comes next, in place. The scanner moves past the array.
     ///
     /// # Errors
-    /// When something else comes next. What is between the brackets has not been looked at; if the end of the array is missing,
-    /// [`Numbers::is_cut`] is set and the scanner is at the end of the input.
+    /// When something else comes next. What is between the brackets has not been looked at; if the
+    /// end of the array is missing, [`Numbers::is_cut`] is set and the scanner is at the end of the
+    /// input.
     pub fn numbers(&mut self) -> Result<Numbers<'a>> {
         if self.peek_byte()? != b'[' {
             return Err(self.unexpected("an array of numbers"));
@@ -329,7 +339,13 @@ impl<'a> Scanner<'a> {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\n' | b'\r' | b'\t') => self.at = self.at.wrapping_add(1),
                 Some(&byte) => return Ok(byte),
-                None => return Err(self.truncated(if self.depth == 0 { "a value" } else { "an array or object" })),
+                None => {
+                    return Err(self.truncated(if self.depth == 0 {
+                        "a value"
+                    } else {
+                        "an array or object"
+                    }));
+                }
             }
         }
     }
@@ -337,7 +353,9 @@ impl<'a> Scanner<'a> {
     #[inline]
     fn in_object(&self) -> bool {
         let level = self.depth.wrapping_sub(1);
-        self.nesting.get(level / 64).is_some_and(|bits| bits.wrapping_shr(level as u32 % 64) & 1 == 1)
+        self.nesting
+            .get(level / 64)
+            .is_some_and(|bits| bits.wrapping_shr(level as u32 % 64) & 1 == 1)
     }
 
     #[inline]
@@ -430,7 +448,8 @@ impl<'a> Scanner<'a> {
         Number::new(rest.get(..length).unwrap_or_default(), offset)
     }
 
-    /// A number that does not reach to the end of the input, where it may be cut off. A document can be one number.
+    /// A number that does not reach to the end of the input, where it may be cut off. A document
+    /// can be one number.
     #[inline]
     fn whole_number(&mut self) -> Result<Number<'a>> {
         let number = self.read_number();
@@ -459,14 +478,19 @@ impl<'a> Scanner<'a> {
 
     #[cold]
     fn truncated(&self, what: &'static str) -> Error {
-        Error::truncated(self.base.saturating_add(self.bytes.len() as u64), format!("the input ends inside {what}"))
+        Error::truncated(
+            self.base.saturating_add(self.bytes.len() as u64),
+            format!("the input ends inside {what}"),
+        )
     }
 
     /// The error for a byte that may not come next.
     #[cold]
     fn unexpected(&self, expected: &'static str) -> Error {
         match self.bytes.get(self.at) {
-            Some(&byte) => Error::corrupt(self.offset(), "malformed JSON").expected(expected).found(text::shown(byte)),
+            Some(&byte) => Error::corrupt(self.offset(), "malformed JSON")
+                .expected(expected)
+                .found(text::shown(byte)),
             None => self.truncated(expected),
         }
     }

@@ -12,7 +12,8 @@ use std::ops::ControlFlow;
 pub enum RootScan {
     /// Those that the dump lists.
     Precise,
-    /// Those, and all words of a frame that a live word points into: variables whose address was taken are not listed.
+    /// Those, and all words of a frame that a live word points into: variables whose address was
+    /// taken are not listed.
     #[default]
     Default,
     /// All words of all frames.
@@ -48,7 +49,8 @@ pub enum NodeSizes {
     /// Those of the file: each object has the memory that it takes.
     #[default]
     File,
-    /// Those that Chrome DevTools shows: what only one object refers to of arrays and hidden objects is part of that object.
+    /// Those that Chrome DevTools shows: what only one object refers to of arrays and hidden
+    /// objects is part of that object.
     Devtools,
 }
 
@@ -64,7 +66,8 @@ pub struct LoadOptions<'a> {
     pub layout: LayoutChoice,
     /// Whose sizes objects have (V8).
     pub sizes: NodeSizes,
-    /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore it.
+    /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore
+    /// it.
     pub executable: Option<Executable<'a>>,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
@@ -143,7 +146,8 @@ pub struct ExecutableReport {
     pub conflicts: u64,
     /// Types that were not given to an object because its pointers contradict them.
     pub rejected: u64,
-    /// Values of less than 16 bytes without pointers, which share objects: type name and count, by name.
+    /// Values of less than 16 bytes without pointers, which share objects: type name and count, by
+    /// name.
     pub tiny_values: Vec<(String, u64)>,
 }
 
@@ -154,7 +158,8 @@ pub struct Loaded<'a> {
     pub heap: Heap<'a>,
     /// The damage that ended the reading early.
     pub damage: Option<Error>,
-    /// The damage hides roots or references, so that what the graph says is live or unreachable may be neither.
+    /// The damage hides roots or references, so that what the graph says is live or unreachable may
+    /// be neither.
     pub incomplete: bool,
     /// The number of the snapshot.
     pub snapshot: u64,
@@ -196,13 +201,14 @@ impl Default for ProfileOptions<'_> {
     }
 }
 
-/// The memory that a profile may take. The size of its stacks is known only when they are there, so the loader stops where it becomes
-/// more.
+/// The memory that a profile may take. The size of its stacks is known only when they are there, so
+/// the loader stops where it becomes more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MemoryLimit {
     /// Bytes.
     pub most: u64,
-    /// Bytes that will be needed for each stack when the profile is looked at, besides those of the profile.
+    /// Bytes that will be needed for each stack when the profile is looked at, besides those of the
+    /// profile.
     pub per_stack: u64,
 }
 
@@ -245,14 +251,16 @@ pub struct LoadedProfile {
 
 /// Takes a profile in parts, so that it needs no memory for stacks that do not come again.
 ///
-/// A part is a profile of which stacks and [`Profile::aggregate`] are those of the samples since the part before, and all else
-/// is that of the samples so far. Names, frames and threads keep their numbers from part to part; stacks do not, and in all but
-/// the first part a stack may stand under several numbers ([`StackTree::may_repeat`](crate::model::profile::StackTree)):
-/// what is counted for each stack, or wants it there once, must not rely on them.
+/// A part is a profile of which stacks and [`Profile::aggregate`] are those of the samples since
+/// the part before, and all else is that of the samples so far. Names, frames and threads keep
+/// their numbers from part to part; stacks do not, and in all but the first part a stack may stand
+/// under several numbers ([`StackTree::may_repeat`](crate::model::profile::StackTree)): what is
+/// counted for each stack, or wants it there once, must not rely on them.
 #[non_exhaustive]
 pub struct Parts<'p> {
-    /// A part ends when its stacks and their sums are more than this together. After a part in which hardly a stack came again it
-    /// is about a sixteenth of that, and stacks are not looked for.
+    /// A part ends when its stacks and their sums are more than this together. After a part in
+    /// which hardly a stack came again it is about a sixteenth of that, and stacks are not looked
+    /// for.
     pub size: usize,
     /// Takes a part. `Break` ends the loading.
     pub take: &'p mut dyn FnMut(&mut Profile) -> ControlFlow<()>,
@@ -270,7 +278,8 @@ impl<'p> Parts<'p> {
         Self { size, ..self }
     }
 
-    /// Hardly a recording has more stacks than that. A sixteenth of it, and what is made of them, stays in the processor's caches.
+    /// Hardly a recording has more stacks than that. A sixteenth of it, and what is made of them,
+    /// stays in the processor's caches.
     pub const SIZE: usize = 1 << 20;
 }
 

@@ -1,13 +1,21 @@
 //! The readers: one module for each format, and the few things they have in common.
 //!
-//! Every reader has a **pull iterator of records** with their offsets, which serves `cat`, `info` and `check`, and says
-//! of itself what it can read. The set of formats is closed: [`Format`] dispatches with plain `match`es.
+//! Every reader has a **pull iterator of records** with their offsets, which serves `cat`, `info`
+//! and `check`, and says of itself what it can read. The set of formats is closed: [`Format`]
+//! dispatches with plain `match`es.
 //!
-//! A reader never panics on its input, never recurses over it, and allocates no more than the input's size justifies.
-//! It stops at the first damage and gives what came before it together with the error.
+//! A reader never panics on its input, never recurses over it, and allocates no more than the
+//! input's size justifies. It stops at the first damage and gives what came before it together with
+//! the error.
 #![cfg_attr(
     not(test),
-    deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, clippy::arithmetic_side_effects)
+    deny(
+        clippy::unwrap_used,
+        clippy::expect_used,
+        clippy::panic,
+        clippy::indexing_slicing,
+        clippy::arithmetic_side_effects
+    )
 )]
 
 #[doc(hidden)]
@@ -46,9 +54,10 @@ pub mod v8profile;
 
 pub use format::{Format, FormatSpec, Kind};
 pub use info::{
-    BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats, Goroutines, HeaderTotals,
-    HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass, MvmheapDetails, NameCount, PhantomRule, RootCount, RubyDetails,
-    SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
+    BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,
+    Goroutines, HeaderTotals, HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass,
+    MvmheapDetails, NameCount, PhantomRule, RootCount, RubyDetails, SegmentSize, Segments,
+    TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 
@@ -130,13 +139,17 @@ impl Format {
         self.spec().profile.as_ref().is_some_and(|profile| profile.has_order)
     }
 
-    /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them is.
+    /// Heap or profile: what nearly all files of the format are. [`kind()`] says what one of them
+    /// is.
     pub fn kind(self) -> Kind {
         self.spec().kind
     }
 
     /// The number of objects and of references that a heap of this many bytes has at most.
-    #[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "the command line estimates memory with it"))]
+    #[cfg_attr(
+        not(feature = "cli"),
+        allow(dead_code, reason = "the command line estimates memory with it")
+    )]
     pub(crate) fn most_objects_and_references(self, bytes: u64) -> (u64, u64) {
         let (object, reference) = self.spec().heap.as_ref().map_or((1, 1), |heap| heap.least_bytes);
         (bytes.checked_div(object).unwrap_or(bytes), bytes.checked_div(reference).unwrap_or(bytes))
@@ -172,7 +185,12 @@ pub fn info(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<In
 ///
 /// # Errors
 /// The first damage. All records before it have been given to the visitor.
-pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    format: Format,
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     match format {
         Format::Mvmheap => mvmheap::for_each_record(bytes, options, visitor),
         Format::Dart => dart::for_each_record(bytes, options, visitor),
@@ -184,7 +202,9 @@ pub fn for_each_record(format: Format, bytes: &[u8], options: ReadOptions<'_>, v
         Format::Pprof => pprof::for_each_record(bytes, options, visitor),
         Format::Folded => folded::for_each_record(bytes, options, visitor),
         Format::Ruby => ruby::for_each_record(bytes, options, visitor),
-        Format::Cpuprofile | Format::Heapprofile => v8profile::for_each_record(bytes, options, visitor),
+        Format::Cpuprofile | Format::Heapprofile => {
+            v8profile::for_each_record(bytes, options, visitor)
+        }
     }
 }
 
@@ -199,8 +219,8 @@ pub fn check(format: Format, bytes: &[u8], options: ReadOptions<'_>) -> Result<F
 /// Loads a heap. A damaged dump gives what could be loaded, with [`Loaded::damage`] set.
 ///
 /// # Errors
-/// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such snapshot, or the dump is a
-/// profile.
+/// When nothing can be loaded: the header cannot be read, the version is unknown, there is no such
+/// snapshot, or the dump is a profile.
 pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut loaded = (heap(format)?.load)(bytes, options)?;
     if loaded.heap.names.cut() > 0 {
@@ -210,20 +230,31 @@ pub fn load<'a>(format: Format, bytes: &'a [u8], options: LoadOptions<'_>) -> Re
     Ok(loaded)
 }
 
-/// Loads a profile in one pass. A damaged one gives what could be loaded, with [`LoadedProfile::damage`] set.
+/// Loads a profile in one pass. A damaged one gives what could be loaded, with
+/// [`LoadedProfile::damage`] set.
 ///
 /// # Errors
-/// When nothing can be loaded: the header cannot be read, the dump is a heap, or the profile takes more memory than it may.
-pub fn load_profile(format: Format, bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
+/// When nothing can be loaded: the header cannot be read, the dump is a heap, or the profile takes
+/// more memory than it may.
+pub fn load_profile(
+    format: Format,
+    bytes: &[u8],
+    options: ProfileOptions<'_>,
+) -> Result<LoadedProfile> {
     (profile(format)?.load)(bytes, options)
 }
 
-/// As [`load_profile()`], in parts. Returns the last part, which may have no samples. A profile that is not larger than a
-/// part, or not of MOJO, is one part. Samples cannot be kept.
+/// As [`load_profile()`], in parts. Returns the last part, which may have no samples. A profile
+/// that is not larger than a part, or not of MOJO, is one part. Samples cannot be kept.
 ///
 /// # Errors
 /// As [`load_profile()`].
-pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
+pub fn load_profile_in_parts(
+    format: Format,
+    bytes: &[u8],
+    options: ProfileOptions<'_>,
+    parts: Parts<'_>,
+) -> Result<LoadedProfile> {
     let options = ProfileOptions { keep_samples: false, ..options };
     match profile(format)?.load_in_parts {
         Some(load) => load(bytes, options, parts),
@@ -231,9 +262,9 @@ pub fn load_profile_in_parts(format: Format, bytes: &[u8], options: ProfileOptio
     }
 }
 
-/// Counts the objects of a heap by type in a pass or two, with memory for types but not for objects. Where types need no graph,
-/// which is everywhere but in Go, types and sizes are those of [`load()`]; objects that stand in the file twice, which is
-/// damage, count twice.
+/// Counts the objects of a heap by type in a pass or two, with memory for types but not for
+/// objects. Where types need no graph, which is everywhere but in Go, types and sizes are those of
+/// [`load()`]; objects that stand in the file twice, which is damage, count twice.
 ///
 /// A damaged dump gives the objects before the damage, with [`TypeCounts::damage`] set.
 ///
@@ -243,8 +274,8 @@ pub fn histogram(format: Format, bytes: &[u8], options: LoadOptions<'_>) -> Resu
     (heap(format)?.histogram)(bytes, options)
 }
 
-/// The identity hash codes of a heap's objects, in the order in which [`load()`] numbers them; 0 where an object has none. None
-/// if the file has no such codes. Only Dart writes them.
+/// The identity hash codes of a heap's objects, in the order in which [`load()`] numbers them; 0
+/// where an object has none. None if the file has no such codes. Only Dart writes them.
 ///
 /// # Errors
 /// When the file cannot be read up to its hash codes.

@@ -2,7 +2,9 @@
 
 use super::info::{Hottest, MetricInfo, ProfileInfo};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameKind, LabelsId, Metric, Mode, Profile, ProfileThread, Values, display_name};
+use crate::model::profile::{
+    FrameKind, LabelsId, Metric, Mode, Profile, ProfileThread, Values, display_name,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -13,7 +15,8 @@ pub(super) fn profile_info(profile: &Profile, mode: Option<Mode>) -> ProfileInfo
     profile_info_of(profile, mode, &own)
 }
 
-/// As [`profile_info()`], of a profile in parts: the last one, and what the functions of all cost by themselves.
+/// As [`profile_info()`], of a profile in parts: the last one, and what the functions of all cost
+/// by themselves.
 pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSums) -> ProfileInfo {
     let total = &profile.total;
     let threads = profile.threads.iter().filter(|thread| !thread.is_unknown());
@@ -24,14 +27,23 @@ pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSu
         samples: total.samples(),
         empty_samples: profile.notes.empty_samples,
         invalid_samples: profile.notes.invalid_samples,
-        processes: profile.threads.iter().filter_map(ProfileThread::process).collect::<FxHashSet<_>>().len() as u64,
-        threads: threads.map(|thread| ProfileThread { labels: LabelsId::default(), ..*thread }).collect::<FxHashSet<_>>().len()
-            as u64,
+        processes: profile
+            .threads
+            .iter()
+            .filter_map(ProfileThread::process)
+            .collect::<FxHashSet<_>>()
+            .len() as u64,
+        threads: threads
+            .map(|thread| ProfileThread { labels: LabelsId::default(), ..*thread })
+            .collect::<FxHashSet<_>>()
+            .len() as u64,
         frames: profile.frames.len() as u64,
         strings: (profile.names.len() as u64).saturating_sub(1),
         time_us: if is_standard { narrow(total.time()) } else { 0 },
-        cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full).then(|| narrow(total.get(&Metric::CPU))),
-        memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full).then(|| total.get(&Metric::MEMORY)),
+        cpu_time_us: matches!(profile.mode, Mode::Cpu | Mode::Full)
+            .then(|| narrow(total.get(&Metric::CPU))),
+        memory_bytes: matches!(profile.mode, Mode::Memory | Mode::Full)
+            .then(|| total.get(&Metric::MEMORY)),
         gc_samples: if is_standard { total.gc_samples() } else { 0 },
         gc_time_us: if is_standard { narrow(total.gc_time()) } else { 0 },
         interval_us: profile.interval_us(),
@@ -41,7 +53,8 @@ pub(super) fn profile_info_of(profile: &Profile, mode: Option<Mode>, own: &OwnSu
     }
 }
 
-/// The metrics of a profile, the main one first, with their sums. Value types of a file are in its order.
+/// The metrics of a profile, the main one first, with their sums. Value types of a file are in its
+/// order.
 pub(super) fn metrics(metrics: &[Metric], total: &Values) -> Vec<MetricInfo> {
     let info = |metric: &Metric| MetricInfo {
         name: metric.name().to_owned(),
@@ -63,7 +76,10 @@ impl OwnSums {
     pub(super) fn add(&mut self, profile: &Profile) {
         let metric = profile.default_metric();
         for row in profile.aggregate.iter() {
-            let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame)) else { continue };
+            let Some(frame) = profile.stacks.leaf(row.stack).map(|frame| profile.frame(frame))
+            else {
+                continue;
+            };
             if matches!(frame.kind, FrameKind::Code | FrameKind::Native) {
                 let sum = self.0.entry((frame.function, frame.file)).or_default();
                 *sum = sum.saturating_add(row.values.get(&metric));
@@ -74,8 +90,9 @@ impl OwnSums {
     /// The function with the largest value of its own; the name decides between equals.
     fn hottest(&self, profile: &Profile) -> Option<Hottest> {
         let text = |name| profile.names.text(name);
-        let ((function, file), value) =
-            self.0.iter().min_by_key(|((function, file), value)| (Reverse(**value), text(*function), text(*file)))?;
+        let ((function, file), value) = self.0.iter().min_by_key(|((function, file), value)| {
+            (Reverse(**value), text(*function), text(*file))
+        })?;
         let total = profile.total.get(&profile.default_metric());
         (*value > 0 && total > 0).then(|| Hottest {
             name: display_name(FrameKind::Code, text(*function)).to_owned(),

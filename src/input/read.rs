@@ -11,7 +11,8 @@ pub type Progress<'a> = &'a (dyn Fn(u64) + Sync);
 #[derive(Clone, Copy)]
 #[non_exhaustive]
 pub struct ReadOptions<'a> {
-    /// Take what summaries in the file say instead of reading the data (mvmheap; no effect elsewhere).
+    /// Take what summaries in the file say instead of reading the data (mvmheap; no effect
+    /// elsewhere).
     pub quick: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,

@@ -1,4 +1,5 @@
-//! Records, each declared once: what a field is called, how it is read, what an error calls it, and how `cat` shows it.
+//! Records, each declared once: what a field is called, how it is read, what an error calls it, and
+//! how `cat` shows it.
 //!
 //! ```text
 //! record! {
@@ -18,16 +19,19 @@
 //!
 //! Each line is a field in the order of the file:
 //!
-//! * after `=` stands the function that reads it, which gets the cursor and then these arguments; they may name what is in
-//!   parentheses after the structure, and fields before;
+//! * after `=` stands the function that reads it, which gets the cursor and then these arguments;
+//!   they may name what is in parentheses after the structure, and fields before;
 //! * a field with `if` is an `Option`, read and shown only where the condition holds;
-//! * after `=>` stands the method of [`FieldSink`](crate::model::fields::FieldSink) that shows it, under the name of the field or
-//!   the one after `as`; `with` calls a function that shows what it likes. A field without `=>` is not shown.
+//! * after `=>` stands the method of [`FieldSink`](crate::model::fields::FieldSink) that shows it,
+//!   under the name of the field or the one after `as`; `with` calls a function that shows what it
+//!   likes. A field without `=>` is not shown.
 //!
-//! This gives `StackFrame::read(cursor, version)` and `StackFrame::say(&self, sink)`. `records!` declares an enum in the same
-//! way: each line is a tag, the name of the record, and either its fields or the record that it holds. `NAMES` are the names in
-//! the order of the lines, `read` takes a tag and gives None if no line has it, and the enum is a
-//! [`Record`](crate::model::fields::Record). Records that have tags of their own can follow after `else`.
+//! This gives `StackFrame::read(cursor, version)` and `StackFrame::say(&self, sink)`. `records!`
+//! declares an enum in the same way: each line is a tag, the name of the record, and either its
+//! fields or the record that it holds. `NAMES` are the names in the order of the lines, `read`
+//! takes a tag and gives None if no line has it, and the enum is a
+//! [`Record`](crate::model::fields::Record). Records that have tags of their own can follow after
+//! `else`.
 
 /// Declares a record: see the module.
 macro_rules! record {
@@ -135,7 +139,8 @@ macro_rules! records {
                 [$($tag),+].contains(&tag)
             }
 
-            /// Position of the record's name in `NAMES`, if it has a tag here. For those who count by it.
+            /// Position of the record's name in `NAMES`, if it has a tag here. For those who count
+            /// by it.
             #[allow(dead_code)]
             #[inline]
             pub(super) fn index(&self) -> usize {

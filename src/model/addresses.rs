@@ -1,12 +1,13 @@
 //! Objects by address: which object is at, or around, this address, and where is this object?
 //!
-//! A bitmap with ranks. Each granule of 512 bytes of the heap has a record of 16 bytes: a bit for each slot of 8 bytes in
-//! which an object begins, and the number of objects before the granule. Granules that hold no object cost nothing beyond
-//! a directory of 64 MiB chunks. Finding takes one or two reads, building needs no sort, and the number of an object is its
-//! rank in address order. The table is 3 % of the heap's span.
+//! A bitmap with ranks. Each granule of 512 bytes of the heap has a record of 16 bytes: a bit for
+//! each slot of 8 bytes in which an object begins, and the number of objects before the granule.
+//! Granules that hold no object cost nothing beyond a directory of 64 MiB chunks. Finding takes one
+//! or two reads, building needs no sort, and the number of an object is its rank in address order.
+//! The table is 3 % of the heap's span.
 //!
-//! Addresses that are not multiples of 8, or spread so thinly that the table would outgrow them, are kept as a sorted list
-//! instead.
+//! Addresses that are not multiples of 8, or spread so thinly that the table would outgrow them,
+//! are kept as a sorted list instead.
 
 use super::heap::ObjectId;
 
@@ -24,8 +25,8 @@ struct Granule {
     rank: u32,
 }
 
-/// Granules that are looked through for the start of an object before all of a chunk are searched: 32 KiB, which is the
-/// largest slot of Go's size classes.
+/// Granules that are looked through for the start of an object before all of a chunk are searched:
+/// 32 KiB, which is the largest slot of Go's size classes.
 const FEW_GRANULES: usize = 64;
 
 /// The addresses of objects, whose ids are their ranks in address order.
@@ -62,7 +63,8 @@ pub struct AddressesBuilder {
 const FREE_CHUNKS: u64 = 16;
 
 impl AddressesBuilder {
-    /// Adds the address of an object. Adding one twice has no effect in the bitmap and is removed from the sorted list.
+    /// Adds the address of an object. Adding one twice has no effect in the bitmap and is removed
+    /// from the sorted list.
     pub fn add(&mut self, address: u64) {
         self.count += 1;
         if let Some(sorted) = &mut self.sorted {
@@ -98,8 +100,9 @@ impl AddressesBuilder {
 }
 
 impl Bitmap {
-    /// The granule of an address, made if need be. None when the address does not fit: it is odd, or so far from the others
-    /// that the directory or the table would take more than `allowed` chunks.
+    /// The granule of an address, made if need be. None when the address does not fit: it is odd,
+    /// or so far from the others that the directory or the table would take more than `allowed`
+    /// chunks.
     fn granule_mut(&mut self, address: u64, allowed: u64) -> Option<&mut Granule> {
         if !address.is_multiple_of(8) {
             return None;
@@ -109,12 +112,14 @@ impl Bitmap {
             self.base = chunk;
         }
         if chunk < self.base {
-            let missing =
-                usize::try_from(self.base - chunk).ok().filter(|&missing| (missing + self.chunks.len()) as u64 <= DIRECTORY)?;
+            let missing = usize::try_from(self.base - chunk)
+                .ok()
+                .filter(|&missing| (missing + self.chunks.len()) as u64 <= DIRECTORY)?;
             self.chunks.splice(..0, std::iter::repeat_with(|| None).take(missing));
             self.base = chunk;
         }
-        let index = usize::try_from(chunk - self.base).ok().filter(|&index| (index as u64) < DIRECTORY)?;
+        let index =
+            usize::try_from(chunk - self.base).ok().filter(|&index| (index as u64) < DIRECTORY)?;
         if index >= self.chunks.len() {
             self.chunks.resize_with(index + 1, || None);
         }
@@ -125,7 +130,8 @@ impl Bitmap {
             }
             self.used += 1;
         }
-        let granules = chunk.get_or_insert_with(|| vec![Granule::default(); CHUNK_GRANULES].into_boxed_slice());
+        let granules = chunk
+            .get_or_insert_with(|| vec![Granule::default(); CHUNK_GRANULES].into_boxed_slice());
         granules.get_mut((address % CHUNK / GRANULE) as usize)
     }
 
@@ -143,37 +149,58 @@ impl Bitmap {
     }
 
     fn addresses(&self) -> impl Iterator<Item = u64> + '_ {
-        let chunks = (self.base..).zip(&self.chunks).filter_map(|(number, chunk)| Some((number, chunk.as_ref()?)));
+        let chunks = (self.base..)
+            .zip(&self.chunks)
+            .filter_map(|(number, chunk)| Some((number, chunk.as_ref()?)));
         chunks.flat_map(|(number, granules)| {
             // Most granules of small heaps are empty.
-            (0u64..)
-                .zip(granules.iter())
-                .filter(|(_, granule)| granule.starts != 0)
-                .flat_map(move |(i, granule)| bits(granule.starts).map(move |bit| number * CHUNK + i * GRANULE + bit * 8))
+            (0u64..).zip(granules.iter()).filter(|(_, granule)| granule.starts != 0).flat_map(
+                move |(i, granule)| {
+                    bits(granule.starts).map(move |bit| number * CHUNK + i * GRANULE + bit * 8)
+                },
+            )
         })
     }
 
     #[inline]
     fn granule(&self, address: u64) -> Option<&Granule> {
-        let chunk = self.chunks.get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)?.as_ref()?;
+        let chunk = self
+            .chunks
+            .get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)?
+            .as_ref()?;
         chunk.get((address % CHUNK / GRANULE) as usize)
     }
 
-    /// As [`Self::floor`], with the object's address. It is nearly always in the same granule or one of those before.
+    /// As [`Self::floor`], with the object's address. It is nearly always in the same granule or
+    /// one of those before.
     #[inline]
     fn floor_with_address(&self, address: u64) -> Option<(u32, u64)> {
-        let chunk = self.chunks.get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?).and_then(Option::as_ref);
+        let chunk = self
+            .chunks
+            .get(usize::try_from((address / CHUNK).checked_sub(self.base)?).ok()?)
+            .and_then(Option::as_ref);
         let index = (address % CHUNK / GRANULE) as usize;
         if let Some(granule) = chunk.and_then(|chunk| chunk.get(index)) {
             let start = address - address % GRANULE;
             let upto = granule.starts & (u64::MAX >> (63 - address % GRANULE / 8));
             if upto != 0 {
-                return Some((granule.rank + upto.count_ones() - 1, start + u64::from(upto.ilog2()) * 8));
+                return Some((
+                    granule.rank + upto.count_ones() - 1,
+                    start + u64::from(upto.ilog2()) * 8,
+                ));
             }
-            let before = chunk.and_then(|chunk| chunk.get(..index)).unwrap_or_default().iter().rev().take(FEW_GRANULES);
+            let before = chunk
+                .and_then(|chunk| chunk.get(..index))
+                .unwrap_or_default()
+                .iter()
+                .rev()
+                .take(FEW_GRANULES);
             let mut starts = (1..).zip(before).filter(|(_, before)| before.starts != 0);
             if let Some((distance, before)) = starts.next() {
-                return Some((granule.rank - 1, start - distance * GRANULE + u64::from(before.starts.ilog2()) * 8));
+                return Some((
+                    granule.rank - 1,
+                    start - distance * GRANULE + u64::from(before.starts.ilog2()) * 8,
+                ));
             }
         }
         let object = self.floor(address)?;
@@ -205,7 +232,11 @@ impl Bitmap {
         for _ in granule.rank..object {
             starts &= starts.wrapping_sub(1);
         }
-        (starts != 0).then(|| (self.base + chunk as u64) * CHUNK + index as u64 * GRANULE + u64::from(starts.trailing_zeros()) * 8)
+        (starts != 0).then(|| {
+            (self.base + chunk as u64) * CHUNK
+                + index as u64 * GRANULE
+                + u64::from(starts.trailing_zeros()) * 8
+        })
     }
 }
 
@@ -216,7 +247,8 @@ fn bits(set: u64) -> impl Iterator<Item = u64> {
         .map(|rest| rest.trailing_zeros().into())
 }
 
-/// Largest span of a directory, in chunks: 4 TiB of addresses, of which an entry takes 16 bytes for each 64 MiB.
+/// Largest span of a directory, in chunks: 4 TiB of addresses, of which an entry takes 16 bytes for
+/// each 64 MiB.
 const DIRECTORY: u64 = 1 << 16;
 
 impl Addresses {
@@ -241,28 +273,36 @@ impl Addresses {
                 let granule = bitmap.granule(address).filter(|_| address.is_multiple_of(8))?;
                 let slot = address % GRANULE / 8;
                 let before = granule.starts & ((1 << slot) - 1);
-                (granule.starts >> slot & 1 == 1).then(|| ObjectId(granule.rank + before.count_ones()))
+                (granule.starts >> slot & 1 == 1)
+                    .then(|| ObjectId(granule.rank + before.count_ones()))
             }
-            Table::Sorted(sorted) => sorted.binary_search(&address).ok().map(|index| ObjectId(index as u32)),
+            Table::Sorted(sorted) => {
+                sorted.binary_search(&address).ok().map(|index| ObjectId(index as u32))
+            }
         }
     }
 
-    /// The last object that begins at or before an address. Whether it reaches that far is for the caller to say.
+    /// The last object that begins at or before an address. Whether it reaches that far is for the
+    /// caller to say.
     #[inline]
     pub fn floor(&self, address: u64) -> Option<ObjectId> {
         match &self.0 {
             Table::Bitmap(bitmap) => bitmap.floor(address).map(ObjectId),
-            Table::Sorted(sorted) => {
-                sorted.partition_point(|&start| start <= address).checked_sub(1).map(|index| ObjectId(index as u32))
-            }
+            Table::Sorted(sorted) => sorted
+                .partition_point(|&start| start <= address)
+                .checked_sub(1)
+                .map(|index| ObjectId(index as u32)),
         }
     }
 
-    /// As [`Self::floor`], with the address at which the object begins, which costs nothing more in most cases.
+    /// As [`Self::floor`], with the address at which the object begins, which costs nothing more in
+    /// most cases.
     #[inline]
     pub fn floor_with_address(&self, address: u64) -> Option<(ObjectId, u64)> {
         match &self.0 {
-            Table::Bitmap(bitmap) => bitmap.floor_with_address(address).map(|(object, start)| (ObjectId(object), start)),
+            Table::Bitmap(bitmap) => {
+                bitmap.floor_with_address(address).map(|(object, start)| (ObjectId(object), start))
+            }
             Table::Sorted(sorted) => {
                 let index = sorted.partition_point(|&start| start <= address).checked_sub(1)?;
                 Some((ObjectId(index as u32), *sorted.get(index)?))
@@ -275,7 +315,8 @@ impl Addresses {
     pub fn after(&self, address: u64) -> Option<u64> {
         if let Table::Bitmap(bitmap) = &self.0 {
             let slot = address % GRANULE / 8;
-            let later = bitmap.granule(address)?.starts & u64::MAX.checked_shl(slot as u32 + 1).unwrap_or(0);
+            let later = bitmap.granule(address)?.starts
+                & u64::MAX.checked_shl(slot as u32 + 1).unwrap_or(0);
             if later != 0 {
                 return Some(address - address % GRANULE + u64::from(later.trailing_zeros()) * 8);
             }
@@ -283,12 +324,14 @@ impl Addresses {
         self.address(ObjectId(self.at(address)?.0 + 1))
     }
 
-    /// Reads what finding these addresses will read. The reads depend on nothing, so the processor makes many at once; finding
-    /// the addresses one after the other right after that waits for none of them.
+    /// Reads what finding these addresses will read. The reads depend on nothing, so the processor
+    /// makes many at once; finding the addresses one after the other right after that waits for
+    /// none of them.
     #[inline]
     pub fn warm(&self, addresses: impl Iterator<Item = u64>) {
         if let Table::Bitmap(bitmap) = &self.0 {
-            let ranks = addresses.map(|address| bitmap.granule(address).map_or(0, |granule| granule.rank));
+            let ranks =
+                addresses.map(|address| bitmap.granule(address).map_or(0, |granule| granule.rank));
             std::hint::black_box(ranks.fold(0, |all, rank| all ^ rank));
         }
     }
@@ -336,9 +379,13 @@ mod tests {
         for (index, &address) in sorted.iter().enumerate() {
             assert_eq!(table.after(address), sorted.get(index + 1).copied());
         }
-        for probe in probes.into_iter().chain(sorted.iter().flat_map(|&address| [address.wrapping_sub(1), address.wrapping_add(7)]))
-        {
-            let floor = sorted.partition_point(|&start| start <= probe).checked_sub(1).map(|index| ObjectId(index as u32));
+        for probe in probes.into_iter().chain(
+            sorted.iter().flat_map(|&address| [address.wrapping_sub(1), address.wrapping_add(7)]),
+        ) {
+            let floor = sorted
+                .partition_point(|&start| start <= probe)
+                .checked_sub(1)
+                .map(|index| ObjectId(index as u32));
             assert_eq!(table.floor(probe), floor, "{probe:#x}");
             let start = floor.map(|object| (object, sorted[object.index()]));
             assert_eq!(table.floor_with_address(probe), start, "{probe:#x}");

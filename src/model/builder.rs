@@ -1,27 +1,34 @@
 //! Builds a heap object by object, in the order of the file.
 
 use super::heap::{
-    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root, Sizes, StackFrame, Thread,
-    ThreadKind, Type, TypeId, TypeKind,
+    Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root,
+    Sizes, StackFrame, Thread, ThreadKind, Type, TypeId, TypeKind,
 };
 use super::names::Names;
 use super::site::AllocationSites;
 use crate::model::heap::WarningKind;
 
-/// Collects objects and their references. Counts that are known beforehand avoid growth by doubling.
+/// Collects objects and their references. Counts that are known beforehand avoid growth by
+/// doubling.
 ///
-/// Loaders of formats that come in columns fill a [`Heap`] themselves; this is for those that come record by record.
+/// Loaders of formats that come in columns fill a [`Heap`] themselves; this is for those that come
+/// record by record.
 pub struct HeapBuilder<'a> {
     heap: Heap<'a>,
 }
 
 impl<'a> HeapBuilder<'a> {
-    /// A builder with room for this many objects and references. The caller has compared both with the size of its input.
+    /// A builder with room for this many objects and references. The caller has compared both with
+    /// the size of its input.
     pub fn with_capacity(objects: usize, references: usize) -> Self {
         let mut first = Offsets::with_capacity(objects + 1, references as u64);
         first.push(0);
-        let references =
-            References { first, target: Vec::with_capacity(references), label: Vec::with_capacity(references), weak: Vec::new() };
+        let references = References {
+            first,
+            target: Vec::with_capacity(references),
+            label: Vec::with_capacity(references),
+            weak: Vec::new(),
+        };
         Self {
             heap: Heap {
                 names: Names::default(),
@@ -49,7 +56,8 @@ impl<'a> HeapBuilder<'a> {
         }
     }
 
-    /// Continues from a finished heap, to change it. References and objects that are added follow those it has.
+    /// Continues from a finished heap, to change it. References and objects that are added follow
+    /// those it has.
     pub fn from_heap(heap: Heap<'a>) -> Self {
         Self { heap }
     }
@@ -98,7 +106,8 @@ impl<'a> HeapBuilder<'a> {
         ObjectId(heap.type_of.len() as u32 - 1)
     }
 
-    /// Adds a reference of the last object. Its target need not be there yet, but must be in the end.
+    /// Adds a reference of the last object. Its target need not be there yet, but must be in the
+    /// end.
     pub fn add_reference(&mut self, target: ObjectId, label: Label, weak: bool) {
         let references = &mut self.heap.references;
         let row = references.target.len();
@@ -137,7 +146,13 @@ impl<'a> HeapBuilder<'a> {
     }
 
     /// Adds a thread with its frames, innermost first. Returns the row of its first frame.
-    pub fn add_thread(&mut self, name: &str, id: u64, object: Option<ObjectId>, frames: &[StackFrame]) -> u32 {
+    pub fn add_thread(
+        &mut self,
+        name: &str,
+        id: u64,
+        object: Option<ObjectId>,
+        frames: &[StackFrame],
+    ) -> u32 {
         let first = self.heap.frames.len() as u32;
         self.heap.frames.extend_from_slice(frames);
         let name = self.heap.names.intern(name);
@@ -147,7 +162,8 @@ impl<'a> HeapBuilder<'a> {
         first
     }
 
-    /// Counts something that could not be loaded as it is in the file. A count of 0 adds no warning.
+    /// Counts something that could not be loaded as it is in the file. A count of 0 adds no
+    /// warning.
     pub fn warn(&mut self, kind: WarningKind, count: u64) {
         self.heap.warnings.extend((count > 0).then_some(LoadWarning { kind, count }));
     }
@@ -169,7 +185,8 @@ impl<'a> HeapBuilder<'a> {
         self.finish_edited()
     }
 
-    /// The finished heap, with the ids and values of the heap that [`HeapBuilder::from_heap`] was given.
+    /// The finished heap, with the ids and values of the heap that [`HeapBuilder::from_heap`] was
+    /// given.
     pub fn finish_edited(mut self) -> Heap<'a> {
         self.merge_external();
         self.drop_dangling();
@@ -197,19 +214,24 @@ impl<'a> HeapBuilder<'a> {
     fn drop_dangling(&mut self) {
         let objects = self.heap.type_of.len() as u32;
         self.heap.external.retain(|(object, _)| object.0 < objects);
-        self.heap.ephemerons.retain(|pair| pair.holder.0 < objects && pair.key.0 < objects && pair.value.0 < objects);
+        self.heap.ephemerons.retain(|pair| {
+            pair.holder.0 < objects && pair.key.0 < objects && pair.value.0 < objects
+        });
         let roots = self.heap.roots.len();
         self.heap.roots.retain(|root| root.object.0 < objects);
         self.warn(WarningKind::DanglingRoots, (roots - self.heap.roots.len()) as u64);
         let references = &mut self.heap.references;
         // Some at a time, so that the processor compares several at once.
-        let exist = |targets: &[ObjectId]| targets.iter().fold(true, |exist, target| exist & (target.0 < objects));
+        let exist = |targets: &[ObjectId]| {
+            targets.iter().fold(true, |exist, target| exist & (target.0 < objects))
+        };
         if references.target.chunks(1024).all(exist) {
             return;
         }
         let mut kept = 0;
         let mut weak = vec![0; references.weak.len()];
-        let mut first = Offsets::with_capacity(references.first.len(), references.target.len() as u64);
+        let mut first =
+            Offsets::with_capacity(references.first.len(), references.target.len() as u64);
         first.push(0);
         for object in 0..objects {
             for row in references.range(ObjectId(object)) {
@@ -252,16 +274,32 @@ mod tests {
         builder.add_external(b, 3);
         builder.add_external(b, 4);
         let group = builder.names().intern("data");
-        builder.add_root(Root { object: a, kind: RootKind::Global, group, label: Label::offset(0x1c0), frame: None, thread: None });
+        builder.add_root(Root {
+            object: a,
+            kind: RootKind::Global,
+            group,
+            label: Label::offset(0x1c0),
+            frame: None,
+            thread: None,
+        });
         let heap = builder.finish(Ids::Rows(1), None);
         assert_eq!(heap.check(), Ok(()));
-        assert_eq!((heap.shallow.get(0), heap.shallow.get(1), heap.external_bytes(b)), (16, u64::from(u32::MAX) + 5, 7));
+        assert_eq!(
+            (heap.shallow.get(0), heap.shallow.get(1), heap.external_bytes(b)),
+            (16, u64::from(u32::MAX) + 5, 7)
+        );
         let references: Vec<_> = heap.references.of(a).collect();
-        assert_eq!((references[0].target, references[0].label, references[0].weak), (b, next, false));
+        assert_eq!(
+            (references[0].target, references[0].label, references[0].weak),
+            (b, next, false)
+        );
         assert_eq!((references[1].target, references[1].weak), (a, true));
         assert_eq!(heap.references.of(b).next().unwrap().label.text(&heap.names), "+0x8");
         assert_eq!(heap.roots[0].text(&heap.names), "data +0x1c0");
-        assert_eq!((heap.id(b), heap.find("#2"), heap.find("#3")), ("#2".to_owned(), Some(b), None));
+        assert_eq!(
+            (heap.id(b), heap.find("#2"), heap.find("#3")),
+            ("#2".to_owned(), Some(b), None)
+        );
     }
 
     #[test]
@@ -276,8 +314,14 @@ mod tests {
         let heap = builder.finish(Ids::Rows(0), None);
         let of = |object| heap.references.of(ObjectId(object)).collect::<Vec<_>>();
         assert_eq!(of(0).len(), 1);
-        assert_eq!((of(0)[0].target, of(0)[0].label, of(0)[0].weak), (ObjectId(1), Label::index(1), true));
+        assert_eq!(
+            (of(0)[0].target, of(0)[0].label, of(0)[0].weak),
+            (ObjectId(1), Label::index(1), true)
+        );
         assert_eq!(of(1).len(), 0);
-        assert_eq!(heap.warnings, [LoadWarning { kind: WarningKind::DanglingReferences, count: 2 }]);
+        assert_eq!(
+            heap.warnings,
+            [LoadWarning { kind: WarningKind::DanglingReferences, count: 2 }]
+        );
     }
 }

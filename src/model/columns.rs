@@ -33,7 +33,8 @@ impl Sizes {
 
     /// Appends sizes.
     pub fn extend_from_slice(&mut self, sizes: &[u64]) {
-        // All bits of all sizes: the processor computes several at once, so that this takes less time than to compare each.
+        // All bits of all sizes: the processor computes several at once, so that this takes less
+        // time than to compare each.
         let bits = sizes.iter().fold(0, |bits, size| bits | size);
         match bits < u32::MAX.into() {
             true => self.low.extend(sizes.iter().map(|&size| size as u32)),
@@ -135,7 +136,9 @@ impl Offsets {
     /// Appends offsets of which none exceeds `max`.
     pub fn extend(&mut self, offsets: impl Iterator<Item = u64>, max: u64) {
         match self {
-            Self::Small(small) if u32::try_from(max).is_ok() => small.extend(offsets.map(|offset| offset as u32)),
+            Self::Small(small) if u32::try_from(max).is_ok() => {
+                small.extend(offsets.map(|offset| offset as u32))
+            }
             _ => offsets.for_each(|offset| self.push(offset)),
         }
     }
@@ -151,8 +154,12 @@ impl Offsets {
     #[inline]
     pub fn set(&mut self, index: usize, offset: u64) {
         match self {
-            Self::Small(small) => small.get_mut(index).into_iter().for_each(|place| *place = offset as u32),
-            Self::Large(large) => large.get_mut(index).into_iter().for_each(|place| *place = offset),
+            Self::Small(small) => {
+                small.get_mut(index).into_iter().for_each(|place| *place = offset as u32)
+            }
+            Self::Large(large) => {
+                large.get_mut(index).into_iter().for_each(|place| *place = offset)
+            }
         }
     }
 

@@ -1,7 +1,8 @@
 //! A record as a list of named fields.
 //!
-//! A reader's record says its fields to a [`FieldSink`]; a sink writes them as text, as JSON or as whatever else, without
-//! the record knowing. Both sides are generic, so that no value is boxed on the way.
+//! A reader's record says its fields to a [`FieldSink`]; a sink writes them as text, as JSON or as
+//! whatever else, without the record knowing. Both sides are generic, so that no value is boxed on
+//! the way.
 
 /// A record of a file, with a name and fields.
 pub trait Record {
@@ -16,7 +17,8 @@ pub trait Record {
 pub trait FieldSink {
     /// A count, a size, an index.
     fn unsigned(&mut self, name: &'static str, value: u64);
-    /// A number that may be negative (i128, because some formats give a 64-bit magnitude and a sign).
+    /// A number that may be negative (i128, because some formats give a 64-bit magnitude and a
+    /// sign).
     fn signed(&mut self, name: &'static str, value: i128);
     /// An address in the process that was dumped, or a key made of one: shown in hexadecimal.
     fn address(&mut self, name: &'static str, value: u64);
@@ -29,9 +31,14 @@ pub trait FieldSink {
     /// Memory contents: shown by their length, and in hexadecimal only when asked for.
     fn contents(&mut self, name: &'static str, value: &[u8]);
     /// A list whose items have fields of their own.
-    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self))
-    where
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        items: impl Iterator<Item = T>,
+        each: impl Fn(T, &mut Self),
+    ) where
         Self: Sized;
-    /// Returns `true` if contents and long lists are to be passed in full. Records leave them out otherwise.
+    /// Returns `true` if contents and long lists are to be passed in full. Records leave them out
+    /// otherwise.
     fn wants_contents(&self) -> bool;
 }

@@ -5,13 +5,15 @@
 //! reference: target[r]  label[r]  weak(r)
 //! ```
 //!
-//! Columns are parallel vectors; nothing is allocated for an object. An object is its number, an [`ObjectId`], which is its
-//! row in the columns; what the file calls it (an address, an id) is found through [`Heap::ids`].
+//! Columns are parallel vectors; nothing is allocated for an object. An object is its number, an
+//! [`ObjectId`], which is its row in the columns; what the file calls it (an address, an id) is
+//! found through [`Heap::ids`].
 //!
 //! Invariants, which [`Heap::check`] verifies and which hold for every heap that a loader returns:
 //! * all columns of objects have the same length, and all columns of references too;
 //! * `first` begins with 0, never falls, and ends with the number of references;
-//! * every target, every root's object and every external size's object exists, as do all types and names;
+//! * every target, every root's object and every external size's object exists, as do all types and
+//!   names;
 //! * external sizes and ephemerons are sorted by object.
 
 use super::addresses::Addresses;
@@ -22,7 +24,9 @@ use std::ops::Range;
 pub use super::columns::{Offsets, Sizes};
 pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread, ThreadKind};
-pub use super::values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value};
+pub use super::values::{
+    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value,
+};
 pub use super::warning::{LoadWarning, WarningKind};
 
 /// An object of a [`Heap`]: its row number.
@@ -41,13 +45,15 @@ impl ObjectId {
     }
 }
 
-/// The largest number of objects: ids are 32 bits wide, and the last two values are kept for "none" and a super root.
+/// The largest number of objects: ids are 32 bits wide, and the last two values are kept for "none"
+/// and a super root.
 pub const MAX_OBJECTS: u64 = u32::MAX as u64 - 1;
 
 /// A type of objects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Type {
-    /// The type's name, as users of the runtime know it. It is complete by itself: `java.util.HashMap`.
+    /// The type's name, as users of the runtime know it. It is complete by itself:
+    /// `java.util.HashMap`.
     pub name: NameId,
     /// Its package or library: `java.util`, `dart:core`, `net/http`; empty if there is none.
     pub namespace: NameId,
@@ -120,7 +126,8 @@ pub struct ClassObject {
     pub instances: Option<TypeId>,
 }
 
-/// The references of all objects, in compressed rows: those of object o are `first[o]..first[o + 1]`, in the order of the file.
+/// The references of all objects, in compressed rows: those of object o are `first[o]..first[o +
+/// 1]`, in the order of the file.
 #[derive(Clone, Debug)]
 pub struct References {
     /// One more than there are objects.
@@ -197,9 +204,11 @@ impl References {
         }
         let (first, last) = (rows.start / 64, (rows.end - 1) / 64);
         let words = self.weak.get(first..).unwrap_or_default().iter().take(last - first + 1);
-        // The bits of the first word that lie before the rows do not count, nor those of the last that lie behind them.
+        // The bits of the first word that lie before the rows do not count, nor those of the last
+        // that lie behind them.
         let before = |word: usize| if word == first { !(u64::MAX << (rows.start % 64)) } else { 0 };
-        let behind = |word: usize| if word == last { !(u64::MAX >> (63 - (rows.end - 1) % 64)) } else { 0 };
+        let behind =
+            |word: usize| if word == last { !(u64::MAX >> (63 - (rows.end - 1) % 64)) } else { 0 };
         (first..).zip(words).any(|(word, bits)| bits & !before(word) & !behind(word) != 0)
     }
 
@@ -228,12 +237,16 @@ impl References {
 
     /// The references in these rows.
     pub fn at(&self, rows: Range<usize>) -> impl ExactSizeIterator<Item = Reference> + Clone + '_ {
-        rows.map(|row| Reference { target: self.target[row], label: self.label(row), weak: self.is_weak(row) })
+        rows.map(|row| Reference {
+            target: self.target[row],
+            label: self.label(row),
+            weak: self.is_weak(row),
+        })
     }
 }
 
-/// A pair of references of one object of which the second keeps its target alive if the target of the first is alive. Both
-/// are weak references.
+/// A pair of references of one object of which the second keeps its target alive if the target of
+/// the first is alive. Both are weak references.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ephemeron {
     /// The object that has the two references, such as a `_WeakProperty`.
@@ -265,7 +278,8 @@ pub struct Heap<'a> {
     pub(crate) type_sources: Vec<TypeSource>,
     /// Types whose objects are DOM nodes that are not attached to a document (V8).
     pub(crate) detached_types: Vec<TypeId>,
-    /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty elsewhere.
+    /// The representation of the objects of each type, where the runtime has such (MoarVM). Empty
+    /// elsewhere.
     pub(crate) representations: Vec<NameId>,
     /// The type of each object.
     pub(crate) type_of: Vec<TypeId>,
@@ -277,7 +291,8 @@ pub struct Heap<'a> {
     pub(crate) ids: Ids,
     /// References between objects.
     pub(crate) references: References,
-    /// The label of references from objects to their classes, each the first reference of its object. `None` if there are none.
+    /// The label of references from objects to their classes, each the first reference of its
+    /// object. `None` if there are none.
     pub(crate) class_label: Option<Label>,
     /// The objects that stand for classes, sorted by object.
     pub(crate) classes: Vec<ClassObject>,
@@ -307,7 +322,8 @@ impl<'a> Heap<'a> {
         self.type_of.len()
     }
 
-    /// Returns `true` if the object is synthetic: added by the writer of the dump, not an object of the program.
+    /// Returns `true` if the object is synthetic: added by the writer of the dump, not an object of
+    /// the program.
     #[inline]
     pub fn is_made_up(&self, object: ObjectId) -> bool {
         self.type_of(object).kind.is_made_up()
@@ -348,13 +364,15 @@ impl<'a> Heap<'a> {
         self.type_sources.get(type_id.0 as usize).copied().unwrap_or_default()
     }
 
-    /// The namespace of a type if its name does not contain it, otherwise empty: what has to be shown beside the name.
+    /// The namespace of a type if its name does not contain it, otherwise empty: what has to be
+    /// shown beside the name.
     pub fn qualifier(&self, of: &Type) -> &str {
         let (name, namespace) = (self.names.text(of.name), self.names.text(of.namespace));
         if name.contains(namespace) { "" } else { namespace }
     }
 
-    /// The representation of the objects of a type (MoarVM's REPR, such as `P6opaque`). Empty if the runtime has none.
+    /// The representation of the objects of a type (MoarVM's REPR, such as `P6opaque`). Empty if
+    /// the runtime has none.
     pub fn representation(&self, type_id: TypeId) -> &str {
         self.representations.get(type_id.0 as usize).map_or("", |name| self.names.text(*name))
     }
@@ -382,8 +400,8 @@ impl<'a> Heap<'a> {
         self.classes.binary_search_by_key(&object, |class| class.object).ok()
     }
 
-    /// The type by whose name an object is shown, for [`Heap::shown`]: its own, or for a class object a number beyond
-    /// [`Heap::types`] that stands for the class.
+    /// The type by whose name an object is shown, for [`Heap::shown`]: its own, or for a class
+    /// object a number beyond [`Heap::types`] that stands for the class.
     #[inline]
     pub fn shown_type(&self, object: ObjectId) -> TypeId {
         match self.class_row(object) {
@@ -392,8 +410,9 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// The type under which objects are merged: as [`Heap::shown_type`] if instances of the class are known, because then the
-    /// object has the static fields of its class. Otherwise its own type.
+    /// The type under which objects are merged: as [`Heap::shown_type`] if instances of the class
+    /// are known, because then the object has the static fields of its class. Otherwise its own
+    /// type.
     #[inline]
     pub fn merged_type(&self, object: ObjectId) -> TypeId {
         match self.class_row(object).filter(|row| self.classes[*row].instances.is_some()) {
@@ -407,7 +426,10 @@ impl<'a> Heap<'a> {
         match self.types.get(of.0 as usize) {
             Some(of) => *of,
             None => {
-                let name = self.classes.get(of.0 as usize - self.types.len()).map_or(Names::EMPTY, |class| class.name);
+                let name = self
+                    .classes
+                    .get(of.0 as usize - self.types.len())
+                    .map_or(Names::EMPTY, |class| class.name);
                 Type { name, namespace: Names::EMPTY, kind: TypeKind::Class }
             }
         }
@@ -426,7 +448,9 @@ impl<'a> Heap<'a> {
 
     /// The bytes that an object holds outside of the managed heap.
     pub fn external_bytes(&self, object: ObjectId) -> u64 {
-        self.external.binary_search_by_key(&object, |(object, _)| *object).map_or(0, |index| self.external[index].1)
+        self.external
+            .binary_search_by_key(&object, |(object, _)| *object)
+            .map_or(0, |index| self.external[index].1)
     }
 
     /// The objects that hold bytes outside of the managed heap, sorted by object, with those bytes.
@@ -510,7 +534,10 @@ impl<'a> Heap<'a> {
     #[inline]
     pub fn fields_of(&self, object: ObjectId) -> Range<usize> {
         let mut rows = self.references.range(object);
-        if self.class_label.is_some() && !rows.is_empty() && self.references.label.get(rows.start).copied() == self.class_label {
+        if self.class_label.is_some()
+            && !rows.is_empty()
+            && self.references.label.get(rows.start).copied() == self.class_label
+        {
             rows.start += 1;
         }
         rows
@@ -525,8 +552,8 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome DevTools writes ids, and `12`
-    /// are `#12`.
+    /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome
+    /// DevTools writes ids, and `12` are `#12`.
     pub fn find(&self, id: &str) -> Option<ObjectId> {
         let bare = Some(id).filter(|id| id.starts_with(|c: char| c.is_ascii_digit()));
         match (&self.ids, id.strip_prefix(['#', '@']).or(bare), id.strip_prefix("0x")) {
@@ -549,9 +576,9 @@ impl<'a> Heap<'a> {
         }
     }
 
-    /// The object that stands for the whole set of roots, in formats that have one in their graph (Dart, MoarVM). It is the
-    /// first root then. The other roots name what it and other synthetic objects refer to, so that reachability and
-    /// dominators may begin at this object alone.
+    /// The object that stands for the whole set of roots, in formats that have one in their graph
+    /// (Dart, MoarVM). It is the first root then. The other roots name what it and other synthetic
+    /// objects refer to, so that reachability and dominators may begin at this object alone.
     pub fn root_object(&self) -> Option<ObjectId> {
         let first = self.roots.first()?.object;
         let kind = self.types.get(self.type_of.get(first.index())?.0 as usize)?.kind;
@@ -567,11 +594,18 @@ impl<'a> Heap<'a> {
         let exists = |object: ObjectId| object.index() < objects;
         let named = |name: NameId| (name.0 as usize) < self.names.len();
         let references = self.references.len();
-        let holds = |condition: bool, what: &'static str| if condition { Ok(()) } else { Err(what) };
+        let holds =
+            |condition: bool, what: &'static str| if condition { Ok(()) } else { Err(what) };
         holds(objects as u64 <= MAX_OBJECTS, "there are too many objects")?;
         holds(self.shallow.len() == objects, "a size for each object")?;
-        holds(self.type_of.iter().all(|type_id| (type_id.0 as usize) < self.types.len()), "the types of objects exist")?;
-        holds(self.types.iter().all(|kind| named(kind.name) && named(kind.namespace)), "the names of types exist")?;
+        holds(
+            self.type_of.iter().all(|type_id| (type_id.0 as usize) < self.types.len()),
+            "the types of objects exist",
+        )?;
+        holds(
+            self.types.iter().all(|kind| named(kind.name) && named(kind.namespace)),
+            "the names of types exist",
+        )?;
         holds(self.references.first.len() == objects + 1, "one more first reference than objects")?;
         let mut first = (0..=objects).map(|row| self.references.first.get(row));
         holds(
@@ -579,7 +613,8 @@ impl<'a> Heap<'a> {
             "references begin at 0 and end at their number",
         )?;
         holds(
-            (0..objects).all(|row| self.references.first.get(row) <= self.references.first.get(row + 1)),
+            (0..objects)
+                .all(|row| self.references.first.get(row) <= self.references.first.get(row + 1)),
             "first references never fall",
         )?;
         holds(
@@ -587,24 +622,36 @@ impl<'a> Heap<'a> {
             "a label for each reference or for none",
         )?;
         holds(
-            self.references.weak.is_empty() || self.references.weak.len() == references.div_ceil(64),
+            self.references.weak.is_empty()
+                || self.references.weak.len() == references.div_ceil(64),
             "a bit for each reference or for none",
         )?;
         holds(self.references.target.iter().all(|target| exists(*target)), "targets exist")?;
         holds(
-            self.external.is_sorted_by(|a, b| a.0 < b.0) && self.external.iter().all(|(object, _)| exists(*object)),
+            self.external.is_sorted_by(|a, b| a.0 < b.0)
+                && self.external.iter().all(|(object, _)| exists(*object)),
             "external sizes are sorted",
         )?;
-        holds(self.roots.iter().all(|root| exists(root.object) && named(root.group)), "roots hold objects and have names")?;
         holds(
-            self.roots.iter().all(|root| root.frame.is_none_or(|frame| (frame as usize) < self.frames.len())),
+            self.roots.iter().all(|root| exists(root.object) && named(root.group)),
+            "roots hold objects and have names",
+        )?;
+        holds(
+            self.roots
+                .iter()
+                .all(|root| root.frame.is_none_or(|frame| (frame as usize) < self.frames.len())),
             "frames of roots exist",
         )?;
         holds(
-            self.roots.iter().all(|root| root.thread.is_none_or(|thread| (thread as usize) < self.threads.len())),
+            self.roots.iter().all(|root| {
+                root.thread.is_none_or(|thread| (thread as usize) < self.threads.len())
+            }),
             "threads of roots exist",
         )?;
-        holds(self.threads.iter().all(|thread| thread.frames.end as usize <= self.frames.len()), "frames of threads exist")?;
+        holds(
+            self.threads.iter().all(|thread| thread.frames.end as usize <= self.frames.len()),
+            "frames of threads exist",
+        )?;
         holds(self.classes.is_sorted_by(|a, b| a.object < b.object), "class objects are sorted")?;
         holds(
             self.classes.iter().all(|class| {
@@ -615,13 +662,17 @@ impl<'a> Heap<'a> {
         )?;
         holds(self.ephemerons.is_sorted_by_key(|pair| pair.holder), "ephemerons are sorted")?;
         holds(
-            self.ephemerons.iter().all(|pair| exists(pair.holder) && exists(pair.key) && exists(pair.value)),
+            self.ephemerons
+                .iter()
+                .all(|pair| exists(pair.holder) && exists(pair.key) && exists(pair.value)),
             "ephemerons are of objects",
         )?;
         match &self.ids {
             Ids::Rows(_) => Ok(()),
             Ids::Numbers(numbers) => holds(numbers.len() == objects, "a number for each object"),
-            Ids::Addresses(addresses) => holds(addresses.len() == objects, "an address for each object"),
+            Ids::Addresses(addresses) => {
+                holds(addresses.len() == objects, "an address for each object")
+            }
         }
     }
 }
@@ -633,13 +684,21 @@ mod tests {
     #[test]
     fn any_weak_looks_at_the_bits_of_the_rows_only() {
         for weak in [0, 1, 63, 64, 100, 127, 128, 191] {
-            let mut references =
-                References { first: Offsets::zeros(1, 0), target: Vec::new(), label: Vec::new(), weak: vec![0; 3] };
+            let mut references = References {
+                first: Offsets::zeros(1, 0),
+                target: Vec::new(),
+                label: Vec::new(),
+                weak: vec![0; 3],
+            };
             references.weak[weak / 64] |= 1 << (weak % 64);
             for start in 0..200 {
                 for end in start..200 {
                     let expected = (start..end).any(|row| references.is_weak(row));
-                    assert_eq!(references.any_weak(start..end), expected, "{weak} in {start}..{end}");
+                    assert_eq!(
+                        references.any_weak(start..end),
+                        expected,
+                        "{weak} in {start}..{end}"
+                    );
                 }
             }
         }

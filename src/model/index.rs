@@ -1,10 +1,11 @@
 //! Finds rows of columns by what is in them.
 
-/// An open-addressing table of row numbers in 4 bytes a slot. The keys stay where they are, in the columns: callers compare
-/// and hash rows for it.
+/// An open-addressing table of row numbers in 4 bytes a slot. The keys stay where they are, in the
+/// columns: callers compare and hash rows for it.
 ///
-/// A slot has a row in as many low bits as the size of the table needs, and bits of the row's hash above them, so that nearly
-/// all rows that are not meant are passed over without a look at their columns.
+/// A slot has a row in as many low bits as the size of the table needs, and bits of the row's hash
+/// above them, so that nearly all rows that are not meant are passed over without a look at their
+/// columns.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     /// 0 is free. A power of two in number.
@@ -24,8 +25,8 @@ impl Index {
         self.rows
     }
 
-    /// The row that `is_meant`; if there is none, None, and the next row (as many as there are) is the one with this hash
-    /// from now on. `hash_of` gives the hash of a row that is there.
+    /// The row that `is_meant`; if there is none, None, and the next row (as many as there are) is
+    /// the one with this hash from now on. `hash_of` gives the hash of a row that is there.
     #[inline]
     pub(crate) fn find_or_add(
         &mut self,
@@ -108,7 +109,8 @@ impl Slots {
 /// A hash of two numbers of which all bits are good.
 #[inline]
 pub(crate) fn hash(a: u32, b: u32) -> u64 {
-    let product = u128::from((u64::from(a) << 32 | u64::from(b)) ^ 0x9e37_79b9_7f4a_7c15) * 0xa076_1d64_78bd_642f;
+    let product = u128::from((u64::from(a) << 32 | u64::from(b)) ^ 0x9e37_79b9_7f4a_7c15)
+        * 0xa076_1d64_78bd_642f;
     product as u64 ^ (product >> 64) as u64
 }
 

@@ -1,8 +1,10 @@
 //! The data model that every format is decoded into.
 //!
-//! * [`Heap`]: a graph of objects in columns. [`HeapBuilder`] builds one. [`ObjectValues`] decodes what the objects contain.
+//! * [`Heap`]: a graph of objects in columns. [`HeapBuilder`] builds one. [`ObjectValues`] decodes
+//!   what the objects contain.
 //! * [`Profile`](profile::Profile): threads, stacks, and what was measured of them.
-//! * [`WeightedStacks`](stacks::WeightedStacks): stacks with numbers, the common form of profiles and dominator trees.
+//! * [`WeightedStacks`](stacks::WeightedStacks): stacks with numbers, the common form of profiles
+//!   and dominator trees.
 //! * [`Sample`] and [`SampleSink`]: a profile as a stream of samples, in file order.
 //! * [`Record`] and [`FieldSink`]: a record of a file as a list of named fields.
 //!
@@ -40,11 +42,15 @@ mod warning;
 pub use addresses::Addresses;
 pub use builder::HeapBuilder;
 pub use fields::{FieldSink, Record};
-pub use heap::{Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId, Reference, References, Type, TypeId, TypeKind};
+pub use heap::{
+    Ephemeron, Heap, Ids, MAX_OBJECTS, ObjectId, Reference, References, Type, TypeId, TypeKind,
+};
 pub use label::{Label, LabelKind};
 pub use names::{NameId, Names};
 pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};
 pub use sum::Sum;
-pub use values::{Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value};
+pub use values::{
+    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value,
+};
 pub use warning::{LoadWarning, WarningKind};

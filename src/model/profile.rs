@@ -1,8 +1,9 @@
 //! Profiles: threads, stacks, and the samples or sums measured in them.
 //!
-//! A [`Profile`] interns frames, and keeps stacks as a [`StackTree`]: a stack is its caller's stack and one more frame.
-//! [`Aggregates`] holds the sums of each thread in each stack; [`Samples`] holds single samples, if they were kept. A
-//! [`Metric`] selects one of the [`Values`] that are summed up. [`ProfileBuilder`] builds a profile.
+//! A [`Profile`] interns frames, and keeps stacks as a [`StackTree`]: a stack is its caller's stack
+//! and one more frame. [`Aggregates`] holds the sums of each thread in each stack; [`Samples`]
+//! holds single samples, if they were kept. A [`Metric`] selects one of the [`Values`] that are
+//! summed up. [`ProfileBuilder`] builds a profile.
 
 mod aggregates;
 mod builder;
@@ -43,11 +44,13 @@ pub enum FrameKind {
     /// A position in a program that is interpreted or whose sources are known.
     #[default]
     Code,
-    /// Machine code outside of the interpreted program. The line may be an offset inside of the function.
+    /// Machine code outside of the interpreted program. The line may be an offset inside of the
+    /// function.
     Native,
     /// A function of the operating system's kernel.
     Kernel,
-    /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead: [`ProfileSample::gc`].
+    /// The garbage collector, in formats for which it is a frame. MOJO marks samples instead:
+    /// [`ProfileSample::gc`].
     Gc,
     /// The profiler could not unwind the stack, or not all of it.
     Invalid,
@@ -113,7 +116,9 @@ impl Mode {
             Self::Wall => vec![Metric::TIME],
             Self::Cpu => vec![Metric::CPU],
             Self::Memory => vec![Metric::MEMORY_GAINED, Metric::MEMORY_FREED],
-            Self::Full => vec![Metric::TIME, Metric::CPU, Metric::MEMORY_GAINED, Metric::MEMORY_FREED],
+            Self::Full => {
+                vec![Metric::TIME, Metric::CPU, Metric::MEMORY_GAINED, Metric::MEMORY_FREED]
+            }
             Self::Samples => Vec::new(),
         };
         metrics.push(Metric::SAMPLES);
@@ -149,7 +154,8 @@ pub struct ProfileMetadatum {
 /// Something that happened to an asyncio task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TaskEvent {
-    /// The number of samples before it in the file. It lies inside the sample with this number, which has already begun.
+    /// The number of samples before it in the file. It lies inside the sample with this number,
+    /// which has already begun.
     pub before: u64,
     /// The number of the task, which may be used again after the task is gone.
     pub task: u64,
@@ -193,9 +199,11 @@ pub struct ProfileNotes {
     pub ranges: u64,
     /// Events of asyncio tasks.
     pub task_events: u64,
-    /// Stacks of more than [`StackTree::DEEPEST`] frames, of which only the outermost are kept: samples of MOJO, different stacks of other formats.
+    /// Stacks of more than [`StackTree::DEEPEST`] frames, of which only the outermost are kept:
+    /// samples of MOJO, different stacks of other formats.
     pub deep: u64,
-    /// Lines, times and changes of memory that were larger than their columns, and are the largest that fit now.
+    /// Lines, times and changes of memory that were larger than their columns, and are the largest
+    /// that fit now.
     pub clamped: u64,
 }
 
@@ -214,12 +222,13 @@ pub struct Profile {
     pub labels: Vec<Box<[SampleLabel]>>,
     /// The samples in the order of the file, if they were to be kept.
     pub samples: Option<Samples>,
-    /// The sums of each thread in each of its stacks, in the order in which they first appear: one row for each number that a
-    /// stack has, which may be several where [`StackTree::may_repeat`].
+    /// The sums of each thread in each of its stacks, in the order in which they first appear: one
+    /// row for each number that a stack has, which may be several where [`StackTree::may_repeat`].
     pub aggregate: Aggregates,
     /// The sums of all samples.
     pub total: Values,
-    /// What the numbers are, by the file's own words. Empty: the standard ones that belong to the mode.
+    /// What the numbers are, by the file's own words. Empty: the standard ones that belong to the
+    /// mode.
     pub value_types: Vec<ValueType>,
     /// Which of the value types people mean if they do not name one.
     pub default_value: usize,
@@ -258,7 +267,11 @@ impl Profile {
 
     /// The last value of a metadata key.
     pub fn metadatum(&self, key: &str) -> Option<&str> {
-        self.metadata.iter().rev().find(|metadatum| metadatum.key == key).map(|metadatum| metadatum.value.as_str())
+        self.metadata
+            .iter()
+            .rev()
+            .find(|metadatum| metadatum.key == key)
+            .map(|metadatum| metadatum.value.as_str())
     }
 
     /// Microseconds between two looks at the threads, if the file says.
@@ -297,7 +310,11 @@ impl Profile {
 
     /// The metrics of the file's own value types, in its order.
     fn metrics_of_file(&self) -> Vec<Metric> {
-        self.value_types.iter().enumerate().map(|(number, of)| Metric::of_type(of, number)).collect()
+        self.value_types
+            .iter()
+            .enumerate()
+            .map(|(number, of)| Metric::of_type(of, number))
+            .collect()
     }
 
     /// The metric to use if none is named.
@@ -305,11 +322,13 @@ impl Profile {
         self.metrics().swap_remove(0)
     }
 
-    /// The metric with this name: one of the file's, or a standard one, of which the profile may have no numbers. In names of
-    /// standard metrics, `-` is as good as `_`.
+    /// The metric with this name: one of the file's, or a standard one, of which the profile may
+    /// have no numbers. In names of standard metrics, `-` is as good as `_`.
     pub fn metric(&self, name: &str) -> Option<Metric> {
         match self.value_types.is_empty() {
-            true => Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_")),
+            true => {
+                Metric::STANDARD.into_iter().find(|metric| metric.name() == name.replace('-', "_"))
+            }
             false => self.metrics_of_file().into_iter().find(|metric| metric.name() == name),
         }
     }
@@ -324,8 +343,14 @@ impl Profile {
         let has_cpu = matches!(mode, Mode::Cpu | Mode::Full) || total.idle_samples() > 0;
         let measured = matches!(mode, Mode::Memory | Mode::Full);
         let has_memory = measured || total.memory_gained() > 0 || total.memory_freed() > 0;
-        let has = [has_time, has_cpu, has_memory, has_memory, has_memory, true, total.gc_samples() > 0];
-        Metric::STANDARD.into_iter().zip(has).filter(|(_, has)| *has).map(|(metric, _)| metric).collect()
+        let has =
+            [has_time, has_cpu, has_memory, has_memory, has_memory, true, total.gc_samples() > 0];
+        Metric::STANDARD
+            .into_iter()
+            .zip(has)
+            .filter(|(_, has)| *has)
+            .map(|(metric, _)| metric)
+            .collect()
     }
 }
 

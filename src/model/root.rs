@@ -33,7 +33,8 @@ pub enum RootKind {
     Monitor,
     /// An object of the old generation that refers to the young one.
     Generation,
-    /// An object that nothing strong refers to, but that its runtime keeps: only weak references or the virtual machine know it.
+    /// An object that nothing strong refers to, but that its runtime keeps: only weak references or
+    /// the virtual machine know it.
     Unowned,
     /// Another kind, or an unknown one.
     Other,
@@ -92,7 +93,8 @@ pub struct Root {
     pub label: Label,
     /// The call frame that it belongs to: a row of [`super::heap::Heap::frames`].
     pub frame: Option<u32>,
-    /// The thread that it belongs to, with or without a frame: a row of [`super::heap::Heap::threads`].
+    /// The thread that it belongs to, with or without a frame: a row of
+    /// [`super::heap::Heap::threads`].
     pub thread: Option<u32>,
 }
 
@@ -141,7 +143,8 @@ pub struct Thread {
     pub name: NameId,
     /// The number by which its runtime knows it.
     pub id: u64,
-    /// The state, or the reason why it waits: `RUNNABLE`, `chan receive`. Empty if that is not known.
+    /// The state, or the reason why it waits: `RUNNABLE`, `chan receive`. Empty if that is not
+    /// known.
     pub state: NameId,
     /// How long it has been waiting, in microseconds, at least. `None` if that is not known.
     pub wait_us: Option<u64>,

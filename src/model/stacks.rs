@@ -1,8 +1,9 @@
 //! Weighted stacks, the common form of profiles and dominator trees.
 //!
-//! In a profile, the numbers of a stack are what was measured while the program was in it. In a dominator tree, a stack is a
-//! path of dominators: its own value is the shallow size of the objects there, and the sum over all stacks that begin with it
-//! is their retained size. One set of writers serves both.
+//! In a profile, the numbers of a stack are what was measured while the program was in it. In a
+//! dominator tree, a stack is a path of dominators: its own value is the shallow size of the
+//! objects there, and the sum over all stacks that begin with it is their retained size. One set of
+//! writers serves both.
 //!
 //! [`WeightedStacksBuilder`] builds weighted stacks; [`of_profile()`] makes them from a profile.
 
@@ -22,7 +23,8 @@ pub const MAX_DEPTH: usize = 500;
 /// A thread of a profile, or a heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Track {
-    /// `P19488;T0:19488` for a thread of a profile; it is split at the `;` where groups are shown. What a heap is called.
+    /// `P19488;T0:19488` for a thread of a profile; it is split at the `;` where groups are shown.
+    /// What a heap is called.
     pub name: String,
     /// Process id; None for heaps.
     pub pid: Option<i128>,
@@ -67,8 +69,9 @@ pub struct WeightedStacks {
     /// The threads or heaps that entries belong to.
     pub tracks: Vec<Track>,
     entries: Entries,
-    /// Whether entries are in the order of time. Otherwise each pair of a track and the number of a stack is there at most
-    /// once; where [`StackTree::may_repeat`], equal stacks may have several numbers.
+    /// Whether entries are in the order of time. Otherwise each pair of a track and the number of a
+    /// stack is there at most once; where [`StackTree::may_repeat`], equal stacks may have several
+    /// numbers.
     pub in_order: bool,
     /// The sampling interval in microseconds, if known.
     pub interval_us: Option<u64>,
@@ -133,7 +136,10 @@ impl WeightedStacks {
     pub fn totals(&self) -> Vec<i64> {
         let mut totals = vec![0i64; self.values.len()];
         for entry in self.iter() {
-            totals.iter_mut().zip(entry.values).for_each(|(total, value)| *total = total.saturating_add(*value));
+            totals
+                .iter_mut()
+                .zip(entry.values)
+                .for_each(|(total, value)| *total = total.saturating_add(*value));
         }
         totals
     }

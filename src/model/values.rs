@@ -1,8 +1,9 @@
 //! What objects contain: fields, elements, and values of whole objects such as text.
 //!
-//! Nothing of this is kept in columns. A reader implements [`ObjectValues`] and decodes from the mapped file what is asked for;
-//! it passes fields and elements one by one, so that no object costs an allocation. [`Heap::fields`], [`Heap::field`],
-//! [`Heap::array`] and [`Heap::elements`] are the ways in.
+//! Nothing of this is kept in columns. A reader implements [`ObjectValues`] and decodes from the
+//! mapped file what is asked for; it passes fields and elements one by one, so that no object costs
+//! an allocation. [`Heap::fields`], [`Heap::field`], [`Heap::array`] and [`Heap::elements`] are the
+//! ways in.
 
 use super::heap::{Heap, ObjectId};
 use super::label::LabelKind;
@@ -43,7 +44,8 @@ pub struct Field<'f> {
     pub class: &'f str,
     /// The field's name. Empty if the file has none.
     pub name: &'f str,
-    /// The declared type: `int`, or `object` for any reference of Java. Empty if the file does not say it.
+    /// The declared type: `int`, or `object` for any reference of Java. Empty if the file does not
+    /// say it.
     pub type_name: &'f str,
     /// The value.
     pub value: FieldValue<'f>,
@@ -108,7 +110,8 @@ pub struct Known {
 /// How full a collection or an array is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// Whether the object is a collection, of which an empty one could be left out, or only an array of one.
+    /// Whether the object is a collection, of which an empty one could be left out, or only an
+    /// array of one.
     pub is_collection: bool,
     /// Places.
     pub capacity: u64,
@@ -120,8 +123,8 @@ pub struct Room {
 
 /// Decodes the contents of objects on demand, from the mapped file.
 ///
-/// Only [`ObjectValues::value`] must be implemented. By default fields are the references with names and elements those with
-/// indexes.
+/// Only [`ObjectValues::value`] must be implemented. By default fields are the references with
+/// names and elements those with indexes.
 pub trait ObjectValues<'a>: Send + Sync {
     /// The value of an object.
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
@@ -131,15 +134,16 @@ pub trait ObjectValues<'a>: Send + Sync {
         Known::default()
     }
 
-    /// Passes the fields of an object in the order of their declaration, those of its own class first; of a class object its
-    /// static fields.
+    /// Passes the fields of an object in the order of their declaration, those of its own class
+    /// first; of a class object its static fields.
     fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
         fields_by_references(heap, object, each);
     }
 
     /// The value of the first field with a name.
     ///
-    /// Implement this if a field is found faster than by visiting all before it: analyses call it for millions of objects.
+    /// Implement this if a field is found faster than by visiting all before it: analyses call it
+    /// for millions of objects.
     fn field(&self, heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
         let mut found = None;
         self.fields(heap, object, &mut |field| {
@@ -160,14 +164,17 @@ pub trait ObjectValues<'a>: Send + Sync {
         }
     }
 
-    /// How full an object is, where the reader knows it better than the names of types and fields do.
+    /// How full an object is, where the reader knows it better than the names of types and fields
+    /// do.
     ///
-    /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for collections by their names.
+    /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for
+    /// collections by their names.
     fn room(&self, _heap: &Heap<'a>, _object: ObjectId) -> Option<Room> {
         None
     }
 
-    /// Passes the elements of an array from number `start` on. Elements that the file does not have are skipped.
+    /// Passes the elements of an array from number `start` on. Elements that the file does not have
+    /// are skipped.
     fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         elements_by_references(heap, object, start, each);
     }
@@ -219,7 +226,8 @@ impl<'a> Heap<'a> {
         self.values.as_ref().map_or(Known::default(), |values| values.known())
     }
 
-    /// Passes the fields of an object in the order of their declaration, those of its own class first, until `each` breaks.
+    /// Passes the fields of an object in the order of their declaration, those of its own class
+    /// first, until `each` breaks.
     pub fn fields(&self, object: ObjectId, mut each: impl FnMut(Field<'_>) -> ControlFlow<()>) {
         match &self.values {
             Some(values) => values.fields(self, object, &mut each),
@@ -242,9 +250,14 @@ impl<'a> Heap<'a> {
         self.values.as_ref()?.room(self, object)
     }
 
-    /// Passes the elements of an array from number `start` on, until `each` breaks. Elements that the file does not have are
-    /// skipped.
-    pub fn elements(&self, object: ObjectId, start: u64, mut each: impl FnMut(u64, FieldValue<'_>) -> ControlFlow<()>) {
+    /// Passes the elements of an array from number `start` on, until `each` breaks. Elements that
+    /// the file does not have are skipped.
+    pub fn elements(
+        &self,
+        object: ObjectId,
+        start: u64,
+        mut each: impl FnMut(u64, FieldValue<'_>) -> ControlFlow<()>,
+    ) {
         match &self.values {
             Some(values) => values.elements(self, object, start, &mut each),
             None => elements_by_references(self, object, start, &mut each),
@@ -264,10 +277,17 @@ fn fields_by_references(heap: &Heap<'_>, object: ObjectId, each: &mut EachField<
 }
 
 /// Passes the references with indexes.
-fn elements_by_references(heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+fn elements_by_references(
+    heap: &Heap<'_>,
+    object: ObjectId,
+    start: u64,
+    each: &mut EachElement<'_>,
+) {
     for reference in heap.references.of(object) {
         let LabelKind::Index(index) = reference.label.kind() else { continue };
-        if u64::from(index) >= start && each(index.into(), FieldValue::Object(reference.target)).is_break() {
+        if u64::from(index) >= start
+            && each(index.into(), FieldValue::Object(reference.target)).is_break()
+        {
             return;
         }
     }

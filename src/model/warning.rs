@@ -26,7 +26,8 @@ impl LoadWarning {
     }
 }
 
-/// A kind of [`LoadWarning`]. Displays as text, such as `references to objects that are not in the file`.
+/// A kind of [`LoadWarning`]. Displays as text, such as `references to objects that are not in the
+/// file`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum WarningKind {
@@ -66,9 +67,11 @@ pub enum WarningKind {
     StrayFrames,
     /// The params record is missing (Go).
     MissingParams,
-    /// Array elements that HotSpot did not write: class objects of archived classes that are not loaded (hprof). Not damage.
+    /// Array elements that HotSpot did not write: class objects of archived classes that are not
+    /// loaded (hprof). Not damage.
     OmittedElements,
-    /// Roots of system classes that HotSpot did not write, because they are not linked yet (hprof). Not damage.
+    /// Roots of system classes that HotSpot did not write, because they are not linked yet (hprof).
+    /// Not damage.
     OmittedClasses,
     /// The stacks of parked virtual threads, which JDK 21 does not write (hprof). Not damage.
     OmittedStacks,
@@ -103,25 +106,37 @@ impl WarningKind {
             Self::UnknownInterfaceTypes => "interfaces of a type that is not in the file",
             Self::UnknownClasses => "objects of classes that are not in the file",
             Self::UnknownClass => "objects whose class is not in the file",
-            Self::UnknownSuperclasses => "objects whose superclasses are not in the file, whose references may be missing",
+            Self::UnknownSuperclasses => {
+                "objects whose superclasses are not in the file, whose references may be missing"
+            }
             Self::UnknownTypesOrFrames => "objects whose type or frame is not in the file",
             Self::UnknownLabels => "references whose label is not in the file",
-            Self::ShortObjects => "objects with less data than their class has fields, whose references are missing",
+            Self::ShortObjects => {
+                "objects with less data than their class has fields, whose references are missing"
+            }
             Self::StrayExternalSizes => "external sizes of objects that are not in the file",
             Self::StrayFrames => "stack frames without a goroutine",
-            Self::MissingParams => "missing params record: 8-byte little-endian pointers are assumed",
+            Self::MissingParams => {
+                "missing params record: 8-byte little-endian pointers are assumed"
+            }
             Self::OmittedElements => {
                 "array elements that HotSpot did not write: class objects of its shared archive (CDS) whose classes are not loaded"
             }
-            Self::OmittedClasses => "roots of system classes that HotSpot did not write, as they are not linked yet",
+            Self::OmittedClasses => {
+                "roots of system classes that HotSpot did not write, as they are not linked yet"
+            }
             Self::OmittedStacks => {
                 "JDK 21 leaves the stacks of parked virtual threads out of its dumps; what only they hold counts as unreachable"
             }
-            Self::MissingReferences => "references that the counts of objects announce and that are not in the file",
+            Self::MissingReferences => {
+                "references that the counts of objects announce and that are not in the file"
+            }
             Self::SurplusReferences => "references after those of the last object",
             Self::PartialRows => "arrays of objects or references that do not end with a whole row",
             Self::MalformedLines => "lines that are not valid JSON, which were skipped",
-            Self::OmittedRoots => "the dump has no roots: all that nothing refers to is taken for a root",
+            Self::OmittedRoots => {
+                "the dump has no roots: all that nothing refers to is taken for a root"
+            }
             Self::CutNames => "names of more than 4096 bytes, which were cut",
             Self::DamagedSnapshots => "later snapshots that are cut or damaged",
         }

@@ -1,4 +1,5 @@
-//! Conversion by name: any dump to any output format that can hold it, with the usual options of the command line.
+//! Conversion by name: any dump to any output format that can hold it, with the usual options of
+//! the command line.
 
 use super::Dump;
 use crate::analysis::dominator_stacks::{self, Counted};
@@ -25,24 +26,29 @@ use std::io::{self, BufWriter, Write};
 const MIN_SHARE: f64 = 0.00001;
 
 impl Dump {
-    /// Converts the dump to the format with this name, such as `"hprof"` or `"pprof"` ([`OutputFormat`] lists them).
+    /// Converts the dump to the format with this name, such as `"hprof"` or `"pprof"`
+    /// ([`OutputFormat`] lists them).
     ///
-    /// A heap becomes objects (`hprof`, `heapsnapshot`), a table of its objects (`csv`, `jsonl`), or the dominator tree as
-    /// stacks of types (everything else that takes heaps). A profile keeps its samples where the format can hold them. Writers
-    /// with options are in [`output`].
+    /// A heap becomes objects (`hprof`, `heapsnapshot`), a table of its objects (`csv`, `jsonl`),
+    /// or the dominator tree as stacks of types (everything else that takes heaps). A profile keeps
+    /// its samples where the format can hold them. Writers with options are in [`output`].
     ///
-    /// Returns what the format could not hold. Output that was written before an error is incomplete.
+    /// Returns what the format could not hold. Output that was written before an error is
+    /// incomplete.
     ///
     /// # Errors
-    /// If there is no such format, if it cannot hold this dump, as [`Dump::heap`] and [`Dump::profile`], or if the output
-    /// cannot be written.
+    /// If there is no such format, if it cannot hold this dump, as [`Dump::heap`] and
+    /// [`Dump::profile`], or if the output cannot be written.
     pub fn convert(&self, to: &str, out: impl Write) -> Result<Vec<Loss>> {
         let kind = self.kind();
         let possible = output_formats(self.format(), kind);
         let Some(format) = possible.clone().find(|format| format.name() == to) else {
             let names: Vec<_> = possible.map(OutputFormat::name).collect();
-            return Err(Error::other_kind(format!("{} cannot be converted to {to}", self.format().title()))
-                .hint(format!("it can be converted to {}", names.join(", "))));
+            return Err(Error::other_kind(format!(
+                "{} cannot be converted to {to}",
+                self.format().title()
+            ))
+            .hint(format!("it can be converted to {}", names.join(", "))));
         };
         let mut out = BufWriter::with_capacity(1 << 16, out);
         let written = match kind {
@@ -61,12 +67,17 @@ impl Dump {
 }
 
 /// The formats that a heap or profile of an input format can be written in.
-pub(crate) fn output_formats(from: Format, kind: Kind) -> impl Iterator<Item = OutputFormat> + Clone {
+pub(crate) fn output_formats(
+    from: Format,
+    kind: Kind,
+) -> impl Iterator<Item = OutputFormat> + Clone {
     OutputFormat::ALL.into_iter().filter(move |format| match kind {
         Kind::Heap => format.takes_heaps(),
         // Some profiles have sums, but no samples that could be written one by one.
         Kind::Profile => {
-            format.takes_profiles() && (from.has_order() || !matches!(format, OutputFormat::Austin | OutputFormat::Mojo))
+            format.takes_profiles()
+                && (from.has_order()
+                    || !matches!(format, OutputFormat::Austin | OutputFormat::Mojo))
         }
     })
 }
@@ -76,7 +87,14 @@ fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Resu
         OutputFormat::Hprof => Ok(output::hprof::write(heap, &HprofOptions::default(), out)?.lost),
         OutputFormat::Heapsnapshot => {
             let graph = Graph::of(heap);
-            Ok(output::heapsnapshot::write(heap, &graph, &live(&graph), &HeapSnapshotOptions::default(), out)?.lost)
+            Ok(output::heapsnapshot::write(
+                heap,
+                &graph,
+                &live(&graph),
+                &HeapSnapshotOptions::default(),
+                out,
+            )?
+            .lost)
         }
         OutputFormat::Csv | OutputFormat::Jsonl => {
             let syntax = if format == OutputFormat::Csv { Syntax::Csv } else { Syntax::Jsonl };
@@ -88,7 +106,13 @@ fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Resu
                 OutputFormat::Folded | OutputFormat::Firefox | OutputFormat::Svg => Counted::Bytes,
                 _ => Counted::ObjectsAndBytes,
             };
-            let tree = dominator_stacks::of(heap, &Dominators::of(&Graph::of(heap)), "heap", MIN_SHARE, counted);
+            let tree = dominator_stacks::of(
+                heap,
+                &Dominators::of(&Graph::of(heap)),
+                "heap",
+                MIN_SHARE,
+                counted,
+            );
             stacks(&tree.stacks, format, out)
         }
     }
@@ -97,7 +121,9 @@ fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Resu
 fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::Result<Vec<Loss>> {
     let written = match format {
         OutputFormat::Mojo => output::mojo::write(&profile, &|_| true, false, out)?,
-        OutputFormat::Austin => output::austin::write_profile(&profile, &|_| true, Dialect::Full, out)?,
+        OutputFormat::Austin => {
+            output::austin::write_profile(&profile, &|_| true, Dialect::Full, out)?
+        }
         OutputFormat::Hprof => output::hprof::write_profile(&profile, &|_| true, None, out)?,
         _ => {
             let metrics = match format {
@@ -117,10 +143,16 @@ fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::
     Ok(written.lost)
 }
 
-fn stacks(stacks: &WeightedStacks, format: OutputFormat, out: &mut impl Write) -> io::Result<Vec<Loss>> {
+fn stacks(
+    stacks: &WeightedStacks,
+    format: OutputFormat,
+    out: &mut impl Write,
+) -> io::Result<Vec<Loss>> {
     let written = match format {
         OutputFormat::Folded => output::folded::write(stacks, 0, out),
-        OutputFormat::Svg => output::flamegraph::write(stacks, 0, &FlamegraphOptions::default(), out),
+        OutputFormat::Svg => {
+            output::flamegraph::write(stacks, 0, &FlamegraphOptions::default(), out)
+        }
         OutputFormat::Speedscope => output::speedscope::write(stacks, out),
         OutputFormat::Firefox => output::firefox::write(stacks, out),
         OutputFormat::Jsonl => output::stack_rows::write(stacks, Syntax::Jsonl, out),
@@ -131,7 +163,10 @@ fn stacks(stacks: &WeightedStacks, format: OutputFormat, out: &mut impl Write) -
             gzip.finish()?;
             Ok(written)
         }
-        other => Err(io::Error::new(io::ErrorKind::Unsupported, format!("{} holds no stacks", other.name()))),
+        other => Err(io::Error::new(
+            io::ErrorKind::Unsupported,
+            format!("{} holds no stacks", other.name()),
+        )),
     };
     Ok(written?.lost)
 }

@@ -5,7 +5,8 @@
 //! P<pid>;T<interpreter>:<thread>;<file>:<function>:<line>;… <metric>
 //! ```
 //!
-//! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is `time,idle,memory`.
+//! The interpreter is there in files of Austin 3.6 and later. In the mode `full` the metric is
+//! `time,idle,memory`.
 
 use super::kept_samples;
 use super::written::Written;
@@ -20,12 +21,13 @@ use std::io::{self, Write};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Dialect {
-    /// As Austin 3.x itself and mojo2austin of austin-python 1.7.1: everything is shown, in the order of the file.
+    /// As Austin 3.x itself and mojo2austin of austin-python 1.7.1: everything is shown, in the
+    /// order of the file.
     #[default]
     Full,
-    /// As mojo2austin of austin-python 2.x: invalid, kernel and GC frames are left out, the mode `full` shows the time
-    /// only, a missing metric is `None`, and a sample is printed when the next one begins, so that metadata at the end of
-    /// the file comes before the last sample.
+    /// As mojo2austin of austin-python 2.x: invalid, kernel and GC frames are left out, the mode
+    /// `full` shows the time only, a missing metric is `None`, and a sample is printed when the
+    /// next one begins, so that metadata at the end of the file comes before the last sample.
     Peer,
 }
 
@@ -84,7 +86,14 @@ enum Mode {
 impl<'a, W: Write> AustinWriter<'a, W> {
     /// A writer to `out`, which should be buffered.
     pub fn new(out: W, dialect: Dialect) -> Self {
-        Self { out, dialect, mode: Mode::Time, line: Vec::new(), held: None, counts: AustinCounts::default() }
+        Self {
+            out,
+            dialect,
+            mode: Mode::Time,
+            line: Vec::new(),
+            held: None,
+            counts: AustinCounts::default(),
+        }
     }
 
     /// Ends the text and gives the output back.
@@ -100,7 +109,8 @@ impl<'a, W: Write> AustinWriter<'a, W> {
         let Some(held) = self.held.take() else { return Ok(()) };
         let now = std::mem::replace(&mut self.mode, held.mode);
         let Held { pid, interpreter, thread, ref frames, time, memory, idle, .. } = held;
-        let written = self.write_sample(&Sample { pid, interpreter, thread, frames, time, memory, idle });
+        let written =
+            self.write_sample(&Sample { pid, interpreter, thread, frames, time, memory, idle });
         self.mode = now;
         written
     }
@@ -216,7 +226,8 @@ pub fn write_profile(
         }
         let thread = profile.thread(sample.thread);
         profile.stacks.outermost_first(sample.stack, &mut ids);
-        let mut frames: Vec<_> = ids.iter().map(|id| stream_frame(profile, profile.frame(*id))).collect();
+        let mut frames: Vec<_> =
+            ids.iter().map(|id| stream_frame(profile, profile.frame(*id))).collect();
         if sample.gc {
             frames.push(SampleFrame::GarbageCollector);
         }
@@ -230,7 +241,9 @@ pub fn write_profile(
             idle: sample.idle,
         })?;
     }
-    metadata.try_for_each(|metadatum| writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes()))?;
+    metadata.try_for_each(|metadatum| {
+        writer.metadata(metadatum.key.as_bytes(), metadatum.value.as_bytes())
+    })?;
     let (_, counts) = writer.finish()?;
     let mut written = Written { stacks: counts.samples, ..Written::default() };
     written.lose(LossKind::SpecialFrames, counts.left_out_frames);
@@ -241,9 +254,11 @@ pub fn write_profile(
 fn stream_frame(profile: &Profile, frame: ProfileFrame) -> SampleFrame<'_> {
     let function = profile.names.text(frame.function).as_bytes();
     match frame.kind {
-        FrameKind::Code | FrameKind::Native => {
-            SampleFrame::Code { file: profile.names.text(frame.file).as_bytes(), function, line: frame.line.into() }
-        }
+        FrameKind::Code | FrameKind::Native => SampleFrame::Code {
+            file: profile.names.text(frame.file).as_bytes(),
+            function,
+            line: frame.line.into(),
+        },
         FrameKind::Kernel => SampleFrame::Kernel(function),
         FrameKind::Gc => SampleFrame::GarbageCollector,
         FrameKind::Invalid => SampleFrame::Invalid,
@@ -271,7 +286,16 @@ impl<'a, W: Write> SampleSink<'a> for AustinWriter<'a, W> {
         }
         self.write_held()?;
         let Sample { pid, interpreter, thread, frames, time, memory, idle } = *sample;
-        self.held = Some(Held { mode: self.mode, pid, interpreter, thread, frames: frames.to_vec(), time, memory, idle });
+        self.held = Some(Held {
+            mode: self.mode,
+            pid,
+            interpreter,
+            thread,
+            frames: frames.to_vec(),
+            time,
+            memory,
+            idle,
+        });
         Ok(())
     }
 }

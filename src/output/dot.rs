@@ -46,7 +46,11 @@ pub struct TooLarge {
 
 impl fmt::Display for TooLarge {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} objects are too many for a drawing, which shows {MAX_OBJECTS} at most", self.objects)
+        write!(
+            f,
+            "{} objects are too many for a drawing, which shows {MAX_OBJECTS} at most",
+            self.objects
+        )
     }
 }
 
@@ -56,7 +60,9 @@ impl Drawing {
     /// All objects in it, each once, in order.
     pub fn objects(&self) -> BTreeSet<ObjectId> {
         let ends = self.references.iter().flat_map(|arrow| [arrow.from, arrow.to]);
-        ends.chain(self.roots.iter().map(|(_, object)| *object)).chain(self.marked.iter().copied()).collect()
+        ends.chain(self.roots.iter().map(|(_, object)| *object))
+            .chain(self.marked.iter().copied())
+            .collect()
     }
 
     /// Whether it can be drawn.
@@ -69,12 +75,17 @@ impl Drawing {
     }
 }
 
-/// Writes a drawing that [fits](Drawing::fits); of a larger one it writes everything nevertheless. `size` says what is shown
-/// below the name of an object: `16 B / 1.0 KiB`.
+/// Writes a drawing that [fits](Drawing::fits); of a larger one it writes everything nevertheless.
+/// `size` says what is shown below the name of an object: `16 B / 1.0 KiB`.
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write<W: Write>(heap: &Heap<'_>, drawing: &Drawing, size: impl Fn(ObjectId) -> String, mut out: W) -> io::Result<()> {
+pub fn write<W: Write>(
+    heap: &Heap<'_>,
+    drawing: &Drawing,
+    size: impl Fn(ObjectId) -> String,
+    mut out: W,
+) -> io::Result<()> {
     writeln!(out, "digraph heap {{")?;
     writeln!(out, "  rankdir=LR;")?;
     writeln!(out, "  node [shape=box, fontname=\"sans-serif\"];")?;
@@ -85,17 +96,32 @@ pub fn write<W: Write>(heap: &Heap<'_>, drawing: &Drawing, size: impl Fn(ObjectI
     for object in drawing.objects() {
         let bold = if drawing.marked.contains(&object) { ", style=bold" } else { "" };
         let (name, id, size) = (Escaped(heap.shown_name(object)), heap.id(object), size(object));
-        writeln!(out, "  n{} [label=\"{name}\\n{}\\n{}\"{bold}];", object.0, Escaped(&id), Escaped(&size))?;
+        writeln!(
+            out,
+            "  n{} [label=\"{name}\\n{}\\n{}\"{bold}];",
+            object.0,
+            Escaped(&id),
+            Escaped(&size)
+        )?;
     }
-    let held: BTreeSet<(usize, ObjectId)> =
-        drawing.roots.iter().map(|(name, object)| (names.range(..name.as_str()).count(), *object)).collect();
+    let held: BTreeSet<(usize, ObjectId)> = drawing
+        .roots
+        .iter()
+        .map(|(name, object)| (names.range(..name.as_str()).count(), *object))
+        .collect();
     for (number, object) in held {
         writeln!(out, "  root{number} -> n{};", object.0)?;
     }
     for arrow in drawing.references.iter().collect::<BTreeSet<_>>() {
         let dashed = if arrow.weak { ", style=dashed" } else { "" };
         let label = arrow.label.text(&heap.names);
-        writeln!(out, "  n{} -> n{} [label=\"{}\"{dashed}];", arrow.from.0, arrow.to.0, Escaped(&label))?;
+        writeln!(
+            out,
+            "  n{} -> n{} [label=\"{}\"{dashed}];",
+            arrow.from.0,
+            arrow.to.0,
+            Escaped(&label)
+        )?;
     }
     writeln!(out, "}}")
 }

@@ -1,8 +1,9 @@
-//! The processed profile format of the Firefox Profiler, version 55. Its front end upgrades old versions by itself.
+//! The processed profile format of the Firefox Profiler, version 55. Its front end upgrades old
+//! versions by itself.
 //!
-//! A thread's weight is the first value. Where entries are in the order of time they have their times, idle and garbage
-//! collection are markers, and changes of memory a counter of the process; otherwise entries follow one another, a
-//! millisecond apart or as long as their time.
+//! A thread's weight is the first value. Where entries are in the order of time they have their
+//! times, idle and garbage collection are markers, and changes of memory a counter of the process;
+//! otherwise entries follow one another, a millisecond apart or as long as their time.
 
 use super::json::{self, Object};
 use super::written::{Written, empty_entries, rows_by_track};
@@ -29,8 +30,10 @@ const OTHER: usize = 5;
 pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
     written.sums.truncate(1);
-    let mut categories: Vec<_> =
-        CATEGORIES.iter().map(|(_, name, color)| json!({ "name": name, "color": color, "subcategories": ["Other"] })).collect();
+    let mut categories: Vec<_> = CATEGORIES
+        .iter()
+        .map(|(_, name, color)| json!({ "name": name, "color": color, "subcategories": ["Other"] }))
+        .collect();
     categories.push(json!({ "name": "Other", "color": "grey", "subcategories": ["Other"] }));
     let meta = json!({
         "version": 24, "preprocessedProfileVersion": 55, "interval": stacks.interval_us.unwrap_or(1000).max(1) as f64 / 1000.0,
@@ -123,7 +126,10 @@ fn thread(
     let mut thread = Object::open(out)?;
     thread.field("isMainThread", main)?;
     thread.field("name", about.thread.as_ref().unwrap_or(&about.name))?;
-    thread.field("nativeSymbols", json!({ "length": 0, "address": [], "functionSize": [], "libIndex": [], "name": [] }))?;
+    thread.field(
+        "nativeSymbols",
+        json!({ "length": 0, "address": [], "functionSize": [], "libIndex": [], "name": [] }),
+    )?;
     thread.field("pausedRanges", [(); 0])?;
     thread.field("pid", pid(stacks, track))?;
     thread.field("processName", process)?;
@@ -131,7 +137,10 @@ fn thread(
     thread.field("processStartupTime", 0)?;
     thread.field("processType", "default")?;
     thread.field("registerTime", 0)?;
-    thread.field("resourceTable", json!({ "length": 0, "lib": [], "name": [], "host": [], "type": [] }))?;
+    thread.field(
+        "resourceTable",
+        json!({ "length": 0, "lib": [], "name": [], "host": [], "type": [] }),
+    )?;
     thread.field("tid", &about.name)?;
     thread.field("unregisterTime", last as f64 / 1000.0)?;
 
@@ -191,14 +200,21 @@ impl Used {
         let mut function_of = Vec::with_capacity(self.frames.len());
         for &id in &self.frames {
             let frame = stacks.frame(id);
-            function_of.push(*numbers.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
-                let file = stacks.text(frame.file);
-                functions.push((strings.number(stacks.function_name(id)), (!file.is_empty()).then(|| strings.number(file))));
-                functions.len() - 1
-            }));
+            function_of.push(
+                *numbers.entry((frame.function, frame.file, frame.kind)).or_insert_with(|| {
+                    let file = stacks.text(frame.file);
+                    functions.push((
+                        strings.number(stacks.function_name(id)),
+                        (!file.is_empty()).then(|| strings.number(file)),
+                    ));
+                    functions.len() - 1
+                }),
+            );
         }
         let lines = |id: FrameId| Some(stacks.frame(id).line).filter(|line| *line > 0);
-        let category = |id: FrameId| CATEGORIES.iter().position(|(kind, ..)| *kind == stacks.frame(id).kind).unwrap_or(OTHER);
+        let category = |id: FrameId| {
+            CATEGORIES.iter().position(|(kind, ..)| *kind == stacks.frame(id).kind).unwrap_or(OTHER)
+        };
         let count = self.frames.len();
         let mut table = thread.object("frameTable")?;
         table.field("length", count)?;
@@ -222,9 +238,13 @@ impl Used {
         table.field("length", count)?;
         table.array("name", &functions, |out, (name, _)| write!(out, "{name}"))?;
         table.array("fileName", &functions, |out, (_, file)| json::value(out, "", file))?;
-        for (column, value) in
-            [("isJS", "false"), ("relevantForJS", "false"), ("resource", "-1"), ("lineNumber", "null"), ("columnNumber", "null")]
-        {
+        for (column, value) in [
+            ("isJS", "false"),
+            ("relevantForJS", "false"),
+            ("resource", "-1"),
+            ("lineNumber", "null"),
+            ("columnNumber", "null"),
+        ] {
             constant(&mut table, column, value, count)?;
         }
         table.close()?;
@@ -242,7 +262,12 @@ impl Used {
 }
 
 /// A column that says the same in every row.
-fn constant(table: &mut Object<'_, impl Write>, name: &str, value: &str, count: usize) -> io::Result<()> {
+fn constant(
+    table: &mut Object<'_, impl Write>,
+    name: &str,
+    value: &str,
+    count: usize,
+) -> io::Result<()> {
     table.array(name, 0..count, |out, _| out.write_all(value.as_bytes()))
 }
 
@@ -265,7 +290,9 @@ fn samples(
     let mut samples = thread.object("samples")?;
     samples.field("length", rows.len())?;
     samples.field("weightType", weight_type)?;
-    samples.array("stack", entries(), |out, entry| json::value(out, "", &used.stack_numbers.get(&entry.stack)))?;
+    samples.array("stack", entries(), |out, entry| {
+        json::value(out, "", &used.stack_numbers.get(&entry.stack))
+    })?;
     let mut clock = 0i64;
     samples.array("time", entries(), |out, entry| {
         let step = nanoseconds.map_or(1000, |each| to_microseconds(weight(&entry).max(0), each));
@@ -283,7 +310,9 @@ fn samples(
     })?;
     if stacks.in_order {
         let busy = |moment: Moment| if moment.idle { 0 } else { moment.length };
-        samples.array("threadCPUDelta", entries(), |out, entry| json::integer(out, entry.moment.map_or(0, busy)))?;
+        samples.array("threadCPUDelta", entries(), |out, entry| {
+            json::integer(out, entry.moment.map_or(0, busy))
+        })?;
     }
     samples.close()
 }
@@ -296,7 +325,10 @@ fn markers<'a>(
     strings: &mut Strings<'a>,
 ) -> io::Result<()> {
     let mut markers: Vec<(i64, i64, &'static str)> = Vec::new();
-    for (name, wanted) in [("GC", (|moment: &Moment| moment.gc) as fn(&Moment) -> bool), ("Idle", |moment| moment.idle)] {
+    for (name, wanted) in [
+        ("GC", (|moment: &Moment| moment.gc) as fn(&Moment) -> bool),
+        ("Idle", |moment| moment.idle),
+    ] {
         let mut open: Option<(i64, i64)> = None;
         for moment in rows.iter().filter_map(|&row| stacks.entry(row as usize).moment) {
             let end = moment.start.saturating_add(moment.length);

@@ -1,8 +1,10 @@
-//! Folded stacks: `frame;frame;frame number`, outermost first, as flamegraph.pl, inferno, speedscope and grep take them.
+//! Folded stacks: `frame;frame;frame number`, outermost first, as flamegraph.pl, inferno,
+//! speedscope and grep take them.
 //!
-//! Lines of one function are one frame here. The process and the thread are the first two frames. Lines come in the order
-//! of a walk over the tree whose branches are sorted by name, so that two files can be compared; only those of parts of a
-//! profile whose stacks hardly come again are in the order of the recording.
+//! Lines of one function are one frame here. The process and the thread are the first two frames.
+//! Lines come in the order of a walk over the tree whose branches are sorted by name, so that two
+//! files can be compared; only those of parts of a profile whose stacks hardly come again are in
+//! the order of the recording.
 
 use super::lines::{Counts, Labels, track_frames};
 use super::written::Written;
@@ -20,9 +22,9 @@ pub fn write(stacks: &WeightedStacks, value: usize, out: &mut impl Write) -> io:
     Ok(writer.finish(stacks))
 }
 
-/// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
-/// tracks. Lines are in order, and stacks there once, in each part by itself, and not at all in one that [may repeat](
-/// StackTree::may_repeat) stacks.
+/// Writes stacks that come in parts: each has the values of the first, and all that the ones before
+/// it had of names, frames and tracks. Lines are in order, and stacks there once, in each part by
+/// itself, and not at all in one that [may repeat]( StackTree::may_repeat) stacks.
 pub struct FoldedWriter {
     lines: Lines,
     line: Vec<u8>,
@@ -75,7 +77,8 @@ impl Lines {
         Self { value, labels: Labels::default(), counts: Counts::new(stacks, value) }
     }
 
-    /// Gives each line of a part: the frames of the track; `;` and name of the other frames, innermost first; and the sum.
+    /// Gives each line of a part: the frames of the track; `;` and name of the other frames,
+    /// innermost first; and the sum.
     pub(super) fn part(
         &mut self,
         stacks: &WeightedStacks,
@@ -101,7 +104,9 @@ impl Lines {
             let sum = entry.values[self.value];
             if self.counts.is_line(sum) {
                 frames.clear();
-                frames.extend(stacks.stacks.frames(entry.stack).map(|frame| self.labels.of_frame(frame)));
+                frames.extend(
+                    stacks.stacks.frames(entry.stack).map(|frame| self.labels.of_frame(frame)),
+                );
                 each(&tracks[entry.track], &frames, sum)?;
             }
         }
@@ -132,7 +137,9 @@ impl Lines {
             if self.counts.is_line(sum) {
                 frames.clear();
                 let node = tree.by_rank[sums[0].1 as usize];
-                frames.extend(tree.nodes.frames(node).map(|label| self.labels.texts[label.index()].as_str()));
+                frames.extend(
+                    tree.nodes.frames(node).map(|label| self.labels.texts[label.index()].as_str()),
+                );
                 each(&tracks[track_order[sums[0].0 as usize]], &frames, sum)?;
             }
         }
@@ -149,7 +156,8 @@ struct Tree<'a> {
     labels: &'a Labels,
     /// Stacks whose frames are numbers of labels.
     nodes: StackTree,
-    /// The place of each node in a walk whose branches are sorted by name, and the node of each place.
+    /// The place of each node in a walk whose branches are sorted by name, and the node of each
+    /// place.
     rank: Vec<u32>,
     by_rank: Vec<StackId>,
     /// The node of each stack.
@@ -163,7 +171,8 @@ impl<'a> Tree<'a> {
         for stack in stacks.stacks.ids() {
             let Some(frame) = stacks.stacks.leaf(stack) else { continue };
             let parent = node[stacks.stacks.parent(stack).index()];
-            node[stack.index()] = nodes.child(&mut index, parent, FrameId(labels.of_frame[frame.index()])).0;
+            node[stack.index()] =
+                nodes.child(&mut index, parent, FrameId(labels.of_frame[frame.index()])).0;
         }
         let mut tree = Self { labels, nodes, rank: Vec::new(), by_rank: Vec::new(), node };
         tree.walk();
@@ -177,10 +186,12 @@ impl<'a> Tree<'a> {
         // The last by name comes first, as a stack gives branches back in reverse.
         let mut label_rank = vec![0; order.len()];
         order.iter().rev().enumerate().for_each(|(rank, label)| label_rank[*label as usize] = rank);
-        let rank_of = |node: StackId| self.nodes.leaf(node).map_or(0, |label| label_rank[label.index()]);
+        let rank_of =
+            |node: StackId| self.nodes.leaf(node).map_or(0, |label| label_rank[label.index()]);
         let all: Vec<StackId> = self.nodes.ids().collect();
         let (by_name, _) = in_buckets(&all, order.len(), rank_of);
-        let (nodes, first) = in_buckets(&by_name, self.nodes.len(), |node| self.nodes.parent(node).index());
+        let (nodes, first) =
+            in_buckets(&by_name, self.nodes.len(), |node| self.nodes.parent(node).index());
         self.rank = vec![0; self.nodes.len()];
         let mut open = vec![StackId::EMPTY];
         while let Some(node) = open.pop() {
@@ -191,9 +202,13 @@ impl<'a> Tree<'a> {
     }
 }
 
-/// Nodes by their keys, which are below `count`, those with the same key in the order that they had; and where those of each key
-/// begin.
-fn in_buckets(nodes: &[StackId], count: usize, key: impl Fn(StackId) -> usize) -> (Vec<StackId>, Vec<u32>) {
+/// Nodes by their keys, which are below `count`, those with the same key in the order that they
+/// had; and where those of each key begin.
+fn in_buckets(
+    nodes: &[StackId],
+    count: usize,
+    key: impl Fn(StackId) -> usize,
+) -> (Vec<StackId>, Vec<u32>) {
     let mut first = vec![0u32; count + 1];
     nodes.iter().for_each(|&node| first[key(node) + 1] += 1);
     (0..count).for_each(|key| first[key + 1] += first[key]);

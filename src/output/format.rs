@@ -149,7 +149,8 @@ impl OutputFormat {
         self.spec().name
     }
 
-    /// The format and the tools that open it, such as `V8 heap snapshot, for Chrome DevTools, memlab`.
+    /// The format and the tools that open it, such as `V8 heap snapshot, for Chrome DevTools,
+    /// memlab`.
     pub fn title(self) -> &'static str {
         self.spec().title
     }
@@ -183,8 +184,13 @@ impl OutputFormat {
     ///
     /// The extension of a compression (`.gz`, `.zst`) is skipped.
     pub fn from_file_name(name: &str) -> Option<Self> {
-        let plain = [".gz", ".zst"].iter().find_map(|compression| name.strip_suffix(compression)).unwrap_or(name);
-        let ends_with = |extension: &&str| plain.strip_suffix(*extension).is_some_and(|stem| stem.ends_with('.'));
+        let plain = [".gz", ".zst"]
+            .iter()
+            .find_map(|compression| name.strip_suffix(compression))
+            .unwrap_or(name);
+        let ends_with = |extension: &&str| {
+            plain.strip_suffix(*extension).is_some_and(|stem| stem.ends_with('.'))
+        };
         Self::ALL.into_iter().find(|format| format.extensions().iter().any(ends_with))
     }
 }

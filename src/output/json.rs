@@ -13,14 +13,15 @@ pub(super) fn value(out: &mut impl Write, before: &str, value: &impl Serialize) 
 
 /// Writes a JSON value that can stand in a line of its own.
 ///
-/// JSON allows characters in texts that end a line for some readers (U+2028 for Python's `splitlines`) or that a terminal
-/// acts on. They are escaped, which changes nothing for a program.
+/// JSON allows characters in texts that end a line for some readers (U+2028 for Python's
+/// `splitlines`) or that a terminal acts on. They are escaped, which changes nothing for a program.
 pub fn line(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(CompactFormatter)))?;
     Ok(())
 }
 
-/// Writes a JSON value over several lines, indented, with the same characters escaped as in [`line()`].
+/// Writes a JSON value over several lines, indented, with the same characters escaped as in
+/// [`line()`].
 pub fn pretty(out: impl Write, value: &(impl Serialize + ?Sized)) -> io::Result<()> {
     value.serialize(&mut Serializer::with_formatter(out, Escaping(PrettyFormatter::new())))?;
     Ok(())
@@ -63,14 +64,20 @@ impl<F: Formatter> Formatter for Escaping<F> {
         end_object_value();
     }
 
-    fn write_string_fragment<W: Write + ?Sized>(&mut self, out: &mut W, fragment: &str) -> io::Result<()> {
+    fn write_string_fragment<W: Write + ?Sized>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
         // The first bytes in UTF-8 of all disruptive characters that JSON does not escape itself.
         if !fragment.bytes().any(|byte| matches!(byte, 0x7f | 0xc2 | 0xd8 | 0xe2 | 0xef)) {
             return out.write_all(fragment.as_bytes());
         }
         for part in fragment.split_inclusive(is_disruptive) {
             match part.char_indices().next_back() {
-                Some((at, end)) if is_disruptive(end) => write!(out, "{}\\u{:04x}", &part[..at], u32::from(end))?,
+                Some((at, end)) if is_disruptive(end) => {
+                    write!(out, "{}\\u{:04x}", &part[..at], u32::from(end))?
+                }
                 _ => out.write_all(part.as_bytes())?,
             }
         }
@@ -150,8 +157,13 @@ mod tests {
 
     #[test]
     fn no_text_ends_a_line_or_controls_a_terminal() {
-        let texts =
-            ["plain", "\u{2028}", "a\u{2028}b\u{2029}\u{85}é€\u{2027}", "quote \" \n and \u{85}\u{9b}31m", "\u{7f}\u{202e}\u{61c}"];
+        let texts = [
+            "plain",
+            "\u{2028}",
+            "a\u{2028}b\u{2029}\u{85}é€\u{2027}",
+            "quote \" \n and \u{85}\u{9b}31m",
+            "\u{7f}\u{202e}\u{61c}",
+        ];
         for text in texts {
             let (mut one, mut several) = (Vec::new(), Vec::new());
             line(&mut one, text).unwrap();

@@ -1,4 +1,5 @@
-//! The parts of lines of folded stacks: names of threads and frames, and counts of stacks that became no line.
+//! The parts of lines of folded stacks: names of threads and frames, and counts of stacks that
+//! became no line.
 
 use super::written::{Written, label};
 use crate::model::names::NameId;
@@ -94,7 +95,8 @@ impl Labels {
 pub(super) fn track_frames(track: &Track) -> String {
     match (&track.pid, &track.thread) {
         (Some(pid), Some(thread)) => {
-            let interpreter = track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
+            let interpreter =
+                track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
             format!("P{pid};T{interpreter}{}", clean(thread))
         }
         _ => clean(track.thread.as_ref().unwrap_or(&track.name)),

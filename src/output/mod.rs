@@ -2,8 +2,10 @@
 //!
 //! * of heaps: [`hprof`], [`heapsnapshot`], [`tables`], and of a few objects [`dot`];
 //! * of profiles: [`austin`], [`mojo`];
-//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are: [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
-//! * [`spool`] holds what has to wait for its place in an output; [`records`] shows records of any input.
+//! * of [weighted stacks](crate::model::stacks), which profiles and dominator trees are:
+//!   [`folded`], [`flamegraph`], [`pprof`], [`speedscope`], [`firefox`], [`stack_rows`];
+//! * [`spool`] holds what has to wait for its place in an output; [`records`] shows records of any
+//!   input.
 
 pub mod austin;
 pub mod dot;
@@ -18,7 +20,10 @@ mod lines;
 pub mod loss;
 pub mod mojo;
 pub mod pprof;
-#[cfg_attr(not(feature = "cli"), allow(dead_code, reason = "most of it is for the tables of the command line"))]
+#[cfg_attr(
+    not(feature = "cli"),
+    allow(dead_code, reason = "most of it is for the tables of the command line")
+)]
 pub(crate) mod quantity;
 pub mod records;
 pub mod report;

@@ -5,23 +5,42 @@
 use super::kept_samples;
 use super::written::{ValueSum, Written};
 use crate::model::names::NameId;
-use crate::model::profile::{FrameId, FrameKind, Metric, Profile, ProfileMetadatum, ProfileSample, Values};
+use crate::model::profile::{
+    FrameId, FrameKind, Metric, Profile, ProfileMetadatum, ProfileSample, Values,
+};
 use crate::output::loss::LossKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// Writes the samples of the threads that are wanted. With `merge`, neighbours in a thread that differ in their numbers only
-/// become one. Metadata that counts samples is left out where it would not be true any more.
+/// Writes the samples of the threads that are wanted. With `merge`, neighbours in a thread that
+/// differ in their numbers only become one. Metadata that counts samples is left out where it would
+/// not be true any more.
 ///
 /// # Errors
 /// When the output cannot be written, or the profile has not kept its samples.
-pub fn write(profile: &Profile, wanted: &dyn Fn(usize) -> bool, merge: bool, out: &mut impl Write) -> io::Result<Written> {
+pub fn write(
+    profile: &Profile,
+    wanted: &dyn Fn(usize) -> bool,
+    merge: bool,
+    out: &mut impl Write,
+) -> io::Result<Written> {
     let samples = kept_samples(profile)?;
     let whole = !merge && (0..profile.threads.len()).all(wanted);
-    let mut writer = Writer { profile, out, event: Vec::new(), defined: FxHashMap::default(), sums: Values::default(), cleaned: 0 };
+    let mut writer = Writer {
+        profile,
+        out,
+        event: Vec::new(),
+        defined: FxHashMap::default(),
+        sums: Values::default(),
+        cleaned: 0,
+    };
     writer.out.write_all(b"MOJ\x03")?;
-    let mut metadata = profile.metadata.iter().filter(|metadatum| is_kept(metadatum, whole, samples.len())).peekable();
+    let mut metadata = profile
+        .metadata
+        .iter()
+        .filter(|metadatum| is_kept(metadatum, whole, samples.len()))
+        .peekable();
     // The sample of each thread that may grow.
     let mut pending: Vec<Option<ProfileSample>> = vec![None; profile.threads.len()];
     for (row, sample) in samples.iter().enumerate() {
@@ -59,12 +78,15 @@ fn merged(a: &ProfileSample, b: &ProfileSample) -> Option<ProfileSample> {
         _ => None,
     };
     let same = (a.stack, a.idle, a.gc) == (b.stack, b.idle, b.gc);
-    Some(ProfileSample { time: add(a.time, b.time)?, memory: add(a.memory, b.memory)?, ..*a }).filter(|_| same)
+    Some(ProfileSample { time: add(a.time, b.time)?, memory: add(a.memory, b.memory)?, ..*a })
+        .filter(|_| same)
 }
 
-/// Whether metadata stays true. From version 4 on saturation counts rounds of sampling, which version 3 reads as samples.
+/// Whether metadata stays true. From version 4 on saturation counts rounds of sampling, which
+/// version 3 reads as samples.
 fn is_kept(metadatum: &ProfileMetadatum, whole: bool, samples: usize) -> bool {
-    let rounds = metadatum.value.split_once('/').and_then(|(_, total)| total.trim().parse::<usize>().ok());
+    let rounds =
+        metadatum.value.split_once('/').and_then(|(_, total)| total.trim().parse::<usize>().ok());
     let of_rounds = metadatum.key == "saturation" && rounds != Some(samples);
     !counts_samples(metadatum) || whole && !of_rounds
 }
@@ -139,7 +161,9 @@ impl<W: Write> Writer<'_, W> {
         let (mut names, mut known) = self.defined.remove(&pid).unwrap_or_default();
         for &frame in frames {
             let definition = self.profile.frame(frame);
-            if !matches!(definition.kind, FrameKind::Code | FrameKind::Native) || !known.insert(frame) {
+            if !matches!(definition.kind, FrameKind::Code | FrameKind::Native)
+                || !known.insert(frame)
+            {
                 continue;
             }
             for name in [definition.file, definition.function] {
@@ -162,7 +186,8 @@ impl<W: Write> Writer<'_, W> {
 
     fn text(&mut self, text: &str) {
         // A string ends at the first NUL.
-        let clean: Cow<'_, str> = if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() };
+        let clean: Cow<'_, str> =
+            if text.contains('\0') { text.replace('\0', "\u{fffd}").into() } else { text.into() };
         self.cleaned += u64::from(matches!(clean, Cow::Owned(_)));
         self.event.extend_from_slice(clean.as_bytes());
         self.event.push(0);
@@ -188,12 +213,22 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn written(self, whole: bool, samples: usize) -> Written {
-        let metrics = self.profile.metrics().into_iter().filter(|metric| *metric != Metric::SAMPLES);
-        let sum =
-            |metric: Metric| ValueSum { value: metric.name().to_owned(), unit: metric.unit().clone(), sum: self.sums.get(&metric) };
+        let metrics =
+            self.profile.metrics().into_iter().filter(|metric| *metric != Metric::SAMPLES);
+        let sum = |metric: Metric| ValueSum {
+            value: metric.name().to_owned(),
+            unit: metric.unit().clone(),
+            sum: self.sums.get(&metric),
+        };
         let notes = &self.profile.notes;
-        let left_out = self.profile.metadata.iter().filter(|metadatum| !is_kept(metadatum, whole, samples)).count();
-        let without_interpreter = self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();
+        let left_out = self
+            .profile
+            .metadata
+            .iter()
+            .filter(|metadatum| !is_kept(metadatum, whole, samples))
+            .count();
+        let without_interpreter =
+            self.profile.threads.iter().filter(|thread| thread.interpreter.is_none()).count();
         let losses = [
             (LossKind::FrameRanges, notes.ranges),
             (LossKind::TaskEvents, notes.task_events),
@@ -201,7 +236,11 @@ impl<W: Write> Writer<'_, W> {
             (LossKind::UnknownInterpreters, without_interpreter as u64),
             (LossKind::ReplacedNuls, self.cleaned),
         ];
-        let mut written = Written { stacks: self.sums.samples(), sums: metrics.map(sum).collect(), lost: Vec::new() };
+        let mut written = Written {
+            stacks: self.sums.samples(),
+            sums: metrics.map(sum).collect(),
+            lost: Vec::new(),
+        };
         losses.into_iter().for_each(|(what, count)| written.lose(what, count));
         written
     }

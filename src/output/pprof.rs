@@ -1,8 +1,8 @@
-//! pprof's `profile.proto`, for `go tool pprof` and everything that reads what that does. Written by hand, as its own
-//! library does: varints and messages with a length are all there is.
+//! pprof's `profile.proto`, for `go tool pprof` and everything that reads what that does. Written
+//! by hand, as its own library does: varints and messages with a length are all there is.
 //!
-//! The message is written without compression; on disk it must be gzipped, which is up to the caller. Samples may come in parts:
-//! what they refer to comes after them.
+//! The message is written without compression; on disk it must be gzipped, which is up to the
+//! caller. Samples may come in parts: what they refer to comes after them.
 
 use super::written::{Written, empty_entries};
 use crate::model::profile::{FrameId, LabelValue, SampleLabel, StackId, Unit};
@@ -21,8 +21,8 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
     writer.finish(stacks, out)
 }
 
-/// Writes stacks that come in parts: each has the values of the first, and all that the ones before it had of names, frames and
-/// tracks, with the same numbers.
+/// Writes stacks that come in parts: each has the values of the first, and all that the ones before
+/// it had of names, frames and tracks, with the same numbers.
 pub struct PprofWriter {
     written: Written,
     /// The value types in the order in which they are written.
@@ -54,7 +54,8 @@ impl PprofWriter {
         };
         for value in writer.order.clone() {
             let value = &stacks.values[value];
-            let (name, unit) = (writer.strings.number(&value.name), writer.strings.number(value.unit.name()));
+            let (name, unit) =
+                (writer.strings.number(&value.name), writer.strings.number(value.unit.name()));
             writer.message.number(1, name).number(2, unit);
             writer.put_field(1);
         }
@@ -124,7 +125,11 @@ impl PprofWriter {
             let labels = &self.labels[entry.track];
             // Nearly all of a file are samples: they are put together where they are written from.
             let length = Message::length(&locations.0) + Message::length(&values.0) + labels.len();
-            self.pending.varint(2 << 3 | 2).varint(length as u64).bytes(1, &locations.0).bytes(2, &values.0);
+            self.pending
+                .varint(2 << 3 | 2)
+                .varint(length as u64)
+                .bytes(1, &locations.0)
+                .bytes(2, &values.0);
             self.pending.0.extend_from_slice(labels);
             self.write_blocks(out)?;
             self.written.stacks += 1;
@@ -160,7 +165,10 @@ impl PprofWriter {
         if !track.labels.is_empty() {
             return fields.0;
         }
-        for (key, text) in [("thread", track.thread.clone()), ("interpreter", track.interpreter.map(|id| id.to_string()))] {
+        for (key, text) in [
+            ("thread", track.thread.clone()),
+            ("interpreter", track.interpreter.map(|id| id.to_string())),
+        ] {
             if let Some(text) = text {
                 label.number(1, self.strings.number(key)).number(2, self.strings.number(&text));
                 fields.bytes(3, &label.0);
@@ -169,7 +177,9 @@ impl PprofWriter {
         }
         if let Some(pid) = track.pid {
             // A number of 0 is as good as none.
-            label.number(1, self.strings.number("pid")).number(3, i64::try_from(pid).unwrap_or(i64::MAX) as u64);
+            label
+                .number(1, self.strings.number("pid"))
+                .number(3, i64::try_from(pid).unwrap_or(i64::MAX) as u64);
             fields.bytes(3, &label.0);
         }
         fields.0
@@ -191,10 +201,14 @@ impl PprofWriter {
             let function = *functions.entry(key).or_insert(next);
             if function == next {
                 let (name, file) = match frame {
-                    Some(frame) => (self.strings.number(stacks.function_name(id)), self.strings.number(stacks.text(frame.file))),
+                    Some(frame) => (
+                        self.strings.number(stacks.function_name(id)),
+                        self.strings.number(stacks.text(frame.file)),
+                    ),
                     None => (self.strings.number("<no frames>"), 0),
                 };
-                // Without a system name: where the two are equal, pprof takes `<module>` for C++ and cuts what is in `<>`.
+                // Without a system name: where the two are equal, pprof takes `<module>` for C++
+                // and cuts what is in `<>`.
                 self.message.number(1, function).number(2, name).number(4, file);
                 self.field(5, out)?;
             }
@@ -233,7 +247,8 @@ impl PprofWriter {
     }
 }
 
-/// Readers take the last value for the main one, unless told otherwise, and expect counts before it.
+/// Readers take the last value for the main one, unless told otherwise, and expect counts before
+/// it.
 fn value_order(stacks: &WeightedStacks) -> Vec<usize> {
     let mut order: Vec<usize> = (0..stacks.values.len()).collect();
     if stacks.main > 0 {

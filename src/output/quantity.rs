@@ -38,7 +38,8 @@ pub(crate) fn signed_size(bytes: i64, exact: bool) -> String {
     format!("{sign}{}", size(bytes.unsigned_abs(), exact))
 }
 
-/// A length of time, with one decimal where there are some: `850 µs`, `12.0 ms`, `33.4 s`, `12 min 5 s`.
+/// A length of time, with one decimal where there are some: `850 µs`, `12.0 ms`, `33.4 s`, `12 min
+/// 5 s`.
 pub(crate) fn duration(microseconds: u64) -> String {
     match microseconds {
         0..1_000 => format!("{microseconds} µs"),
@@ -69,8 +70,12 @@ pub(crate) fn quantity(value: i64, unit: &Unit, exact: bool) -> String {
         return format!("{minus}{}", nanoseconds(u128::from(magnitude) * u128::from(each)));
     }
     match (unit.bytes(), unit) {
-        (Some(each), _) => signed_size(value.saturating_mul(i64::try_from(each).unwrap_or(i64::MAX)), exact),
-        (None, Unit::Other(unit)) if !unit.is_empty() => format!("{minus}{} {unit}", count(magnitude)),
+        (Some(each), _) => {
+            signed_size(value.saturating_mul(i64::try_from(each).unwrap_or(i64::MAX)), exact)
+        }
+        (None, Unit::Other(unit)) if !unit.is_empty() => {
+            format!("{minus}{} {unit}", count(magnitude))
+        }
         _ => format!("{minus}{}", count(magnitude)),
     }
 }

@@ -1,7 +1,7 @@
 //! Records one by one, for people and for programs.
 //!
-//! A [`RecordFormat`] appends a record to a buffer; the caller writes the buffer when it is large enough. Nothing is
-//! allocated for a record once the buffer has grown.
+//! A [`RecordFormat`] appends a record to a buffer; the caller writes the buffer when it is large
+//! enough. Nothing is allocated for a record once the buffer has grown.
 
 use super::json;
 use super::syntax::is_disruptive;
@@ -44,7 +44,8 @@ impl RecordFormat {
     }
 
     fn append_text<R: Record>(self, offset: u64, record: &R, out: &mut Vec<u8>) {
-        let (dim, bold, reset) = if self.color { ("\x1b[2m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
+        let (dim, bold, reset) =
+            if self.color { ("\x1b[2m", "\x1b[1m", "\x1b[0m") } else { ("", "", "") };
         let start = out.len();
         out.extend_from_slice(dim.as_bytes());
         push_hex_number(out, offset, 8);
@@ -110,7 +111,12 @@ impl FieldSink for TextSink<'_> {
         }
     }
 
-    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        items: impl Iterator<Item = T>,
+        each: impl Fn(T, &mut Self),
+    ) {
         self.field(name).push(b'[');
         for (i, item) in items.enumerate() {
             self.separator = if i == 0 { "" } else { ", " };
@@ -212,7 +218,12 @@ impl FieldSink for JsonSink<'_> {
         }
     }
 
-    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        items: impl Iterator<Item = T>,
+        each: impl Fn(T, &mut Self),
+    ) {
         self.field(name).push(b'[');
         let raw = std::mem::take(&mut self.raw);
         for (i, item) in items.enumerate() {
@@ -240,8 +251,8 @@ fn push_json<T: Serialize + ?Sized>(out: &mut Vec<u8>, value: &T) {
 
 const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
-/// A number after `0x`, with at least so many digits. Every line has one, and the formatting of the standard library would
-/// take most of the time.
+/// A number after `0x`, with at least so many digits. Every line has one, and the formatting of the
+/// standard library would take most of the time.
 #[inline]
 fn push_hex_number(out: &mut Vec<u8>, value: u64, digits: u32) {
     out.extend_from_slice(b"0x");
@@ -256,7 +267,8 @@ fn push_hex(out: &mut Vec<u8>, bytes: &[u8]) {
     }
 }
 
-/// Quotes text and escapes what a terminal would act upon; bytes that are no UTF-8 are shown in hexadecimal.
+/// Quotes text and escapes what a terminal would act upon; bytes that are no UTF-8 are shown in
+/// hexadecimal.
 fn push_escaped(out: &mut Vec<u8>, bytes: &[u8]) {
     out.push(b'"');
     for chunk in bytes.utf8_chunks() {

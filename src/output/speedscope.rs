@@ -1,4 +1,5 @@
-//! speedscope's own JSON (`https://www.speedscope.app/file-format-schema.json`): one profile for each thread and value.
+//! speedscope's own JSON (`https://www.speedscope.app/file-format-schema.json`): one profile for
+//! each thread and value.
 
 use super::json;
 use super::spool::Spool;
@@ -44,7 +45,9 @@ pub fn write(stacks: &WeightedStacks, out: &mut impl Write) -> io::Result<Writte
             }
         }
     }
-    json::array(out, "", profiles, |out, (track, value)| profile(stacks, track, value, &rows[track], out, &mut written))?;
+    json::array(out, "", profiles, |out, (track, value)| {
+        profile(stacks, track, value, &rows[track], out, &mut written)
+    })?;
     out.write_all(b"}\n")?;
     written.lose(LossKind::NegativeNumbers, negative);
     written.lose(LossKind::EmptyStacks, empty);
@@ -68,7 +71,9 @@ fn profile(
             continue;
         }
         match samples.last_mut() {
-            Some((last, sum)) if stacks.entry(*last as usize).stack == entry.stack => *sum = sum.saturating_add(number),
+            Some((last, sum)) if stacks.entry(*last as usize).stack == entry.stack => {
+                *sum = sum.saturating_add(number)
+            }
             _ => samples.push((row, number)),
         }
     }
@@ -88,8 +93,8 @@ fn profile(
     out.write_all(b"}")
 }
 
-/// Writes all up to the array of profiles. `no_frames` is the number of the frame that stands for empty stacks, if there is one;
-/// it takes its place among the others.
+/// Writes all up to the array of profiles. `no_frames` is the number of the frame that stands for
+/// empty stacks, if there is one; it takes its place among the others.
 fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -> io::Result<()> {
     out.write_all(b"{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\"")?;
     json::value(out, ",\"exporter\":", &concat!("dumptool@", env!("CARGO_PKG_VERSION")))?;
@@ -97,44 +102,61 @@ fn head(stacks: &WeightedStacks, no_frames: Option<u32>, out: &mut impl Write) -
     out.write_all(b",\"activeProfileIndex\":0")?;
     let count = stacks.frames.len() as u32 + u32::from(no_frames.is_some());
     json::array(out, ",\"shared\":{\"frames\":", 0..count, |out, number| {
-        // speedscope takes what has no frames for idle and leaves it out of its sums, so an empty stack has one more frame.
+        // speedscope takes what has no frames for idle and leaves it out of its sums, so an empty
+        // stack has one more frame.
         if Some(number) == no_frames {
             return json::value(out, "", &Frame { name: "<no frames>".into(), file: "", line: 0 });
         }
         let id = FrameId(number - u32::from(no_frames.is_some_and(|no_frames| no_frames < number)));
         let frame = stacks.frame(id);
         let name = stacks.function_name(id);
-        let name = if frame.kind == FrameKind::Kernel { format!("{name} [kernel]").into() } else { name.into() };
+        let name = if frame.kind == FrameKind::Kernel {
+            format!("{name} [kernel]").into()
+        } else {
+            name.into()
+        };
         json::value(out, "", &Frame { name, file: stacks.text(frame.file), line: frame.line })
     })?;
     out.write_all(b"},\"profiles\":")
 }
 
 /// Writes a profile up to its samples.
-fn profile_head(stacks: &WeightedStacks, track: usize, value: usize, total: i64, out: &mut impl Write) -> io::Result<()> {
+fn profile_head(
+    stacks: &WeightedStacks,
+    track: usize,
+    value: usize,
+    total: i64,
+    out: &mut impl Write,
+) -> io::Result<()> {
     let kind = &stacks.values[value];
     let unit = match &kind.unit {
         Unit::Count | Unit::Other(_) => "none",
         known => known.name(),
     };
-    json::value(out, "{\"type\":\"sampled\",\"name\":", &format!("{} ({})", stacks.tracks[track].name, kind.name))?;
+    json::value(
+        out,
+        "{\"type\":\"sampled\",\"name\":",
+        &format!("{} ({})", stacks.tracks[track].name, kind.name),
+    )?;
     json::value(out, ",\"unit\":", &unit)?;
     json::value(out, ",\"startValue\":0,\"endValue\":", &total)
 }
 
-/// Writes sums of stacks that come in parts: each has the values of the first, and all that the ones before it had of names,
-/// frames and tracks, with the same numbers. One part gives what [`write()`] gives.
+/// Writes sums of stacks that come in parts: each has the values of the first, and all that the
+/// ones before it had of names, frames and tracks, with the same numbers. One part gives what
+/// [`write()`] gives.
 pub struct SpeedscopeWriter {
     written: Written,
     values: usize,
-    /// For each track the stacks that have any number, and for each of its values the weights, and those stacks that are not the
-    /// first ones of the track.
+    /// For each track the stacks that have any number, and for each of its values the weights, and
+    /// those stacks that are not the first ones of the track.
     spool: Spool,
     /// By track and value.
     profiles: Vec<Sums>,
     /// By frame: its number with a comma before it, in so many of the bytes.
     numbers: Vec<([u8; NUMBER], u8)>,
-    /// The number of the frame of empty stacks. Frames that were not known when it was chosen come after it.
+    /// The number of the frame of empty stacks. Frames that were not known when it was chosen come
+    /// after it.
     no_frames: Option<u32>,
     empty: u64,
     negative: u64,
@@ -152,10 +174,20 @@ struct Sums {
 }
 
 impl SpeedscopeWriter {
-    /// For all parts, of which these stacks are the first. What has been read waits in the spool for what comes before it.
+    /// For all parts, of which these stacks are the first. What has been read waits in the spool
+    /// for what comes before it.
     pub fn new(stacks: &WeightedStacks, spool: Spool) -> Self {
         let (written, values) = (Written::of_values(stacks), stacks.values.len());
-        Self { written, values, spool, profiles: Vec::new(), numbers: Vec::new(), no_frames: None, empty: 0, negative: 0 }
+        Self {
+            written,
+            values,
+            spool,
+            profiles: Vec::new(),
+            numbers: Vec::new(),
+            no_frames: None,
+            empty: 0,
+            negative: 0,
+        }
     }
 
     /// Takes a part, whose entries are sums and not in the order of time.
@@ -237,7 +269,8 @@ impl SpeedscopeWriter {
         Ok(self.written)
     }
 
-    /// The text of a track's stacks. The weights and the stacks of each of its values come after it.
+    /// The text of a track's stacks. The weights and the stacks of each of its values come after
+    /// it.
     fn text(&self, track: usize) -> usize {
         track * (1 + 2 * self.values)
     }

@@ -1,4 +1,5 @@
-//! Texts that grow by turns and are written one after the other: what of them does not fit in a little memory waits in a file.
+//! Texts that grow by turns and are written one after the other: what of them does not fit in a
+//! little memory waits in a file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -8,7 +9,8 @@ use std::path::PathBuf;
 /// Several texts, by number.
 pub struct Spool {
     folder: PathBuf,
-    /// None as long as memory is enough. It has no name, so that nothing of it stays however the program ends.
+    /// None as long as memory is enough. It has no name, so that nothing of it stays however the
+    /// program ends.
     file: Option<File>,
     /// Bytes in the file.
     size: u64,
@@ -131,12 +133,18 @@ mod tests {
             spool.append(text, &bytes).unwrap();
             expected[text].extend(bytes);
         }
-        assert!(spool.size > 4 * HELD as u64 && spool.held > 0, "there is something in the file and in memory");
+        assert!(
+            spool.size > 4 * HELD as u64 && spool.held > 0,
+            "there is something in the file and in memory"
+        );
         for (text, expected) in expected.iter().enumerate() {
             assert!(copied(&mut spool, text) == *expected, "text {text}");
             let (mut begin, length) = (Vec::new(), expected.len() * 2 / 3);
             spool.copy(text, length as u64, &mut begin).unwrap();
-            assert!(begin == expected[..length] && spool.len(text) == expected.len() as u64, "text {text}");
+            assert!(
+                begin == expected[..length] && spool.len(text) == expected.len() as u64,
+                "text {text}"
+            );
         }
         assert!(copied(&mut spool, 7).is_empty());
         let left = std::fs::read_dir(folder.path()).unwrap().count();

@@ -1,6 +1,8 @@
-//! The stacks of a profile as rows: one for each thread and stack, or for each sample, as CSV or JSON lines.
+//! The stacks of a profile as rows: one for each thread and stack, or for each sample, as CSV or
+//! JSON lines.
 //!
-//! In CSV a stack is one text: `outer (file:line);inner (file:line)`; in JSON it is an array of frames.
+//! In CSV a stack is one text: `outer (file:line);inner (file:line)`; in JSON it is an array of
+//! frames.
 
 use super::written::{Written, label};
 use super::{Syntax, csv_error, json};
@@ -14,7 +16,8 @@ use std::io::{self, Write};
 /// When the output cannot be written.
 pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> io::Result<Written> {
     let mut written = Written::new(stacks);
-    let frames: Vec<String> = (0..stacks.frames.len() as u32).map(|id| frame(stacks, FrameId(id), syntax)).collect();
+    let frames: Vec<String> =
+        (0..stacks.frames.len() as u32).map(|id| frame(stacks, FrameId(id), syntax)).collect();
     let mut stack = Vec::new();
     let mut count = |entry: &Entry<'_>, stack: &mut Vec<FrameId>| {
         stacks.stacks.outermost_first(entry.stack, stack);
@@ -26,12 +29,18 @@ pub fn write(stacks: &WeightedStacks, syntax: Syntax, out: &mut impl Write) -> i
             let mut csv = csv::Writer::from_writer(out);
             let times: &[_] = if stacks.in_order { &["start_us", "is_idle", "is_gc"] } else { &[] };
             let values = stacks.values.iter().map(|value| &*value.name);
-            let columns = ["pid", "interpreter", "thread"].iter().chain(times).copied().chain(["stack"]).chain(values);
+            let columns = ["pid", "interpreter", "thread"]
+                .iter()
+                .chain(times)
+                .copied()
+                .chain(["stack"])
+                .chain(values);
             csv.write_record(columns).map_err(csv_error)?;
             let mut field = String::new();
             for entry in stacks.iter() {
                 count(&entry, &mut stack);
-                csv_row(stacks, &entry, &stack, &frames, &mut field, &mut csv).map_err(csv_error)?;
+                csv_row(stacks, &entry, &stack, &frames, &mut field, &mut csv)
+                    .map_err(csv_error)?;
             }
             csv.flush()?;
         }
@@ -53,13 +62,17 @@ fn frame(stacks: &WeightedStacks, id: FrameId, syntax: Syntax) -> String {
             let label = label(stacks, frame);
             match (label.strip_suffix(')'), frame.line) {
                 (_, 0) => label,
-                (Some(open), line) if !stacks.text(frame.file).is_empty() => format!("{open}:{line})"),
+                (Some(open), line) if !stacks.text(frame.file).is_empty() => {
+                    format!("{open}:{line})")
+                }
                 (_, line) => format!("{label}:{line}"),
             }
         }
         Syntax::Jsonl => {
             let (function, file) = (stacks.function_name(id), stacks.text(frame.file));
-            json::text(&serde_json::json!({ "function": function, "file": file, "line": frame.line, "kind": frame.kind.name() }))
+            json::text(
+                &serde_json::json!({ "function": function, "file": file, "line": frame.line, "kind": frame.kind.name() }),
+            )
         }
     }
 }
@@ -113,12 +126,18 @@ fn json_row(
     json::value(out, ",\"interpreter\":", &number(track.interpreter))?;
     json::value(out, ",\"thread\":", &track.thread.as_deref().unwrap_or(&track.name))?;
     if let Some(moment) = entry.moment {
-        write!(out, ",\"start_us\":{},\"is_idle\":{},\"is_gc\":{}", moment.start, moment.idle, moment.gc)?;
+        write!(
+            out,
+            ",\"start_us\":{},\"is_idle\":{},\"is_gc\":{}",
+            moment.start, moment.idle, moment.gc
+        )?;
     }
     for (value, number) in stacks.values.iter().zip(entry.values) {
         json::value(out, ",", &value.name)?;
         write!(out, ":{number}")?;
     }
-    json::array(out, ",\"stack\":", stack, |out, frame| out.write_all(frames[frame.index()].as_bytes()))?;
+    json::array(out, ",\"stack\":", stack, |out, frame| {
+        out.write_all(frames[frame.index()].as_bytes())
+    })?;
     out.write_all(b"}\n")
 }

@@ -10,10 +10,10 @@ pub enum Syntax {
     Csv,
 }
 
-/// Whether a character does more than stand in its place: it controls the terminal (C0, C1, delete), ends a line (U+2028,
-/// U+2029), turns the direction of text (Unicode's bidirectional controls), or cannot be seen.
+/// Whether a character does more than stand in its place: it controls the terminal (C0, C1,
+/// delete), ends a line (U+2028, U+2029), turns the direction of text (Unicode's bidirectional
+/// controls), or cannot be seen.
 pub(crate) fn is_disruptive(c: char) -> bool {
-    let invisible =
-        matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    let invisible = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || invisible
 }

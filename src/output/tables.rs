@@ -1,8 +1,8 @@
 //! A heap as tables: objects, references, roots or types, one row a line, as JSON or CSV.
 //!
-//! Objects are numbered from 0 in the order of the heap; `src`, `dst`, `object` and `dominator` are such numbers, so that
-//! tables can be joined. `id` is what the file calls an object and what other commands take and print. Absent values are
-//! null, which is an empty field in CSV.
+//! Objects are numbered from 0 in the order of the heap; `src`, `dst`, `object` and `dominator` are
+//! such numbers, so that tables can be joined. `id` is what the file calls an object and what other
+//! commands take and print. Absent values are null, which is an empty field in CSV.
 
 mod rows;
 
@@ -32,7 +32,13 @@ pub enum Table {
 ///
 /// # Errors
 /// When the output cannot be written.
-pub fn write<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, table: Table, syntax: Syntax, out: W) -> io::Result<u64> {
+pub fn write<W: Write>(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    table: Table,
+    syntax: Syntax,
+    out: W,
+) -> io::Result<u64> {
     let mut rows = match syntax {
         Syntax::Jsonl => Rows::Jsonl(out),
         Syntax::Csv => {
@@ -97,10 +103,13 @@ fn objects<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) 
             object: object.0,
             id: &id,
             type_name: heap.names.text(of.name),
-            namespace: Some(heap.names.text(of.namespace)).filter(|namespace| !namespace.is_empty()),
+            namespace: Some(heap.names.text(of.namespace))
+                .filter(|namespace| !namespace.is_empty()),
             kind: of.kind.name(),
             shallow_bytes: heap.shallow.get(object.index()),
-            external_bytes: external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes),
+            external_bytes: external
+                .next_if(|(other, _)| *other == object)
+                .map_or(0, |(_, bytes)| *bytes),
             retained_bytes: tree.retained(object),
             dominator: tree.dominator(object).map(|dominator| dominator.0),
             reachable: tree.is_live(object),
@@ -130,7 +139,12 @@ fn references<W: Write>(heap: &Heap<'_>, rows: &mut Rows<W>) -> io::Result<u64> 
     for object in heap.objects() {
         for reference in heap.references.of(object) {
             let label = reference.label.text(&heap.names);
-            rows.add(&ReferenceRow { src: object.0, dst: reference.target.0, label: &label, weak: reference.weak })?;
+            rows.add(&ReferenceRow {
+                src: object.0,
+                dst: reference.target.0,
+                label: &label,
+                weak: reference.weak,
+            })?;
         }
     }
     Ok(heap.references.len() as u64)
@@ -165,7 +179,8 @@ fn types<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) ->
     };
     let mut table: Vec<TypeRow<'_>> = (0..).zip(&heap.types).map(row).collect();
     for object in heap.objects() {
-        table[heap.type_of[object.index()].0 as usize].add(heap.shallow.get(object.index()), tree.is_live(object));
+        table[heap.type_of[object.index()].0 as usize]
+            .add(heap.shallow.get(object.index()), tree.is_live(object));
     }
     for (object, bytes) in &heap.external {
         table[heap.type_of[object.index()].0 as usize].add_external(*bytes, tree.is_live(*object));

@@ -44,7 +44,11 @@ impl Written {
 
     /// Nothing yet, of stacks that will come in parts.
     pub(super) fn of_values(stacks: &WeightedStacks) -> Self {
-        let sums = stacks.values.iter().map(|value| ValueSum { value: value.name.to_string(), unit: value.unit.clone(), sum: 0 });
+        let sums = stacks.values.iter().map(|value| ValueSum {
+            value: value.name.to_string(),
+            unit: value.unit.clone(),
+            sum: 0,
+        });
         Self { sums: sums.collect(), ..Self::default() }
     }
 
@@ -56,7 +60,10 @@ impl Written {
 
     #[inline]
     pub(super) fn add(&mut self, values: &[i64]) {
-        self.sums.iter_mut().zip(values).for_each(|(sum, value)| sum.sum = sum.sum.saturating_add(*value));
+        self.sums
+            .iter_mut()
+            .zip(values)
+            .for_each(|(sum, value)| sum.sum = sum.sum.saturating_add(*value));
     }
 
     #[inline]
@@ -73,7 +80,8 @@ impl Written {
     }
 }
 
-/// A function as one text: `name (file)`; kernel functions as `name_[k]`, which is what flame graphs colour.
+/// A function as one text: `name (file)`; kernel functions as `name_[k]`, which is what flame
+/// graphs colour.
 pub(super) fn label(stacks: &WeightedStacks, frame: ProfileFrame) -> String {
     let name = crate::model::profile::display_name(frame.kind, stacks.text(frame.function));
     let file = stacks.text(frame.file);

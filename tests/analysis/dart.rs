@@ -32,8 +32,8 @@ fn found(heap: &Heap<'_>) -> Found {
     Found { retained: Retained::of(heap, &dominators), live: live(&graph).len(), dominators }
 }
 
-/// What goes with all objects of a class: what those retain that no other one of the class dominates. By name, as the truth
-/// has its classes; also how many are alive.
+/// What goes with all objects of a class: what those retain that no other one of the class
+/// dominates. By name, as the truth has its classes; also how many are alive.
 fn by_class<'h>(heap: &'h Heap<'_>, found: &Found) -> BTreeMap<&'h str, Vec<(u64, u64)>> {
     let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
     for object in found.dominators.order() {
@@ -44,7 +44,8 @@ fn by_class<'h>(heap: &'h Heap<'_>, found: &Found) -> BTreeMap<&'h str, Vec<(u64
         }
         let (count, retained) = classes.entry(class.0).or_default();
         *count += 1;
-        *retained += if above.is_none() { found.retained.get(&found.dominators, *object) } else { 0 };
+        *retained +=
+            if above.is_none() { found.retained.get(&found.dominators, *object) } else { 0 };
     }
     let mut named: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for (class, sums) in classes {
@@ -63,13 +64,21 @@ fn compare(path: &Path, truth: &Value) {
     let heap = without_external(load(&bytes, LoadOptions::default()).unwrap().heap);
     let found = found(&heap);
     let (expected, tree) = (&truth["reachable_weakAware"], &truth["dominators_weakAware"]);
-    assert_eq!((found.live, found.dominators.len()), (number(expected, "objects") as usize, found.live), "{name}");
+    assert_eq!(
+        (found.live, found.dominators.len()),
+        (number(expected, "objects") as usize, found.live),
+        "{name}"
+    );
     assert_eq!(found.retained.total(), number(expected, "shallow"), "{name}");
     assert_eq!(found.retained.total(), number(tree, "rootRetained"), "{name}");
     let object = |value: u64| ObjectId(value as u32 - 1);
     for listed in tree["topObjects"].as_array().unwrap() {
         let id = object(number(listed, "id"));
-        assert_eq!(found.retained.get(&found.dominators, id), number(listed, "retained"), "{listed} of {name}");
+        assert_eq!(
+            found.retained.get(&found.dominators, id),
+            number(listed, "retained"),
+            "{listed} of {name}"
+        );
         // The truth's root is its own dominator.
         let dominator = found.dominators.dominator(id).unwrap_or(id);
         assert_eq!(dominator, object(number(listed, "idom")), "{listed} of {name}");
@@ -104,7 +113,10 @@ fn fixtures_have_known_dominators_and_retained_bytes() {
 fn the_corpus_has_known_dominators_and_retained_bytes() {
     let Some(folder) = corpus("dart") else { return };
     let mut compared = 0;
-    for file in files(&folder).iter().filter(|file| file.extension().is_some_and(|extension| extension != "json")) {
+    for file in files(&folder)
+        .iter()
+        .filter(|file| file.extension().is_some_and(|extension| extension != "json"))
+    {
         compare(file, &json(&file.with_extension("json")));
         compared += 1;
     }

@@ -1,4 +1,5 @@
-//! Graphs as deep as they are large, on a small stack, and graphs for which naive algorithms take quadratic time.
+//! Graphs as deep as they are large, on a small stack, and graphs for which naive algorithms take
+//! quadratic time.
 
 use crate::support::heap::Sketch;
 use dumptool::analysis::dominators::Dominators;
@@ -40,7 +41,8 @@ fn a_long_list() {
     });
 }
 
-/// Algorithms that go over the graph until nothing changes need as many rounds as there are objects.
+/// Algorithms that go over the graph until nothing changes need as many rounds as there are
+/// objects.
 #[test]
 fn a_list_linked_both_ways_and_held_at_both_ends() {
     on_a_small_stack(|| {
@@ -53,7 +55,8 @@ fn a_list_linked_both_ways_and_held_at_both_ends() {
     });
 }
 
-/// A list whose last object holds many that the first one holds as well. From each of those it is a long way up.
+/// A list whose last object holds many that the first one holds as well. From each of those it is a
+/// long way up.
 #[test]
 fn a_broom_does_not_take_quadratic_time() {
     let (handle, all) = (LENGTH / 2, LENGTH);
@@ -64,6 +67,10 @@ fn a_broom_does_not_take_quadratic_time() {
     let (_, dominators, retained) = found(&heap);
     // A step takes a nanosecond or more, and there would be 62 billion.
     assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
-    assert!((handle..all).step_by(97).all(|row| dominators.dominator(ObjectId(row)) == Some(ObjectId(0))));
+    assert!(
+        (handle..all)
+            .step_by(97)
+            .all(|row| dominators.dominator(ObjectId(row)) == Some(ObjectId(0)))
+    );
     assert_eq!(retained.get(&dominators, ObjectId(1)), u64::from(handle - 1));
 }

@@ -24,7 +24,8 @@ fn a_heap_without_objects_or_roots_has_nothing_alive() {
     }
 }
 
-/// The example of Lengauer and Tarjan's paper (1979, figures 1 to 3), R being 0 and A to L being 1 to 12.
+/// The example of Lengauer and Tarjan's paper (1979, figures 1 to 3), R being 0 and A to L being 1
+/// to 12.
 #[test]
 fn the_example_of_the_paper() {
     let references = [
@@ -74,8 +75,8 @@ fn the_value_of_an_ephemeron_goes_with_its_holder() {
     assert_eq!(live(&Graph::of(&sketch.heap())).len(), 2);
 }
 
-/// Every value is the key of the next one, and the next one comes before it: who looks at all of them in rounds needs as many
-/// rounds as there are ephemerons.
+/// Every value is the key of the next one, and the next one comes before it: who looks at all of
+/// them in rounds needs as many rounds as there are ephemerons.
 #[test]
 fn a_chain_of_ephemerons_is_followed_in_one_go() {
     const LENGTH: u32 = 200_000;

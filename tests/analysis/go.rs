@@ -10,7 +10,8 @@ use dumptool::model::heap::{Heap, ObjectId};
 use serde_json::Value;
 use std::path::Path;
 
-/// Whether an object is of the layout of what the program made garbage of: 104 bytes in a slot of 112, with one pointer.
+/// Whether an object is of the layout of what the program made garbage of: 104 bytes in a slot of
+/// 112, with one pointer.
 fn is_planted(heap: &Heap<'_>, object: ObjectId) -> bool {
     heap.names().text(heap.type_of(object).name).starts_with("112 B, 1 pointer ")
 }
@@ -23,11 +24,15 @@ fn compare(dump: &Path, truth: &Value) {
     let (certain, graph) = (live(&Graph::of(&precise)), Graph::of(&heap));
     let found = live(&graph);
     assert_eq!(found.len(), Dominators::of(&graph).len(), "{name}");
-    assert!(heap.objects().all(|object| !certain.contains(object) || found.contains(object)), "{name}");
+    assert!(
+        heap.objects().all(|object| !certain.contains(object) || found.contains(object)),
+        "{name}"
+    );
     assert!(found.len() <= certain.len() + 40, "{name}: {} against {}", found.len(), certain.len());
     match truth["Garbage"].as_u64() {
         Some(garbage) => {
-            let planted: Vec<_> = heap.objects().filter(|object| is_planted(&heap, *object)).collect();
+            let planted: Vec<_> =
+                heap.objects().filter(|object| is_planted(&heap, *object)).collect();
             assert_eq!(planted.len() as u64, garbage, "{name}");
             assert!(planted.iter().all(|object| !found.contains(*object)), "{name}");
         }
@@ -41,7 +46,8 @@ fn by_name(heap: &Heap<'_>, truth: &Value, is_live: impl Fn(ObjectId) -> bool) {
         let names = truth[list].as_array().unwrap();
         assert!(!names.is_empty());
         for name in names {
-            let object = heap.find(truth["objects"][name.as_str().unwrap()][0].as_str().unwrap()).unwrap();
+            let object =
+                heap.find(truth["objects"][name.as_str().unwrap()][0].as_str().unwrap()).unwrap();
             assert_eq!(is_live(object), expected, "{name}");
         }
     }

@@ -1,5 +1,5 @@
-//! Thousands of small graphs: self loops, parallel references, parts that nothing reaches, several roots, weak references
-//! and ephemerons.
+//! Thousands of small graphs: self loops, parallel references, parts that nothing reaches, several
+//! roots, weak references and ephemerons.
 
 use crate::support::heap::Sketch;
 use dumptool::analysis::dominators::Dominators;
@@ -45,16 +45,24 @@ fn objects(heap: &Heap<'_>) -> impl Iterator<Item = (usize, ObjectId)> + use<> {
     heap.objects().map(|object| (object.index(), object))
 }
 
-/// For each object, its dominator if it has one, by taking away each object in turn: `dies[d][v]` if v is alive only as
-/// long as d is. The immediate dominator is the one that all other dominators dominate.
+/// For each object, its dominator if it has one, by taking away each object in turn: `dies[d][v]`
+/// if v is alive only as long as d is. The immediate dominator is the one that all other dominators
+/// dominate.
 fn naive_dominators(dies: &[Vec<bool>], object: usize) -> Option<usize> {
-    let above = |object: usize| (0..dies.len()).filter(move |other| *other != object && dies[*other][object]);
+    let above = |object: usize| {
+        (0..dies.len()).filter(move |other| *other != object && dies[*other][object])
+    };
     above(object).max_by_key(|dominator| above(*dominator).count())
 }
 
 fn dies(sketch: &Sketch) -> Vec<Vec<bool>> {
     let live = sketch.live_without(None);
-    let die = |gone| live.iter().zip(sketch.live_without(Some(gone))).map(|(before, after)| *before && !after).collect();
+    let die = |gone| {
+        live.iter()
+            .zip(sketch.live_without(Some(gone)))
+            .map(|(before, after)| *before && !after)
+            .collect()
+    };
     (0..sketch.sizes.len()).map(die).collect()
 }
 
@@ -64,13 +72,21 @@ fn others_dominators(sketch: &Sketch) -> Vec<Option<usize>> {
     let nodes: Vec<_> = (0..=sketch.sizes.len()).map(|_| graph.add_node(())).collect();
     let roots = *nodes.last().unwrap();
     let starts = if sketch.root_object { 1 } else { usize::MAX };
-    sketch.roots.iter().take(starts).for_each(|root| _ = graph.add_edge(roots, nodes[*root as usize], ()));
+    sketch
+        .roots
+        .iter()
+        .take(starts)
+        .for_each(|root| _ = graph.add_edge(roots, nodes[*root as usize], ()));
     for (from, to, _) in sketch.references.iter().filter(|(_, _, weak)| !weak) {
         graph.add_edge(nodes[*from as usize], nodes[*to as usize], ());
     }
     let dominators = simple_fast(&graph, roots);
-    let dominator = |node| dominators.immediate_dominator(node).filter(|dominator| *dominator != roots);
-    nodes[..sketch.sizes.len()].iter().map(|node| dominator(*node).map(|dominator| dominator.index())).collect()
+    let dominator =
+        |node| dominators.immediate_dominator(node).filter(|dominator| *dominator != roots);
+    nodes[..sketch.sizes.len()]
+        .iter()
+        .map(|node| dominator(*node).map(|dominator| dominator.index()))
+        .collect()
 }
 
 proptest! {
@@ -97,7 +113,8 @@ proptest! {
         let graph = Graph::of(&heap);
         let plain = sketch.without_ephemerons();
         let (dies, others) = (dies(&plain), others_dominators(&plain));
-        // Both ways from semidominators to dominators, and changing from one to the other; narrow words and wide ones.
+        // Both ways from semidominators to dominators, and changing from one to the other; narrow
+        // words and wide ones.
         for (steps, most_narrow) in [(64, u64::MAX), (0, u64::MAX), (1, 0)] {
             let dominators = Dominators::with_limits(&graph, steps, most_narrow);
             for (row, object) in objects(&heap) {

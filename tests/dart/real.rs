@@ -15,15 +15,41 @@ pub(crate) fn fixture(name: &str) -> Source {
 #[test]
 fn real_snapshots_have_the_known_totals() {
     type Row = (&'static str, [u64; 7], Option<u64>, &'static str);
-    // Objects, references, roots, classes, shallow bytes, external bytes, zero references; word size; generation.
+    // Objects, references, roots, classes, shallow bytes, external bytes, zero references; word
+    // size; generation.
     let rows: [Row; 7] = [
-        ("sass_idle_2.17.6_ia32.dartheap", [63464, 401_394, 3740, 1854, 7_002_048, 48, 54577], Some(4), "2.13 to 2.18"),
-        ("tiny_derived_2.17.6.dartheap", [2038, 16298, 400, 87, 489_672, 48, 6361], Some(4), "2.13 to 2.18"),
-        ("tiny_derived_3.0.5.dartheap", [3480, 26697, 400, 134, 2_845_696, 32, 10193], Some(4), "3.x"),
+        (
+            "sass_idle_2.17.6_ia32.dartheap",
+            [63464, 401_394, 3740, 1854, 7_002_048, 48, 54577],
+            Some(4),
+            "2.13 to 2.18",
+        ),
+        (
+            "tiny_derived_2.17.6.dartheap",
+            [2038, 16298, 400, 87, 489_672, 48, 6361],
+            Some(4),
+            "2.13 to 2.18",
+        ),
+        (
+            "tiny_derived_3.0.5.dartheap",
+            [3480, 26697, 400, 134, 2_845_696, 32, 10193],
+            Some(4),
+            "3.x",
+        ),
         ("synth_random_3k.dartheap", [3000, 7824, 7, 24, 170_624, 1_125_672, 27], Some(8), "3.x"),
         ("synth_tree32_3k.dartheap", [3000, 7822, 5, 24, 114_608, 1_124_184, 212], Some(4), "3.x"),
-        ("synth_old_nohash_3k.dartheap", [3000, 7822, 5, 24, 117_600, 1_124_184, 1008], Some(4), "2.12 or before"),
-        ("devtools_like_synth_tree_3k.data", [3000, 7822, 5, 24, 170_704, 1_124_184, 212], Some(8), "3.x"),
+        (
+            "synth_old_nohash_3k.dartheap",
+            [3000, 7822, 5, 24, 117_600, 1_124_184, 1008],
+            Some(4),
+            "2.12 or before",
+        ),
+        (
+            "devtools_like_synth_tree_3k.data",
+            [3000, 7822, 5, 24, 170_704, 1_124_184, 212],
+            Some(8),
+            "3.x",
+        ),
     ];
     for (name, counts, word_size, generation) in rows {
         let source = fixture(name);
@@ -31,8 +57,8 @@ fn real_snapshots_have_the_known_totals() {
         assert_eq!(info["damage"], Value::Null, "{name}");
         let heap = &info["heap"]["snapshots"][0];
         let details = &heap["details"];
-        let found =
-            ["objects", "references", "roots", "types", "shallow_bytes", "external_bytes"].map(|key| heap[key].as_u64().unwrap());
+        let found = ["objects", "references", "roots", "types", "shallow_bytes", "external_bytes"]
+            .map(|key| heap[key].as_u64().unwrap());
         assert_eq!(found, counts[..6], "{name}");
         assert_eq!(details["zero_references"], counts[6], "{name}");
         assert_eq!(details["word_size"], json!(word_size), "{name}");
@@ -46,7 +72,8 @@ fn negative_ints_of_real_snapshots_are_decoded() {
     let ints = |name: &str, class: &str| -> Vec<i64> {
         let (records, end) = cat(fixture(name).bytes(), false);
         end.unwrap();
-        let ints = records.iter().filter(|record| record["class"] == class && record["kind"] == "int");
+        let ints =
+            records.iter().filter(|record| record["class"] == class && record["kind"] == "int");
         ints.map(|record| record["value"].as_i64().unwrap()).filter(|&value| value < 0).collect()
     };
     assert_eq!(ints("tiny_derived_3.0.5.dartheap", "_Smi").len(), 1);
@@ -72,9 +99,14 @@ fn the_corpus_agrees_with_its_truth() {
             continue;
         }
         let truth: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
-        // `x.json` is an independent decoder's answer on x.dartheap or x.data, `x.gen.json` what the generator wrote.
+        // `x.json` is an independent decoder's answer on x.dartheap or x.data, `x.gen.json` what
+        // the generator wrote.
         let stem = path.with_extension("").with_extension("");
-        let stem = if path.to_string_lossy().ends_with(".gen.json") { stem } else { path.with_extension("") };
+        let stem = if path.to_string_lossy().ends_with(".gen.json") {
+            stem
+        } else {
+            path.with_extension("")
+        };
         let dump = ["dartheap", "data"]
             .map(|extension| PathBuf::from(format!("{}.{extension}", stem.display())))
             .into_iter()
@@ -104,18 +136,38 @@ fn compare(path: &Path, truth: &Value, bytes: &[u8]) {
         ("shallow bytes", &heap["shallow_bytes"], truth["sumShallow"].clone()),
         ("external bytes", &heap["external_bytes"], truth["sumExternal"].clone()),
         ("zero references", &details["zero_references"], truth["zeroReferences"].clone()),
-        ("header shallow size", &details["header"]["shallow_size"], truth["header"]["shallowSize"].clone()),
+        (
+            "header shallow size",
+            &details["header"]["shallow_size"],
+            truth["header"]["shallowSize"].clone(),
+        ),
         ("header capacity", &details["header"]["capacity"], truth["header"]["capacity"].clone()),
-        ("header external size", &details["header"]["external_size"], truth["header"]["externalSize"].clone()),
-        ("header references", &details["header"]["reference_count"], truth["header"]["referenceCount"].clone()),
-        ("header references", &details["header"]["reference_count"], truth["headerReferenceCount"].clone()),
+        (
+            "header external size",
+            &details["header"]["external_size"],
+            truth["header"]["externalSize"].clone(),
+        ),
+        (
+            "header references",
+            &details["header"]["reference_count"],
+            truth["header"]["referenceCount"].clone(),
+        ),
+        (
+            "header references",
+            &details["header"]["reference_count"],
+            truth["headerReferenceCount"].clone(),
+        ),
         ("name", &details["name"], truth["name"].clone()),
         ("flags", &details["flags"], truth["flags"].clone()),
         ("truncated strings", &details["truncated_strings"], truth["stringsTruncated"].clone()),
         ("zero-size objects", &details["zero_size_objects"], truth["zeroSizeObjects"].clone()),
         ("class holes", &details["class_holes"], truth["emptyNameClasses"].clone()),
         ("trailing bytes", &details["trailing_zero_bytes"], truth["trailingBytes"].clone()),
-        ("external properties", &info["records"]["external_property"], truth["externalProperties"].clone()),
+        (
+            "external properties",
+            &info["records"]["external_property"],
+            truth["externalProperties"].clone(),
+        ),
         ("class records", &info["records"]["class"], truth["classes"].clone()),
         ("object records", &info["records"]["object"], truth["objects"].clone()),
         ("identity hashes", &details["identity_hashes"], hashes),
@@ -155,6 +207,11 @@ fn compare_histogram(path: &Path, truth: &Value, bytes: &[u8]) {
     }
     for row in rows {
         let (count, shallow) = classes[row["cid"].as_u64().unwrap() as usize];
-        assert_eq!((json!(count), json!(shallow)), (row["count"].clone(), row["shallow"].clone()), "{row} of {}", path.display());
+        assert_eq!(
+            (json!(count), json!(shallow)),
+            (row["count"].clone(), row["shallow"].clone()),
+            "{row} of {}",
+            path.display()
+        );
     }
 }

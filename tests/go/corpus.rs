@@ -39,17 +39,26 @@ fn dumps_of_the_corpus_agree_with_an_independent_decoder() {
 /// Dumps in old layouts have their truth in `old_NAME.json`.
 pub(crate) fn truth_of(dump: &Path) -> Value {
     let name = dump.file_stem().unwrap().to_str().unwrap();
-    let candidates: [PathBuf; 2] = [dump.with_file_name(format!("old_{name}.json")), dump.with_extension("json")];
-    let path = candidates.iter().find(|path| path.exists()).unwrap_or_else(|| panic!("no truth for {name}"));
+    let candidates: [PathBuf; 2] =
+        [dump.with_file_name(format!("old_{name}.json")), dump.with_extension("json")];
+    let path = candidates
+        .iter()
+        .find(|path| path.exists())
+        .unwrap_or_else(|| panic!("no truth for {name}"));
     serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
 }
 
 fn compare(path: &Path, truth: &Value) {
     let source = Source::open(path).unwrap();
-    let info = serde_json::to_value(input::info(Format::Go, source.bytes(), ReadOptions::default()).unwrap()).unwrap();
+    let info = serde_json::to_value(
+        input::info(Format::Go, source.bytes(), ReadOptions::default()).unwrap(),
+    )
+    .unwrap();
     let snapshot = &info["heap"]["snapshots"][0];
     let details = &snapshot["details"];
-    let same = |what: &str, ours: &Value, truth: &Value| assert_eq!(ours, truth, "{what} of {}", path.display());
+    let same = |what: &str, ours: &Value, truth: &Value| {
+        assert_eq!(ours, truth, "{what} of {}", path.display())
+    };
 
     same("complete", &info["complete"], &json!(true));
     same("damage", &info["damage"], &Value::Null);
@@ -64,10 +73,18 @@ fn compare(path: &Path, truth: &Value) {
     same("references", &snapshot["references"], &Value::Null);
     same("external_bytes", &snapshot["external_bytes"], &json!(0));
     for (name, count) in truth["records"].as_object().unwrap() {
-        let ours = RECORD_NAMES.iter().find(|(theirs, _)| theirs == name).map_or(name.as_str(), |(_, ours)| ours);
+        let ours = RECORD_NAMES
+            .iter()
+            .find(|(theirs, _)| theirs == name)
+            .map_or(name.as_str(), |(_, ours)| ours);
         same(ours, &info["records"][ours], count);
     }
-    assert_eq!(info["records"].as_object().unwrap().len(), truth["records"].as_object().unwrap().len(), "{}", path.display());
+    assert_eq!(
+        info["records"].as_object().unwrap().len(),
+        truth["records"].as_object().unwrap().len(),
+        "{}",
+        path.display()
+    );
 
     same("phantom_objects", &details["phantom_objects"], &truth["phantom_objects"]);
     same("phantom_bytes", &details["phantom_bytes"], &truth["phantom_bytes"]);
@@ -79,7 +96,11 @@ fn compare(path: &Path, truth: &Value) {
         same("arch", &details["arch"], &truth["params"]["arch"]);
     }
     let experiment = &truth["params"]["experiment_or_version"];
-    let ours = if details["go_version"].is_null() { &details["experiment"] } else { &details["go_version"] };
+    let ours = if details["go_version"].is_null() {
+        &details["experiment"]
+    } else {
+        &details["go_version"]
+    };
     same("experiment or version", ours, experiment);
     // Up to 1.3 the types have the fields, not the objects.
     if !info["format_version"].as_str().unwrap().starts_with("1.3") {
@@ -98,8 +119,16 @@ fn compare(path: &Path, truth: &Value) {
                     same(name, &details["memstats"][name], value);
                 }
             }
-            same("heap_objects_matches", &details["heap_objects_matches"], &json!(memstats["HeapObjects"] == truth["objects"]));
-            same("heap_alloc_matches", &details["heap_alloc_matches"], &json!(memstats["HeapAlloc"] == truth["object_bytes"]));
+            same(
+                "heap_objects_matches",
+                &details["heap_objects_matches"],
+                &json!(memstats["HeapObjects"] == truth["objects"]),
+            );
+            same(
+                "heap_alloc_matches",
+                &details["heap_alloc_matches"],
+                &json!(memstats["HeapAlloc"] == truth["object_bytes"]),
+            );
         }
     }
     for segment in truth["segments"].as_array().unwrap() {

@@ -21,7 +21,10 @@ fn survive(bytes: &[u8]) {
     };
     let damage = info.damage.map(|damage| damage.error);
     assert_eq!(damage.as_ref().map(Error::message), end.as_ref().err().map(Error::message));
-    assert_eq!(damage.as_ref().map(Error::message), check.unwrap().damage.map(|damage| damage.error.message()));
+    assert_eq!(
+        damage.as_ref().map(Error::message),
+        check.unwrap().damage.map(|damage| damage.error.message())
+    );
     assert_eq!(info.records.total(), records.len() as u64);
     if let Some(error) = damage {
         assert!(error.offset().is_some_and(|offset| offset <= bytes.len() as u64), "{error}");
@@ -99,7 +102,9 @@ fn huge_lengths_and_counts_are_errors_and_no_allocations() {
         start().record(3, &[U(1), U(2), U(huge)]),
         start().record(16, &[U(1), U(48), U(huge), S("f"), S("g"), U(1)]),
         start().record(12, &[U(1), U(huge)]),
-        Dump::empty("1.3").record(10, &[U(0), U(8)]).record(7, &[U(1), U(2), S("t"), U(huge), U(0)]),
+        Dump::empty("1.3")
+            .record(10, &[U(0), U(8)])
+            .record(7, &[U(1), U(2), S("t"), U(huge), U(0)]),
     ] {
         let info = info(&bytes.bytes());
         let error = info.damage.unwrap().error;
@@ -129,7 +134,11 @@ fn a_dump_without_its_eof_record_is_cut() {
 
 #[test]
 fn impossible_values_are_damage_at_their_place() {
-    for (parts, offset) in [([U(2), U(8), U(0), U(0)], 17), ([U(0), U(3), U(0), U(0)], 18), ([U(0), U(200), U(0), U(0)], 18)] {
+    for (parts, offset) in [
+        ([U(2), U(8), U(0), U(0)], 17),
+        ([U(0), U(3), U(0), U(0)], 18),
+        ([U(0), U(200), U(0), U(0)], 18),
+    ] {
         let info = info(&Dump::empty("1.7").record(6, &parts).bytes());
         assert_eq!(info.damage.unwrap().error.offset(), Some(offset));
     }

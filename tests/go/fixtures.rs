@@ -1,4 +1,5 @@
-//! Dumps of real programs, and of every old layout, with what is known of them (see `fixtures/go/README.md`).
+//! Dumps of real programs, and of every old layout, with what is known of them (see
+//! `fixtures/go/README.md`).
 
 use dumptool::input::{self, Format, ReadOptions, check::Findings, info::Info};
 use dumptool::source::Source;
@@ -54,10 +55,18 @@ fn fixtures_are_summarized_as_their_truth_says() {
             details["malloc_headers"],
             snapshot["types"],
         ]);
-        assert_eq!(ours, json!([version, arch, objects, bytes, phantoms, headers, types]), "{name}");
+        assert_eq!(
+            ours,
+            json!([version, arch, objects, bytes, phantoms, headers, types]),
+            "{name}"
+        );
         assert_eq!(info["complete"], json!(true), "{name}");
         let matches = if version.ends_with("draft") { Value::Null } else { json!(true) };
-        assert_eq!((&details["heap_objects_matches"], &details["heap_alloc_matches"]), (&matches, &matches), "{name}");
+        assert_eq!(
+            (&details["heap_objects_matches"], &details["heap_alloc_matches"]),
+            (&matches, &matches),
+            "{name}"
+        );
         assert_eq!(info["warnings"], json!([]), "{name}");
     }
 }
@@ -86,7 +95,8 @@ fn details_begin_with_the_keys_that_scripts_know_in_their_order() {
         "memstats",
     ];
     let details = json.split_once("\"details\":").unwrap().1;
-    let positions: Vec<_> = keys.iter().map(|key| details.find(&format!("\"{key}\":")).unwrap()).collect();
+    let positions: Vec<_> =
+        keys.iter().map(|key| details.find(&format!("\"{key}\":")).unwrap()).collect();
     assert!(positions.is_sorted(), "{positions:?}");
     assert!(json.contains("\"details\":{\"phantom_objects\":195,"));
 }

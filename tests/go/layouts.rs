@@ -7,8 +7,13 @@ use crate::support::{B, Dump, F, Part, S, U};
 fn record(version: &str, tag: u64, parts: &[Part<'_>]) -> String {
     let dump = Dump::empty(version);
     let dump = match version {
-        "1.3" => dump.record(6, &[U(0), U(8), U(96), U(0x1000), U(0x2000), U(u64::from(b'6')), S("precisestack"), U(4)]),
-        "1.7" => dump.record(6, &[U(1), U(4), U(0x1000), U(0x2000), S("mips"), S("go1.22.10"), U(1)]),
+        "1.3" => dump.record(
+            6,
+            &[U(0), U(8), U(96), U(0x1000), U(0x2000), U(u64::from(b'6')), S("precisestack"), U(4)],
+        ),
+        "1.7" => {
+            dump.record(6, &[U(1), U(4), U(0x1000), U(0x2000), S("mips"), S("go1.22.10"), U(1)])
+        }
         _ => dump.record(6, &[U(0), U(8), U(0x1000), U(0x2000), U(u64::from(b'9')), S(""), U(2)]),
     };
     let (mut lines, end) = lines(&dump.record(tag, parts).bytes());
@@ -40,7 +45,10 @@ fn params_of_every_version() {
 #[test]
 fn objects_have_a_type_in_1_3_and_fields_later() {
     let parts = [U(0x1000), U(0x500), U(1), B(&[1, 2])];
-    assert_eq!(record("1.3", 1, &parts), "object addr=0x1000 type=0x500 kind=1 size=2 contents=0102");
+    assert_eq!(
+        record("1.3", 1, &parts),
+        "object addr=0x1000 type=0x500 kind=1 size=2 contents=0102"
+    );
     let parts = [U(0x1000), B(&[1, 2]), F(&[(1, 0), (3, 300)])];
     let line = "object addr=0x1000 size=2 pointers=2 contents=0102 fields=[ kind=\"ptr\" offset=0 kind=\"eface\" offset=300 ]";
     for version in ["1.4", "1.5", "1.6", "1.7"] {
@@ -57,7 +65,10 @@ fn types_have_fields_only_in_1_3() {
          fields=[ kind=\"string\" offset=0 kind=\"eface\" offset=8 ]"
     );
     for version in ["1.4", "1.7"] {
-        assert_eq!(record(version, 3, &parts[..4]), "type addr=0x500 size=24 name=\"main.T\" ifaceptr=true");
+        assert_eq!(
+            record(version, 3, &parts[..4]),
+            "type addr=0x500 size=24 name=\"main.T\" ifaceptr=true"
+        );
     }
 }
 
@@ -71,13 +82,15 @@ fn itabs_say_three_different_things() {
 
 #[test]
 fn goroutines_and_what_belongs_to_them() {
-    let goroutine = [U(1), U(2), U(3), U(4), U(4), U(1), U(0), U(7), S("select"), U(8), U(9), U(10), U(11)];
+    let goroutine =
+        [U(1), U(2), U(3), U(4), U(4), U(1), U(0), U(7), S("select"), U(8), U(9), U(10), U(11)];
     assert_eq!(
         record("1.7", 4, &goroutine),
         "goroutine addr=0x1 sp=0x2 goid=3 gopc=0x4 status=4 status_name=\"waiting\" system=true background=false waitsince=7 waitreason=\"select\" \
          ctxt=0x8 m=0x9 defer=0xa panic=0xb"
     );
-    let frame = [U(1), U(2), U(3), B(&[4]), U(5), U(6), U(0x7000), S("main.f"), F(&[(1, 8), (1, 0)])];
+    let frame =
+        [U(1), U(2), U(3), B(&[4]), U(5), U(6), U(0x7000), S("main.f"), F(&[(1, 8), (1, 0)])];
     for version in ["1.3", "1.7"] {
         assert_eq!(
             record(version, 5, &frame),
@@ -87,16 +100,31 @@ fn goroutines_and_what_belongs_to_them() {
     }
     assert_eq!(record("1.7", 9, &[U(1), U(2), U(3)]), "os_thread addr=0x1 id=2 procid=3");
     let seven = [U(1), U(2), U(3), U(4), U(5), U(6), U(7)];
-    assert_eq!(record("1.7", 14, &seven), "defer addr=0x1 g=0x2 argp=0x3 pc=0x4 funcval=0x5 code=0x6 link=0x7");
-    assert_eq!(record("1.7", 15, &seven[..6]), "panic addr=0x1 g=0x2 arg_type=0x3 arg_data=0x4 defer=0x5 link=0x6");
+    assert_eq!(
+        record("1.7", 14, &seven),
+        "defer addr=0x1 g=0x2 argp=0x3 pc=0x4 funcval=0x5 code=0x6 link=0x7"
+    );
+    assert_eq!(
+        record("1.7", 15, &seven[..6]),
+        "panic addr=0x1 g=0x2 arg_type=0x3 arg_data=0x4 defer=0x5 link=0x6"
+    );
 }
 
 #[test]
 fn roots_and_segments() {
-    assert_eq!(record("1.3", 2, &[S("runtime type info"), U(16)]), "other_root description=\"runtime type info\" pointer=0x10");
+    assert_eq!(
+        record("1.3", 2, &[S("runtime type info"), U(16)]),
+        "other_root description=\"runtime type info\" pointer=0x10"
+    );
     let five = [U(1), U(2), U(3), U(4), U(5)];
-    assert_eq!(record("1.7", 7, &five), "finalizer object=0x1 funcval=0x2 code=0x3 arg_type=0x4 object_type=0x5");
-    assert_eq!(record("1.7", 11, &five), "queued_finalizer object=0x1 funcval=0x2 code=0x3 arg_type=0x4 object_type=0x5");
+    assert_eq!(
+        record("1.7", 7, &five),
+        "finalizer object=0x1 funcval=0x2 code=0x3 arg_type=0x4 object_type=0x5"
+    );
+    assert_eq!(
+        record("1.7", 11, &five),
+        "queued_finalizer object=0x1 funcval=0x2 code=0x3 arg_type=0x4 object_type=0x5"
+    );
     let segment = [U(1), B(&[2, 3]), F(&[(1, 0)])];
     let fields = "addr=0x1 size=2 contents=0203 pointers=1 fields=[ kind=\"ptr\" offset=0 ]";
     assert_eq!(record("1.7", 12, &segment), format!("data_segment {fields}"));
@@ -112,7 +140,8 @@ fn statistics_and_the_profile() {
     assert!(line.contains(" pause_total_ns=1023 pause_ns=[ ns=1024 ns=1025 "), "{line}");
     assert!(line.ends_with(" ns=1279 ] num_gc=1280"), "{line}");
 
-    let profile = [U(1), U(48), U(2), S("main.f"), S("/f.go"), U(10), S("(0x1f)"), S("?"), U(0), U(4), U(3)];
+    let profile =
+        [U(1), U(48), U(2), S("main.f"), S("/f.go"), U(10), S("(0x1f)"), S("?"), U(0), U(4), U(3)];
     assert_eq!(
         record("1.7", 16, &profile),
         "memprof id=1 size=48 frame_count=2 frames=[ function=\"main.f\" file=\"/f.go\" line=10 \

@@ -50,7 +50,12 @@ impl FieldSink for Line {
         write!(self.0, " {name}=").unwrap();
         value.iter().for_each(|byte| write!(self.0, "{byte:02x}").unwrap());
     }
-    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        items: impl Iterator<Item = T>,
+        each: impl Fn(T, &mut Self),
+    ) {
         write!(self.0, " {name}=[").unwrap();
         items.for_each(|item| each(item, self));
         self.0.push_str(" ]");

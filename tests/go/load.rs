@@ -64,13 +64,25 @@ const TRUTHS: &[(&str, u64, u64, u64)] = &[
 
 fn compare(name: &str, bytes: &[u8], objects: u64, live: u64, live_references: u64) {
     let precise = load(bytes, RootScan::Precise);
-    assert!(precise.damage.is_none() && precise.heap.warnings().is_empty(), "{name}: {:?}", precise.heap.warnings());
+    assert!(
+        precise.damage.is_none() && precise.heap.warnings().is_empty(),
+        "{name}: {:?}",
+        precise.heap.warnings()
+    );
     let seen = reachable(&precise.heap);
-    let references: usize = precise.heap.objects().filter(|o| seen[o.index()]).map(|o| precise.heap.references().of(o).len()).sum();
+    let references: usize = precise
+        .heap
+        .objects()
+        .filter(|o| seen[o.index()])
+        .map(|o| precise.heap.references().of(o).len())
+        .sum();
     let default = reachable(&load(bytes, RootScan::Default).heap);
     let conservative = reachable(&load(bytes, RootScan::Conservative).heap);
     assert!(seen.iter().zip(&default).all(|(precise, default)| precise <= default), "{name}");
-    assert!(default.iter().zip(&conservative).all(|(default, conservative)| default <= conservative), "{name}");
+    assert!(
+        default.iter().zip(&conservative).all(|(default, conservative)| default <= conservative),
+        "{name}"
+    );
     eprintln!(
         "{name}: {} of {} live, {references} references; default {}, conservative {}",
         count(&seen),
@@ -78,7 +90,11 @@ fn compare(name: &str, bytes: &[u8], objects: u64, live: u64, live_references: u
         count(&default),
         count(&conservative)
     );
-    assert_eq!((precise.heap.len() as u64, count(&seen), references as u64), (objects, live, live_references), "{name}");
+    assert_eq!(
+        (precise.heap.len() as u64, count(&seen), references as u64),
+        (objects, live, live_references),
+        "{name}"
+    );
     assert!(count(&default) <= live + 40, "{name}: {} against {live}", count(&default));
 }
 
@@ -135,18 +151,27 @@ fn tiny_objects_are_named_and_rooted() {
     assert_eq!((heap.pointer_size(), heap.is_big_endian()), (8, false));
     // Sizes add up to HeapAlloc.
     assert_eq!(heap.objects().map(|object| heap.shallow_bytes(object)).sum::<u64>(), 161_880);
-    // Equal malloc headers are one type: the ten BigScan of 808 bytes, behind which a program's pointers begin.
+    // Equal malloc headers are one type: the ten BigScan of 808 bytes, behind which a program's
+    // pointers begin.
     let big = named(&heap, "type@0x66c650");
     assert_eq!(big.len(), 10);
     assert!(big.iter().all(|object| heap.shallow_bytes(*object) == 896));
     assert_eq!((named(&heap, "runtime.g").len(), named(&heap, "runtime.m").len()), (16, 4));
     assert!(!named(&heap, "flag.(unnamed pointer)").is_empty());
     assert!(heap.types().iter().all(|kind| !heap.names().text(kind.name).ends_with('.')));
-    let leaf = heap.types().iter().find(|kind| heap.names().text(kind.name) == "24 B without pointers").unwrap();
+    let leaf = heap
+        .types()
+        .iter()
+        .find(|kind| heap.names().text(kind.name) == "24 B without pointers")
+        .unwrap();
     assert_eq!(leaf.kind, TypeKind::Bytes);
 
     let texts = root_texts(&heap);
-    for text in ["goroutine 1 [dumping heap]", "goroutine 18 [chan receive] runtime.chanrecv +0x40", "finalizer +0x20"] {
+    for text in [
+        "goroutine 1 [dumping heap]",
+        "goroutine 18 [chan receive] runtime.chanrecv +0x40",
+        "finalizer +0x20",
+    ] {
         assert!(texts.iter().any(|root| root == text), "{text}");
     }
     // The global variable gList is at the start of bss.
@@ -156,9 +181,15 @@ fn tiny_objects_are_named_and_rooted() {
         let frame = &heap.frames()[root.frame.unwrap() as usize];
         assert!(heap.names().text(root.group).ends_with(heap.names().text(frame.function)));
     }
-    let threads: Vec<_> = heap.threads().iter().map(|thread| heap.names().text(thread.name)).collect();
-    assert_eq!((threads.len(), threads[0], threads[9]), (16, "goroutine 1 [dumping heap]", "goroutine 22 [sync.Mutex.Lock]"));
-    assert!(heap.threads().iter().all(|thread| type_name(&heap, thread.object.unwrap()) == "runtime.g"));
+    let threads: Vec<_> =
+        heap.threads().iter().map(|thread| heap.names().text(thread.name)).collect();
+    assert_eq!(
+        (threads.len(), threads[0], threads[9]),
+        (16, "goroutine 1 [dumping heap]", "goroutine 22 [sync.Mutex.Lock]")
+    );
+    assert!(
+        heap.threads().iter().all(|thread| type_name(&heap, thread.object.unwrap()) == "runtime.g")
+    );
     let frames: Vec<_> = heap.frames()[heap.threads()[9].frames.start as usize..][..2]
         .iter()
         .map(|frame| heap.names().text(frame.function))
@@ -168,7 +199,8 @@ fn tiny_objects_are_named_and_rooted() {
 
 #[test]
 fn interior_pointers_find_their_object() {
-    // By an independent decoder: 59 of the live references, with those behind malloc headers not counted.
+    // By an independent decoder: 59 of the live references, with those behind malloc headers not
+    // counted.
     let source = fixture("tiny_go127.heapdump.zst");
     let heap = load(source.bytes(), RootScan::Default).heap;
     let array = heap.find("0x1221c4550000").unwrap();
@@ -180,7 +212,15 @@ fn interior_pointers_find_their_object() {
 #[test]
 fn generated_dumps_are_typed_by_what_each_layout_says() {
     for (name, expected) in [
-        ("go13.heapdump", &[("main.Node", 4), ("[]*main.Node", 1), ("chan *main.Node", 1), ("32 B scanned conservatively", 1)][..]),
+        (
+            "go13.heapdump",
+            &[
+                ("main.Node", 4),
+                ("[]*main.Node", 1),
+                ("chan *main.Node", 1),
+                ("32 B scanned conservatively", 1),
+            ][..],
+        ),
         ("draft13_32be.heapdump", &[("main.Node", 4), ("[]*main.Node", 1), ("chan *main.Node", 1)]),
         // n0 and n2 are in interfaces.
         ("go14_be.heapdump", &[("main.Node", 2), ("24 B without pointers", 2)]),
@@ -200,10 +240,21 @@ fn labels_are_offsets_and_values_are_memory() {
     let source = fixture("go13.heapdump");
     let heap = load(source.bytes(), RootScan::Default).heap;
     let object = |id| heap.find(id).unwrap();
-    let labels = |id| heap.references().of(object(id)).map(|r| (r.label.kind(), heap.id(r.target))).collect::<Vec<_>>();
+    let labels = |id| {
+        heap.references()
+            .of(object(id))
+            .map(|r| (r.label.kind(), heap.id(r.target)))
+            .collect::<Vec<_>>()
+    };
     let (n0, n1, n2) = ("0xc208001000", "0xc208001030", "0xc208001060");
-    assert_eq!(labels(n1), [(LabelKind::Offset(0), n2.to_owned()), (LabelKind::Offset(40), n0.to_owned())]);
-    assert_eq!(labels("0xc2080010d0"), [(LabelKind::Offset(0), n0.to_owned()), (LabelKind::Offset(8), n1.to_owned())]);
+    assert_eq!(
+        labels(n1),
+        [(LabelKind::Offset(0), n2.to_owned()), (LabelKind::Offset(40), n0.to_owned())]
+    );
+    assert_eq!(
+        labels("0xc2080010d0"),
+        [(LabelKind::Offset(0), n0.to_owned()), (LabelKind::Offset(8), n1.to_owned())]
+    );
     assert_eq!(labels("0xc2080010f0"), [(LabelKind::Offset(96), n2.to_owned())]);
     assert_eq!(heap.value(object("0xc2080010c0")), Value::Bytes(b"hello\0\0\0\0\0\0\0\0\0\0\0"));
     let mut texts = root_texts(&heap);
@@ -229,11 +280,25 @@ fn words(words: &[u64]) -> Vec<u8> {
 
 const SP: u64 = 0x7000_0000;
 
-/// A goroutine with two frames; the first word of the inner one is listed and is `live`. The outer one holds `held` in the
-/// middle and is not listed; the inner one ends with a saved frame pointer into it.
+/// A goroutine with two frames; the first word of the inner one is listed and is `live`. The outer
+/// one holds `held` in the middle and is not listed; the inner one ends with a saved frame pointer
+/// into it.
 fn stack_objects(live: u64, held: u64) -> Vec<u8> {
     let frame = |dump: Dump, sp: u64, depth, child, contents: &[u64], fields: &[(u64, u64)]| {
-        dump.record(5, &[U(sp), U(depth), U(child), B(&words(contents)), U(1), U(2), U(3), S("main.f"), F(fields)])
+        dump.record(
+            5,
+            &[
+                U(sp),
+                U(depth),
+                U(child),
+                B(&words(contents)),
+                U(1),
+                U(2),
+                U(3),
+                S("main.f"),
+                F(fields),
+            ],
+        )
     };
     let dump = Dump::new("go1.21").object(HEAP, 16, &[]).goroutine(0x10, SP, 4, "select");
     let dump = frame(dump, SP, 0, 0, &[live, 0, SP + 48, 0x1234], &[(1, 0)]);
@@ -262,8 +327,10 @@ fn frames_are_scanned_whole_where_a_live_word_points_into_them() {
 fn headers_and_interfaces_name_objects() {
     let (type_t, type_p, itab) = (0x50_0000u64, 0x50_0100u64, 0x60_0000u64);
     let big = |header: u64, first: u64| words(&[&[header, first][..], &[0; 70]].concat());
-    let type_record = |dump: Dump, addr: u64, size, name| dump.record(3, &[U(addr), U(size), S(name), U(1)]);
-    let dump = type_record(type_record(Dump::new("go1.22.1"), type_t, 16, "main.T"), type_p, 8, "*main.P");
+    let type_record =
+        |dump: Dump, addr: u64, size, name| dump.record(3, &[U(addr), U(size), S(name), U(1)]);
+    let dump =
+        type_record(type_record(Dump::new("go1.22.1"), type_t, 16, "main.T"), type_p, 8, "*main.P");
     let dump = dump.record(8, &[U(itab), U(type_p)]);
     let target = |n: u64| HEAP + 0x10000 + n * 32;
     let holder = words(&[itab, target(0), type_t, target(1), 7, target(2), type_t, target(3) + 16]);
@@ -280,7 +347,8 @@ fn headers_and_interfaces_name_objects() {
     let heap = load(&bytes, RootScan::Default).heap;
     let names: Vec<_> = heap.objects().map(|object| type_name(&heap, object)).collect();
     assert_eq!(names[..3], ["type@0xabc", "type@0xabc", "main.T"]);
-    // A header before the first field is no interface, and a pointer into the middle says nothing of the whole.
+    // A header before the first field is no interface, and a pointer into the middle says nothing
+    // of the whole.
     assert_eq!(names[4..], ["main.P", "main.T", "32 B without pointers", "32 B without pointers"]);
     assert_eq!(heap.references().of(ObjectId(3)).len(), 4);
 }
@@ -308,7 +376,8 @@ fn what_contradicts_itself_is_counted() {
         .frame(SP, 0, 0, "main.lost")
         .finish(3, 144);
     let heap = load(&bytes, RootScan::Default).heap;
-    let mut warnings: Vec<_> = heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
+    let mut warnings: Vec<_> =
+        heap.warnings().iter().map(|warning| (warning.kind, warning.count)).collect();
     warnings.sort_by_key(|(kind, _)| kind.text());
     assert_eq!(
         warnings,
@@ -319,7 +388,11 @@ fn what_contradicts_itself_is_counted() {
             (WarningKind::StrayFrames, 1),
         ]
     );
-    assert_eq!((heap.len(), heap.shallow_bytes(ObjectId(0))), (2, 64), "the first record of an address counts");
+    assert_eq!(
+        (heap.len(), heap.shallow_bytes(ObjectId(0))),
+        (2, 64),
+        "the first record of an address counts"
+    );
 }
 
 #[test]
@@ -333,10 +406,15 @@ fn there_is_one_snapshot() {
 
 /// Everything that a heap says, in one text.
 fn said(heap: &Heap<'_>) -> String {
-    let root = |root: &Root| format!("{} -> {} {:?}", root.text(heap.names()), heap.id(root.object), root.frame);
+    let root = |root: &Root| {
+        format!("{} -> {} {:?}", root.text(heap.names()), heap.id(root.object), root.frame)
+    };
     let object = |object: ObjectId| {
-        let references: Vec<_> =
-            heap.references().of(object).map(|r| (r.label.text(heap.names()).into_owned(), r.target.0)).collect();
+        let references: Vec<_> = heap
+            .references()
+            .of(object)
+            .map(|r| (r.label.text(heap.names()).into_owned(), r.target.0))
+            .collect();
         format!(
             "{} {} {:?} {references:?} {:?}",
             heap.id(object),
@@ -352,14 +430,18 @@ fn said(heap: &Heap<'_>) -> String {
 
 #[test]
 fn any_number_of_threads_gives_the_same_heap() {
-    // Several chunks, in an order that is not that of the addresses, with hints from one to the other.
+    // Several chunks, in an order that is not that of the addresses, with hints from one to the
+    // other.
     let count = 200_000u64;
     let mut dump = Dump::new("go1.21");
-    dump = dump.record(3, &[U(0x50_0000), U(8), S("main.A"), U(1)]).record(3, &[U(0x50_0100), U(8), S("main.B"), U(1)]);
+    dump = dump
+        .record(3, &[U(0x50_0000), U(8), S("main.A"), U(1)])
+        .record(3, &[U(0x50_0100), U(8), S("main.B"), U(1)]);
     for i in 0..count {
         let slot = i * 7919 % count;
         let to = |n: u64| HEAP + n * 2_654_435_761 % count * 32;
-        let contents = words(&[[0x50_0000, 0x50_0100, 0, 5][i as usize % 4], to(i), 0, to(i + 1) + 9]);
+        let contents =
+            words(&[[0x50_0000, 0x50_0100, 0, 5][i as usize % 4], to(i), 0, to(i + 1) + 9]);
         let fields = [(1, 8), (1, 24)];
         dump = dump.record(1, &[U(HEAP + slot * 32), B(&contents), F(&fields[..i as usize % 3])]);
     }
@@ -369,7 +451,11 @@ fn any_number_of_threads_gives_the_same_heap() {
         pool.install(|| said(&load(&bytes, RootScan::Default).heap))
     };
     let one = by(1);
-    assert!(one.contains("\"main.A\"") && one.contains("\"main.B\"") && one.lines().count() > count as usize);
+    assert!(
+        one.contains("\"main.A\"")
+            && one.contains("\"main.B\"")
+            && one.lines().count() > count as usize
+    );
     for threads in [2, 3, 7] {
         assert!(by(threads) == one, "{threads} threads");
     }
@@ -402,9 +488,14 @@ fn changed_bytes_never_stop_the_loader() {
         state ^= state << 17;
         (state % below as u64) as usize
     };
-    for name in
-        ["draft13.heapdump", "draft13_32be.heapdump", "go13.heapdump", "go13_32be.heapdump", "go14.heapdump", "go17_be.heapdump"]
-    {
+    for name in [
+        "draft13.heapdump",
+        "draft13_32be.heapdump",
+        "go13.heapdump",
+        "go13_32be.heapdump",
+        "go14.heapdump",
+        "go17_be.heapdump",
+    ] {
         let original = fixture(name).bytes().to_vec();
         for _ in 0..120 {
             let mut bytes = original.clone();

@@ -1,4 +1,5 @@
-//! One test for each thing that readers of this format have got wrong, and for each rule of `check`.
+//! One test for each thing that readers of this format have got wrong, and for each rule of
+//! `check`.
 
 use crate::lines::lines;
 use crate::support::{B, Dump, F, HEAP, S, U};
@@ -16,7 +17,12 @@ fn details(bytes: &[u8]) -> Value {
 fn broken_rules(bytes: &[u8]) -> Vec<String> {
     let findings = input::check(Format::Go, bytes, ReadOptions::default()).unwrap();
     assert!(findings.damage.is_none(), "{:?}", findings.damage);
-    findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
+    findings
+        .findings
+        .into_iter()
+        .filter(|finding| !finding.ok)
+        .map(|finding| finding.rule)
+        .collect()
 }
 
 /// A page in which every slot of 64 bytes is written, as the writer does it.
@@ -48,10 +54,15 @@ fn statistics_tell_the_rule_of_a_dump_without_a_version() {
     let dump = page(Dump::new("regabi"), &[0]).finish(126, 126 * 64);
     assert_eq!(details(&dump)["phantom_rule"], json!("alloc_headers"));
     assert_eq!(details(&dump)["heap_alloc_matches"], json!(true));
-    assert!(info(&dump)["warnings"][0].as_str().unwrap().contains("found by the memory statistics"));
+    assert!(
+        info(&dump)["warnings"][0].as_str().unwrap().contains("found by the memory statistics")
+    );
     // Nothing agrees: nothing is left out.
     let dump = page(Dump::new("regabi"), &[0]).finish(500, 500 * 64);
-    assert_eq!((&details(&dump)["phantom_rule"], &details(&dump)["phantom_objects"]), (&json!("none"), &json!(0)));
+    assert_eq!(
+        (&details(&dump)["phantom_rule"], &details(&dump)["phantom_objects"]),
+        (&json!("none"), &json!(0))
+    );
 }
 
 #[test]
@@ -70,7 +81,10 @@ fn more_objects_than_the_statistics_break_rules() {
 
 #[test]
 fn malloc_headers_are_counted_where_the_first_word_is_no_pointer() {
-    let dump = Dump::new("go1.27.3").object(HEAP, 640, &[8, 16]).object(HEAP + 8192, 32768, &[0]).object(HEAP + 65536, 512, &[8]);
+    let dump = Dump::new("go1.27.3")
+        .object(HEAP, 640, &[8, 16])
+        .object(HEAP + 8192, 32768, &[0])
+        .object(HEAP + 65536, 512, &[8]);
     assert_eq!(details(&dump.finish(3, 33920))["malloc_headers"], json!(1));
     let dump = Dump::with_pointers("go1.27.3", 4).object(HEAP, 256, &[8]);
     assert_eq!(details(&dump.finish(1, 256))["malloc_headers"], json!(1));
@@ -80,9 +94,14 @@ fn malloc_headers_are_counted_where_the_first_word_is_no_pointer() {
 
 #[test]
 fn frames_of_early_1_3_have_no_contpc() {
-    let start = Dump::empty("1.3").record(6, &[U(0), U(8), U(96), U(0x1000), U(0x2000), U(u64::from(b'6')), S(""), U(4)]);
-    let early =
-        |dump: Dump, name| dump.record(5, &[U(0x10), U(0), U(0), B(&[0; 8]), U(0x401000), U(0x401010), S(name), F(&[(1, 0)])]);
+    let start = Dump::empty("1.3")
+        .record(6, &[U(0), U(8), U(96), U(0x1000), U(0x2000), U(u64::from(b'6')), S(""), U(4)]);
+    let early = |dump: Dump, name| {
+        dump.record(
+            5,
+            &[U(0x10), U(0), U(0), B(&[0; 8]), U(0x401000), U(0x401010), S(name), F(&[(1, 0)])],
+        )
+    };
     let dump = early(early(start.clone(), "runtime.goexit"), "main.main").record(0, &[]).bytes();
     let (lines, end) = lines(&dump);
     end.unwrap();
@@ -97,7 +116,10 @@ fn frames_of_early_1_3_have_no_contpc() {
 
 #[test]
 fn a_scan_bit_in_a_status_is_no_other_status() {
-    let dump = Dump::new("go1.27.3").goroutine(1, 2, 0x1004, "select").goroutine(1, 2, 1, "stale").goroutine(1, 2, 77, "");
+    let dump = Dump::new("go1.27.3")
+        .goroutine(1, 2, 0x1004, "select")
+        .goroutine(1, 2, 1, "stale")
+        .goroutine(1, 2, 77, "");
     let dump = dump.finish(0, 0);
     let goroutines = details(&dump)["goroutines"].take();
     assert_eq!(goroutines["wait_reasons"], json!([{"name": "select", "count": 1}]));
@@ -109,7 +131,10 @@ fn bytes_after_the_eof_record_are_told() {
     let mut dump = Dump::new("go1.27.3").finish(0, 0);
     dump.extend_from_slice(&[0; 5]);
     assert_eq!(info(&dump)["complete"], json!(true));
-    assert_eq!(info(&dump)["warnings"], json!(["5 bytes follow the eof record; they were not read."]));
+    assert_eq!(
+        info(&dump)["warnings"],
+        json!(["5 bytes follow the eof record; they were not read."])
+    );
     assert_eq!(broken_rules(&dump), ["eof.last"]);
 }
 
@@ -133,7 +158,10 @@ fn later_drafts_are_refused_by_name() {
 fn repeated_types_count_once_and_must_not_change() {
     let dump = |second: &str| {
         let first = [U(0x500), U(8), S("main.T"), U(1)];
-        Dump::new("go1.27.3").record(3, &first).record(3, &[U(0x500), U(8), S(second), U(1)]).finish(0, 0)
+        Dump::new("go1.27.3")
+            .record(3, &first)
+            .record(3, &[U(0x500), U(8), S(second), U(1)])
+            .finish(0, 0)
     };
     assert_eq!(info(&dump("main.T"))["heap"]["snapshots"][0]["types"], json!(1));
     assert_eq!(broken_rules(&dump("main.T")), [""; 0]);

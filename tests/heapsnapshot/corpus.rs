@@ -35,8 +35,13 @@ fn compare(path: &Path, truth: &Value) {
         (NodeSizes::File, "file_sizes", "classes_with_file_sizes"),
         (NodeSizes::Devtools, "devtools_sizes", "classes_as_devtools_shows_them"),
     ] {
-        let loaded = input::load(Format::Heapsnapshot, &bytes, LoadOptions::default().sizes(sizes)).unwrap();
-        assert!(loaded.damage.is_none() && loaded.heap.warnings().is_empty(), "{name}: {:?}", loaded.heap.warnings());
+        let loaded =
+            input::load(Format::Heapsnapshot, &bytes, LoadOptions::default().sizes(sizes)).unwrap();
+        assert!(
+            loaded.damage.is_none() && loaded.heap.warnings().is_empty(),
+            "{name}: {:?}",
+            loaded.heap.warnings()
+        );
         let heap = loaded.heap;
         let tree = DominatorTree::new(&heap);
         let total: u64 = heap.objects().map(|object| heap.shallow_bytes(object)).sum();
@@ -48,17 +53,27 @@ fn compare(path: &Path, truth: &Value) {
             (_, true) => tree.retained(object),
         };
         let sum_of_all: u64 = heap.objects().map(retained).sum();
-        assert_eq!(json!(sum_of_all), devtools["sum_of_retained_over_all_nodes"][sum], "{name} {sum}");
+        assert_eq!(
+            json!(sum_of_all),
+            devtools["sum_of_retained_over_all_nodes"][sum],
+            "{name} {sum}"
+        );
         let mut expected = file_sizes.clone();
         if sizes == NodeSizes::Devtools {
             expected.extend(changed.clone());
         }
         for (id, row) in expected {
-            let object = heap.find(&format!("#{id}")).unwrap_or_else(|| panic!("{name}: no node {id}"));
+            let object =
+                heap.find(&format!("#{id}")).unwrap_or_else(|| panic!("{name}: no node {id}"));
             assert_eq!(heap.find(&format!("@{id}")), Some(object));
             let dominator = tree.dominator(object).unwrap_or(ObjectId(0));
-            let ours = json!([id, heap.shallow_bytes(object), retained(object), number(&heap, dominator)]);
-            assert_eq!(ours, json!([row[0], row[3], row[4], row[6]]), "{name} {sum}: id, shallow, retained, dominator of {row}");
+            let ours =
+                json!([id, heap.shallow_bytes(object), retained(object), number(&heap, dominator)]);
+            assert_eq!(
+                ours,
+                json!([row[0], row[3], row[4], row[6]]),
+                "{name} {sum}: id, shallow, retained, dominator of {row}"
+            );
             compare_name(&heap, object, row);
         }
         compare_classes(&heap, &tree, &devtools[classes], &name.to_string());
@@ -82,7 +97,11 @@ fn compare_name(heap: &Heap<'_>, object: ObjectId, row: &Value) {
         // The list has the beginning of texts.
         ObjectValue::Text { text, .. } => assert!(text.starts_with(name), "{text} {row}"),
         ObjectValue::Name(text) => assert!(text.starts_with(name), "{text} {row}"),
-        _ => assert!(name.is_empty() || heap.type_name(object) == name || row[1] == "object", "{} {row}", heap.type_name(object)),
+        _ => assert!(
+            name.is_empty() || heap.type_name(object) == name || row[1] == "object",
+            "{} {row}",
+            heap.type_name(object)
+        ),
     }
 }
 
@@ -90,7 +109,9 @@ fn compare_name(heap: &Heap<'_>, object: ObjectId, row: &Value) {
 fn compare_classes(heap: &Heap<'_>, tree: &DominatorTree, classes: &Value, name: &str) {
     let histogram = Histogram::by_type(heap, tree);
     let mut counts: HashMap<&str, (u64, u64)> = HashMap::new();
-    for object in heap.objects().filter(|object| heap.shallow_bytes(*object) > 0 && !heap.is_made_up(*object)) {
+    for object in
+        heap.objects().filter(|object| heap.shallow_bytes(*object) > 0 && !heap.is_made_up(*object))
+    {
         let count = counts.entry(heap.type_name(object)).or_default();
         *count = (count.0 + 1, count.1 + heap.shallow_bytes(object));
     }
@@ -103,8 +124,8 @@ fn compare_classes(heap: &Heap<'_>, tree: &DominatorTree, classes: &Value, name:
         assert_eq!(json!(counts[class]), json!([row[1], row[2]]), "{name}: {class}");
         let live_and_dead = histogram.unreachable.is_some_and(|unreachable| unreachable.count > 0);
         let ours: Vec<_> = histogram.rows.iter().filter(|row| row.name == class).collect();
-        // In DevTools a node without size does not hide what it dominates. Cycles that are not live, and classes of several types of
-        // nodes, are one row there.
+        // In DevTools a node without size does not hide what it dominates. Cycles that are not
+        // live, and classes of several types of nodes, are one row there.
         if let [ours] = ours[..]
             && !live_and_dead
             && ours.sum.count == counts[class].0
@@ -120,9 +141,17 @@ fn compare_info(info: &Value, truth: &Value, name: &str) {
     let snapshot = &info["heap"]["snapshots"][0];
     let details = &snapshot["details"];
     let synthetic = truth["nodes_by_type"]["synthetic"].as_u64().unwrap();
-    assert_eq!((&info["format_version"], &info["complete"]), (&json!(null), &json!(true)), "{name}");
+    assert_eq!(
+        (&info["format_version"], &info["complete"]),
+        (&json!(null), &json!(true)),
+        "{name}"
+    );
     assert_eq!(details["nodes"], truth["node_count"], "{name}");
-    assert_eq!(snapshot["objects"], json!(truth["node_count"].as_u64().unwrap() - synthetic), "{name}");
+    assert_eq!(
+        snapshot["objects"],
+        json!(truth["node_count"].as_u64().unwrap() - synthetic),
+        "{name}"
+    );
     assert_eq!(snapshot["references"], truth["edge_count"], "{name}");
     assert_eq!(snapshot["shallow_bytes"], truth["self_size_total"], "{name}");
     assert_eq!(details["strings"], truth["string_count"], "{name}");

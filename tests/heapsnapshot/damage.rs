@@ -24,7 +24,11 @@ fn a_snapshot_cut_at_any_byte_gives_what_comes_before_and_the_offset() {
         let loaded = loaded.unwrap();
         assert_eq!(loaded.damage.is_none(), cut > whole, "{cut}");
         if let Some(damage) = &loaded.damage {
-            assert_eq!((damage.kind(), damage.offset()), (ErrorKind::Truncated, Some(cut as u64)), "{damage}");
+            assert_eq!(
+                (damage.kind(), damage.offset()),
+                (ErrorKind::Truncated, Some(cut as u64)),
+                "{damage}"
+            );
         }
         loaded.heap.check().unwrap();
         DominatorTree::new(&loaded.heap);
@@ -43,7 +47,8 @@ fn a_snapshot_cut_at_any_byte_gives_what_comes_before_and_the_offset() {
 fn strings_that_are_cut_off_are_called_by_their_numbers() {
     let bytes = world().bytes();
     let strings = bytes.windows(11).position(|window| window == b"\"strings\":[").unwrap();
-    let loaded = input::load(Format::Heapsnapshot, &bytes[..strings], LoadOptions::default()).unwrap();
+    let loaded =
+        input::load(Format::Heapsnapshot, &bytes[..strings], LoadOptions::default()).unwrap();
     let session = loaded.heap.find("#9").unwrap();
     assert!(loaded.heap.type_name(session).starts_with('#'), "{}", loaded.heap.type_name(session));
     assert!(!loaded.incomplete, "all references are there");

@@ -18,7 +18,8 @@ fn read(name: &str) -> Vec<u8> {
 fn nodes_retain_what_the_rules_say() {
     for name in NAMES {
         let bytes = read(name);
-        let truth = support::json(&support::fixture(&format!("heapsnapshot/{name}-small.truth.json")));
+        let truth =
+            support::json(&support::fixture(&format!("heapsnapshot/{name}-small.truth.json")));
         assert_eq!(broken(Format::Heapsnapshot, &bytes), [""; 0], "{name}");
         let info = info(Format::Heapsnapshot, &bytes);
         let details = &info["heap"]["snapshots"][0]["details"];
@@ -29,10 +30,19 @@ fn nodes_retain_what_the_rules_say() {
         let tree = DominatorTree::new(&heap);
         let Ids::Numbers(ids) = heap.ids() else { panic!("nodes have numbers") };
         for (object, row) in heap.objects().zip(truth["rows"].as_array().unwrap()) {
-            let retained = if tree.is_live(object) { tree.retained(object) } else { heap.shallow_bytes(object) };
+            let retained = if tree.is_live(object) {
+                tree.retained(object)
+            } else {
+                heap.shallow_bytes(object)
+            };
             let dominator = tree.dominator(object).unwrap_or(ObjectId(0));
             if object.index() > 0 {
-                let ours = json!([ids.get(object.index()), heap.shallow_bytes(object), retained, ids.get(dominator.index())]);
+                let ours = json!([
+                    ids.get(object.index()),
+                    heap.shallow_bytes(object),
+                    retained,
+                    ids.get(dominator.index())
+                ]);
                 assert_eq!(ours, *row, "{name}");
             }
         }
@@ -45,8 +55,11 @@ fn nodes_retain_what_the_rules_say() {
 fn facts(heap: &Heap<'_>) -> Vec<(String, u64, u64)> {
     let tree = DominatorTree::new(heap);
     let live = heap.objects().filter(|object| !heap.is_made_up(*object) && tree.is_live(*object));
-    let mut facts: Vec<_> =
-        live.map(|object| (heap.type_name(object).to_owned(), heap.shallow_bytes(object), tree.retained(object))).collect();
+    let mut facts: Vec<_> = live
+        .map(|object| {
+            (heap.type_name(object).to_owned(), heap.shallow_bytes(object), tree.retained(object))
+        })
+        .collect();
     facts.sort();
     facts
 }
@@ -59,10 +72,15 @@ fn a_snapshot_that_is_written_and_read_again_is_the_same_heap() {
         let once = write(&heap);
         assert_eq!(broken(Format::Heapsnapshot, &once), [""; 0], "{name}");
         let again = input::load(Format::Heapsnapshot, &once, LoadOptions::default()).unwrap();
-        assert!(again.damage.is_none() && again.heap.warnings().is_empty(), "{name}: {:?}", again.heap.warnings());
+        assert!(
+            again.damage.is_none() && again.heap.warnings().is_empty(),
+            "{name}: {:?}",
+            again.heap.warnings()
+        );
         // Names of types that several types of nodes have come with the type of nodes.
         let sizes = |heap: &Heap<'_>| {
-            let mut sizes: Vec<_> = facts(heap).into_iter().map(|(_, shallow, retained)| (shallow, retained)).collect();
+            let mut sizes: Vec<_> =
+                facts(heap).into_iter().map(|(_, shallow, retained)| (shallow, retained)).collect();
             sizes.sort_unstable();
             sizes
         };
@@ -83,9 +101,13 @@ fn heaps_of_java_are_the_same_as_snapshots() {
     let again = input::load(Format::Heapsnapshot, &snapshot, LoadOptions::default()).unwrap();
     assert!(again.damage.is_none() && again.heap.warnings().is_empty());
     let (ours, theirs) = (DominatorTree::new(&heap), DominatorTree::new(&again.heap));
-    assert_eq!((ours.len() as u64, ours.live_bytes()), (live_objects(&again.heap, &theirs), theirs.live_bytes()));
+    assert_eq!(
+        (ours.len() as u64, ours.live_bytes()),
+        (live_objects(&again.heap, &theirs), theirs.live_bytes())
+    );
     let sorted = |heap: &Heap<'_>, tree: &DominatorTree| {
-        let objects = heap.objects().filter(|object| !heap.is_made_up(*object) && tree.is_live(*object));
+        let objects =
+            heap.objects().filter(|object| !heap.is_made_up(*object) && tree.is_live(*object));
         let mut all: Vec<u64> = objects.map(|object| tree.retained(object)).collect();
         all.sort_unstable();
         all

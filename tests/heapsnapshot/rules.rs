@@ -10,13 +10,19 @@ use serde_json::json;
 
 fn load(bytes: &[u8]) -> Heap<'_> {
     let loaded = input::load(Format::Heapsnapshot, bytes, LoadOptions::default()).unwrap();
-    assert!(loaded.damage.is_none() && loaded.heap.warnings().is_empty(), "{:?}", loaded.heap.warnings());
+    assert!(
+        loaded.damage.is_none() && loaded.heap.warnings().is_empty(),
+        "{:?}",
+        loaded.heap.warnings()
+    );
     loaded.heap
 }
 
 /// The first object of a type.
 fn object(heap: &Heap<'_>, name: &str) -> ObjectId {
-    heap.objects().find(|object| heap.type_name(*object) == name).unwrap_or_else(|| panic!("no {name}"))
+    heap.objects()
+        .find(|object| heap.type_name(*object) == name)
+        .unwrap_or_else(|| panic!("no {name}"))
 }
 
 #[test]
@@ -25,9 +31,12 @@ fn an_object_retains_what_only_it_holds() {
     let heap = load(&bytes);
     let tree = DominatorTree::new(&heap);
     let retained = |name: &str| tree.retained(object(&heap, name));
-    // The first session has the detached tree, the second the secret; both share the list. What the orphan, which only a weak
-    // reference leads to, has of the page, it does not hold.
-    assert_eq!((retained("Session"), retained("Orphan"), retained("Secret")), (64 + 200 + 10, 1000, 32));
+    // The first session has the detached tree, the second the secret; both share the list. What the
+    // orphan, which only a weak reference leads to, has of the page, it does not hold.
+    assert_eq!(
+        (retained("Session"), retained("Orphan"), retained("Secret")),
+        (64 + 200 + 10, 1000, 32)
+    );
     let second = heap.find("#11").unwrap();
     assert_eq!((heap.type_name(second), tree.retained(second)), ("Session", 64 + 32));
     let list = object(&heap, "Array");
@@ -43,13 +52,24 @@ fn edges_from_the_virtual_machine_into_a_page_hold_nothing() {
     let mut snapshot = Snapshot::new();
     let machine = snapshot.node("hidden", "system / Cache", 8);
     let [window, object_of_page] = [snapshot.object("Window", 16), snapshot.object("Page", 32)];
-    snapshot.edge(1, "element", "1", machine).edge(0, "shortcut", "1", window).edge(window, "property", "x", object_of_page);
-    snapshot.edge(machine, "property", "cache", object_of_page).edge(machine, "shortcut", "y", window);
+    snapshot.edge(1, "element", "1", machine).edge(0, "shortcut", "1", window).edge(
+        window,
+        "property",
+        "x",
+        object_of_page,
+    );
+    snapshot
+        .edge(machine, "property", "cache", object_of_page)
+        .edge(machine, "shortcut", "y", window);
     let bytes = snapshot.bytes();
     let heap = load(&bytes);
     let tree = DominatorTree::new(&heap);
-    assert_eq!((tree.dominator(object(&heap, "Page")), tree.retained(object(&heap, "Window"))), (heap.find("#7"), 48));
-    let weak: Vec<bool> = heap.references().of(ObjectId(2)).map(|reference| reference.weak).collect();
+    assert_eq!(
+        (tree.dominator(object(&heap, "Page")), tree.retained(object(&heap, "Window"))),
+        (heap.find("#7"), 48)
+    );
+    let weak: Vec<bool> =
+        heap.references().of(ObjectId(2)).map(|reference| reference.weak).collect();
     assert_eq!(weak, [true, true]);
 }
 
@@ -61,7 +81,10 @@ fn detached_nodes_are_called_so_and_so_is_what_hangs_at_them() {
     for name in ["<body>", "Detached <div>", "Detached Text"] {
         assert!(names.contains(&name), "{name} in {names:?}");
     }
-    assert_eq!(info(Format::Heapsnapshot, &bytes)["heap"]["snapshots"][0]["details"]["detached"], json!(1));
+    assert_eq!(
+        info(Format::Heapsnapshot, &bytes)["heap"]["snapshots"][0]["details"]["detached"],
+        json!(1)
+    );
 }
 
 #[test]
@@ -72,14 +95,18 @@ fn sizes_move_to_their_only_owner_as_devtools_moves_them() {
     let bytes_of = |name: &str| heap.shallow_bytes(object(&heap, name));
     assert_eq!((bytes_of("Array"), bytes_of("(array)")), (16 + 48, 0));
     // The window has the table and the map for itself.
-    assert_eq!((bytes_of("(system)"), bytes_of("Window / https://shop.example.test")), (0, 40 + 96 + 80));
+    assert_eq!(
+        (bytes_of("(system)"), bytes_of("Window / https://shop.example.test")),
+        (0, 40 + 96 + 80)
+    );
 }
 
 #[test]
 fn roots_are_grouped_by_what_holds_them() {
     let bytes = world().bytes();
     let heap = load(&bytes);
-    let groups: Vec<(RootKind, &str)> = heap.roots().iter().map(|root| (root.kind, heap.names().text(root.group))).collect();
+    let groups: Vec<(RootKind, &str)> =
+        heap.roots().iter().map(|root| (root.kind, heap.names().text(root.group))).collect();
     assert_eq!(
         groups,
         [
@@ -91,7 +118,10 @@ fn roots_are_grouped_by_what_holds_them() {
     );
     let held = RootGroups::of(&heap, &Graph::of(&heap));
     let by = |name: &str| held.name(object(&heap, name)).to_owned();
-    assert_eq!((by("Session").as_str(), by("Orphan").as_str()), ("global object", "(only weakly held)"));
+    assert_eq!(
+        (by("Session").as_str(), by("Orphan").as_str()),
+        ("global object", "(only weakly held)")
+    );
     assert_eq!((by("Handle").as_str(), by("Cycle").as_str()), ("(Global handles)", "nothing"));
 }
 
@@ -102,7 +132,10 @@ fn texts_and_names_are_those_of_the_strings() {
     let value = |name: &str| heap.value(object(&heap, name));
     assert_eq!(value("(string)"), Value::Text { text: "größe \"42\"\n".into(), length: 11 });
     assert_eq!(value("Function"), Value::Name("onClose".into()));
-    assert_eq!((value("(array)"), value("Session")), (Value::Name("(object elements)".into()), Value::None));
+    assert_eq!(
+        (value("(array)"), value("Session")),
+        (Value::Name("(object elements)".into()), Value::None)
+    );
 }
 
 #[test]
@@ -110,19 +143,29 @@ fn records_are_the_rows_of_the_file() {
     let bytes = world().bytes();
     let (records, error) = records(Format::Heapsnapshot, &bytes);
     assert!(error.is_none());
-    let of = |name: &str| records.iter().filter(|record| record["record"] == name).collect::<Vec<_>>();
+    let of =
+        |name: &str| records.iter().filter(|record| record["record"] == name).collect::<Vec<_>>();
     let session = of("node").into_iter().find(|node| node["name"] == "Session").unwrap();
-    assert_eq!((&session["type"], &session["id"], &session["self_size"]), (&json!("object"), &json!(9), &json!(64)));
+    assert_eq!(
+        (&session["type"], &session["id"], &session["self_size"]),
+        (&json!("object"), &json!(9), &json!(64))
+    );
     let edge = of("edge").into_iter().find(|edge| edge["name"] == "first").unwrap();
     assert_eq!((&edge["from_node"], &edge["to_node"]), (&json!(3 * 6), &json!(4 * 6)));
-    let tree: Vec<_> = of("trace_node").iter().map(|node| (node["id"].clone(), node["depth"].clone())).collect();
+    let tree: Vec<_> =
+        of("trace_node").iter().map(|node| (node["id"].clone(), node["depth"].clone())).collect();
     assert_eq!(tree, [(json!(1), json!(0)), (json!(2), json!(1))]);
     assert_eq!(of("trace_function_info")[0]["script_name"], "shop.js");
-    assert_eq!((of("sample")[1]["last_assigned_id"].clone(), of("location")[0]["line"].clone()), (json!(9), json!(2)));
+    assert_eq!(
+        (of("sample")[1]["last_assigned_id"].clone(), of("location")[0]["line"].clone()),
+        (json!(9), json!(2))
+    );
     let counts = &info(Format::Heapsnapshot, &bytes)["records"];
     for (name, count) in counts.as_object().unwrap() {
         assert_eq!(json!(of(name).len()), *count, "{name}");
-        assert!(of(name).iter().all(|record| record["offset"].as_u64().unwrap() < bytes.len() as u64));
+        assert!(
+            of(name).iter().all(|record| record["offset"].as_u64().unwrap() < bytes.len() as u64)
+        );
     }
     let first = of("edge")[1]["offset"].as_u64().unwrap() as usize;
     assert!(bytes[first..].starts_with(b"5,"), "the offset is that of the row");
@@ -141,7 +184,11 @@ fn members_may_have_any_order_and_white_space() {
     let (one, other) = (load(&bytes), load(&again));
     let all = |heap: &Heap<'_>| {
         let tree = DominatorTree::new(heap);
-        heap.objects().map(|object| (heap.id(object), heap.type_name(object).to_owned(), tree.retained(object))).collect::<Vec<_>>()
+        heap.objects()
+            .map(|object| {
+                (heap.id(object), heap.type_name(object).to_owned(), tree.retained(object))
+            })
+            .collect::<Vec<_>>()
     };
     assert_eq!(all(&one), all(&other));
 }

@@ -1,4 +1,5 @@
-//! Reads hprof by itself and insists on everything that VisualVM, Eclipse MAT, hprof-slurp or shark insist on.
+//! Reads hprof by itself and insists on everything that VisualVM, Eclipse MAT, hprof-slurp or shark
+//! insist on.
 #![allow(unreachable_pub, reason = "a module of one test")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -40,7 +41,8 @@ struct Bytes<'a>(&'a [u8], u64);
 
 impl<'a> Bytes<'a> {
     fn take(&mut self, count: u64) -> &'a [u8] {
-        let (taken, rest) = self.0.split_at_checked(count as usize).expect("the file ends too early");
+        let (taken, rest) =
+            self.0.split_at_checked(count as usize).expect("the file ends too early");
         self.0 = rest;
         taken
     }
@@ -104,7 +106,8 @@ impl Dump {
         match tag {
             0x01 => {
                 let id = body.id();
-                let text = String::from_utf8(body.take(body.0.len() as u64).to_vec()).expect("UTF-8");
+                let text =
+                    String::from_utf8(body.take(body.0.len() as u64).to_vec()).expect("UTF-8");
                 assert!(!text.contains('\0'));
                 assert!(self.names.insert(id, text).is_none(), "a name twice");
             }
@@ -117,7 +120,8 @@ impl Dump {
             }
             0x04 => {
                 let id = body.id();
-                let (function, _, file) = (self.name(body.id()), self.name(body.id()), self.name(body.id()));
+                let (function, _, file) =
+                    (self.name(body.id()), self.name(body.id()), self.name(body.id()));
                 body.u4();
                 self.frames.insert(id, (function, file, body.u4() as i32));
             }
@@ -146,7 +150,9 @@ impl Dump {
             0x03 => {
                 let (object, thread, frame) = (body.id(), body.u4(), body.u4());
                 assert!(
-                    self.roots.iter().any(|(tag, id)| *tag == 0x08 && *id == self.threads[&thread].0),
+                    self.roots
+                        .iter()
+                        .any(|(tag, id)| *tag == 0x08 && *id == self.threads[&thread].0),
                     "MAT needs the thread first"
                 );
                 self.roots.push((0x03, object));
@@ -228,21 +234,35 @@ impl Dump {
 
     /// Fields of an instance: name, type, value.
     pub fn fields(&self, id: u64) -> Vec<(String, u8, u64)> {
-        let Object::Instance { class, fields } = &self.objects[&id] else { panic!("{id:#x} is an array") };
+        let Object::Instance { class, fields } = &self.objects[&id] else {
+            panic!("{id:#x} is an array")
+        };
         let mut bytes = Bytes(fields, self.id_size);
         let all = self.chain(*class).flat_map(|class| &class.fields);
-        let values = all.map(|(name, basic)| (name.clone(), *basic, bytes.number(self.width(*basic)))).collect();
-        assert!(bytes.0.is_empty(), "an instance of {} is longer than its fields", self.classes[class].name);
+        let values = all
+            .map(|(name, basic)| (name.clone(), *basic, bytes.number(self.width(*basic))))
+            .collect();
+        assert!(
+            bytes.0.is_empty(),
+            "an instance of {} is longer than its fields",
+            self.classes[class].name
+        );
         values
     }
 
     pub fn field(&self, id: u64, name: &str) -> u64 {
-        self.fields(id).into_iter().find(|(field, ..)| field == name).unwrap_or_else(|| panic!("no field {name}")).2
+        self.fields(id)
+            .into_iter()
+            .find(|(field, ..)| field == name)
+            .unwrap_or_else(|| panic!("no field {name}"))
+            .2
     }
 
     pub fn class_name(&self, id: u64) -> &str {
         match &self.objects[&id] {
-            Object::Instance { class, .. } | Object::Array { class, .. } => &self.classes[class].name,
+            Object::Instance { class, .. } | Object::Array { class, .. } => {
+                &self.classes[class].name
+            }
             Object::Numbers { basic: 5, .. } => "[C",
             Object::Numbers { .. } => "[B",
         }
@@ -254,16 +274,20 @@ impl Dump {
 
     pub fn references(&self, id: u64) -> Vec<u64> {
         let targets: Vec<u64> = match &self.objects[&id] {
-            Object::Instance { .. } => {
-                self.fields(id).into_iter().filter(|(_, basic, _)| *basic == 2).map(|(.., value)| value).collect()
-            }
+            Object::Instance { .. } => self
+                .fields(id)
+                .into_iter()
+                .filter(|(_, basic, _)| *basic == 2)
+                .map(|(.., value)| value)
+                .collect(),
             Object::Array { elements, .. } => elements.clone(),
             Object::Numbers { .. } => Vec::new(),
         };
         targets.into_iter().filter(|target| *target != 0).collect()
     }
 
-    /// The size that VisualVM shows: instances as their class says, everything rounded up to 8 otherwise.
+    /// The size that VisualVM shows: instances as their class says, everything rounded up to 8
+    /// otherwise.
     pub fn size(&self, id: u64) -> u64 {
         let array = |bytes: usize| (2 * self.id_size + 4 + bytes as u64).next_multiple_of(8);
         match &self.objects[&id] {
@@ -282,7 +306,8 @@ impl Dump {
                 let mut levels: Vec<_> = self.chain(*class).collect();
                 assert_eq!(levels.pop().expect("a root class").name, "java/lang/Object");
                 levels.iter().rev().fold(header, |size, class| {
-                    (size + class.fields.iter().map(|(_, basic)| self.width(*basic)).sum::<u64>()).next_multiple_of(self.id_size)
+                    (size + class.fields.iter().map(|(_, basic)| self.width(*basic)).sum::<u64>())
+                        .next_multiple_of(self.id_size)
                 })
             }
             Object::Array { elements, .. } => start + elements.len() as u64 * self.id_size,
@@ -294,16 +319,26 @@ impl Dump {
     /// Static fields of the class that holds the roots of a group.
     pub fn holder(&self, group: &str) -> Vec<(String, u64)> {
         let name = format!("GC roots: {group}");
-        let class = self.classes.values().find(|class| class.name == name).unwrap_or_else(|| panic!("no class {name}"));
+        let class = self
+            .classes
+            .values()
+            .find(|class| class.name == name)
+            .unwrap_or_else(|| panic!("no class {name}"));
         class.statics.iter().map(|(name, _, value)| (name.clone(), *value)).collect()
     }
 
     pub fn text(&self, id: u64) -> String {
         match &self.objects[&self.field(id, "value")] {
-            Object::Numbers { basic: 8, bytes } => bytes.iter().map(|&byte| char::from(byte)).collect(),
-            Object::Numbers { basic: 5, bytes } => {
-                String::from_utf16(&bytes.chunks(2).map(|unit| u16::from_be_bytes([unit[0], unit[1]])).collect::<Vec<_>>()).unwrap()
+            Object::Numbers { basic: 8, bytes } => {
+                bytes.iter().map(|&byte| char::from(byte)).collect()
             }
+            Object::Numbers { basic: 5, bytes } => String::from_utf16(
+                &bytes
+                    .chunks(2)
+                    .map(|unit| u16::from_be_bytes([unit[0], unit[1]]))
+                    .collect::<Vec<_>>(),
+            )
+            .unwrap(),
             _ => panic!("no text"),
         }
     }
@@ -313,44 +348,87 @@ impl Dump {
         self.check_ids();
         self.check_classes();
         for id in self.objects.keys() {
-            if let Object::Instance { class, .. } | Object::Array { class, .. } = &self.objects[id] {
+            if let Object::Instance { class, .. } | Object::Array { class, .. } = &self.objects[id]
+            {
                 assert!(self.classes.contains_key(class), "a class for every object");
             }
             for target in self.references(*id) {
-                assert!(self.objects.contains_key(&target), "{id:#x} refers to {target:#x}, which does not exist");
+                assert!(
+                    self.objects.contains_key(&target),
+                    "{id:#x} refers to {target:#x}, which does not exist"
+                );
             }
         }
         for (tag, id) in &self.roots {
-            assert!(if *tag == 0x05 { self.classes.contains_key(id) } else { self.objects.contains_key(id) });
+            assert!(if *tag == 0x05 {
+                self.classes.contains_key(id)
+            } else {
+                self.objects.contains_key(id)
+            });
         }
         for (_, thread, frame) in &self.locals {
-            let thread = self.roots.iter().filter(|(tag, _)| *tag == 0x08).position(|(_, id)| *id == self.threads[thread].0);
+            let thread = self
+                .roots
+                .iter()
+                .filter(|(tag, _)| *tag == 0x08)
+                .position(|(_, id)| *id == self.threads[thread].0);
             assert!(thread.is_some() && *frame < i32::MAX as u32);
         }
-        assert!(self.roots.iter().any(|(tag, _)| *tag == 0x05), "without a sticky class MAT makes all classes roots");
+        assert!(
+            self.roots.iter().any(|(tag, _)| *tag == 0x05),
+            "without a sticky class MAT makes all classes roots"
+        );
     }
 
     /// What readers look up by name and fail without.
     fn check_required(&self) {
         let named = |wanted: &str| {
-            self.classes.values().find(|class| class.name == wanted).unwrap_or_else(|| panic!("class {wanted} is missing"))
+            self.classes
+                .values()
+                .find(|class| class.name == wanted)
+                .unwrap_or_else(|| panic!("class {wanted} is missing"))
         };
-        for name in
-            ["[Z", "[C", "[F", "[D", "[B", "[S", "[I", "[J", "[Ljava/lang/Object;", "java/lang/Class", "java/lang/ClassLoader"]
-        {
+        for name in [
+            "[Z",
+            "[C",
+            "[F",
+            "[D",
+            "[B",
+            "[S",
+            "[I",
+            "[J",
+            "[Ljava/lang/Object;",
+            "java/lang/Class",
+            "java/lang/ClassLoader",
+        ] {
             named(name);
         }
-        assert!(named("java/lang/ref/Reference").fields.iter().any(|(name, basic)| name == "referent" && *basic == 2));
+        assert!(
+            named("java/lang/ref/Reference")
+                .fields
+                .iter()
+                .any(|(name, basic)| name == "referent" && *basic == 2)
+        );
         for kind in ["Weak", "Soft", "Final", "Phantom"] {
-            assert_eq!(self.classes[&named(&format!("java/lang/ref/{kind}Reference")).parent].name, "java/lang/ref/Reference");
+            assert_eq!(
+                self.classes[&named(&format!("java/lang/ref/{kind}Reference")).parent].name,
+                "java/lang/ref/Reference"
+            );
         }
         assert!(named("java/lang/String").fields.iter().any(|(name, _)| name == "value"));
         assert!(named("java/lang/Thread").fields.iter().any(|(name, _)| name == "name"));
-        assert_eq!(named("java/lang/Object").size, 2 * self.id_size, "or VisualVM asks java.lang.System");
+        assert_eq!(
+            named("java/lang/Object").size,
+            2 * self.id_size,
+            "or VisualVM asks java.lang.System"
+        );
     }
 
     fn check_ids(&self) {
-        assert!(self.classes.keys().all(|id| !self.objects.contains_key(id)), "a class is no instance");
+        assert!(
+            self.classes.keys().all(|id| !self.objects.contains_key(id)),
+            "a class is no instance"
+        );
         let ids: BTreeSet<u64> = self.classes.keys().chain(self.objects.keys()).copied().collect();
         assert!(!ids.contains(&0) && ids.iter().all(|id| *id <= i64::MAX as u64));
         let gaps = ids.iter().zip(ids.iter().skip(1)).map(|(a, b)| b - a);
@@ -359,7 +437,10 @@ impl Dump {
         if self.id_size == 8 {
             for pair in self.arrays.windows(2) {
                 let end = pair[0].0 + 16 + 8 * pair[0].1;
-                assert!(!(pair[0].0 < pair[1].0 && pair[1].0 < end), "MAT would take references for compressed ones");
+                assert!(
+                    !(pair[0].0 < pair[1].0 && pair[1].0 < end),
+                    "MAT would take references for compressed ones"
+                );
             }
         }
     }
@@ -375,12 +456,21 @@ impl Dump {
             );
             assert!(class.parent == 0 || self.classes.contains_key(&class.parent));
             let array = class.name.starts_with('[');
-            assert!(!array || class.name.len() == 2 || class.name.ends_with(';'), "{} is no array", class.name);
+            assert!(
+                !array || class.name.len() == 2 || class.name.ends_with(';'),
+                "{} is no array",
+                class.name
+            );
             assert!(!class.name.ends_with("[]") && !class.name.is_empty());
             let names: BTreeSet<_> = class.fields.iter().map(|(name, _)| name).collect();
             assert_eq!(names.len(), class.fields.len(), "fields of {} with one name", class.name);
             let names: BTreeSet<_> = class.statics.iter().map(|(name, ..)| name).collect();
-            assert_eq!(names.len(), class.statics.len(), "static fields of {} with one name", class.name);
+            assert_eq!(
+                names.len(),
+                class.statics.len(),
+                "static fields of {} with one name",
+                class.name
+            );
         }
     }
 }

@@ -49,16 +49,25 @@ impl Snapshot {
 
     /// With the classes 1 to 3 (Root, Read-Only Pages, Isolate).
     pub fn modern() -> Self {
-        Self::empty().class("Root", "", &[]).class("Read-Only Pages", "", &[]).class("Isolate", "", &[])
+        Self::empty().class("Root", "", &[]).class("Read-Only Pages", "", &[]).class(
+            "Isolate",
+            "",
+            &[],
+        )
     }
 
     /// A class and its fields with their slots. Two empty strings and no fields make a hole.
     pub fn class(self, name: &str, uri: &str, fields: &[(u64, &str)]) -> Self {
         let library = uri.rsplit('/').next().unwrap_or("");
-        let fields = fields.iter().flat_map(|(index, name)| [uleb(1), uleb(*index), string(name), string("")].concat());
+        let fields = fields
+            .iter()
+            .flat_map(|(index, name)| [uleb(1), uleb(*index), string(name), string("")].concat());
         let fields: Vec<u8> = fields.collect();
         let count = fields_count(&fields);
-        self.raw_class([uleb(0), string(name), string(library), string(uri), string(""), uleb(count), fields].concat())
+        self.raw_class(
+            [uleb(0), string(name), string(library), string(uri), string(""), uleb(count), fields]
+                .concat(),
+        )
     }
 
     pub fn raw_class(mut self, bytes: Vec<u8>) -> Self {
@@ -67,7 +76,13 @@ impl Snapshot {
     }
 
     /// An object: class, size, tag and data, references.
-    pub fn object(mut self, class: u64, size: u64, data: impl AsRef<[u8]>, references: &[u64]) -> Self {
+    pub fn object(
+        mut self,
+        class: u64,
+        size: u64,
+        data: impl AsRef<[u8]>,
+        references: &[u64],
+    ) -> Self {
         let ids: Vec<u8> = references.iter().flat_map(|&id| uleb(id)).collect();
         self.references += references.len() as u64;
         let count = uleb(references.len() as u64);
@@ -104,9 +119,19 @@ impl Snapshot {
     }
 
     pub fn bytes(&self) -> Vec<u8> {
-        let count = |given: Option<u64>, parts: &[Vec<u8>]| uleb(given.unwrap_or(parts.len() as u64));
+        let count =
+            |given: Option<u64>, parts: &[Vec<u8>]| uleb(given.unwrap_or(parts.len() as u64));
         let mut bytes = b"dartheap".to_vec();
-        bytes.extend([uleb(self.flags), string("main"), uleb(self.shallow_size), uleb(self.capacity), uleb(64)].concat());
+        bytes.extend(
+            [
+                uleb(self.flags),
+                string("main"),
+                uleb(self.shallow_size),
+                uleb(self.capacity),
+                uleb(64),
+            ]
+            .concat(),
+        );
         bytes.extend(count(self.class_count, &self.classes));
         bytes.extend(self.classes.concat());
         bytes.extend(uleb(self.reference_count.unwrap_or(self.references)));
@@ -184,7 +209,12 @@ impl FieldSink for JsonSink {
     fn contents(&mut self, name: &'static str, value: &[u8]) {
         self.put(name, json!(value));
     }
-    fn list<T>(&mut self, name: &'static str, items: impl Iterator<Item = T>, each: impl Fn(T, &mut Self)) {
+    fn list<T>(
+        &mut self,
+        name: &'static str,
+        items: impl Iterator<Item = T>,
+        each: impl Fn(T, &mut Self),
+    ) {
         let items = items.map(|item| {
             let mut sink = JsonSink { map: Map::new(), contents: self.contents };
             each(item, &mut sink);

@@ -68,12 +68,34 @@ impl Dump {
     pub(crate) fn goroutine(self, addr: u64, sp: u64, status: u64, reason: &str) -> Self {
         let flags_and_time = [U(0), U(0), U(0)];
         let links = [U(0), U(0), U(0), U(0)];
-        self.record(4, &[&[U(addr), U(sp), U(1), U(0x401000), U(status)][..], &flags_and_time, &[S(reason)], &links].concat())
+        self.record(
+            4,
+            &[
+                &[U(addr), U(sp), U(1), U(0x401000), U(status)][..],
+                &flags_and_time,
+                &[S(reason)],
+                &links,
+            ]
+            .concat(),
+        )
     }
 
     /// A frame of 32 bytes.
     pub(crate) fn frame(self, sp: u64, depth: u64, child_sp: u64, name: &str) -> Self {
-        self.record(5, &[U(sp), U(depth), U(child_sp), B(&[0; 32]), U(0x401000), U(0x401010), U(0x401010), S(name), F(&[(1, 8)])])
+        self.record(
+            5,
+            &[
+                U(sp),
+                U(depth),
+                U(child_sp),
+                B(&[0; 32]),
+                U(0x401000),
+                U(0x401010),
+                U(0x401010),
+                S(name),
+                F(&[(1, 8)]),
+            ],
+        )
     }
 
     /// The statistics: so many objects of so many bytes in all.
@@ -89,7 +111,11 @@ impl Dump {
     /// Empty segments, the statistics and the end.
     pub(crate) fn finish(self, objects: u64, bytes: u64) -> Vec<u8> {
         let segment = |addr| [U(addr), B(&[]), F(&[])];
-        self.record(12, &segment(0x70_0000)).record(13, &segment(0x71_0000)).memstats(objects, bytes).record(0, &[]).bytes()
+        self.record(12, &segment(0x70_0000))
+            .record(13, &segment(0x71_0000))
+            .memstats(objects, bytes)
+            .record(0, &[])
+            .bytes()
     }
 
     /// What has been written.

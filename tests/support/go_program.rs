@@ -1,4 +1,5 @@
-//! Writes tiny executables of Go, with the tables that name the types of a dump, and the dump of their process.
+//! Writes tiny executables of Go, with the tables that name the types of a dump, and the dump of
+//! their process.
 #![allow(dead_code)]
 
 use super::go::{B, Dump, F, U};
@@ -27,7 +28,8 @@ pub(crate) struct Build {
 /// The version of Go that the program is of.
 pub(crate) const VERSION: &str = "go1.24.1";
 
-/// Link address of the file's first byte. All but the bss segment is stored at its address less this.
+/// Link address of the file's first byte. All but the bss segment is stored at its address less
+/// this.
 const BASE: u64 = 0x40_0000;
 const TEXT: u64 = BASE + 0x1000;
 const TABLE: u64 = BASE + 0x2000;
@@ -53,7 +55,8 @@ impl Build {
 
     /// The executable: type `main.Node struct { next *main.Node; value int }`.
     pub(crate) fn executable(self) -> Vec<u8> {
-        let mut image = Image { build: self, bytes: vec![0; (END - BASE) as usize], pointers: Vec::new() };
+        let mut image =
+            Image { build: self, bytes: vec![0; (END - BASE) as usize], pointers: Vec::new() };
         image.tables();
         match self.container {
             Container::Elf => image.elf(),
@@ -62,14 +65,24 @@ impl Build {
         }
     }
 
-    /// A dump with two nodes, the first one in an interface in the data segment: `{next: second, value: 7}`, `{nil, 9}`.
+    /// A dump with two nodes, the first one in an interface in the data segment: `{next: second,
+    /// value: 7}`, `{nil, 9}`.
     pub(crate) fn dump(self) -> Vec<u8> {
         let (word, heap) = (self.word as u64, 0x2000_0000);
-        let words = |words: &[u64]| words.iter().flat_map(|value| self.number(*value, self.word)).collect::<Vec<u8>>();
+        let words = |words: &[u64]| {
+            words.iter().flat_map(|value| self.number(*value, self.word)).collect::<Vec<u8>>()
+        };
         let slot = 2 * word;
         let node = |next: u64, value: u64| words(&[next, value]);
-        let params =
-            [U(self.big_endian.into()), U(word), U(heap), U(heap + 0x10000), super::go::S("x"), super::go::S(VERSION), U(1)];
+        let params = [
+            U(self.big_endian.into()),
+            U(word),
+            U(heap),
+            U(heap + 0x10000),
+            super::go::S("x"),
+            super::go::S(VERSION),
+            U(1),
+        ];
         let pointer_to_node = TYPES + 0x100 + self.slide();
         let (data, next) = (words(&[pointer_to_node, heap]), F(&[(1, 0)]));
         Dump::empty("1.7")
@@ -84,7 +97,11 @@ impl Build {
     }
 
     fn number(self, value: u64, size: usize) -> Vec<u8> {
-        if self.big_endian { value.to_be_bytes()[8 - size..].to_vec() } else { value.to_le_bytes()[..size].to_vec() }
+        if self.big_endian {
+            value.to_be_bytes()[8 - size..].to_vec()
+        } else {
+            value.to_le_bytes()[..size].to_vec()
+        }
     }
 }
 
@@ -124,8 +141,22 @@ impl Image {
         self.put(TABLE + 0x100, b"main.main\0");
         self.number(TABLE + 0x204, 0x20, 4);
         self.number(TABLE + 0x208, 0x100, 4);
-        let ends = [(0, TABLE), (13, TABLE + 0x200), (20, TEXT), (21, TEXT + 0x100), (22, TEXT), (23, TEXT + 0x100)];
-        let segments = [(26, DATA), (27, DATA + 2 * w), (28, END), (29, END + 16), (37, TYPES), (38, TYPES + 0x1000)];
+        let ends = [
+            (0, TABLE),
+            (13, TABLE + 0x200),
+            (20, TEXT),
+            (21, TEXT + 0x100),
+            (22, TEXT),
+            (23, TEXT + 0x100),
+        ];
+        let segments = [
+            (26, DATA),
+            (27, DATA + 2 * w),
+            (28, END),
+            (29, END + 16),
+            (37, TYPES),
+            (38, TYPES + 0x1000),
+        ];
         for (word, target) in ends.into_iter().chain(segments) {
             self.pointer(MODULE + word * w, target);
         }
@@ -134,14 +165,25 @@ impl Image {
 
     fn types(&mut self, w: u64) {
         let [node, pointer, int] = [TYPES + 0x40, TYPES + 0x100, TYPES + 0x140];
-        let names = [(0x400, "*main.Node"), (0x420, "int"), (0x440, "main"), (0x460, "next"), (0x480, "value")];
+        let names = [
+            (0x400, "*main.Node"),
+            (0x420, "int"),
+            (0x440, "main"),
+            (0x460, "next"),
+            (0x480, "value"),
+        ];
         for (offset, name) in names {
             self.put(TYPES + offset, &[0, name.len() as u8]);
             self.put(TYPES + offset + 2, name.as_bytes());
         }
         self.put(TYPES + 0x4a0, &[1]);
-        // Flags: 1 uncommon, 2 the name has a star more, 4 named. 32 in the kind: an interface holds the value itself.
-        let list = [(node, 2 * w, w, 7, 25, 0x400), (pointer, w, w, 0, 22 | 32, 0x400), (int, w, 0, 4, 2, 0x420)];
+        // Flags: 1 uncommon, 2 the name has a star more, 4 named. 32 in the kind: an interface
+        // holds the value itself.
+        let list = [
+            (node, 2 * w, w, 7, 25, 0x400),
+            (pointer, w, w, 0, 22 | 32, 0x400),
+            (int, w, 0, 4, 2, 0x420),
+        ];
         for (at, size, pointers, flags, kind, name) in list {
             self.word(at, size);
             self.word(at + w, pointers);
@@ -188,18 +230,54 @@ impl Image {
                 3
             },
         );
-        self.put(BASE, &[0x7f, b'E', b'L', b'F', if wide { 2 } else { 1 }, if big_endian { 2 } else { 1 }, 1]);
+        self.put(
+            BASE,
+            &[0x7f, b'E', b'L', b'F', if wide { 2 } else { 1 }, if big_endian { 2 } else { 1 }, 1],
+        );
         let sizes = if wide { (64, 56, 64) } else { (52, 32, 40) };
         let after = END - BASE;
         let kind = if position_independent { 3 } else { 2 };
         let count = if sections { 6 } else { 0 };
-        let start = [(kind, 2), (machine, 2), (1, 4), (TEXT, w), (sizes.0, w), (if sections { after } else { 0 }, w), (0, 4)];
-        let rest = [(sizes.0, 2), (sizes.1, 2), (1, 2), (sizes.2, 2), (count, 2), (if sections { 5 } else { 0 }, 2)];
+        let start = [
+            (kind, 2),
+            (machine, 2),
+            (1, 4),
+            (TEXT, w),
+            (sizes.0, w),
+            (if sections { after } else { 0 }, w),
+            (0, 4),
+        ];
+        let rest = [
+            (sizes.0, 2),
+            (sizes.1, 2),
+            (1, 2),
+            (sizes.2, 2),
+            (count, 2),
+            (if sections { 5 } else { 0 }, 2),
+        ];
         self.header(16, &[&start[..], &rest].concat());
         let size = END - TEXT;
         let segment: [(u64, usize); 8] = match wide {
-            true => [(1, 4), (7, 4), (TEXT - BASE, 8), (TEXT, 8), (TEXT, 8), (size, 8), (size + 0x100, 8), (0x1000, 8)],
-            false => [(1, 4), (TEXT - BASE, 4), (TEXT, 4), (TEXT, 4), (size, 4), (size + 0x100, 4), (7, 4), (0x1000, 4)],
+            true => [
+                (1, 4),
+                (7, 4),
+                (TEXT - BASE, 8),
+                (TEXT, 8),
+                (TEXT, 8),
+                (size, 8),
+                (size + 0x100, 8),
+                (0x1000, 8),
+            ],
+            false => [
+                (1, 4),
+                (TEXT - BASE, 4),
+                (TEXT, 4),
+                (TEXT, 4),
+                (size, 4),
+                (size + 0x100, 4),
+                (7, 4),
+                (0x1000, 4),
+            ],
         };
         self.header(sizes.0, &segment);
         if !sections {
@@ -225,8 +303,18 @@ impl Image {
             [44, 3, 0, strings, names.len() as u64, 0, 0, 0],
         ];
         for (number, [name, kind, address, offset, size, link, info, entry]) in (0u64..).zip(of) {
-            let parts =
-                [(name, 4), (kind, 4), (2, w), (address, w), (offset, w), (size, w), (link, 4), (info, 4), (1, w), (entry, w)];
+            let parts = [
+                (name, 4),
+                (kind, 4),
+                (2, w),
+                (address, w),
+                (offset, w),
+                (size, w),
+                (link, 4),
+                (info, 4),
+                (1, w),
+                (entry, w),
+            ];
             self.header(after + number * sizes.2, &parts);
         }
         for (number, (address, target)) in (0u64..).zip(list) {
@@ -243,22 +331,58 @@ impl Image {
         };
         let fixups = self.build.position_independent;
         let commands = if fixups { 3 } else { 2 };
-        let sections: &[(&str, u64, u64)] =
-            if self.build.sections { &[("__gopclntab", TABLE, 0x1000), ("__go_buildinfo", BUILD, 0x100)] } else { &[] };
+        let sections: &[(&str, u64, u64)] = if self.build.sections {
+            &[("__gopclntab", TABLE, 0x1000), ("__go_buildinfo", BUILD, 0x100)]
+        } else {
+            &[]
+        };
         let length = 72 * 2 + 80 * sections.len() as u64 + if fixups { 16 } else { 0 };
-        self.header(0, &[(0xfeed_facf, 4), (0x0100_000c, 4), (0, 4), (2, 4), (commands, 4), (length, 4), (0, 4), (0, 4)]);
+        self.header(
+            0,
+            &[
+                (0xfeed_facf, 4),
+                (0x0100_000c, 4),
+                (0, 4),
+                (2, 4),
+                (commands, 4),
+                (length, 4),
+                (0, 4),
+                (0, 4),
+            ],
+        );
         let mut at = 32;
-        for (segment, address, size, count) in [("__TEXT", BASE, TEXT - BASE, 0), ("__DATA", TEXT, END - TEXT, sections.len())] {
+        for (segment, address, size, count) in
+            [("__TEXT", BASE, TEXT - BASE, 0), ("__DATA", TEXT, END - TEXT, sections.len())]
+        {
             self.header(at, &[(0x19, 4), (72 + 80 * count as u64, 4)]);
             self.put(BASE + at + 8, &name(segment));
             let room = if count > 0 || segment == "__DATA" { size + 0x1000 } else { size };
-            let parts = [(address, 8), (room, 8), (address - BASE, 8), (size, 8), (7, 4), (7, 4), (count as u64, 4), (0, 4)];
+            let parts = [
+                (address, 8),
+                (room, 8),
+                (address - BASE, 8),
+                (size, 8),
+                (7, 4),
+                (7, 4),
+                (count as u64, 4),
+                (0, 4),
+            ];
             at = self.header(at + 24, &parts);
             for (section, address, size) in sections.iter().take(count) {
                 self.put(BASE + at, &name(section));
                 self.put(BASE + at + 16, &name(segment));
-                let parts =
-                    [(*address, 8), (*size, 8), (address - BASE, 4), (0, 4), (0, 4), (0, 4), (0, 4), (0, 4), (0, 4), (0, 4)];
+                let parts = [
+                    (*address, 8),
+                    (*size, 8),
+                    (address - BASE, 4),
+                    (0, 4),
+                    (0, 4),
+                    (0, 4),
+                    (0, 4),
+                    (0, 4),
+                    (0, 4),
+                    (0, 4),
+                ];
                 at = self.header(at + 32, &parts);
             }
         }
@@ -274,7 +398,10 @@ impl Image {
         // Versions and offsets; the segments, of which the second one has a chain; its page.
         self.header(data, &[(0, 4), (0x20, 4), (0x50, 4), (0x50, 4), (0, 4), (1, 4), (0, 4)]);
         self.header(data + 0x20, &[(2, 4), (0, 4), (0x10, 4)]);
-        self.header(data + 0x30, &[(24, 4), (0x4000, 2), (6, 2), (TEXT - BASE, 8), (0, 4), (1, 2), (first, 2)]);
+        self.header(
+            data + 0x30,
+            &[(24, 4), (0x4000, 2), (6, 2), (TEXT - BASE, 8), (0, 4), (1, 2), (first, 2)],
+        );
         for (number, (address, target)) in list.iter().enumerate() {
             let next = list.get(number + 1).map_or(0, |(next, _)| (next - address) / 4);
             self.number(*address, (target - BASE) | next << 51, 8);
@@ -286,19 +413,53 @@ impl Image {
         self.put(BASE, b"MZ");
         self.number(BASE + 0x3c, 0x80, 4);
         self.put(BASE + 0x80, b"PE\0\0");
-        let at = self.header(0x84, &[(0x8664, 2), (2, 2), (0, 4), (0, 4), (0, 4), (240, 2), (0x22, 2)]);
-        let start =
-            [(0x20b, 2), (0, 2), (0, 4), (0, 4), (0, 4), (TEXT - BASE, 4), (TEXT - BASE, 4), (BASE, 8), (0x1000, 4), (0x200, 4)];
-        let rest =
-            [(0, 8), (6, 4), (0, 4), (0x7000, 4), (0x1000, 4), (0, 4), (3, 4), (0, 8), (0, 8), (0, 8), (0, 8), (0, 4), (16, 4)];
+        let at =
+            self.header(0x84, &[(0x8664, 2), (2, 2), (0, 4), (0, 4), (0, 4), (240, 2), (0x22, 2)]);
+        let start = [
+            (0x20b, 2),
+            (0, 2),
+            (0, 4),
+            (0, 4),
+            (0, 4),
+            (TEXT - BASE, 4),
+            (TEXT - BASE, 4),
+            (BASE, 8),
+            (0x1000, 4),
+            (0x200, 4),
+        ];
+        let rest = [
+            (0, 8),
+            (6, 4),
+            (0, 4),
+            (0x7000, 4),
+            (0x1000, 4),
+            (0, 4),
+            (3, 4),
+            (0, 8),
+            (0, 8),
+            (0, 8),
+            (0, 8),
+            (0, 4),
+            (16, 4),
+        ];
         let at = self.header(at, &[&start[..], &rest].concat()) + 16 * 8;
-        for (number, (name, address, size)) in (0u64..).zip([(".rdata", TEXT, BUILD - TEXT), (".data", BUILD, END - BUILD)]) {
+        for (number, (name, address, size)) in
+            (0u64..).zip([(".rdata", TEXT, BUILD - TEXT), (".data", BUILD, END - BUILD)])
+        {
             let at = at + 40 * number;
             self.put(BASE + at, name.as_bytes());
             let room = if name == ".data" { size + 0x1000 } else { size };
             self.header(
                 at + 8,
-                &[(room, 4), (address - BASE, 4), (size, 4), (address - BASE, 4), (0, 8), (0, 4), (0x4000_0040, 4)],
+                &[
+                    (room, 4),
+                    (address - BASE, 4),
+                    (size, 4),
+                    (address - BASE, 4),
+                    (0, 8),
+                    (0, 4),
+                    (0x4000_0040, 4),
+                ],
             );
         }
         self.bytes

@@ -1,4 +1,5 @@
-//! Heaps as short lists, to ask the analysis about, and what can be found out about them without any cleverness.
+//! Heaps as short lists, to ask the analysis about, and what can be found out about them without
+//! any cleverness.
 
 use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Ephemeron, Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
@@ -43,7 +44,9 @@ impl Sketch {
             let stands_for_roots = self.root_object && self.roots.first() == Some(&object);
             builder.add_object(if stands_for_roots { synthetic } else { plain }, *size);
             let count = rest.partition_point(|(from, ..)| *from == object);
-            rest[..count].iter().for_each(|&(_, to, weak)| builder.add_reference(ObjectId(to), Label::NONE, weak));
+            rest[..count]
+                .iter()
+                .for_each(|&(_, to, weak)| builder.add_reference(ObjectId(to), Label::NONE, weak));
             rest = &rest[count..];
         }
         let group = builder.names().intern("test");
@@ -58,9 +61,15 @@ impl Sketch {
             });
         }
         for &(holder, key, value) in &self.ephemerons {
-            builder.add_ephemeron(Ephemeron { holder: ObjectId(holder), key: ObjectId(key), value: ObjectId(value) });
+            builder.add_ephemeron(Ephemeron {
+                holder: ObjectId(holder),
+                key: ObjectId(key),
+                value: ObjectId(value),
+            });
         }
-        self.external.iter().for_each(|&(object, bytes)| builder.add_external(ObjectId(object), bytes));
+        self.external
+            .iter()
+            .for_each(|&(object, bytes)| builder.add_external(ObjectId(object), bytes));
         let heap = builder.finish(Ids::Rows(0), None);
         assert_eq!(heap.check(), Ok(()));
         heap
@@ -68,18 +77,24 @@ impl Sketch {
 
     /// Shallow and external bytes of an object.
     pub fn bytes(&self, object: usize) -> u64 {
-        let external = self.external.iter().filter(|(owner, _)| *owner as usize == object).map(|(_, bytes)| bytes);
+        let external = self
+            .external
+            .iter()
+            .filter(|(owner, _)| *owner as usize == object)
+            .map(|(_, bytes)| bytes);
         self.sizes[object] + external.sum::<u64>()
     }
 
-    /// What is alive when one object is taken away: everything is looked at again until nothing changes.
+    /// What is alive when one object is taken away: everything is looked at again until nothing
+    /// changes.
     pub fn live_without(&self, gone: Option<usize>) -> Vec<bool> {
         self.live_if(|object| gone != Some(object))
     }
 
     /// What the roots reach over objects that are kept.
     pub fn live_if(&self, kept: impl Fn(usize) -> bool) -> Vec<bool> {
-        let roots = if self.root_object { &self.roots[..self.roots.len().min(1)] } else { &self.roots };
+        let roots =
+            if self.root_object { &self.roots[..self.roots.len().min(1)] } else { &self.roots };
         let mut live = vec![false; self.sizes.len()];
         roots.iter().for_each(|root| live[*root as usize] = kept(*root as usize));
         loop {
@@ -88,7 +103,8 @@ impl Sketch {
                 live[to as usize] |= live[from as usize] && !weak && kept(to as usize);
             }
             for &(holder, key, value) in &self.ephemerons {
-                live[value as usize] |= live[holder as usize] && live[key as usize] && kept(value as usize);
+                live[value as usize] |=
+                    live[holder as usize] && live[key as usize] && kept(value as usize);
             }
             if live == before {
                 return live;
@@ -96,7 +112,8 @@ impl Sketch {
         }
     }
 
-    /// The same heap with a strong reference from holder to value instead of each ephemeron that is in effect.
+    /// The same heap with a strong reference from holder to value instead of each ephemeron that is
+    /// in effect.
     pub fn without_ephemerons(&self) -> Self {
         let live = self.live_without(None);
         let mut plain = self.clone();

@@ -21,7 +21,8 @@ pub const NODE_TYPES: [&str; 14] = [
 ];
 
 /// Types of edges, by their numbers.
-pub const EDGE_TYPES: [&str; 7] = ["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
+pub const EDGE_TYPES: [&str; 7] =
+    ["context", "element", "property", "internal", "hidden", "shortcut", "weak"];
 
 /// A snapshot. Node k has the id 2k + 1.
 #[derive(Default)]
@@ -87,8 +88,11 @@ impl Snapshot {
                 true => format!("{detachedness},{count},{size},{id},{name},{node_type}"),
             });
             for (_, edge_type, name, to) in self.edges.iter().filter(|edge| edge.0 == row) {
-                let name =
-                    if matches!(EDGE_TYPES[*edge_type], "element" | "hidden") { name.parse().unwrap() } else { number(name) };
+                let name = if matches!(EDGE_TYPES[*edge_type], "element" | "hidden") {
+                    name.parse().unwrap()
+                } else {
+                    number(name)
+                };
                 edges.push(format!("{edge_type},{name},{}", to * fields));
             }
         }
@@ -106,21 +110,30 @@ impl Snapshot {
         .unwrap();
         file.push_str(r#""location_fields":["object_index","script_id","line","column"],"sample_fields":["timestamp_us","last_assigned_id"],"#);
         file.push_str(r#""trace_function_info_fields":["function_id","name","script_name","script_id","line","column"],"#);
-        file.push_str(r#""trace_node_fields":["id","function_info_index","count","size","children"]},"#);
-        write!(file, r#""node_count":{},"edge_count":{},"trace_function_count":1}},"#, nodes.len(), edges.len()).unwrap();
+        file.push_str(
+            r#""trace_node_fields":["id","function_info_index","count","size","children"]},"#,
+        );
+        write!(
+            file,
+            r#""node_count":{},"edge_count":{},"trace_function_count":1}},"#,
+            nodes.len(),
+            edges.len()
+        )
+        .unwrap();
         let (nodes, edges) = (nodes.join("\n,"), edges.join("\n,"));
         let place = number("shop.js");
         write!(file, "\n\"nodes\":[{nodes}],\n\"edges\":[{edges}],\n").unwrap();
         write!(file, "\"trace_function_infos\":[1,{place},{place},7,3,5],\n\"trace_tree\":[1,0,2,64,[2,0,1,32,[]]],\n").unwrap();
         write!(file, "\"samples\":[0,1,500000,9],\n\"locations\":[{},7,2,4],\n", fields).unwrap();
-        let strings: Vec<String> = strings.iter().map(|text| serde_json::to_string(text).unwrap()).collect();
+        let strings: Vec<String> =
+            strings.iter().map(|text| serde_json::to_string(text).unwrap()).collect();
         writeln!(file, "\"strings\":[{}]}}", strings.join(",\n")).unwrap();
         file.into_bytes()
     }
 }
 
-/// Two sessions that share a list, a closure, texts, something weak, an entry of a WeakMap, a DOM tree that is detached in part, an
-/// orphan, and a cycle that is not reached.
+/// Two sessions that share a list, a closure, texts, something weak, an entry of a WeakMap, a DOM
+/// tree that is detached in part, an orphan, and a cycle that is not reached.
 pub fn world() -> Snapshot {
     let mut world = Snapshot::new();
     let handles = world.node("synthetic", "(Global handles)", 0);
@@ -139,15 +152,44 @@ pub fn world() -> Snapshot {
     let orphan = world.object("Orphan", 1000);
     let handle = world.object("Handle", 8);
     let [cycle, end] = [world.object("Cycle", 5), world.object("Cycle", 7)];
-    world.edge(0, "shortcut", "1 / window", window).edge(1, "element", "1", handles).edge(handles, "element", "1", handle);
-    world.edge(window, "property", "first", first).edge(window, "property", "second", second).edge(window, "internal", "map", map);
-    world.edge(first, "property", "list", list).edge(second, "property", "list", list).edge(first, "property", "name", text);
-    world.edge(list, "internal", "elements", elements).edge(list, "element", "0", text).edge(list, "element", "1", closure);
-    world.edge(closure, "context", "session", first).edge(closure, "weak", "cache", orphan).edge(map, "hidden", "3", window);
-    let pair = format!("1 / part of key (Session @{}) -> value (Secret @{}) pair in WeakMap (table @{})", 9, 23, 2 * table + 1);
-    world.edge(second, "internal", &pair, value).edge(table, "internal", &pair, value).edge(window, "property", "weak", table);
-    world.edge(window, "element", "7", attached).edge(first, "internal", "node", detached).edge(detached, "element", "1", child);
-    world.edge(orphan, "property", "list", list).edge(cycle, "property", "next", end).edge(end, "property", "next", cycle);
+    world
+        .edge(0, "shortcut", "1 / window", window)
+        .edge(1, "element", "1", handles)
+        .edge(handles, "element", "1", handle);
+    world
+        .edge(window, "property", "first", first)
+        .edge(window, "property", "second", second)
+        .edge(window, "internal", "map", map);
+    world
+        .edge(first, "property", "list", list)
+        .edge(second, "property", "list", list)
+        .edge(first, "property", "name", text);
+    world
+        .edge(list, "internal", "elements", elements)
+        .edge(list, "element", "0", text)
+        .edge(list, "element", "1", closure);
+    world
+        .edge(closure, "context", "session", first)
+        .edge(closure, "weak", "cache", orphan)
+        .edge(map, "hidden", "3", window);
+    let pair = format!(
+        "1 / part of key (Session @{}) -> value (Secret @{}) pair in WeakMap (table @{})",
+        9,
+        23,
+        2 * table + 1
+    );
+    world
+        .edge(second, "internal", &pair, value)
+        .edge(table, "internal", &pair, value)
+        .edge(window, "property", "weak", table);
+    world
+        .edge(window, "element", "7", attached)
+        .edge(first, "internal", "node", detached)
+        .edge(detached, "element", "1", child);
+    world
+        .edge(orphan, "property", "list", list)
+        .edge(cycle, "property", "next", end)
+        .edge(end, "property", "next", cycle);
     world.edge(end, "property", "list", list);
     world.detachedness(attached, 1);
     world.detachedness(detached, 2);

@@ -1,4 +1,5 @@
-//! Small files that are expensive to read carelessly: families that grow with a number, and files that stand alone.
+//! Small files that are expensive to read carelessly: families that grow with a number, and files
+//! that stand alone.
 
 use super::dart::Snapshot;
 use super::hprof::File;
@@ -70,7 +71,11 @@ fn many_classes(size: usize) -> Vec<u8> {
 
 /// One class with a name that is as long as its objects are many.
 fn long_class_names(size: usize) -> Vec<u8> {
-    let mut file = Snapshot::empty().class("Root", "", &[]).class(&"N".repeat(size * 20), "package:app/a.dart", &[]);
+    let mut file = Snapshot::empty().class("Root", "", &[]).class(
+        &"N".repeat(size * 20),
+        "package:app/a.dart",
+        &[],
+    );
     file = file.object(1, 0, [0], &(0..size as u64).map(|object| object + 2).collect::<Vec<_>>());
     for _ in 0..size {
         file = file.object(2, 16, [0], &[]);
@@ -88,7 +93,10 @@ fn many_threads_of_java(threads: usize) -> Vec<u8> {
     for thread in 1..=threads as u32 {
         let frame = file.id(u64::from(thread));
         file.record(0x04, &[&frame, &method, &empty, &empty, &serial.to_be_bytes(), &[0; 4]]);
-        file.record(0x05, &[&thread.to_be_bytes(), &thread.to_be_bytes(), &1u32.to_be_bytes(), &frame]);
+        file.record(
+            0x05,
+            &[&thread.to_be_bytes(), &thread.to_be_bytes(), &1u32.to_be_bytes(), &frame],
+        );
     }
     let mut heap = vec![file.class(CLASS, 0, 16, &[], &[])];
     for thread in 1..=threads as u32 {
@@ -133,7 +141,11 @@ fn long_file_name(size: usize) -> Vec<u8> {
     let mut file = Mojo::new(4);
     file.metadata("mode", "wall").string(5, "/long".repeat(size * 2)).string(6, "f");
     for key in 0..size as i128 {
-        file.string(10 + key, format!("f{key}")).frame(1 + key, 5, 10 + key, key).stack(1, 0, "a").frame_ref(1 + key).time(1);
+        file.string(10 + key, format!("f{key}"))
+            .frame(1 + key, 5, 10 + key, key)
+            .stack(1, 0, "a")
+            .frame_ref(1 + key)
+            .time(1);
     }
     file.0
 }
@@ -192,7 +204,14 @@ fn compressed(bytes: &[u8]) -> Vec<u8> {
 fn zeros(rows: usize) -> Vec<u8> {
     let mut file = Writer::new();
     file.meta("snapmeta", "{ \"snap_time\": 1, \"gc_seq_num\": 1, \"total_heap_size\": 1 }");
-    for (name, width) in [("colkind", 2), ("colsize", 2), ("coltofi", 4), ("colrfcnt", 4), ("colrfstr", 8), ("colusize", 8)] {
+    for (name, width) in [
+        ("colkind", 2),
+        ("colsize", 2),
+        ("coltofi", 4),
+        ("colrfcnt", 4),
+        ("colrfstr", 8),
+        ("colusize", 8),
+    ] {
         file.zeros(name, width, rows);
     }
     for name in ["refdescr", "reftrget"] {

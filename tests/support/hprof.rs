@@ -62,9 +62,19 @@ impl File {
         self
     }
 
-    /// A class of the heap: fields and static fields are a string id, a type, and for static ones the value.
-    pub fn class(&self, id: u64, parent: u64, size: u32, statics: &[(u64, u8, Vec<u8>)], fields: &[(u64, u8)]) -> Vec<u8> {
-        let mut class = [vec![0x20], self.id(id), vec![0; 4], self.id(parent), vec![0; 5 * self.id_size]].concat();
+    /// A class of the heap: fields and static fields are a string id, a type, and for static ones
+    /// the value.
+    pub fn class(
+        &self,
+        id: u64,
+        parent: u64,
+        size: u32,
+        statics: &[(u64, u8, Vec<u8>)],
+        fields: &[(u64, u8)],
+    ) -> Vec<u8> {
+        let mut class =
+            [vec![0x20], self.id(id), vec![0; 4], self.id(parent), vec![0; 5 * self.id_size]]
+                .concat();
         class.extend(size.to_be_bytes());
         class.extend([0, 0]);
         class.extend((statics.len() as u16).to_be_bytes());
@@ -86,7 +96,15 @@ impl File {
 
     pub fn objects(&self, id: u64, class: u64, elements: &[u64]) -> Vec<u8> {
         let ids: Vec<u8> = elements.iter().flat_map(|&element| self.id(element)).collect();
-        [&[0x22][..], &self.id(id), &[0; 4], &(elements.len() as u32).to_be_bytes(), &self.id(class), &ids].concat()
+        [
+            &[0x22][..],
+            &self.id(id),
+            &[0; 4],
+            &(elements.len() as u32).to_be_bytes(),
+            &self.id(class),
+            &ids,
+        ]
+        .concat()
     }
 
     pub fn array(&self, id: u64, kind: u8, count: u32, contents: &[u8]) -> Vec<u8> {

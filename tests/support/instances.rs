@@ -26,7 +26,8 @@ impl Default for Instances {
     fn default() -> Self {
         let mut file = File::new("1.0.2", 8);
         file.loads(&[(OBJECT, "java/lang/Object"), (ARRAY, "[Ljava/lang/Object;")]);
-        let records = vec![file.class(OBJECT, 0, 0, &[], &[]), file.class(ARRAY, OBJECT, 0, &[], &[])];
+        let records =
+            vec![file.class(OBJECT, 0, 0, &[], &[]), file.class(ARRAY, OBJECT, 0, &[], &[])];
         Self { file, records, classes: BTreeMap::new(), next: 24 }
     }
 }
@@ -59,7 +60,9 @@ impl Instances {
         if !self.classes.contains_key(class) {
             let of = self.next();
             self.file.load(of, &class.replace('.', "/"));
-            let kinds = fields.iter().map(|(name, value)| (*name, if matches!(value, Int(_)) { 10 } else { 2 }));
+            let kinds = fields
+                .iter()
+                .map(|(name, value)| (*name, if matches!(value, Int(_)) { 10 } else { 2 }));
             let own: Vec<_> = kinds.map(|(name, kind)| (self.file.string(name), kind)).collect();
             self.records.push(self.file.class(of, OBJECT, 0, &[], &own));
             self.classes.insert(class.to_owned(), (of, own));

@@ -31,14 +31,18 @@ impl Jvm {
         }
     }
 
-    /// Bytes of an object with these fields, superclasses first. Each takes the first free place that suits it, as since JDK 15.
+    /// Bytes of an object with these fields, superclasses first. Each takes the first free place
+    /// that suits it, as since JDK 15.
     pub fn instance(&self, classes: &[Vec<u8>]) -> u64 {
         let mut taken: Vec<bool> = vec![true; self.header as usize];
         for own in classes {
-            let mut widths: Vec<usize> = own.iter().map(|&kind| self.width(kind) as usize).collect();
+            let mut widths: Vec<usize> =
+                own.iter().map(|&kind| self.width(kind) as usize).collect();
             widths.sort_unstable_by(|a, b| b.cmp(a));
             for width in widths {
-                let is_free = |at: &usize| (*at..at + width).all(|byte| !taken.get(byte).copied().unwrap_or(false));
+                let is_free = |at: &usize| {
+                    (*at..at + width).all(|byte| !taken.get(byte).copied().unwrap_or(false))
+                };
                 let at = (0..).step_by(width).find(is_free).unwrap();
                 taken.resize(taken.len().max(at + width), false);
                 taken[at..at + width].fill(true);
@@ -52,7 +56,8 @@ impl Jvm {
     }
 
     pub fn objects(&self, count: u64) -> u64 {
-        (self.array.next_multiple_of(self.references) + count * self.references).next_multiple_of(self.alignment)
+        (self.array.next_multiple_of(self.references) + count * self.references)
+            .next_multiple_of(self.alignment)
     }
 }
 
@@ -72,7 +77,12 @@ pub struct Heap {
 impl Heap {
     pub fn new(jvm: Jvm) -> Self {
         let mut file = File::new("1.0.2", 8);
-        file.loads(&[(OBJECT, "java/lang/Object"), (CLASS, "java/lang/Class"), (BYTES, "[B"), (OBJECTS, "[Ljava/lang/Object;")]);
+        file.loads(&[
+            (OBJECT, "java/lang/Object"),
+            (CLASS, "java/lang/Class"),
+            (BYTES, "[B"),
+            (OBJECTS, "[Ljava/lang/Object;"),
+        ]);
         let class_data = file.string("classData");
         let classes = vec![
             file.class(OBJECT, 0, 0, &[], &[]),
@@ -80,7 +90,15 @@ impl Heap {
             file.class(BYTES, OBJECT, 0, &[], &[]),
             file.class(OBJECTS, OBJECT, 0, &[], &[]),
         ];
-        Self { jvm, file, classes, objects: Vec::new(), sizes: Vec::new(), next: 0x1000_0000, layouts: Vec::new() }
+        Self {
+            jvm,
+            file,
+            classes,
+            objects: Vec::new(),
+            sizes: Vec::new(),
+            next: 0x1000_0000,
+            layouts: Vec::new(),
+        }
     }
 
     /// Adds a class; its number.
@@ -98,8 +116,9 @@ impl Heap {
 
     /// Fields of a class and those above it, superclasses first.
     fn chain(&self, class: usize) -> Vec<Vec<u8>> {
-        let mut chain: Vec<_> =
-            std::iter::successors(Some(class), |&class| self.layouts[class].0).map(|class| self.layouts[class].1.clone()).collect();
+        let mut chain: Vec<_> = std::iter::successors(Some(class), |&class| self.layouts[class].0)
+            .map(|class| self.layouts[class].1.clone())
+            .collect();
         chain.reverse();
         chain
     }
@@ -113,9 +132,17 @@ impl Heap {
 
     pub fn instance(&mut self, class: usize) -> &mut Self {
         let chain = self.chain(class);
-        let values: usize = chain.iter().flatten().map(|&kind| if kind == 2 { 8 } else { self.jvm.width(kind) as usize }).sum();
+        let values: usize = chain
+            .iter()
+            .flatten()
+            .map(|&kind| if kind == 2 { 8 } else { self.jvm.width(kind) as usize })
+            .sum();
         let at = self.place(self.jvm.instance(&chain));
-        self.objects.push(self.file.instance(at, FIRST_CLASS + 0x100 * class as u64, &[&vec![0; values]]));
+        self.objects.push(self.file.instance(
+            at,
+            FIRST_CLASS + 0x100 * class as u64,
+            &[&vec![0; values]],
+        ));
         self
     }
 

@@ -31,12 +31,16 @@ pub fn fixture(name: &str) -> PathBuf {
 
 /// The bytes of a file, decompressed.
 pub fn read(path: &Path) -> Vec<u8> {
-    Source::open(path).unwrap_or_else(|error| panic!("{}: {error}", path.display())).bytes().to_vec()
+    Source::open(path)
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+        .bytes()
+        .to_vec()
 }
 
 /// A JSON file.
 pub fn json(path: &Path) -> Value {
-    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    serde_json::from_slice(&std::fs::read(path).unwrap())
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// A folder of the corpus that DUMPTOOL_CORPUS names, or None with a note when it is not set.
@@ -55,7 +59,9 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![folder.to_owned()];
     while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display())) {
+        for entry in std::fs::read_dir(&folder)
+            .unwrap_or_else(|error| panic!("{}: {error}", folder.display()))
+        {
             let path = entry.unwrap().path();
             if path.is_dir() { folders.push(path) } else { files.push(path) }
         }
@@ -72,7 +78,12 @@ pub fn info(format: Format, bytes: &[u8]) -> Value {
 /// The names of the rules that a dump breaks.
 pub fn broken(format: Format, bytes: &[u8]) -> Vec<String> {
     let findings = input::check(format, bytes, ReadOptions::default()).unwrap();
-    findings.findings.into_iter().filter(|finding| !finding.ok).map(|finding| finding.rule).collect()
+    findings
+        .findings
+        .into_iter()
+        .filter(|finding| !finding.ok)
+        .map(|finding| finding.rule)
+        .collect()
 }
 
 /// Every record as the JSON of `cat --contents`, and what ended the reading.
@@ -81,7 +92,8 @@ pub fn records(format: Format, bytes: &[u8]) -> (Vec<Value>, Option<Error>) {
     impl Visitor for Collect {
         fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
             let mut line = Vec::new();
-            RecordFormat { json: true, contents: true, ..RecordFormat::default() }.append(offset, record, &mut line);
+            RecordFormat { json: true, contents: true, ..RecordFormat::default() }
+                .append(offset, record, &mut line);
             self.0.push(serde_json::from_slice(&line).unwrap());
             ControlFlow::Continue(())
         }
@@ -91,13 +103,15 @@ pub fn records(format: Format, bytes: &[u8]) -> (Vec<Value>, Option<Error>) {
     (collect.0, error)
 }
 
-/// Reads bytes in every way there is; for damaged input, where the only promise is that this returns, with an offset.
+/// Reads bytes in every way there is; for damaged input, where the only promise is that this
+/// returns, with an offset.
 pub fn read_in_every_way(format: Format, bytes: &[u8]) {
     struct Ignore;
     impl Visitor for Ignore {
         fn record<R: Record>(&mut self, offset: u64, record: &R) -> ControlFlow<()> {
             let mut line = Vec::new();
-            RecordFormat { contents: true, ..RecordFormat::default() }.append(offset, record, &mut line);
+            RecordFormat { contents: true, ..RecordFormat::default() }
+                .append(offset, record, &mut line);
             ControlFlow::Continue(())
         }
     }
@@ -140,7 +154,8 @@ impl Random {
     }
 }
 
-/// Reads a dump cut at `cuts` places (at every byte if it is shorter), and with bytes changed `flips` times.
+/// Reads a dump cut at `cuts` places (at every byte if it is shorter), and with bytes changed
+/// `flips` times.
 pub fn damage(format: Format, bytes: &[u8], cuts: usize, flips: usize) {
     let step = (bytes.len() / cuts).max(1);
     for cut in (0..bytes.len()).step_by(step) {

@@ -24,8 +24,8 @@ impl Mojo {
         self
     }
 
-    /// 60 000 samples of one thread, each with a stack of 20 frames that no other has: more stacks than a part of the command line
-    /// holds.
+    /// 60 000 samples of one thread, each with a stack of 20 frames that no other has: more stacks
+    /// than a part of the command line holds.
     pub fn of_new_stacks() -> Self {
         let mut file = Self::new(3);
         file.metadata("mode", "wall").string(5, "a.py").string(6, "f");

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-/// One row of collectables: kind, size, type or frame, unmanaged bytes, and its references as (description, target).
+/// One row of collectables: kind, size, type or frame, unmanaged bytes, and its references as
+/// (description, target).
 #[derive(Clone, Debug, Default)]
 pub struct Row {
     pub kind: u16,
@@ -44,8 +45,8 @@ pub struct Snapshot {
     pub frames: Vec<[u32; 4]>,
 }
 
-/// The root, two frames of which one hangs under the call stack, and three objects of two types: a small world in which
-/// every invariant holds.
+/// The root, two frames of which one hangs under the call stack, and three objects of two types: a
+/// small world in which every invariant holds.
 pub fn world() -> Snapshot {
     Snapshot {
         time: 2500,
@@ -61,7 +62,17 @@ pub fn world() -> Snapshot {
             row(4, 200, 0, 0, &[(index(7), 9), (0, 3)]),
             row(1, 40, 0, 8, &[]),
         ],
-        strings: vec!["Permanent Roots", "Thread Call Stack Roots", "<STable>", "", "P6opaque", "Foo", "VMString", "main", "a.nqp"],
+        strings: vec![
+            "Permanent Roots",
+            "Thread Call Stack Roots",
+            "<STable>",
+            "",
+            "P6opaque",
+            "Foo",
+            "VMString",
+            "main",
+            "a.nqp",
+        ],
         types: vec![(4, 5), (4, 6)],
         frames: vec![[7, 3, 12, 8]],
     }
@@ -89,7 +100,12 @@ impl Snapshot {
 
     fn snapmeta(&self, gc_seq_num: usize) -> String {
         let bytes = self.rows.iter().fold(0u64, |sum, row| sum.saturating_add(row.bytes()));
-        let under_call_stack: u64 = self.rows.iter().filter(|row| row.kind == 11).map(|row| row.references.len() as u64).sum();
+        let under_call_stack: u64 = self
+            .rows
+            .iter()
+            .filter(|row| row.kind == 11)
+            .map(|row| row.references.len() as u64)
+            .sum();
         format!(
             "{{ \"snap_time\": {}, \"gc_seq_num\": {gc_seq_num}, \"total_heap_size\": {bytes}, \"total_objects\": {}, \
              \"total_typeobjects\": {}, \"total_stables\": {}, \"total_frames\": {}, \"total_refs\": {} }}",
@@ -102,7 +118,8 @@ impl Snapshot {
         )
     }
 
-    /// Four lists of two: types by count, frames by count, types by size, frames by size; ids or scores.
+    /// Four lists of two: types by count, frames by count, types by size, frames by size; ids or
+    /// scores.
     fn highscores(&self) -> [Vec<u64>; 2] {
         let (mut ids, mut scores) = (Vec::new(), Vec::new());
         for (kind, by_size) in [(1, false), (4, false), (1, true), (4, true)] {
@@ -143,7 +160,12 @@ impl Writer {
     }
 
     pub fn without_filemeta() -> Self {
-        Self { bytes: b"MoarHeapDumpv003".to_vec(), inner: Vec::new(), outer: Vec::new(), snapshots: 0 }
+        Self {
+            bytes: b"MoarHeapDumpv003".to_vec(),
+            inner: Vec::new(),
+            outer: Vec::new(),
+            snapshots: 0,
+        }
     }
 
     fn name(&mut self, name: &str) -> u64 {
@@ -168,8 +190,16 @@ impl Writer {
     }
 
     /// A column of numbers of `width` bytes.
-    pub fn column(&mut self, name: &'static str, width: u16, values: impl IntoIterator<Item = u64>) -> u64 {
-        let raw: Vec<u8> = values.into_iter().flat_map(|value| value.to_le_bytes()[..usize::from(width)].to_vec()).collect();
+    pub fn column(
+        &mut self,
+        name: &'static str,
+        width: u16,
+        values: impl IntoIterator<Item = u64>,
+    ) -> u64 {
+        let raw: Vec<u8> = values
+            .into_iter()
+            .flat_map(|value| value.to_le_bytes()[..usize::from(width)].to_vec())
+            .collect();
         let start = self.name(name);
         self.bytes.extend(width.to_le_bytes());
         self.bytes.extend(0u64.to_le_bytes());
@@ -200,8 +230,10 @@ impl Writer {
     }
 
     pub fn strings(&mut self, strings: &[&str]) -> u64 {
-        let raw: Vec<u8> =
-            strings.iter().flat_map(|text| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat()).collect();
+        let raw: Vec<u8> = strings
+            .iter()
+            .flat_map(|text| [&(text.len() as u32).to_le_bytes()[..], text.as_bytes()].concat())
+            .collect();
         let start = self.name("strings");
         self.bytes.extend(0u64.to_le_bytes());
         self.frame(&raw);
@@ -243,7 +275,11 @@ impl Writer {
         self.column("colrfcnt", 4, rows.iter().map(|row| row.references.len() as u64));
         self.column("colrfstr", 8, snapshot.starts());
         self.column("colusize", 8, rows.iter().map(|row| row.unmanaged));
-        self.column("refdescr", 8, snapshot.references().iter().map(|(description, _)| *description));
+        self.column(
+            "refdescr",
+            8,
+            snapshot.references().iter().map(|(description, _)| *description),
+        );
         self.column("reftrget", 8, snapshot.references().iter().map(|(_, target)| *target));
         if !snapshot.strings.is_empty() {
             self.strings(&snapshot.strings);
@@ -351,7 +387,8 @@ fn collectables_2(bytes: &mut Vec<u8>, snapshot: &Snapshot) {
 
 fn tables_2(bytes: &mut Vec<u8>, dialect: Dialect, n: u64, snapshots: &[Snapshot]) {
     // Dialect B leaves a neighbour in the upper half of the fields.
-    let field = |value: u32| u64::from(value) | if dialect == Dialect::B { 0xdead << 32 } else { 0 };
+    let field =
+        |value: u32| u64::from(value) | if dialect == Dialect::B { 0xdead << 32 } else { 0 };
     bytes.extend(b"strs");
     bytes.extend(n.to_le_bytes());
     for text in snapshots.iter().flat_map(|snapshot| &snapshot.strings) {
@@ -362,7 +399,12 @@ fn tables_2(bytes: &mut Vec<u8>, dialect: Dialect, n: u64, snapshots: &[Snapshot
     bytes.extend(b"type");
     bytes.extend((types.len() as u64).to_le_bytes());
     bytes.extend(16u64.to_le_bytes());
-    bytes.extend(types.iter().flat_map(|(repr, name)| [field(*repr), field(*name)]).flat_map(u64::to_le_bytes));
+    bytes.extend(
+        types
+            .iter()
+            .flat_map(|(repr, name)| [field(*repr), field(*name)])
+            .flat_map(u64::to_le_bytes),
+    );
     let frames: Vec<_> = snapshots.iter().flat_map(|snapshot| snapshot.frames.clone()).collect();
     bytes.extend(b"fram");
     bytes.extend((frames.len() as u64).to_le_bytes());

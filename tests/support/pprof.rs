@@ -2,20 +2,30 @@
 
 use std::collections::BTreeMap;
 
-/// What the samples of each thread in each stack add up to, by the names of the values. A stack is its functions, files and
-/// lines, innermost first.
+/// What the samples of each thread in each stack add up to, by the names of the values. A stack is
+/// its functions, files and lines, innermost first.
 pub fn sums(message: &[u8]) -> BTreeMap<(String, Vec<String>), BTreeMap<String, i64>> {
     let message = fields(message);
-    let all = |wanted: u64| message.iter().filter(move |(field, ..)| *field == wanted).map(|(.., bytes)| fields(bytes));
-    let strings: Vec<String> =
-        message.iter().filter(|(field, ..)| *field == 6).map(|(.., text)| String::from_utf8_lossy(text).into_owned()).collect();
+    let all = |wanted: u64| {
+        message.iter().filter(move |(field, ..)| *field == wanted).map(|(.., bytes)| fields(bytes))
+    };
+    let strings: Vec<String> = message
+        .iter()
+        .filter(|(field, ..)| *field == 6)
+        .map(|(.., text)| String::from_utf8_lossy(text).into_owned())
+        .collect();
     let number = |message: &[(u64, u64, &[u8])], wanted: u64| {
         message.iter().find(|(field, ..)| *field == wanted).map_or(0, |(_, number, _)| *number)
     };
-    let text = |message: &[(u64, u64, &[u8])], wanted: u64| strings[number(message, wanted) as usize].clone();
+    let text = |message: &[(u64, u64, &[u8])], wanted: u64| {
+        strings[number(message, wanted) as usize].clone()
+    };
     let types: Vec<String> = all(1).map(|kind| text(&kind, 1)).collect();
-    let functions: BTreeMap<u64, String> =
-        all(5).map(|function| (number(&function, 1), format!("{} {}", text(&function, 2), text(&function, 4)))).collect();
+    let functions: BTreeMap<u64, String> = all(5)
+        .map(|function| {
+            (number(&function, 1), format!("{} {}", text(&function, 2), text(&function, 4)))
+        })
+        .collect();
     let locations: BTreeMap<u64, String> = all(4)
         .map(|location| {
             let line = fields(location.iter().find(|(field, ..)| *field == 4).unwrap().2);
@@ -33,7 +43,10 @@ pub fn sums(message: &[u8]) -> BTreeMap<(String, Vec<String>), BTreeMap<String, 
         let values = packed(sample[1].2);
         assert_eq!(values.len(), types.len());
         let sums = sums.entry((labels.collect(), stack)).or_default();
-        types.iter().zip(values).for_each(|(kind, value)| *sums.entry(kind.clone()).or_default() += value);
+        types
+            .iter()
+            .zip(values)
+            .for_each(|(kind, value)| *sums.entry(kind.clone()).or_default() += value);
     }
     sums
 }

@@ -1,6 +1,7 @@
 //! A small Ruby heap dump.
 
-/// Two sessions, a class without a name and one of a single object, shapes, texts, a hash and an array; a number that nothing holds.
+/// Two sessions, a class without a name and one of a single object, shapes, texts, a hash and an
+/// array; a number that nothing holds.
 pub const SHOP: &str = r#"{"type":"ROOT", "root":"vm", "references":["0x100", "0x240", "0x240", "0x290", "0x2a0", "0x280"]}
 {"type":"ROOT", "root":"machine_context", "references":["0x240", "0x260", "0x270"]}
 {"address":"0x10", "type":"SHAPE", "id":0, "depth":1, "shape_type":"ROOT", "edges":1, "memsize":104}

@@ -1,5 +1,5 @@
-//! A small sound dump of each format of heaps whose fixtures are large, with something of everything in it. Damage is done to
-//! these thousands of times where a fixture takes too long.
+//! A small sound dump of each format of heaps whose fixtures are large, with something of
+//! everything in it. Damage is done to these thousands of times where a fixture takes too long.
 
 use super::dart::{Snapshot, string};
 use super::hprof::File;
@@ -10,7 +10,8 @@ use dumptool::output::hprof::write_profile;
 
 /// The dumps, with a name for each.
 pub fn dumps() -> Vec<(&'static str, Format, Vec<u8>)> {
-    let columns = mvmheap::Writer::new().snapshot(&mvmheap::world()).snapshot(&mvmheap::world()).close();
+    let columns =
+        mvmheap::Writer::new().snapshot(&mvmheap::world()).snapshot(&mvmheap::world()).close();
     let lines = mvmheap::version_2(mvmheap::Dialect::A, &[mvmheap::world()]);
     vec![
         ("small-v3.mvmheap", Format::Mvmheap, columns),
@@ -26,7 +27,9 @@ pub fn dumps() -> Vec<(&'static str, Format, Vec<u8>)> {
 
 /// Two isolates, fields, a list, a text, external memory, and weak things of all kinds.
 fn dart() -> Vec<u8> {
-    let text = |text: &str| [vec![5, text.len() as u8, text.len() as u8], text.as_bytes().to_vec()].concat();
+    let text = |text: &str| {
+        [vec![5, text.len() as u8, text.len() as u8], text.as_bytes().to_vec()].concat()
+    };
     Snapshot::empty()
         .class("Root", "", &[])
         .class("Read-Only Pages", "", &[])
@@ -57,7 +60,8 @@ fn dart() -> Vec<u8> {
 /// What a recording looks like as a profile of Java.
 fn hprof_profile() -> Vec<u8> {
     let recording = super::read(&super::fixture("mojo/tiny-4.0.0-full-gc-mem.mojo"));
-    let loaded = input::load_profile(Format::Mojo, &recording, ProfileOptions::default()).expect("the recording has a header");
+    let loaded = input::load_profile(Format::Mojo, &recording, ProfileOptions::default())
+        .expect("the recording has a header");
     let mut out = Vec::new();
     write_profile(&loaded.profile, &|_| true, None, &mut out).expect("memory takes everything");
     out
@@ -70,7 +74,8 @@ const ARRAY: u64 = 32;
 const WEAK: u64 = 40;
 const REFERENCE: u64 = 48;
 
-/// Classes with static and other fields, two nodes in a ring, arrays, a text, a weak reference, a thread with a frame.
+/// Classes with static and other fields, two nodes in a ring, arrays, a text, a weak reference, a
+/// thread with a frame.
 fn hprof(version: &str, id_size: usize) -> Vec<u8> {
     let mut file = File::new(version, id_size);
     file.loads(&[
@@ -81,7 +86,8 @@ fn hprof(version: &str, id_size: usize) -> Vec<u8> {
         (WEAK, "java/lang/ref/WeakReference"),
         (REFERENCE, "java/lang/ref/Reference"),
     ]);
-    let [next, count, value, referent, first] = ["next", "count", "value", "referent", "first"].map(|name| file.string(name));
+    let [next, count, value, referent, first] =
+        ["next", "count", "value", "referent", "first"].map(|name| file.string(name));
     let id = |id: u64| file.id(id);
     let heap = [
         file.class(OBJECT, 0, 0, &[], &[]),

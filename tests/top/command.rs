@@ -13,7 +13,8 @@ fn run(arguments: &[&str]) -> (i32, String, String) {
 
 fn json(arguments: &[&str]) -> Value {
     let (_, text, errors) = run(&[arguments, &["--format", "json"]].concat());
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}{errors}"))
+    serde_json::from_str(&text)
+        .unwrap_or_else(|error| panic!("{arguments:?}: {error}: {text}{errors}"))
 }
 
 fn heaps() -> Vec<PathBuf> {
@@ -35,9 +36,12 @@ fn text(path: &Path) -> &str {
 fn any_number_of_threads_gives_the_same_bytes() {
     for path in heaps().iter().step_by(4) {
         let path = text(path);
-        for command in
-            [vec!["top", "-n", "0", path], vec!["top", "--by", "root", path], vec!["tree", path], vec!["diff", path, path]]
-        {
+        for command in [
+            vec!["top", "-n", "0", path],
+            vec!["top", "--by", "root", path],
+            vec!["tree", path],
+            vec!["diff", path, path],
+        ] {
             let with = |threads| run(&[command.as_slice(), &["--threads", threads]].concat());
             assert_eq!(with("1"), with("2"), "{command:?}");
         }
@@ -49,7 +53,9 @@ fn sums_of_top_fit_together() {
     for path in heaps() {
         let path = text(&path);
         let live = json(&["top", "-n", "3", path]);
-        let sum = |rows: &Value, name: &str| rows.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>();
+        let sum = |rows: &Value, name: &str| {
+            rows.as_array().unwrap().iter().map(|row| row[name].as_u64().unwrap()).sum::<u64>()
+        };
         for name in ["count", "shallow_bytes"] {
             let parts = sum(&live["rows"], name) + live["omitted"][name].as_u64().unwrap();
             assert_eq!(parts, live["total"][name].as_u64().unwrap(), "{name} of {path}");
@@ -57,17 +63,23 @@ fn sums_of_top_fit_together() {
         let number = |of: &Value, name: &str| of[name].as_u64().unwrap();
         let all = json(&["top", "--objects", "all", "-n", "0", path]);
         let unreachable = json(&["top", "--objects", "unreachable", path]);
-        let (of_live, dead) = (number(&live["total"], "count"), number(&live["unreachable"], "count"));
+        let (of_live, dead) =
+            (number(&live["total"], "count"), number(&live["unreachable"], "count"));
         assert_eq!(number(&all["total"], "count"), of_live + dead, "{path}");
         assert_eq!(number(&unreachable["total"], "count"), dead, "{path}");
         assert_eq!(sum(&unreachable["rows"], "retained_bytes"), 0, "{path}");
         let by_root = json(&["top", "--by", "root", "-n", "0", path]);
-        let total = number(&live["total"], "shallow_bytes") + number(&live["total"], "external_bytes");
+        let total =
+            number(&live["total"], "shallow_bytes") + number(&live["total"], "external_bytes");
         assert_eq!(sum(&by_root["rows"], "retained_bytes"), total, "{path}");
         let tree = json(&["tree", "-n", "1", path]);
         assert_eq!(number(&tree["nodes"][0], "total"), total, "{path}");
         let quick = json(&["top", "--quick", "-n", "0", path]);
-        assert_eq!((&quick["unreachable"], &quick["objects"]), (&Value::Null, &Value::from("all")), "{path}");
+        assert_eq!(
+            (&quick["unreachable"], &quick["objects"]),
+            (&Value::Null, &Value::from("all")),
+            "{path}"
+        );
         assert_eq!(quick["total"], all["total"], "{path}");
     }
 }
@@ -94,8 +106,23 @@ fn rules_that_are_broken_give_status_1() {
     assert_eq!(check(&["--none", "SpeshLog"]).0, 1);
     let against = ["--against", text(&path)];
     assert_eq!(check(&[&["--max-growth", "SpeshLog.retained=0%"], &against[..]].concat()).0, 0);
-    assert_eq!(run(&["check", text(&path), "--snapshot", "0", "--max-growth", "total.count=0", "--against", text(&path)]).0, 0);
-    for wrong in ["SpeshLog", "SpeshLog=3", "SpeshLog.size=3", "SpeshLog.count=x", "SpeshLog.count=5%"] {
+    assert_eq!(
+        run(&[
+            "check",
+            text(&path),
+            "--snapshot",
+            "0",
+            "--max-growth",
+            "total.count=0",
+            "--against",
+            text(&path)
+        ])
+        .0,
+        0
+    );
+    for wrong in
+        ["SpeshLog", "SpeshLog=3", "SpeshLog.size=3", "SpeshLog.count=x", "SpeshLog.count=5%"]
+    {
         let (status, out, error) = check(&["--max", wrong]);
         assert_eq!((status, out.as_str()), (2, ""), "{wrong}: {error}");
         assert!(error.contains("write TYPE.COLUMN=LIMIT"), "{error}");
@@ -109,17 +136,30 @@ fn where_nothing_is_retained_the_largest_come_first() {
     let first = |arguments: &[&str]| {
         let (status, out, error) = run(arguments);
         assert_eq!(status, 0, "{error}");
-        let lines: Vec<String> = out.lines().take(2).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+        let lines: Vec<String> = out
+            .lines()
+            .take(2)
+            .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+            .collect();
         lines
     };
     let top = first(&["top", "--quick", text(&nqp)]);
-    assert_eq!(top, ["SIZE SHARE SHALLOW EXTERNAL COUNT TYPE", "384.1 KiB 53.9 % 80 B 384.0 KiB 1 SpeshLog"]);
-    assert!(first(&["top", "--quick", "--sort", "shallow", text(&nqp)])[0].starts_with("SHALLOW SHARE EXTERNAL COUNT"));
+    assert_eq!(
+        top,
+        ["SIZE SHARE SHALLOW EXTERNAL COUNT TYPE", "384.1 KiB 53.9 % 80 B 384.0 KiB 1 SpeshLog"]
+    );
+    assert!(
+        first(&["top", "--quick", "--sort", "shallow", text(&nqp)])[0]
+            .starts_with("SHALLOW SHARE EXTERNAL COUNT")
+    );
     let random = fixture("dart/synth_random_3k.dartheap.zst");
     let top = first(&["top", "--objects", "unreachable", text(&random)]);
     assert_eq!(top[0], "SIZE SHARE SHALLOW EXTERNAL COUNT TYPE NAMESPACE");
     assert!(top[1].starts_with("86.5 KiB 85.7 % 32 B 86.5 KiB 1 _ExternalUint8Array"), "{top:?}");
-    assert!(first(&["top", "--objects", "unreachable", "--sort", "retained", text(&random)])[1].starts_with("0 B 0.0 %"));
+    assert!(
+        first(&["top", "--objects", "unreachable", "--sort", "retained", text(&random)])[1]
+            .starts_with("0 B 0.0 %")
+    );
     let find = first(&["find", "--unreachable", text(&random)]);
     assert_eq!(find[0], "SHALLOW EXTERNAL OBJECT TYPE");
     assert!(find[1].starts_with("32 B 86.5 KiB #2857 _ExternalUint8Array"), "{find:?}");
@@ -134,7 +174,10 @@ fn found_objects_come_with_their_value() {
     let document: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(document["objects"][0]["value"]["value"], "sé,\"4a000000");
     let (_, csv, _) = run(&[&arguments[..], &["csv"]].concat());
-    assert_eq!(csv.lines().nth(1), Some("#174,_OneByteString,dart:core,32,32,0,\"sé,\"\"4a000000\""));
+    assert_eq!(
+        csv.lines().nth(1),
+        Some("#174,_OneByteString,dart:core,32,32,0,\"sé,\"\"4a000000\"")
+    );
 }
 
 #[test]
@@ -154,7 +197,11 @@ fn too_much_memory_is_refused_before_the_work() {
     for command in ["top", "tree"] {
         let (status, out, error) = run(&[command, "--max-memory", "100KiB", text(&path)]);
         assert_eq!((status, out.as_str()), (2, ""));
-        assert!(error.contains("for 3 162 objects, the limit is 100.0 KiB") && error.contains("--quick"), "{error}");
+        assert!(
+            error.contains("for 3 162 objects, the limit is 100.0 KiB")
+                && error.contains("--quick"),
+            "{error}"
+        );
     }
     assert_eq!(run(&["top", "--quick", "--max-memory", "100KiB", text(&path)]).0, 0);
 }

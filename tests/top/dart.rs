@@ -17,7 +17,8 @@ fn compare(path: &Path, truth: &Value) -> usize {
     // The truth counts shallow bytes only.
     builder.clear_external();
     let heap = builder.finish_edited();
-    let histogram = Histogram::of(&heap, Some(&DominatorTree::new(&heap)), GroupBy::Type, Scope::Live);
+    let histogram =
+        Histogram::of(&heap, Some(&DominatorTree::new(&heap)), GroupBy::Type, Scope::Live);
     let mut by_name: BTreeMap<&str, Vec<(u64, u64)>> = BTreeMap::new();
     for row in &histogram.rows {
         by_name.entry(&row.name).or_default().push((row.sum.count, row.retained_bytes.unwrap()));
@@ -31,16 +32,28 @@ fn compare(path: &Path, truth: &Value) -> usize {
     names.sort();
     assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
     let mut compared = 0;
-    for class in classes("reachable_weakAware").filter(|class| !made_up.contains(&name(class).as_str())) {
+    for class in
+        classes("reachable_weakAware").filter(|class| !made_up.contains(&name(class).as_str()))
+    {
         let rows = by_name.get(name(class).as_str());
         let count = number(class, "count");
-        assert!(rows.is_some_and(|rows| rows.iter().any(|row| row.0 == count)), "{class} of {}: {rows:?}", path.display());
+        assert!(
+            rows.is_some_and(|rows| rows.iter().any(|row| row.0 == count)),
+            "{class} of {}: {rows:?}",
+            path.display()
+        );
         compared += 1;
     }
-    for class in classes("dominators_weakAware").filter(|class| !made_up.contains(&name(class).as_str())) {
+    for class in
+        classes("dominators_weakAware").filter(|class| !made_up.contains(&name(class).as_str()))
+    {
         let rows = by_name.get(name(class).as_str());
         let numbers = (number(class, "reachable"), number(class, "retained"));
-        assert!(rows.is_some_and(|rows| rows.contains(&numbers)), "{class} of {}: {rows:?}", path.display());
+        assert!(
+            rows.is_some_and(|rows| rows.contains(&numbers)),
+            "{class} of {}: {rows:?}",
+            path.display()
+        );
         compared += 1;
     }
     compared
@@ -53,7 +66,8 @@ fn classes_of_fixtures_have_known_numbers() {
     for truth in files(&fixture("dart/truth")) {
         let stem = format!("{}.", truth.file_stem().unwrap().to_string_lossy());
         let is_dump = |path: &&std::path::PathBuf| {
-            path.extension().is_some_and(|of| of == "zst") && path.file_name().unwrap().to_string_lossy().starts_with(&stem)
+            path.extension().is_some_and(|of| of == "zst")
+                && path.file_name().unwrap().to_string_lossy().starts_with(&stem)
         };
         compared += compare(dumps.iter().find(is_dump).unwrap(), &json(&truth));
     }
@@ -63,7 +77,9 @@ fn classes_of_fixtures_have_known_numbers() {
 #[test]
 fn classes_of_the_corpus_have_known_numbers() {
     let Some(folder) = corpus("dart") else { return };
-    let dumps = files(&folder).into_iter().filter(|path| path.extension().is_some_and(|of| of != "json"));
-    let compared: usize = dumps.map(|dump| compare(&dump, &json(&dump.with_extension("json")))).sum();
+    let dumps =
+        files(&folder).into_iter().filter(|path| path.extension().is_some_and(|of| of != "json"));
+    let compared: usize =
+        dumps.map(|dump| compare(&dump, &json(&dump.with_extension("json")))).sum();
     assert!(compared > 200, "{compared}");
 }

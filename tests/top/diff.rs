@@ -20,15 +20,31 @@ fn what_is_old_and_what_changed_is_what_is_new() {
     for seed in 0..500 {
         let (old, new) = (histogram(seed), histogram(seed + 1));
         let changes = changes(&old, &new);
-        let rise = |of: &dyn Fn(&dumptool::analysis::diff::Delta) -> i64| changes.iter().map(|row| of(&row.delta())).sum::<i64>();
-        assert_eq!(rise(&|delta| delta.count), new.total.count as i64 - old.total.count as i64, "seed {seed}");
-        assert_eq!(rise(&|delta| delta.shallow_bytes), new.total.shallow_bytes as i64 - old.total.shallow_bytes as i64);
+        let rise = |of: &dyn Fn(&dumptool::analysis::diff::Delta) -> i64| {
+            changes.iter().map(|row| of(&row.delta())).sum::<i64>()
+        };
+        assert_eq!(
+            rise(&|delta| delta.count),
+            new.total.count as i64 - old.total.count as i64,
+            "seed {seed}"
+        );
+        assert_eq!(
+            rise(&|delta| delta.shallow_bytes),
+            new.total.shallow_bytes as i64 - old.total.shallow_bytes as i64
+        );
         for row in &changes {
             assert_ne!(row.old, row.new, "seed {seed}");
-            let find = |of: &Histogram| of.rows.iter().find(|other| other.name == row.name).map(|row| row.sum);
-            assert_eq!((row.old.map(|side| side.sum), row.new.map(|side| side.sum)), (find(&old), find(&new)), "seed {seed}");
+            let find = |of: &Histogram| {
+                of.rows.iter().find(|other| other.name == row.name).map(|row| row.sum)
+            };
+            assert_eq!(
+                (row.old.map(|side| side.sum), row.new.map(|side| side.sum)),
+                (find(&old), find(&new)),
+                "seed {seed}"
+            );
         }
-        let retained: Vec<_> = changes.iter().map(|row| row.delta().retained_bytes.unwrap().unsigned_abs()).collect();
+        let retained: Vec<_> =
+            changes.iter().map(|row| row.delta().retained_bytes.unwrap().unsigned_abs()).collect();
         assert!(retained.is_sorted_by(|a, b| a >= b), "seed {seed}: {retained:?}");
     }
     assert!(changes(&histogram(1), &histogram(1)).is_empty());
@@ -39,9 +55,14 @@ fn objects_are_known_by_type_and_hash() {
     for seed in 0..500 {
         let (old, new) = (typed(seed), typed(seed + 7));
         let mut random = Random(seed);
-        let mut hashes = |of: &super::sketches::Typed| -> Vec<u32> { of.types.iter().map(|_| random.below(4) as u32).collect() };
+        let mut hashes = |of: &super::sketches::Typed| -> Vec<u32> {
+            of.types.iter().map(|_| random.below(4) as u32).collect()
+        };
         let (old_hashes, new_hashes) = (hashes(&old), hashes(&new));
-        let all = fates(Hashed { heap: &old.heap, hashes: &old_hashes }, Hashed { heap: &new.heap, hashes: &new_hashes });
+        let all = fates(
+            Hashed { heap: &old.heap, hashes: &old_hashes },
+            Hashed { heap: &new.heap, hashes: &new_hashes },
+        );
         // Counts of each (type, hash), and of those without.
         let count = |of: &super::sketches::Typed, hashes: &[u32]| {
             let mut counts: BTreeMap<(u32, u32), u64> = BTreeMap::new();
@@ -51,12 +72,16 @@ fn objects_are_known_by_type_and_hash() {
         };
         let (before, after) = (count(&old, &old_hashes), count(&new, &new_hashes));
         for number in 0..3 {
-            let of = |counts: &BTreeMap<(u32, u32), u64>, hash: u32| counts.get(&(number, hash)).copied().unwrap_or(0);
+            let of = |counts: &BTreeMap<(u32, u32), u64>, hash: u32| {
+                counts.get(&(number, hash)).copied().unwrap_or(0)
+            };
             let kept: u64 = (1..4).map(|hash| of(&before, hash).min(of(&after, hash))).sum();
             let total = |counts| (1..4).map(|hash| of(counts, hash)).sum::<u64>();
             let expected = (kept, total(&after) - kept, total(&before) - kept, of(&after, 0));
             let fate = all.iter().find(|fate| fate.name == format!("T{number}"));
-            let found = fate.map_or((0, 0, 0, 0), |fate| (fate.kept, fate.new.len() as u64, fate.gone.len() as u64, fate.unknown));
+            let found = fate.map_or((0, 0, 0, 0), |fate| {
+                (fate.kept, fate.new.len() as u64, fate.gone.len() as u64, fate.unknown)
+            });
             assert_eq!(found, expected, "seed {seed} T{number}");
         }
     }
@@ -87,7 +112,15 @@ fn types_that_grow_come_first() {
         }
     }
     let series = growth.finish();
-    let rows: Vec<_> = series.iter().map(|row| (row.name.as_str(), row.growth(), row.bytes.clone())).collect();
-    assert_eq!(rows, [("leak", 200, vec![0, 100, 200]), ("steady", 0, vec![1001, 1001, 1001]), ("gone", -50, vec![50, 0, 0]),]);
+    let rows: Vec<_> =
+        series.iter().map(|row| (row.name.as_str(), row.growth(), row.bytes.clone())).collect();
+    assert_eq!(
+        rows,
+        [
+            ("leak", 200, vec![0, 100, 200]),
+            ("steady", 0, vec![1001, 1001, 1001]),
+            ("gone", -50, vec![50, 0, 0]),
+        ]
+    );
     assert_eq!(series[1].counts, [6, 6, 6]);
 }

@@ -21,7 +21,8 @@ fn retained(of: &Typed, object: usize) -> u64 {
 
 /// Whether another object of the type takes this one along when it goes.
 fn is_below_its_type(of: &Typed, object: usize) -> bool {
-    let same = (0..of.types.len()).filter(|other| *other != object && of.types[*other] == of.types[object]);
+    let same = (0..of.types.len())
+        .filter(|other| *other != object && of.types[*other] == of.types[object]);
     let live = of.sketch.live_without(None);
     same.filter(|other| live[*other]).any(|other| !of.sketch.live_without(Some(other))[object])
 }
@@ -33,20 +34,35 @@ fn types_have_the_numbers_of_naive_counting() {
         let live = of.sketch.live_without(None);
         let tree = DominatorTree::new(&of.heap);
         let histogram = |scope| Histogram::of(&of.heap, Some(&tree), GroupBy::Type, scope);
-        let (alive, all, dead) = (histogram(Scope::Live), histogram(Scope::All), histogram(Scope::Unreachable));
+        let (alive, all, dead) =
+            (histogram(Scope::Live), histogram(Scope::All), histogram(Scope::Unreachable));
         for number in 0..TYPES - 1 {
             let objects = || (0..live.len()).filter(|object| of.types[*object] == Some(number));
             let count = |of: &Histogram| {
                 let row = of.rows.iter().find(|row| row.name == format!("T{number}"));
-                row.map_or((0, 0, Some(0)), |row| (row.sum.count, row.sum.bytes(), row.retained_bytes))
+                row.map_or((0, 0, Some(0)), |row| {
+                    (row.sum.count, row.sum.bytes(), row.retained_bytes)
+                })
             };
             let expected = |objects: Vec<usize>, retained: u64| {
-                (objects.len() as u64, objects.iter().map(|object| of.sketch.bytes(*object)).sum(), Some(retained))
+                (
+                    objects.len() as u64,
+                    objects.iter().map(|object| of.sketch.bytes(*object)).sum(),
+                    Some(retained),
+                )
             };
             let top = objects().filter(|object| live[*object] && !is_below_its_type(&of, *object));
             let retained: u64 = top.map(|object| retained(&of, object)).sum();
-            assert_eq!(count(&alive), expected(objects().filter(|object| live[*object]).collect(), retained), "seed {seed}");
-            assert_eq!(count(&dead), expected(objects().filter(|object| !live[*object]).collect(), 0), "seed {seed}");
+            assert_eq!(
+                count(&alive),
+                expected(objects().filter(|object| live[*object]).collect(), retained),
+                "seed {seed}"
+            );
+            assert_eq!(
+                count(&dead),
+                expected(objects().filter(|object| !live[*object]).collect(), 0),
+                "seed {seed}"
+            );
             // A row without live objects may still be there when all count.
             assert_eq!(count(&all), expected(objects().collect(), retained), "seed {seed}");
         }
@@ -67,15 +83,27 @@ fn types_together_retain_what_goes_when_all_of_them_go() {
         let tree = DominatorTree::of_graph(&of.heap, &graph);
         let live = of.sketch.live_without(None);
         let bytes = |objects: &dyn Fn(usize) -> bool| -> u64 {
-            (0..live.len()).filter(|object| live[*object] && objects(*object)).map(|object| of.sketch.bytes(object)).sum()
+            (0..live.len())
+                .filter(|object| live[*object] && objects(*object))
+                .map(|object| of.sketch.bytes(object))
+                .sum()
         };
         for wanted in 0..1 << (TYPES - 1) {
-            let is_wanted = |object: usize| of.types[object].is_some_and(|number| wanted >> number & 1 == 1);
-            let named = |name: &str| (0..TYPES - 1).any(|number| wanted >> number & 1 == 1 && name == format!("T{number}"));
-            let types: Vec<bool> = of.heap.types().iter().map(|kind| named(of.heap.names().text(kind.name))).collect();
+            let is_wanted =
+                |object: usize| of.types[object].is_some_and(|number| wanted >> number & 1 == 1);
+            let named = |name: &str| {
+                (0..TYPES - 1)
+                    .any(|number| wanted >> number & 1 == 1 && name == format!("T{number}"))
+            };
+            let types: Vec<bool> =
+                of.heap.types().iter().map(|kind| named(of.heap.names().text(kind.name))).collect();
             let together = Together::of(&of.heap, Some((&graph, &tree)), &types);
             let left = of.sketch.live_if(|object| !is_wanted(object));
-            assert_eq!(together.retained_bytes, Some(bytes(&|object| !left[object])), "seed {seed}, types {wanted:b}");
+            assert_eq!(
+                together.retained_bytes,
+                Some(bytes(&|object| !left[object])),
+                "seed {seed}, types {wanted:b}"
+            );
             assert_eq!(together.sum.bytes(), bytes(&is_wanted), "seed {seed}, types {wanted:b}");
             let parts: u64 = together.parts.iter().map(|part| part.retained_bytes).sum();
             assert!(Some(parts) <= together.retained_bytes, "seed {seed}, types {wanted:b}");
@@ -97,11 +125,17 @@ fn filters_leave_out_types_and_say_the_whole() {
             let plain = Histogram::of(&of.heap, Some(&tree), GroupBy::Type, scope);
             assert_eq!(plain.whole, plain.total, "seed {seed}");
             let only = TypeFilter { of: globs("T1"), ..TypeFilter::default() };
-            let without = TypeFilter { exclude: globs("T1"), namespace: globs("app"), ..TypeFilter::default() };
-            let [only, without] =
-                [only, without].map(|filter| Histogram::of_types(&of.heap, Some(&tree), GroupBy::Type, scope, &filter));
+            let without = TypeFilter {
+                exclude: globs("T1"),
+                namespace: globs("app"),
+                ..TypeFilter::default()
+            };
+            let [only, without] = [only, without].map(|filter| {
+                Histogram::of_types(&of.heap, Some(&tree), GroupBy::Type, scope, &filter)
+            });
             assert_eq!((only.whole, without.whole), (plain.total, plain.total), "seed {seed}");
-            let (rows, others): (Vec<_>, Vec<_>) = plain.rows.into_iter().partition(|row| row.name == "T1");
+            let (rows, others): (Vec<_>, Vec<_>) =
+                plain.rows.into_iter().partition(|row| row.name == "T1");
             assert_eq!((only.rows, without.rows), (rows, others), "seed {seed}");
         }
         let by_root = Histogram::by_root(&of.heap, &tree, &roots);
@@ -119,12 +153,22 @@ fn size_classes_and_namespaces_add_up() {
         let by_type = Histogram::of(&of.heap, Some(&tree), GroupBy::Type, Scope::Live);
         for by in [GroupBy::Namespace, GroupBy::SizeClass] {
             let histogram = Histogram::of(&of.heap, Some(&tree), by, Scope::Live);
-            assert_eq!((histogram.total, histogram.unreachable), (by_type.total, by_type.unreachable), "seed {seed} {by:?}");
-            assert!(histogram.rows.iter().all(|row| row.retained_bytes >= Some(row.sum.bytes())), "seed {seed} {by:?}");
+            assert_eq!(
+                (histogram.total, histogram.unreachable),
+                (by_type.total, by_type.unreachable),
+                "seed {seed} {by:?}"
+            );
+            assert!(
+                histogram.rows.iter().all(|row| row.retained_bytes >= Some(row.sum.bytes())),
+                "seed {seed} {by:?}"
+            );
         }
         // All objects are of one namespace: nothing else retains anything.
         let namespaces = Histogram::of(&of.heap, Some(&tree), GroupBy::Namespace, Scope::Live);
-        assert!(namespaces.rows.iter().all(|row| row.retained_bytes == Some(namespaces.total.bytes())), "seed {seed}");
+        assert!(
+            namespaces.rows.iter().all(|row| row.retained_bytes == Some(namespaces.total.bytes())),
+            "seed {seed}"
+        );
     }
 }
 
@@ -146,17 +190,28 @@ fn roots_have_what_they_alone_reach() {
         };
         let mut alone = Sum::default();
         for group in 0..GROUPS {
-            let (own, others) = (reached_by(&|other| other == group), reached_by(&|other| other != group));
-            let objects: Vec<_> = (0..own.len()).filter(|object| own[*object] && !others[*object]).collect();
-            let expected = (objects.len() as u64, objects.iter().map(|object| of.sketch.bytes(*object)).sum());
+            let (own, others) =
+                (reached_by(&|other| other == group), reached_by(&|other| other != group));
+            let objects: Vec<_> =
+                (0..own.len()).filter(|object| own[*object] && !others[*object]).collect();
+            let expected =
+                (objects.len() as u64, objects.iter().map(|object| of.sketch.bytes(*object)).sum());
             let row = histogram.rows.iter().find(|row| row.name == format!("group {group}"));
-            assert_eq!(row.map_or((0, 0), |row| (row.sum.count, row.sum.bytes())), expected, "seed {seed} group {group}");
+            assert_eq!(
+                row.map_or((0, 0), |row| (row.sum.count, row.sum.bytes())),
+                expected,
+                "seed {seed} group {group}"
+            );
             row.iter().for_each(|row| alone.add_sum(&row.sum));
         }
         let several = histogram.rows.iter().filter(|row| row.name == "several other roots");
         several.into_iter().for_each(|row| alone.add_sum(&row.sum));
         assert_eq!(alone, histogram.total, "seed {seed}");
-        assert_eq!(histogram.total, Histogram::of(&of.heap, Some(&tree), GroupBy::Type, Scope::Live).total, "seed {seed}");
+        assert_eq!(
+            histogram.total,
+            Histogram::of(&of.heap, Some(&tree), GroupBy::Type, Scope::Live).total,
+            "seed {seed}"
+        );
     }
 }
 

@@ -14,7 +14,8 @@ use dumptool::model::builder::HeapBuilder;
 use dumptool::model::heap::{Heap, Ids, Label, ObjectId, Root, RootKind, TypeKind};
 use dumptool::model::names::Names;
 
-const ALL: TreeOptions = TreeOptions { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
+const ALL: TreeOptions =
+    TreeOptions { min_share: 0.0, depth: u32::MAX, lines: usize::MAX, merge_types: false };
 
 fn tree(heap: &Heap<'_>, options: TreeOptions) -> Vec<TreeLine> {
     let graph = Graph::of(heap);
@@ -25,7 +26,10 @@ fn tree(heap: &Heap<'_>, options: TreeOptions) -> Vec<TreeLine> {
 /// The lines immediately below a line.
 fn below(lines: &[TreeLine], row: usize) -> impl Iterator<Item = &TreeLine> {
     let depth = lines[row].depth;
-    lines[row + 1..].iter().take_while(move |line| line.depth > depth).filter(move |line| line.depth == depth + 1)
+    lines[row + 1..]
+        .iter()
+        .take_while(move |line| line.depth > depth)
+        .filter(move |line| line.depth == depth + 1)
 }
 
 #[test]
@@ -44,8 +48,14 @@ fn what_a_line_retains_is_its_own_what_is_below_it_and_what_is_left_out() {
                 for (row, line) in lines.iter().enumerate() {
                     let shown: u64 = below(&lines, row).map(|line| line.total_bytes).sum();
                     let sum = line.own_bytes + shown + line.omitted.bytes;
-                    assert_eq!(line.total_bytes, sum, "seed {seed}, {options:?}, line {row} of {lines:#?}");
-                    assert!(below(&lines, row).map(|line| line.total_bytes).is_sorted_by(|a, b| a >= b), "seed {seed}");
+                    assert_eq!(
+                        line.total_bytes, sum,
+                        "seed {seed}, {options:?}, line {row} of {lines:#?}"
+                    );
+                    assert!(
+                        below(&lines, row).map(|line| line.total_bytes).is_sorted_by(|a, b| a >= b),
+                        "seed {seed}"
+                    );
                     assert!(line.depth <= options.depth, "seed {seed}");
                 }
             }
@@ -58,14 +68,25 @@ fn all_live_objects_stand_in_the_whole_tree() {
     for seed in 0..1000 {
         let of = typed(seed);
         let live = of.sketch.live_without(None);
-        let expected = (0..live.len()).filter(|object| live[*object] && of.types[*object].is_some()).count() as u64;
+        let expected = (0..live.len())
+            .filter(|object| live[*object] && of.types[*object].is_some())
+            .count() as u64;
         for merge_types in [false, true] {
             let lines = tree(&of.heap, TreeOptions { merge_types, ..ALL });
-            let objects = |line: &&TreeLine| !matches!(line.what, TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_));
+            let objects = |line: &&TreeLine| {
+                !matches!(line.what, TreeItem::Heap | TreeItem::Root(_) | TreeItem::Part(_))
+            };
             // Objects of size 0 below which there is nothing are left out, even of the whole tree.
-            let left_out: u64 = lines.iter().filter(|line| line.omitted.bytes == 0).map(|line| line.omitted.count).sum();
+            let left_out: u64 = lines
+                .iter()
+                .filter(|line| line.omitted.bytes == 0)
+                .map(|line| line.omitted.count)
+                .sum();
             let shown: u64 = lines.iter().filter(objects).map(|line| line.count).sum();
-            assert!(shown <= expected && expected <= shown + left_out * expected, "seed {seed}: {shown} of {expected}");
+            assert!(
+                shown <= expected && expected <= shown + left_out * expected,
+                "seed {seed}: {shown} of {expected}"
+            );
             assert_eq!(lines[0].count, expected, "seed {seed}");
         }
     }
@@ -78,7 +99,10 @@ fn a_list_is_one_line() {
     let heap = Sketch::of(length as usize, &references, &[0]).heap();
     let lines = tree(&heap, ALL);
     assert_eq!(lines.len(), 3);
-    assert_eq!((lines[2].what.clone(), lines[2].count), (TreeItem::Chain(ObjectId(0)), u64::from(length)));
+    assert_eq!(
+        (lines[2].what.clone(), lines[2].count),
+        (TreeItem::Chain(ObjectId(0)), u64::from(length))
+    );
     assert_eq!((lines[2].own_bytes, lines[2].total_bytes), (u64::from(length), u64::from(length)));
 }
 
@@ -87,14 +111,20 @@ fn a_list_with_a_load_is_one_line_and_its_load_another() {
     // 0 → 1 → 2 … and each has an object of another type, which stands behind the list.
     let length = 1000;
     let list = (1..length).map(|object| (object - 1, object));
-    let references: Vec<_> = list.chain((0..length).map(|object| (object, length + object))).collect();
-    let mut builder = HeapBuilder::from_heap(Sketch::of(2 * length as usize, &references, &[0]).heap());
+    let references: Vec<_> =
+        list.chain((0..length).map(|object| (object, length + object))).collect();
+    let mut builder =
+        HeapBuilder::from_heap(Sketch::of(2 * length as usize, &references, &[0]).heap());
     let load = builder.add_type("Load", "", TypeKind::Instance);
     (length..2 * length).for_each(|object| builder.set_type(ObjectId(object), load));
     let heap = builder.finish_edited();
     let lines = tree(&heap, ALL);
-    let shapes: Vec<_> = lines.iter().map(|line| (line.depth, line.what.clone(), line.count)).collect();
-    assert_eq!(shapes[2..], [(2, TreeItem::Chain(ObjectId(0)), 1000), (3, TreeItem::Group(load), 1000),]);
+    let shapes: Vec<_> =
+        lines.iter().map(|line| (line.depth, line.what.clone(), line.count)).collect();
+    assert_eq!(
+        shapes[2..],
+        [(2, TreeItem::Chain(ObjectId(0)), 1000), (3, TreeItem::Group(load), 1000),]
+    );
 }
 
 #[test]
@@ -110,7 +140,10 @@ fn equal_siblings_are_one_line_and_large_ones_their_own() {
     };
     // All are of one type: merged, they are one line with their owner.
     assert_eq!(count(true), [(0, 302, 801), (1, 302, 801), (2, 302, 801)]);
-    assert_eq!(count(false), [(0, 302, 801), (1, 302, 801), (2, 1, 801), (3, 1, 500), (3, 300, 300)]);
+    assert_eq!(
+        count(false),
+        [(0, 302, 801), (1, 302, 801), (2, 1, 801), (3, 1, 500), (3, 300, 300)]
+    );
 }
 
 /// The display text of a line that is not an object.
@@ -133,20 +166,43 @@ fn what_several_roots_hold_is_divided_by_their_kind() {
     let mut global = |variable: &str, object| {
         let label = Label::field(builder.names().intern(variable));
         let group = Names::EMPTY;
-        builder.add_root(Root { object: ObjectId(object), kind: RootKind::Global, group, label, frame: None, thread: None });
+        builder.add_root(Root {
+            object: ObjectId(object),
+            kind: RootKind::Global,
+            group,
+            label,
+            frame: None,
+            thread: None,
+        });
     };
-    // 0 by one variable, 1 by two of one package, 2 by two of different packages, 3 by a variable and a handle.
-    for (variable, object) in [("main.a", 0), ("main.a", 1), ("main.b", 1), ("main.b", 2), ("log.c", 2), ("log.c", 3)] {
+    // 0 by one variable, 1 by two of one package, 2 by two of different packages, 3 by a variable
+    // and a handle.
+    for (variable, object) in
+        [("main.a", 0), ("main.a", 1), ("main.b", 1), ("main.b", 2), ("log.c", 2), ("log.c", 3)]
+    {
         global(variable, object);
     }
     let group = builder.names().intern("handles");
-    let handle = Root { object: ObjectId(3), kind: RootKind::Native, group, label: Label::NONE, frame: None, thread: None };
+    let handle = Root {
+        object: ObjectId(3),
+        kind: RootKind::Native,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    };
     builder.add_root(handle);
     let heap = builder.finish(Ids::Rows(0), None);
     let lines = tree(&heap, ALL);
-    let text: Vec<_> = lines.iter().filter_map(|line| Some((line.depth, title(line)?, line.total_bytes, line.count))).collect();
+    let text: Vec<_> = lines
+        .iter()
+        .filter_map(|line| Some((line.depth, title(line)?, line.total_bytes, line.count)))
+        .collect();
     let several = "several globals of main".to_owned();
-    assert_eq!(text, [(1, "several".to_owned(), 1110, 3), (2, several, 10, 1), (1, "main.a".to_owned(), 1, 1)]);
+    assert_eq!(
+        text,
+        [(1, "several".to_owned(), 1110, 3), (2, several, 10, 1), (1, "main.a".to_owned(), 1, 1)]
+    );
 }
 
 #[test]
@@ -161,7 +217,8 @@ fn isolates_hold_the_same_in_the_tree_in_top_and_by_themselves() {
         assert_eq!(row.retained_bytes, Some(dominators.retained(isolate)), "{file}");
         let lines = tree(&heap, TreeOptions { min_share: 0.01, ..ALL });
         let is_isolate = |line: &&TreeLine| matches!(&line.what, TreeItem::Part(part) if part.object == Some(isolate));
-        let line = lines.iter().find(is_isolate).expect("isolates are shown however little they hold");
+        let line =
+            lines.iter().find(is_isolate).expect("isolates are shown however little they hold");
         assert_eq!((line.depth, line.total_bytes), (1, dominators.retained(isolate)), "{file}");
     }
 }
@@ -179,7 +236,11 @@ fn class_objects_are_called_by_their_class() {
         _ => title(line).unwrap_or_default(),
     };
     let row = lines.iter().position(|line| of(line) == "class Small").expect("a line");
-    assert!(lines[..row].iter().any(|line| of(line) == "class loader jdk.internal.loader.ClassLoaders$AppClassLoader"));
+    assert!(
+        lines[..row]
+            .iter()
+            .any(|line| of(line) == "class loader jdk.internal.loader.ClassLoaders$AppClassLoader")
+    );
 }
 
 #[test]
@@ -191,13 +252,22 @@ fn a_subtree_is_what_its_objects_retain() {
         for object in of.heap.objects().filter(|object| !of.heap.is_made_up(*object)) {
             let lines = lines_below(&of.heap, &dominators, |other| other == object, ALL);
             match dominators.is_live(object) {
-                true => assert_eq!((lines[0].depth, lines[0].total_bytes), (0, dominators.retained(object)), "seed {seed}"),
+                true => assert_eq!(
+                    (lines[0].depth, lines[0].total_bytes),
+                    (0, dominators.retained(object)),
+                    "seed {seed}"
+                ),
                 false => assert!(lines.is_empty(), "seed {seed}"),
             }
         }
         let histogram = Histogram::by_type(&of.heap, &dominators);
         for row in &histogram.rows {
-            let lines = lines_below(&of.heap, &dominators, |object| of.heap.type_name(object) == row.name, ALL);
+            let lines = lines_below(
+                &of.heap,
+                &dominators,
+                |object| of.heap.type_name(object) == row.name,
+                ALL,
+            );
             assert_eq!(Some(lines[0].total_bytes), row.retained_bytes, "seed {seed} {}", row.name);
             several += u64::from(lines[0].what == TreeItem::Selection);
         }

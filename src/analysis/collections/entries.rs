@@ -18,7 +18,11 @@ type Each<'e> = dyn FnMut(CollectionEntry<'_>) -> ControlFlow<()> + 'e;
 
 impl Collections<'_, '_> {
     /// Passes the entries of a collection, in its order if it has one, until `each` breaks.
-    pub fn entries(&self, object: ObjectId, mut each: impl FnMut(CollectionEntry<'_>) -> ControlFlow<()>) {
+    pub fn entries(
+        &self,
+        object: ObjectId,
+        mut each: impl FnMut(CollectionEntry<'_>) -> ControlFlow<()>,
+    ) {
         let is_map = self.kind(object) == Some(CollectionKind::Map);
         let object = self.unwrapped(object);
         let Some(shape) = self.shape(object) else { return };
@@ -27,7 +31,12 @@ impl Collections<'_, '_> {
             Some(key) => each(CollectionEntry { key: None, value: key }),
             None => each(entry),
         };
-        let mut walk = Walk { collections: self, heap: self.heap, left: self.heap.len() as u64, each: &mut each };
+        let mut walk = Walk {
+            collections: self,
+            heap: self.heap,
+            left: self.heap.len() as u64,
+            each: &mut each,
+        };
         let _ = walk.entries(object, shape); // It does not matter who ended the walk.
     }
 
@@ -45,7 +54,8 @@ impl Collections<'_, '_> {
 struct Walk<'w, 'h, 'a> {
     collections: &'w Collections<'h, 'a>,
     heap: &'h Heap<'a>,
-    /// Nodes that may still be visited: each is an object, so there are no more than objects unless nodes form a cycle.
+    /// Nodes that may still be visited: each is an object, so there are no more than objects unless
+    /// nodes form a cycle.
     left: u64,
     each: &'w mut Each<'w>,
 }
@@ -63,39 +73,55 @@ impl Walk<'_, '_, '_> {
             }
             Layout::Ring { array: path, head } => {
                 let Some(array) = array(path) else { return ControlFlow::Continue(()) };
-                let (size, head) = (self.collections.size(object).unwrap_or(0), self.number(object, head));
+                let (size, head) =
+                    (self.collections.size(object).unwrap_or(0), self.number(object, head));
                 let capacity = heap.array(array).map_or(0, |array| array.length);
                 let behind = size.min(capacity.saturating_sub(head));
                 self.range(array, head, behind)?;
                 self.range(array, 0, size.saturating_sub(behind).min(head))
             }
-            Layout::Open { table } => array(table).map_or(ControlFlow::Continue(()), |table| self.open(object, table)),
-            Layout::Pairs { table } => array(table).map_or(ControlFlow::Continue(()), |table| self.pairs(object, table)),
+            Layout::Open { table } => {
+                array(table).map_or(ControlFlow::Continue(()), |table| self.open(object, table))
+            }
+            Layout::Pairs { table } => {
+                array(table).map_or(ControlFlow::Continue(()), |table| self.pairs(object, table))
+            }
             Layout::Parallel { keys, values } => match (array(keys), array(values)) {
                 (Some(keys), Some(values)) => self.parallel(object, keys, values),
                 _ => ControlFlow::Continue(()),
             },
-            Layout::Chains { table, next, key, value } => {
-                array(table).map_or(ControlFlow::Continue(()), |table| self.chains(table, next, key, value))
-            }
+            Layout::Chains { table, next, key, value } => array(table)
+                .map_or(ControlFlow::Continue(()), |table| self.chains(table, next, key, value)),
             Layout::Linked { first, next, key, value } => {
                 let first = if first.is_empty() { Some(object) } else { array(first) };
                 first.map_or(ControlFlow::Continue(()), |first| self.chain(first, next, key, value))
             }
-            Layout::Tree { root, left, right, key, value } => {
-                array(root).map_or(ControlFlow::Continue(()), |root| self.tree(root, [left, right], key, value))
+            Layout::Tree { root, left, right, key, value } => array(root)
+                .map_or(ControlFlow::Continue(()), |root| {
+                    self.tree(root, [left, right], key, value)
+                }),
+            Layout::Fields(fields) => {
+                fields.iter().try_for_each(|(key, value)| self.node(object, key, value))
             }
-            Layout::Fields(fields) => fields.iter().try_for_each(|(key, value)| self.node(object, key, value)),
-            Layout::Nested(fields) => fields.iter().try_for_each(|(path, depth)| match array(path) {
-                Some(array) => self.nested(array, *depth),
-                None => ControlFlow::Continue(()),
-            }),
-            Layout::Trie { root, each } => array(root).map_or(ControlFlow::Continue(()), |root| self.trie(root, each)),
-            Layout::Of(path) => match array(path).and_then(|inner| Some((inner, self.collections.shape(inner)?))) {
-                // Wrappers of known collections were taken off; this is a shape with a size of its own.
-                Some((inner, shape)) if !matches!(shape.layout, Layout::Of(_)) => self.entries(inner, shape),
-                _ => ControlFlow::Continue(()),
-            },
+            Layout::Nested(fields) => {
+                fields.iter().try_for_each(|(path, depth)| match array(path) {
+                    Some(array) => self.nested(array, *depth),
+                    None => ControlFlow::Continue(()),
+                })
+            }
+            Layout::Trie { root, each } => {
+                array(root).map_or(ControlFlow::Continue(()), |root| self.trie(root, each))
+            }
+            Layout::Of(path) => {
+                match array(path).and_then(|inner| Some((inner, self.collections.shape(inner)?))) {
+                    // Wrappers of known collections were taken off; this is a shape with a size of
+                    // its own.
+                    Some((inner, shape)) if !matches!(shape.layout, Layout::Of(_)) => {
+                        self.entries(inner, shape)
+                    }
+                    _ => ControlFlow::Continue(()),
+                }
+            }
         }
     }
 
@@ -153,8 +179,8 @@ impl Walk<'_, '_, '_> {
         ended
     }
 
-    /// An element, or a bucket of Eclipse Collections with several: `zero`, `one`, `two`, `three`, of which the last may be a
-    /// bucket again.
+    /// An element, or a bucket of Eclipse Collections with several: `zero`, `one`, `two`, `three`,
+    /// of which the last may be a bucket again.
     fn bucket(&mut self, value: FieldValue<'_>) -> ControlFlow<()> {
         let mut next = value.object();
         if !next.is_some_and(|object| self.heap.type_name(object).ends_with("$ChainedBucket")) {
@@ -165,7 +191,9 @@ impl Walk<'_, '_, '_> {
             for name in ["zero", "one", "two", "three"] {
                 match self.heap.field(bucket, name) {
                     None | Some(FieldValue::Null) => {}
-                    Some(FieldValue::Object(object)) if self.heap.type_id(object) == self.heap.type_id(bucket) => {
+                    Some(FieldValue::Object(object))
+                        if self.heap.type_id(object) == self.heap.type_id(bucket) =>
+                    {
                         next = Some(object);
                     }
                     Some(value) => self.element(value)?,
@@ -189,7 +217,10 @@ impl Walk<'_, '_, '_> {
                 return ControlFlow::Continue(());
             }
             // Without the key, which dumps may omit, the value is an entry all the same.
-            let key = last.take().filter(|(at, _)| at + 1 == index).map_or(FieldValue::Omitted, |(_, key)| key);
+            let key = last
+                .take()
+                .filter(|(at, _)| at + 1 == index)
+                .map_or(FieldValue::Omitted, |(_, key)| key);
             if key != FieldValue::Null && key != FieldValue::Object(table) {
                 ended = self.pair_or_chain(key, value);
             }
@@ -198,11 +229,14 @@ impl Walk<'_, '_, '_> {
         ended
     }
 
-    /// A pair. Eclipse Collections has an array of pairs instead where keys collide, and an object of its own for null.
+    /// A pair. Eclipse Collections has an array of pairs instead where keys collide, and an object
+    /// of its own for null.
     fn pair_or_chain(&mut self, key: FieldValue<'_>, value: FieldValue<'_>) -> ControlFlow<()> {
         let is_mark = key.object().is_some_and(|key| {
             let name = self.heap.type_name(key);
-            name.starts_with("org.eclipse.collections.") && name.contains("UnifiedMap") && name.contains('$')
+            name.starts_with("org.eclipse.collections.")
+                && name.contains("UnifiedMap")
+                && name.contains('$')
         });
         let chain = value.object().filter(|value| is_mark && self.heap.array(*value).is_some());
         let Some(chain) = chain else {
@@ -225,8 +259,13 @@ impl Walk<'_, '_, '_> {
         let heap = self.heap;
         let length = heap.array(values).map_or(0, |array| array.length);
         // What lies behind the size of a sorted map is old; a map by ordinals has holes instead.
-        let holes = heap.array(keys).is_some_and(|keys| keys.element != "int" && keys.element != "long");
-        let end = if holes { length } else { length.min(self.collections.size(object).unwrap_or(length)) };
+        let holes =
+            heap.array(keys).is_some_and(|keys| keys.element != "int" && keys.element != "long");
+        let end = if holes {
+            length
+        } else {
+            length.min(self.collections.size(object).unwrap_or(length))
+        };
         let mut ended = ControlFlow::Continue(());
         heap.elements(keys, 0, |index, key| {
             if index >= end {
@@ -251,7 +290,8 @@ impl Walk<'_, '_, '_> {
         let mut ended = ControlFlow::Continue(());
         self.heap.elements(table, 0, |_, bucket| {
             if let FieldValue::Object(node) = bucket {
-                // A bin of java.util.concurrent.ConcurrentHashMap that is a tree has its nodes in a chain as well.
+                // A bin of java.util.concurrent.ConcurrentHashMap that is a tree has its nodes in a
+                // chain as well.
                 let first = get(self.heap, node, "first").and_then(FieldValue::object);
                 ended = self.chain(first.unwrap_or(node), next, key, value);
             }
@@ -265,12 +305,15 @@ impl Walk<'_, '_, '_> {
         while let Some(object) = node {
             self.visit()?;
             self.node(object, key, value)?;
-            node = get(self.heap, object, next).and_then(FieldValue::object).filter(|next| *next != object);
+            node = get(self.heap, object, next)
+                .and_then(FieldValue::object)
+                .filter(|next| *next != object);
         }
         ControlFlow::Continue(())
     }
 
-    /// The entry in a node. Nodes without a key, such as those that begin a queue, and dead ones are no entries.
+    /// The entry in a node. Nodes without a key, such as those that begin a queue, and dead ones
+    /// are no entries.
     fn node(&mut self, object: ObjectId, key: &str, value: &str) -> ControlFlow<()> {
         let Some(found) = get(self.heap, object, key) else { return ControlFlow::Continue(()) };
         if value.is_empty() {
@@ -279,7 +322,8 @@ impl Walk<'_, '_, '_> {
                 return ControlFlow::Continue(());
             }
             // Only nodes of queues have no element; lists may hold null.
-            let is_mark = found == FieldValue::Null && self.heap.type_name(object).starts_with("java.util.concurrent.");
+            let is_mark = found == FieldValue::Null
+                && self.heap.type_name(object).starts_with("java.util.concurrent.");
             return if is_mark { ControlFlow::Continue(()) } else { self.element(found) };
         }
         match get(self.heap, object, value) {
@@ -293,7 +337,13 @@ impl Walk<'_, '_, '_> {
     }
 
     /// A tree from its smallest key to its largest.
-    fn tree(&mut self, root: ObjectId, [left, right]: [&str; 2], key: &str, value: &str) -> ControlFlow<()> {
+    fn tree(
+        &mut self,
+        root: ObjectId,
+        [left, right]: [&str; 2],
+        key: &str,
+        value: &str,
+    ) -> ControlFlow<()> {
         let mut above = Vec::new();
         let mut node = Some(root);
         loop {
@@ -327,14 +377,16 @@ impl Walk<'_, '_, '_> {
         ControlFlow::Continue(())
     }
 
-    /// Nodes with a bitmap of entries and one of nodes below, which stand at the end of `content` in reverse. Nodes for equal
-    /// hashes have a vector of entries instead.
+    /// Nodes with a bitmap of entries and one of nodes below, which stand at the end of `content`
+    /// in reverse. Nodes for equal hashes have a vector of entries instead.
     fn trie(&mut self, root: ObjectId, each: u64) -> ControlFlow<()> {
         let heap = self.heap;
         let mut open = vec![root];
         while let Some(node) = open.pop() {
             self.visit()?;
-            let Some(content) = get(heap, node, "content").and_then(FieldValue::object) else { continue };
+            let Some(content) = get(heap, node, "content").and_then(FieldValue::object) else {
+                continue;
+            };
             let Some(FieldValue::Integer(entries)) = get(heap, node, "dataMap") else {
                 self.collisions(content, each)?;
                 continue;
@@ -352,7 +404,9 @@ impl Walk<'_, '_, '_> {
                 match (index < entries, each) {
                     (false, _) => open.extend(value.object()),
                     (true, 1) => ended = self.element(value),
-                    (true, _) if index % 2 == 0 => last = value.owned().unwrap_or(FieldValue::Omitted),
+                    (true, _) if index % 2 == 0 => {
+                        last = value.owned().unwrap_or(FieldValue::Omitted)
+                    }
                     (true, _) => ended = self.pair(last, value),
                 }
                 ended
@@ -371,7 +425,12 @@ impl Walk<'_, '_, '_> {
             found.extend(entry.value.object());
             ControlFlow::Continue(())
         };
-        let mut inner = Walk { collections: self.collections, heap: self.heap, left: self.left, each: &mut collect };
+        let mut inner = Walk {
+            collections: self.collections,
+            heap: self.heap,
+            left: self.left,
+            each: &mut collect,
+        };
         let _ = inner.entries(vector, shape);
         self.left = inner.left;
         for object in found {

@@ -1,11 +1,14 @@
-//! The shapes of known collections: which fields hold the number of entries, the table, keys and values.
+//! The shapes of known collections: which fields hold the number of entries, the table, keys and
+//! values.
 //!
-//! Names of fields are paths: `head.node` is the field `node` of the object in the field `head`, and `val|value` is whichever of
-//! the two exists. Underscores at either end do not count, as those of Dart have come and gone, nor do the prefixes that
-//! Scala's compiler puts before private fields (`scala$collection$mutable$HashMap$$table`).
+//! Names of fields are paths: `head.node` is the field `node` of the object in the field `head`,
+//! and `val|value` is whichever of the two exists. Underscores at either end do not count, as those
+//! of Dart have come and gone, nor do the prefixes that Scala's compiler puts before private fields
+//! (`scala$collection$mutable$HashMap$$table`).
 //!
-//! Sources: OpenJDK 8 to 25, Android's `ArrayMap.java` and `SparseArray.java`, Kotlin 2.1's `collections/builders`, Scala 2.12 and
-//! 2.13, Eclipse Collections 11, and `sdk/lib/_internal/vm` of Dart 2.17 to 3.7.
+//! Sources: OpenJDK 8 to 25, Android's `ArrayMap.java` and `SparseArray.java`, Kotlin 2.1's
+//! `collections/builders`, Scala 2.12 and 2.13, Eclipse Collections 11, and `sdk/lib/_internal/vm`
+//! of Dart 2.17 to 3.7.
 
 /// What a collection is to its users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +38,8 @@ impl CollectionKind {
 /// The fields of a collection.
 #[derive(Debug)]
 pub(super) struct Shape {
-    /// Classes with this shape. Subclasses have it too, where the file says which class declares a field.
+    /// Classes with this shape. Subclasses have it too, where the file says which class declares a
+    /// field.
     pub names: &'static [&'static str],
     /// Beginning of the namespace.
     pub namespace: &'static str,
@@ -53,7 +57,8 @@ pub(super) struct Shape {
 pub(super) enum Size {
     /// In a field.
     Field(&'static str),
-    /// The collection's own length, in elements of its array: so many for each entry, of which so many are deleted.
+    /// The collection's own length, in elements of its array: so many for each entry, of which so
+    /// many are deleted.
     Length { each: u64, deleted: &'static str },
     /// All elements of the array.
     Array,
@@ -70,7 +75,8 @@ pub(super) enum Size {
 /// Where the entries are.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Layout {
-    /// Elements of the array in a field, from number `start` on. Without a size, nulls are not elements.
+    /// Elements of the array in a field, from number `start` on. Without a size, nulls are not
+    /// elements.
     Array { array: &'static str, start: &'static str },
     /// Elements of an array, from `head` on, around its end.
     Ring { array: &'static str, head: &'static str },
@@ -85,12 +91,19 @@ pub(super) enum Layout {
     /// One chain of nodes, which begins in a field (empty: with the collection itself).
     Linked { first: &'static str, next: &'static str, key: &'static str, value: &'static str },
     /// A binary tree.
-    Tree { root: &'static str, left: &'static str, right: &'static str, key: &'static str, value: &'static str },
+    Tree {
+        root: &'static str,
+        left: &'static str,
+        right: &'static str,
+        key: &'static str,
+        value: &'static str,
+    },
     /// Fields for each key and value; the value is empty in lists and sets.
     Fields(&'static [(&'static str, &'static str)]),
     /// Arrays in fields, nested so many levels deep, one after the other.
     Nested(&'static [(&'static str, u8)]),
-    /// Scala's compressed hash trie: a node has elements, then nodes in reverse. So many elements for each entry.
+    /// Scala's compressed hash trie: a node has elements, then nodes in reverse. So many elements
+    /// for each entry.
     Trie { root: &'static str, each: u64 },
     /// The collection in a field.
     Of(&'static str),
@@ -101,19 +114,32 @@ pub(super) enum Layout {
 pub(super) enum Fill {
     /// Full, with so many elements for each entry.
     Full(u64),
-    /// A hash table, whose length is a power of two and which grows when more than three quarters are taken, with so many elements
-    /// for each entry.
+    /// A hash table, whose length is a power of two and which grows when more than three quarters
+    /// are taken, with so many elements for each entry.
     Hashed(u64),
 }
 
 use CollectionKind::{Buffer, List, Map, Set};
 
-const LIST: Shape =
-    Shape { names: &[], namespace: "", kind: List, size: Size::Array, layout: Layout::Of(""), storage: "", fill: Fill::Full(1) };
+const LIST: Shape = Shape {
+    names: &[],
+    namespace: "",
+    kind: List,
+    size: Size::Array,
+    layout: Layout::Of(""),
+    storage: "",
+    fill: Fill::Full(1),
+};
 
 /// A list in the first elements of an array.
 const fn list(names: &'static [&'static str], array: &'static str, size: &'static str) -> Shape {
-    Shape { names, size: Size::Field(size), layout: Layout::Array { array, start: "" }, storage: array, ..LIST }
+    Shape {
+        names,
+        size: Size::Field(size),
+        layout: Layout::Array { array, start: "" },
+        storage: array,
+        ..LIST
+    }
 }
 
 /// A list that is exactly its array.
@@ -132,39 +158,84 @@ const fn of(names: &'static [&'static str], kind: CollectionKind, field: &'stati
 }
 
 /// A hash table of chains.
-const fn chains(names: &'static [&'static str], table: &'static str, size: &'static str, node: [&'static str; 3]) -> Shape {
+const fn chains(
+    names: &'static [&'static str],
+    table: &'static str,
+    size: &'static str,
+    node: [&'static str; 3],
+) -> Shape {
     let [key, value, next] = node;
     let kind = if value.is_empty() { Set } else { Map };
     let layout = Layout::Chains { table, next, key, value };
-    Shape { names, kind, size: Size::Field(size), layout, storage: table, fill: Fill::Hashed(1), ..LIST }
+    Shape {
+        names,
+        kind,
+        size: Size::Field(size),
+        layout,
+        storage: table,
+        fill: Fill::Hashed(1),
+        ..LIST
+    }
 }
 
 /// A hash table whose entries are chained as well.
-const fn linked(names: &'static [&'static str], first: &'static str, size: Size, node: [&'static str; 3]) -> Shape {
+const fn linked(
+    names: &'static [&'static str],
+    first: &'static str,
+    size: Size,
+    node: [&'static str; 3],
+) -> Shape {
     let [key, value, next] = node;
     let kind = if value.is_empty() { List } else { Map };
     Shape { names, kind, size, layout: Layout::Linked { first, next, key, value }, ..LIST }
 }
 
-const fn tree(names: &'static [&'static str], root: &'static str, size: Size, node: [&'static str; 4]) -> Shape {
+const fn tree(
+    names: &'static [&'static str],
+    root: &'static str,
+    size: Size,
+    node: [&'static str; 4],
+) -> Shape {
     let [left, right, key, value] = node;
     let kind = if value.is_empty() { Set } else { Map };
     Shape { names, kind, size, layout: Layout::Tree { root, left, right, key, value }, ..LIST }
 }
 
-const fn fields(names: &'static [&'static str], kind: CollectionKind, all: &'static [(&'static str, &'static str)]) -> Shape {
+const fn fields(
+    names: &'static [&'static str],
+    kind: CollectionKind,
+    all: &'static [(&'static str, &'static str)],
+) -> Shape {
     Shape { names, kind, size: Size::Counted, layout: Layout::Fields(all), ..LIST }
 }
 
 /// A hash table in one array, without nodes.
-const fn open(names: &'static [&'static str], table: &'static str, size: &'static str, each: u64) -> Shape {
-    let (kind, layout) = if each == 2 { (Map, Layout::Pairs { table }) } else { (Set, Layout::Open { table }) };
-    Shape { names, kind, size: Size::Field(size), layout, storage: table, fill: Fill::Hashed(each), ..LIST }
+const fn open(
+    names: &'static [&'static str],
+    table: &'static str,
+    size: &'static str,
+    each: u64,
+) -> Shape {
+    let (kind, layout) =
+        if each == 2 { (Map, Layout::Pairs { table }) } else { (Set, Layout::Open { table }) };
+    Shape {
+        names,
+        kind,
+        size: Size::Field(size),
+        layout,
+        storage: table,
+        fill: Fill::Hashed(each),
+        ..LIST
+    }
 }
 
 /// A hash table of Dart: keys (and values) in the order of insertion, with an index beside them.
 const fn dart(names: &'static [&'static str], each: u64) -> Shape {
-    let (kind, layout) = if each == 2 { (Map, Layout::Pairs { table: "data" }) } else { (Set, Layout::Open { table: "data" }) };
+    let (kind, layout) = if each == 2 {
+        (Map, Layout::Pairs { table: "data" })
+    } else {
+        (Set, Layout::Open { table: "data" })
+    };
     let size = Size::Length { each, deleted: "deleted_keys|deletedKeys" };
     Shape { names, namespace: "dart:", kind, size, layout, storage: "data", fill: Fill::Full(each) }
 }
@@ -176,19 +247,36 @@ pub(super) static SHAPES: &[Shape] = &[
     // The JDK's lists and queues.
     list(&["java.util.ArrayList"], "elementData", "size"),
     list(&["java.util.Vector"], "elementData", "elementCount"),
-    list(&["java.util.PriorityQueue", "java.util.concurrent.PriorityBlockingQueue"], "queue", "size"),
+    list(
+        &["java.util.PriorityQueue", "java.util.concurrent.PriorityBlockingQueue"],
+        "queue",
+        "size",
+    ),
     exact(&["java.util.concurrent.CopyOnWriteArrayList"], "array|elements"),
     exact(&["java.util.Arrays$ArrayList"], "a"),
     exact(&["java.util.ImmutableCollections$ListN"], "elements"),
     linked(&["java.util.LinkedList"], "first", Size::Field("size"), ["item", "", "next"]),
     linked(
-        &["java.util.concurrent.ConcurrentLinkedQueue", "java.util.concurrent.ConcurrentLinkedDeque"],
+        &[
+            "java.util.concurrent.ConcurrentLinkedQueue",
+            "java.util.concurrent.ConcurrentLinkedDeque",
+        ],
         "head",
         Size::Counted,
         ["item", "", "next"],
     ),
-    linked(&["java.util.concurrent.LinkedBlockingQueue"], "head.next", Size::Field("count.value"), ["item", "", "next"]),
-    linked(&["java.util.concurrent.LinkedBlockingDeque"], "first", Size::Field("count"), ["item", "", "next"]),
+    linked(
+        &["java.util.concurrent.LinkedBlockingQueue"],
+        "head.next",
+        Size::Field("count.value"),
+        ["item", "", "next"],
+    ),
+    linked(
+        &["java.util.concurrent.LinkedBlockingDeque"],
+        "first",
+        Size::Field("count"),
+        ["item", "", "next"],
+    ),
     Shape {
         names: &["java.util.ArrayDeque"],
         size: Size::Ring { head: "head", tail: "tail" },
@@ -234,23 +322,60 @@ pub(super) static SHAPES: &[Shape] = &[
     fields(&["java.util.ImmutableCollections$Set12"], Set, &[("e0", ""), ("e1", "")]),
     fields(&["java.util.Collections$SingletonSet"], Set, &[("element", "")]),
     of(&["java.util.HashSet", "java.util.concurrent.ConcurrentHashMap$CollectionView"], Set, "map"),
-    of(&["java.util.TreeSet", "java.util.concurrent.ConcurrentSkipListSet", "java.util.Collections$SetFromMap"], Set, "m"),
+    of(
+        &[
+            "java.util.TreeSet",
+            "java.util.concurrent.ConcurrentSkipListSet",
+            "java.util.Collections$SetFromMap",
+        ],
+        Set,
+        "m",
+    ),
     of(&["java.util.concurrent.CopyOnWriteArraySet"], Set, "al"),
-    of(&["java.util.Collections$UnmodifiableMap", "java.util.Collections$SynchronizedMap"], Map, "m"),
-    of(&["java.util.Collections$UnmodifiableSet", "java.util.Collections$SynchronizedSet"], Set, "c"),
-    of(&["java.util.Collections$UnmodifiableCollection", "java.util.Collections$SynchronizedCollection"], List, "c"),
+    of(
+        &["java.util.Collections$UnmodifiableMap", "java.util.Collections$SynchronizedMap"],
+        Map,
+        "m",
+    ),
+    of(
+        &["java.util.Collections$UnmodifiableSet", "java.util.Collections$SynchronizedSet"],
+        Set,
+        "c",
+    ),
+    of(
+        &[
+            "java.util.Collections$UnmodifiableCollection",
+            "java.util.Collections$SynchronizedCollection",
+        ],
+        List,
+        "c",
+    ),
     // Buffers.
-    buffer(&["java.lang.AbstractStringBuilder", "java.lang.StringBuilder", "java.lang.StringBuffer"], "value", "count"),
+    buffer(
+        &["java.lang.AbstractStringBuilder", "java.lang.StringBuilder", "java.lang.StringBuffer"],
+        "value",
+        "count",
+    ),
     buffer(&["java.io.ByteArrayOutputStream", "java.io.CharArrayWriter"], "buf", "count"),
     // Android.
     open(
-        &["android.util.ArrayMap", "androidx.collection.SimpleArrayMap", "androidx.collection.ArrayMap"],
+        &[
+            "android.util.ArrayMap",
+            "androidx.collection.SimpleArrayMap",
+            "androidx.collection.ArrayMap",
+        ],
         "mArray|array",
         "mSize|size",
         2,
     )
     .full(),
-    open(&["android.util.ArraySet", "androidx.collection.ArraySet"], "mArray|array", "mSize|_size", 1).full(),
+    open(
+        &["android.util.ArraySet", "androidx.collection.ArraySet"],
+        "mArray|array",
+        "mSize|_size",
+        1,
+    )
+    .full(),
     Shape {
         names: &[
             "android.util.SparseArray",
@@ -286,7 +411,12 @@ pub(super) static SHAPES: &[Shape] = &[
     },
     of(&["kotlin.collections.builders.SetBuilder"], Set, "backing"),
     // Scala.
-    linked(&["scala.collection.immutable.$colon$colon"], "", Size::Counted, ["head", "", "next|tl"]),
+    linked(
+        &["scala.collection.immutable.$colon$colon"],
+        "",
+        Size::Counted,
+        ["head", "", "next|tl"],
+    ),
     of(&["scala.collection.mutable.ListBuffer"], List, "first|start"),
     list(&["scala.collection.mutable.ArrayBuffer"], "array", "size0"),
     exact(&["scala.collection.immutable.ArraySeq$ofRef"], "unsafeArray"),
@@ -321,8 +451,18 @@ pub(super) static SHAPES: &[Shape] = &[
         ]),
         ..LIST
     },
-    chains(&["scala.collection.mutable.HashMap"], "table", "contentSize|tableSize", ["_key|key", "_value|value", "_next|next"]),
-    chains(&["scala.collection.mutable.HashSet"], "table", "contentSize|tableSize", ["_key", "", "_next"]),
+    chains(
+        &["scala.collection.mutable.HashMap"],
+        "table",
+        "contentSize|tableSize",
+        ["_key|key", "_value|value", "_next|next"],
+    ),
+    chains(
+        &["scala.collection.mutable.HashSet"],
+        "table",
+        "contentSize|tableSize",
+        ["_key", "", "_next"],
+    ),
     linked(
         &["scala.collection.mutable.LinkedHashMap"],
         "firstEntry",
@@ -349,12 +489,35 @@ pub(super) static SHAPES: &[Shape] = &[
         Size::Counted,
         ["_left|left", "_right|right", "_key|key", "_value|value"],
     ),
-    tree(&["scala.collection.immutable.TreeSet"], "tree", Size::Counted, ["_left|left", "_right|right", "_key|key", ""]),
-    tree(&["scala.collection.mutable.TreeMap"], "tree.root", Size::Field("tree.size"), ["left", "right", "key", "value"]),
-    tree(&["scala.collection.mutable.TreeSet"], "tree.root", Size::Field("tree.size"), ["left", "right", "key", ""]),
+    tree(
+        &["scala.collection.immutable.TreeSet"],
+        "tree",
+        Size::Counted,
+        ["_left|left", "_right|right", "_key|key", ""],
+    ),
+    tree(
+        &["scala.collection.mutable.TreeMap"],
+        "tree.root",
+        Size::Field("tree.size"),
+        ["left", "right", "key", "value"],
+    ),
+    tree(
+        &["scala.collection.mutable.TreeSet"],
+        "tree.root",
+        Size::Field("tree.size"),
+        ["left", "right", "key", ""],
+    ),
     fields(&["scala.collection.immutable.Map$Map1"], Map, &[("key1", "value1")]),
-    fields(&["scala.collection.immutable.Map$Map2"], Map, &[("key1", "value1"), ("key2", "value2")]),
-    fields(&["scala.collection.immutable.Map$Map3"], Map, &[("key1", "value1"), ("key2", "value2"), ("key3", "value3")]),
+    fields(
+        &["scala.collection.immutable.Map$Map2"],
+        Map,
+        &[("key1", "value1"), ("key2", "value2")],
+    ),
+    fields(
+        &["scala.collection.immutable.Map$Map3"],
+        Map,
+        &[("key1", "value1"), ("key2", "value2"), ("key3", "value3")],
+    ),
     fields(
         &["scala.collection.immutable.Map$Map4"],
         Map,
@@ -362,8 +525,16 @@ pub(super) static SHAPES: &[Shape] = &[
     ),
     fields(&["scala.collection.immutable.Set$Set1"], Set, &[("elem1", "")]),
     fields(&["scala.collection.immutable.Set$Set2"], Set, &[("elem1", ""), ("elem2", "")]),
-    fields(&["scala.collection.immutable.Set$Set3"], Set, &[("elem1", ""), ("elem2", ""), ("elem3", "")]),
-    fields(&["scala.collection.immutable.Set$Set4"], Set, &[("elem1", ""), ("elem2", ""), ("elem3", ""), ("elem4", "")]),
+    fields(
+        &["scala.collection.immutable.Set$Set3"],
+        Set,
+        &[("elem1", ""), ("elem2", ""), ("elem3", "")],
+    ),
+    fields(
+        &["scala.collection.immutable.Set$Set4"],
+        Set,
+        &[("elem1", ""), ("elem2", ""), ("elem3", ""), ("elem4", "")],
+    ),
     // Eclipse Collections.
     open(
         &[
@@ -386,10 +557,35 @@ pub(super) static SHAPES: &[Shape] = &[
     ),
     list(&["org.eclipse.collections.impl.list.mutable.FastList"], "items", "size"),
     // Dart.
-    Shape { namespace: "dart:core", size: Size::Length { each: 1, deleted: "" }, ..list(&["_GrowableList"], "data", "") },
-    dart(&["_Map", "_InternalLinkedHashMap", "_CompactLinkedIdentityHashMap", "_CompactLinkedCustomHashMap", "_ConstMap"], 2),
-    dart(&["_Set", "_CompactLinkedHashSet", "_CompactLinkedIdentityHashSet", "_CompactLinkedCustomHashSet", "_ConstSet"], 1),
-    Shape { namespace: "dart:collection", ..chains(&["_HashMap", "_IdentityHashMap"], "buckets", "elementCount", NODE) },
+    Shape {
+        namespace: "dart:core",
+        size: Size::Length { each: 1, deleted: "" },
+        ..list(&["_GrowableList"], "data", "")
+    },
+    dart(
+        &[
+            "_Map",
+            "_InternalLinkedHashMap",
+            "_CompactLinkedIdentityHashMap",
+            "_CompactLinkedCustomHashMap",
+            "_ConstMap",
+        ],
+        2,
+    ),
+    dart(
+        &[
+            "_Set",
+            "_CompactLinkedHashSet",
+            "_CompactLinkedIdentityHashSet",
+            "_CompactLinkedCustomHashSet",
+            "_ConstSet",
+        ],
+        1,
+    ),
+    Shape {
+        namespace: "dart:collection",
+        ..chains(&["_HashMap", "_IdentityHashMap"], "buckets", "elementCount", NODE)
+    },
     Shape {
         namespace: "dart:collection",
         ..chains(&["_HashSet", "_IdentityHashSet"], "buckets", "elementCount", ["key", "", "next"])
@@ -398,7 +594,10 @@ pub(super) static SHAPES: &[Shape] = &[
         namespace: "dart:collection",
         ..tree(&["SplayTreeMap"], "root", Size::Field("count"), ["left", "right", "key", "value"])
     },
-    Shape { namespace: "dart:collection", ..tree(&["SplayTreeSet"], "root", Size::Field("count"), ["left", "right", "key", ""]) },
+    Shape {
+        namespace: "dart:collection",
+        ..tree(&["SplayTreeSet"], "root", Size::Field("count"), ["left", "right", "key", ""])
+    },
     Shape {
         names: &["ListQueue"],
         namespace: "dart:collection",

@@ -1,10 +1,10 @@
 //! Findings of the search besides its tree.
 
-/// References from larger numbers to smaller ones, in the order of the sources, in blocks, so that adding one never copies the
-/// others.
+/// References from larger numbers to smaller ones, in the order of the sources, in blocks, so that
+/// adding one never copies the others.
 ///
-/// A source comes once, before its targets. Sources rise, and targets are below their source: what is above the last source is
-/// the next one. So most references take 4 bytes.
+/// A source comes once, before its targets. Sources rise, and targets are below their source: what
+/// is above the last source is the next one. So most references take 4 bytes.
 #[derive(Default)]
 pub(super) struct Backward {
     blocks: Vec<Vec<u32>>,

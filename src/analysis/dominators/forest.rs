@@ -1,20 +1,27 @@
-//! The forest of the objects that are done, in which the least value on a path up to its root is asked for again and again.
+//! The forest of the objects that are done, in which the least value on a path up to its root is
+//! asked for again and again.
 //!
-//! Paths are compressed as they are walked (Tarjan, *Applications of Path Compression on Balanced Trees*, 1979), without
-//! recursion.
+//! Paths are compressed as they are walked (Tarjan, *Applications of Path Compression on Balanced
+//! Trees*, 1979), without recursion.
 
-/// The ancestor up to which the path of an object is compressed, and the least value on that path, the ancestor's not
-/// counted. Both lie side by side because both are needed at every step.
+/// The ancestor up to which the path of an object is compressed, and the least value on that path,
+/// the ancestor's not counted. Both lie side by side because both are needed at every step.
 #[derive(Clone, Copy)]
 pub(super) struct Link {
     pub(super) ancestor: u32,
     pub(super) least: u32,
 }
 
-/// The least value on the path from `from` up to the last ancestor above `done`; all numbers above are done. `path` is empty
-/// before and after.
+/// The least value on the path from `from` up to the last ancestor above `done`; all numbers above
+/// are done. `path` is empty before and after.
 #[inline]
-pub(super) fn least(links: &mut [Link], path: &mut Vec<u32>, from: u32, done: u32, lesser: impl Fn(u32, u32) -> u32) -> u32 {
+pub(super) fn least(
+    links: &mut [Link],
+    path: &mut Vec<u32>,
+    from: u32,
+    done: u32,
+    lesser: impl Fn(u32, u32) -> u32,
+) -> u32 {
     let mut top = links[from as usize];
     let mut number = from;
     while top.ancestor > done {

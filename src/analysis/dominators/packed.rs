@@ -6,11 +6,13 @@ use crate::model::heap::ObjectId;
 
 /// The packed graph: each object is followed by its references.
 ///
-/// An object is a record: a word, at first how many references it has and then its number, and a word for each of these
-/// references, which says where the record of its target is. So who looks at a target has its references in the same line of the
-/// cache, and in a graph that is larger than the caches this one line is all that the search has to wait for.
+/// An object is a record: a word, at first how many references it has and then its number, and a
+/// word for each of these references, which says where the record of its target is. So who looks at
+/// a target has its references in the same line of the cache, and in a graph that is larger than
+/// the caches this one line is all that the search has to wait for.
 ///
-/// The first word has a mark until the object is entered; then the last reference that is to be followed gets one.
+/// The first word has a mark until the object is entered; then the last reference that is to be
+/// followed gets one.
 pub(super) struct Packed<W> {
     words: Vec<W>,
 }
@@ -34,7 +36,9 @@ impl<W: Word> Packed<W> {
                 }
             }
             match graph.is_plain() {
-                true => words.extend(columns.target[rows].iter().map(|target| places[target.index()])),
+                true => {
+                    words.extend(columns.target[rows].iter().map(|target| places[target.index()]))
+                }
                 false => words.extend(graph.targets(object).map(|target| places[target.index()])),
             }
             words[record] = W::of(words.len() - record - 1).with_mark();
@@ -48,12 +52,15 @@ impl<W: Word> Packed<W> {
         self.words[record.index()].number()
     }
 
-    /// Gives an object a number above all that were given, and calls `each` with those of its targets that have one already.
-    /// The answer is the first reference to one that has none; the last such reference gets a mark.
+    /// Gives an object a number above all that were given, and calls `each` with those of its
+    /// targets that have one already. The answer is the first reference to one that has none; the
+    /// last such reference gets a mark.
     #[inline]
     pub(super) fn enter(&mut self, record: W, number: u32, mut each: impl FnMut(u32)) -> Option<W> {
         let first = record.index() + 1;
-        let degree = std::mem::replace(&mut self.words[record.index()], W::of(number as usize)).without_mark().index();
+        let degree = std::mem::replace(&mut self.words[record.index()], W::of(number as usize))
+            .without_mark()
+            .index();
         let (mut next, mut last) = (usize::MAX, 0);
         // All targets at once, so that the processor waits for them at once.
         for at in first..first + degree {
@@ -73,15 +80,16 @@ impl<W: Word> Packed<W> {
         Some(W::of(next))
     }
 
-    /// The record to which a reference leads that is still to be followed, and whether it is the last one of its object.
+    /// The record to which a reference leads that is still to be followed, and whether it is the
+    /// last one of its object.
     #[inline]
     pub(super) fn follow(&self, reference: W) -> (W, bool) {
         let word = self.words[reference.index()];
         (word.without_mark(), word.has_mark())
     }
 
-    /// The number of each object, 0 for those that were not entered. They are moved together in place, since this is when
-    /// most memory is in use.
+    /// The number of each object, 0 for those that were not entered. They are moved together in
+    /// place, since this is when most memory is in use.
     pub(super) fn into_numbers(self, graph: &Graph<'_>) -> Vec<u32> {
         let mut words = self.words;
         let mut record = 0;

@@ -1,28 +1,33 @@
-//! Dominators from semidominators in O(n log n) for any graph, as in the second half of Lengauer and Tarjan's algorithm.
+//! Dominators from semidominators in O(n log n) for any graph, as in the second half of Lengauer
+//! and Tarjan's algorithm.
 //!
-//! Of the path in the tree of the search from an object up to its semidominator, which itself does not count, let the
-//! relative dominator be the object with the smallest semidominator. If that is the same semidominator, it is the immediate
-//! dominator, too; otherwise both objects have the same immediate dominator (Lengauer and Tarjan 1979, corollary 1).
+//! Of the path in the tree of the search from an object up to its semidominator, which itself does
+//! not count, let the relative dominator be the object with the smallest semidominator. If that is
+//! the same semidominator, it is the immediate dominator, too; otherwise both objects have the same
+//! immediate dominator (Lengauer and Tarjan 1979, corollary 1).
 
 use super::forest::{Link, least};
 use crate::analysis::buckets::Buckets;
 
 /// Immediate dominators by number, 0 for number 0. All semidominators are final.
 pub(super) fn dominators(parent: &[u32], mut semi: Vec<u32>) -> Vec<u32> {
-    // Relative dominators have smaller numbers, so their dominators are known by then. One that has the same semidominator is
-    // its own relative dominator, so that its dominator is this semidominator.
+    // Relative dominators have smaller numbers, so their dominators are known by then. One that has
+    // the same semidominator is its own relative dominator, so that its dominator is this
+    // semidominator.
     for (number, relative) in relative_dominators(parent, &semi).into_iter().enumerate() {
         semi[number] = semi[relative as usize];
     }
     semi
 }
 
-/// Relative dominators by number. When the turn of a semidominator comes, exactly the larger numbers are linked, so that
-/// paths end below it.
+/// Relative dominators by number. When the turn of a semidominator comes, exactly the larger
+/// numbers are linked, so that paths end below it.
 fn relative_dominators(parent: &[u32], semi: &[u32]) -> Vec<u32> {
     let count = parent.len();
-    let of_semi = Buckets::of(count, count.saturating_sub(1), || semi.iter().copied().zip(0..).skip(1));
-    let mut links: Vec<Link> = parent.iter().zip(0..).map(|(&ancestor, least)| Link { ancestor, least }).collect();
+    let of_semi =
+        Buckets::of(count, count.saturating_sub(1), || semi.iter().copied().zip(0..).skip(1));
+    let mut links: Vec<Link> =
+        parent.iter().zip(0..).map(|(&ancestor, least)| Link { ancestor, least }).collect();
     // Whose semidominator is smaller.
     let lesser = |a: u32, b: u32| if semi[a as usize] <= semi[b as usize] { a } else { b };
     let mut relative = vec![0; count];

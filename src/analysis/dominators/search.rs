@@ -1,7 +1,7 @@
 //! The depth-first search that numbers live objects.
 //!
-//! It keeps its own stack, and takes an object off it before the last of its references is followed, so that a list of any
-//! length needs one frame.
+//! It keeps its own stack, and takes an object off it before the last of its references is
+//! followed, so that a list of any length needs one frame.
 
 use super::backward::Backward;
 use super::packed::{Packed, Word};
@@ -13,13 +13,15 @@ pub(super) struct Found {
     pub(super) number: Vec<u32>,
     /// By number: whose reference was followed to find the object.
     pub(super) parent: Vec<u32>,
-    /// By number: the smallest number of a referrer, among those with a smaller number than the object itself.
+    /// By number: the smallest number of a referrer, among those with a smaller number than the
+    /// object itself.
     pub(super) semi: Vec<u32>,
     /// References from a larger number to a smaller one.
     pub(super) backward: Backward,
 }
 
-/// Numbers all that can be reached from the roots. With up to `most_narrow` words the copy of the graph has narrow ones.
+/// Numbers all that can be reached from the roots. With up to `most_narrow` words the copy of the
+/// graph has narrow ones.
 pub(super) fn search(graph: &Graph<'_>, most_narrow: u64) -> Found {
     let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.len() as u64;
     match words <= most_narrow {
@@ -50,7 +52,13 @@ impl<W: Word> Search<W> {
             column.push(0);
             column
         };
-        let mut search = Self { packed, stack: Vec::new(), parent: column(), semi: column(), backward: Backward::default() };
+        let mut search = Self {
+            packed,
+            stack: Vec::new(),
+            parent: column(),
+            semi: column(),
+            backward: Backward::default(),
+        };
         for start in starts {
             match search.packed.number(start) {
                 None => search.enter(start, 0),
@@ -78,7 +86,8 @@ impl<W: Word> Search<W> {
                     let semi = &mut self.semi[number as usize];
                     *semi = from.min(*semi);
                 }
-                // It was smaller when the referrer was entered, too, and is among the backward references.
+                // It was smaller when the referrer was entered, too, and is among the backward
+                // references.
                 Some(_) => {}
             }
         }
@@ -90,7 +99,9 @@ impl<W: Word> Search<W> {
         self.parent.push(parent);
         self.semi.push(parent);
         let backward = &mut self.backward;
-        if let Some(next) = self.packed.enter(record, number, |target| backward.push(target, number)) {
+        if let Some(next) =
+            self.packed.enter(record, number, |target| backward.push(target, number))
+        {
             if self.stack.len() == self.stack.capacity() {
                 // A quarter, not as much again: the stack may be as long as there are objects.
                 self.stack.reserve_exact(self.stack.len() / 4 + 1024);

@@ -1,4 +1,5 @@
-//! Semidominators: how far up a path can begin that reaches an object past its ancestors in the tree of the search.
+//! Semidominators: how far up a path can begin that reaches an object past its ancestors in the
+//! tree of the search.
 
 use super::backward::Backward;
 use super::forest::{Link, least};
@@ -8,7 +9,8 @@ use crate::analysis::buckets::Buckets;
 pub(super) fn semidominators(parent: &[u32], mut semi: Vec<u32>, backward: Backward) -> Vec<u32> {
     let sources = Buckets::of(parent.len(), backward.len(), || backward.iter());
     drop(backward);
-    let mut links: Vec<Link> = parent.iter().zip(&semi).map(|(&ancestor, &least)| Link { ancestor, least }).collect();
+    let mut links: Vec<Link> =
+        parent.iter().zip(&semi).map(|(&ancestor, &least)| Link { ancestor, least }).collect();
     let mut path = Vec::new();
     let next = |link: &Link| link.ancestor;
     sources.for_each_backward(&mut links, next, |number, sources, links| {

@@ -1,6 +1,7 @@
-//! The shortest paths to many objects, merged by what they look like: the same root variable, and the same types over the
-//! same labels. Elements are alike whatever their index, frames of one function whatever their thread. A group of steps that
-//! follows itself, as in a list or in a chain of alternating types, counts as one however often it repeats.
+//! The shortest paths to many objects, merged by what they look like: the same root variable, and
+//! the same types over the same labels. Elements are alike whatever their index, frames of one
+//! function whatever their thread. A group of steps that follows itself, as in a list or in a chain
+//! of alternating types, counts as one however often it repeats.
 
 mod signatures;
 
@@ -72,7 +73,8 @@ pub struct MergedStep {
 pub struct Repeats {
     /// Steps of the group, at most [`LONGEST_GROUP`]; 1 for a list.
     pub steps: usize,
-    /// The most times that the group follows itself, among all paths that pass it. `None` if other groups repeat inside it.
+    /// The most times that the group follows itself, among all paths that pass it. `None` if other
+    /// groups repeat inside it.
     pub most: Option<u32>,
 }
 
@@ -94,8 +96,9 @@ impl MergedSteps {
 
 /// Merges the shortest paths to objects. Objects that cannot be reached are left out.
 ///
-/// Takes 12 bytes for each object of the heap and about [`BYTES_PER_KIND`] for each kind of path, and no more time for long
-/// paths than for short ones, as each step is looked at once. Returns `None` if the kinds take more than `most_bytes`.
+/// Takes 12 bytes for each object of the heap and about [`BYTES_PER_KIND`] for each kind of path,
+/// and no more time for long paths than for short ones, as each step is looked at once. Returns
+/// `None` if the kinds take more than `most_bytes`.
 pub fn merged<'s, 'h, 'a>(
     shortest: &'s Shortest<'h, 'a>,
     objects: impl Iterator<Item = ObjectId>,
@@ -112,14 +115,22 @@ pub fn merged<'s, 'h, 'a>(
             return None;
         }
         let row = *by_signature.entry(signature).or_insert_with(|| {
-            rows.push(Merged { root: signatures.root(signature), count: 0, bytes: 0, example: object, signature });
+            rows.push(Merged {
+                root: signatures.root(signature),
+                count: 0,
+                bytes: 0,
+                example: object,
+                signature,
+            });
             rows.len() - 1
         });
         let bytes = heap.shallow.get(object.index()).saturating_add(heap.external_bytes(object));
         rows[row].count += 1;
         rows[row].bytes = rows[row].bytes.saturating_add(bytes);
     }
-    rows.sort_unstable_by_key(|merged| (std::cmp::Reverse((merged.bytes, merged.count)), merged.example));
+    rows.sort_unstable_by_key(|merged| {
+        (std::cmp::Reverse((merged.bytes, merged.count)), merged.example)
+    });
     Some(MergedPaths { rows, signatures })
 }
 

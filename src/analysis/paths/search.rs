@@ -21,15 +21,16 @@ pub(super) trait Marks {
 /// Where a search begins.
 pub(super) struct Starts {
     made_up: MadeUp,
-    /// The rows of the roots that count, in the order in which paths prefer them: globals and static fields say more than what
-    /// is passed on the stack or kept by the runtime.
+    /// The rows of the roots that count, in the order in which paths prefer them: globals and
+    /// static fields say more than what is passed on the stack or kept by the runtime.
     pub(super) roots: Vec<usize>,
 }
 
 impl Starts {
     pub(super) fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let made_up = MadeUp::of(heap, graph);
-        let mut roots: Vec<usize> = (0..heap.roots.len()).filter(|row| made_up.is_held(heap.roots[*row].object)).collect();
+        let mut roots: Vec<usize> =
+            (0..heap.roots.len()).filter(|row| made_up.is_held(heap.roots[*row].object)).collect();
         roots.sort_by_key(|row| heap.roots[*row].kind);
         Self { made_up, roots }
     }
@@ -37,7 +38,8 @@ impl Starts {
 
 /// Reaches all live objects, those behind immediates last.
 pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks: &mut impl Marks) {
-    let mut search = Search { heap, graph, marks, next: Frontier::new(heap.len()), last: Vec::new() };
+    let mut search =
+        Search { heap, graph, marks, next: Frontier::new(heap.len()), last: Vec::new() };
     search.start(starts);
     loop {
         while !search.next.is_empty() {
@@ -96,7 +98,8 @@ impl<M: Marks> Search<'_, '_, '_, M> {
     fn reached(&mut self, object: ObjectId) {
         match is_immediate(self.heap, object) {
             false => self.next.push(object),
-            true if self.heap.references.range(object).is_empty() && !self.graph.has_dependent() => {}
+            true if self.heap.references.range(object).is_empty()
+                && !self.graph.has_dependent() => {}
             true => self.last.push(object),
         }
     }

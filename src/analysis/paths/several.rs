@@ -1,7 +1,8 @@
 //! Several paths to one object, shortest first.
 //!
-//! The search goes backwards from the object. A breadth-first search from the roots has told how far each object is from
-//! them, so it always takes the unfinished path of which the whole will be shortest, and walks back to a root without detours.
+//! The search goes backwards from the object. A breadth-first search from the roots has told how
+//! far each object is from them, so it always takes the unfinished path of which the whole will be
+//! shortest, and walks back to a root without detours.
 
 use super::search::{self, Marks, Starts};
 use super::shortest::Shortest;
@@ -13,8 +14,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// The `k` shortest paths to an object without cycles, which differ in their root or in at least one object. In the order of
-/// their length; among equals, roots that say more come first. Empty when it cannot be reached.
+/// The `k` shortest paths to an object without cycles, which differ in their root or in at least
+/// one object. In the order of their length; among equals, roots that say more come first. Empty
+/// when it cannot be reached.
 pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -> Vec<Path> {
     if k == 1 {
         return Shortest::of(heap, graph).path(object).into_iter().collect();
@@ -83,13 +85,19 @@ struct Backward<'s, 'h, 'a> {
     holders: FxHashMap<ObjectId, Vec<ObjectId>>,
     roots: FxHashMap<ObjectId, Vec<usize>>,
     partial: Vec<Partial>,
-    /// Objects of the whole path at least, then those nearer to a root first, then in the order in which they were found.
+    /// Objects of the whole path at least, then those nearer to a root first, then in the order in
+    /// which they were found.
     queue: BinaryHeap<Reverse<(u32, Reverse<u32>, u32)>>,
     taken: FxHashMap<ObjectId, usize>,
 }
 
 impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
-    fn new(heap: &'h Heap<'a>, graph: &Graph<'_>, starts: &Starts, distances: &'s Distances) -> Self {
+    fn new(
+        heap: &'h Heap<'a>,
+        graph: &Graph<'_>,
+        starts: &Starts,
+        distances: &'s Distances,
+    ) -> Self {
         let mut holders: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
             if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
@@ -113,8 +121,8 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     }
 
     fn search(mut self, object: ObjectId, k: usize) -> Vec<Path> {
-        // Walks with cycles are dropped, and objects that are passed too often are no longer looked at, so that this ends
-        // soon whatever the heap looks like.
+        // Walks with cycles are dropped, and objects that are passed too often are no longer looked
+        // at, so that this ends soon whatever the heap looks like.
         let most = k.saturating_mul(PASSES);
         let mut paths: Vec<Path> = Vec::new();
         self.push(Partial { object, next: None, length: 1, origin: None });
@@ -141,11 +149,18 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     fn extend(&mut self, number: u32, object: ObjectId, k: usize) {
         let &Partial { next, length, .. } = &self.partial[number as usize];
         for row in self.roots.get(&object).cloned().unwrap_or_default() {
-            self.push(Partial { object, next, length, origin: Some((Origin::Root(row), ReachedBy::Root)) });
+            self.push(Partial {
+                object,
+                next,
+                length,
+                origin: Some((Origin::Root(row), ReachedBy::Root)),
+            });
         }
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
         before.extend(self.holders.get(&object).into_iter().flatten());
-        before.retain(|referrer| self.distances.of(*referrer) != FAR && !is_immediate(self.heap, *referrer));
+        before.retain(|referrer| {
+            self.distances.of(*referrer) != FAR && !is_immediate(self.heap, *referrer)
+        });
         before.sort_unstable_by_key(|referrer| (self.distances.of(*referrer), *referrer));
         before.dedup();
         // No more are needed: each of these leads to another path.
@@ -155,12 +170,22 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
             if self.heap.is_made_up(referrer) {
                 // The roots name what these hold, apart from a few.
                 if !self.roots.contains_key(&object) {
-                    self.push(Partial { object, next, length, origin: Some((Origin::Synthetic(referrer), by)) });
+                    self.push(Partial {
+                        object,
+                        next,
+                        length,
+                        origin: Some((Origin::Synthetic(referrer), by)),
+                    });
                 }
                 continue;
             }
             if !self.recent(number, referrer) {
-                self.push(Partial { object: referrer, next: Some((by, number)), length: length.saturating_add(1), origin: None });
+                self.push(Partial {
+                    object: referrer,
+                    next: Some((by, number)),
+                    length: length.saturating_add(1),
+                    origin: None,
+                });
                 wanted -= 1;
             }
             if wanted == 0 {
@@ -171,7 +196,11 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
 
     fn push(&mut self, partial: Partial) {
         let Ok(number) = u32::try_from(self.partial.len()) else { return };
-        let missing = if partial.origin.is_some() { 0 } else { self.distances.of(partial.object).saturating_sub(1) };
+        let missing = if partial.origin.is_some() {
+            0
+        } else {
+            self.distances.of(partial.object).saturating_sub(1)
+        };
         let order = if partial.origin.is_some() { u32::MAX } else { partial.length };
         self.queue.push(Reverse((partial.length.saturating_add(missing), Reverse(order), number)));
         self.partial.push(partial);
@@ -180,19 +209,24 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
     /// The strong reference from one object to another.
     fn link(&self, from: ObjectId, to: ObjectId) -> Option<ReachedBy> {
         let references = &self.heap.references;
-        let row = references.range(from).find(|row| references.target[*row] == to && !references.is_weak(*row));
+        let row = references
+            .range(from)
+            .find(|row| references.target[*row] == to && !references.is_weak(*row));
         let is_holder = || self.holders.get(&to).is_some_and(|holders| holders.contains(&from));
         row.map(ReachedBy::Reference).or_else(|| is_holder().then_some(ReachedBy::Ephemeron))
     }
 
-    /// Whether an object is among the first of a partial path. Longer cycles are found when the path is complete.
+    /// Whether an object is among the first of a partial path. Longer cycles are found when the
+    /// path is complete.
     fn recent(&self, number: u32, object: ObjectId) -> bool {
         self.from(number).take(64).any(|partial| partial.object == object)
     }
 
     fn from(&self, number: u32) -> impl Iterator<Item = &Partial> {
         let partial = |number: u32| &self.partial[number as usize];
-        std::iter::successors(Some(partial(number)), move |before| before.next.map(|(_, number)| partial(number)))
+        std::iter::successors(Some(partial(number)), move |before| {
+            before.next.map(|(_, number)| partial(number))
+        })
     }
 
     /// A partial path that is complete, if no object is on it twice.

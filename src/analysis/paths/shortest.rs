@@ -6,8 +6,9 @@ use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
 use rustc_hash::FxHashMap;
 
-/// For each object the reference over which a breadth-first search reached it first: 4 bytes each (8 beyond 2³² references).
-/// Which of several equally short paths that is depends on nothing but the heap.
+/// For each object the reference over which a breadth-first search reached it first: 4 bytes each
+/// (8 beyond 2³² references). Which of several equally short paths that is depends on nothing but
+/// the heap.
 pub struct Shortest<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
     via: Via,
@@ -15,7 +16,8 @@ pub struct Shortest<'h, 'a> {
     roots: FxHashMap<ObjectId, u32>,
 }
 
-/// The link by which an object is reached: a reference, a root, an ephemeron whose value it is, or none.
+/// The link by which an object is reached: a reference, a root, an ephemeron whose value it is, or
+/// none.
 enum Via {
     Narrow(Rows<u32>),
     Wide(Rows<u64>),
@@ -167,7 +169,8 @@ impl<'h, 'a> Shortest<'h, 'a> {
 /// The object to which a reference belongs.
 pub(super) fn owner(heap: &Heap<'_>, row: usize) -> ObjectId {
     let first = &heap.references.first;
-    // The last object whose references begin at or before the row: objects without references have the same beginning.
+    // The last object whose references begin at or before the row: objects without references have
+    // the same beginning.
     let (mut low, mut high) = (0, first.len().saturating_sub(1));
     while high - low > 1 {
         let middle = low + (high - low) / 2;

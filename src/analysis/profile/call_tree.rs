@@ -14,7 +14,8 @@ pub struct CallNode {
     pub sums: Sums,
 }
 
-/// A tree of calls. The first node is the root; callers come before what they call. A node takes about 30 bytes.
+/// A tree of calls. The first node is the root; callers come before what they call. A node takes
+/// about 30 bytes.
 #[derive(Clone, Debug, Default)]
 pub struct CallTree {
     /// The nodes; the frame of a stack is the number of a group.
@@ -27,14 +28,15 @@ pub struct CallTree {
 /// The callers of some functions, and their callees.
 #[derive(Clone, Debug)]
 pub struct Focus {
-    /// The functions on top of those that called them: the root is what is called, and below it are callers. A caller by
-    /// itself costs what the stacks cost that begin with it.
+    /// The functions on top of those that called them: the root is what is called, and below it are
+    /// callers. A caller by itself costs what the stacks cost that begin with it.
     pub callers: CallTree,
     /// Below the root are the functions, and below them what they call.
     pub callees: CallTree,
 }
 
-/// Callers that are followed. Beyond that nobody looks, and following all would take too long where stacks are very deep.
+/// Callers that are followed. Beyond that nobody looks, and following all would take too long where
+/// stacks are very deep.
 const MAX_CALLERS: usize = 500;
 
 impl CallTree {
@@ -51,7 +53,11 @@ impl CallTree {
     /// A node by its number.
     pub fn node(&self, node: u32) -> CallNode {
         let sums = Sums { own: self.own.get(node as usize), total: self.total(node) };
-        CallNode { parent: self.parent(node), group: self.nodes.leaf(StackId(node)).map(|group| group.0), sums }
+        CallNode {
+            parent: self.parent(node),
+            group: self.nodes.leaf(StackId(node)).map(|group| group.0),
+            sums,
+        }
     }
 
     /// All nodes, by number.
@@ -76,7 +82,8 @@ impl CallTree {
         tree
     }
 
-    /// Merges the stacks below those that `is_root` chooses, which become children of the root themselves.
+    /// Merges the stacks below those that `is_root` chooses, which become children of the root
+    /// themselves.
     fn grow(&mut self, selected: &Selected<'_>, groups: &Groups, is_root: impl Fn(u32) -> bool) {
         const OUTSIDE: u32 = u32::MAX;
         let stacks = &selected.profile.stacks;
@@ -113,11 +120,13 @@ impl CallTree {
 }
 
 impl Focus {
-    /// Who calls the wanted functions, and what they call. A function that calls itself, by whatever way, is met once in a
-    /// stack: where it is outermost.
+    /// Who calls the wanted functions, and what they call. A function that calls itself, by
+    /// whatever way, is met once in a stack: where it is outermost.
     pub fn of(selected: &Selected<'_>, groups: &Groups, wanted: &[bool]) -> Self {
         let mut callees = CallTree::default();
-        callees.grow(selected, groups, |group| wanted.get(group as usize).is_some_and(|wanted| *wanted));
+        callees.grow(selected, groups, |group| {
+            wanted.get(group as usize).is_some_and(|wanted| *wanted)
+        });
         Self { callers: callers(selected, groups, wanted), callees }
     }
 }
@@ -130,7 +139,8 @@ fn callers(selected: &Selected<'_>, groups: &Groups, wanted: &[bool]) -> CallTre
     for stack in stacks.ids() {
         let parent = stacks.parent(stack);
         inside[stack.index()] = inside[parent.index()];
-        let is_wanted = stacks.leaf(stack).is_some_and(|frame| wanted[groups.of_frame(frame) as usize]);
+        let is_wanted =
+            stacks.leaf(stack).is_some_and(|frame| wanted[groups.of_frame(frame) as usize]);
         if inside[stack.index()] || !is_wanted {
             continue;
         }

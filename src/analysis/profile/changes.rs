@@ -33,19 +33,27 @@ impl ProfileChange {
     }
 }
 
-/// Compares two profiles. Returns every row of either, sorted by the change of its own cost, then of its total cost.
+/// Compares two profiles. Returns every row of either, sorted by the change of its own cost, then
+/// of its total cost.
 pub fn changes(old: Top, new: Top, metrics: (&Metric, &Metric)) -> Vec<ProfileChange> {
-    let mut changes: Vec<_> =
-        old.rows.into_iter().map(|row| ProfileChange { label: row.label, old: Some(row.sums), new: None }).collect();
-    let known: HashMap<GroupLabel, usize> = changes.iter().enumerate().map(|(i, change)| (change.label.clone(), i)).collect();
+    let mut changes: Vec<_> = old
+        .rows
+        .into_iter()
+        .map(|row| ProfileChange { label: row.label, old: Some(row.sums), new: None })
+        .collect();
+    let known: HashMap<GroupLabel, usize> =
+        changes.iter().enumerate().map(|(i, change)| (change.label.clone(), i)).collect();
     for row in new.rows {
         match known.get(&row.label) {
             Some(&i) => changes[i].new = Some(row.sums),
-            None => changes.push(ProfileChange { label: row.label, old: None, new: Some(row.sums) }),
+            None => {
+                changes.push(ProfileChange { label: row.label, old: None, new: Some(row.sums) })
+            }
         }
     }
     changes.sort_by_cached_key(|change| {
-        let (own, total) = (change.own(metrics).unsigned_abs(), change.total(metrics).unsigned_abs());
+        let (own, total) =
+            (change.own(metrics).unsigned_abs(), change.total(metrics).unsigned_abs());
         (Reverse((own, total)), change.label.clone())
     });
     changes

@@ -3,11 +3,12 @@
 //! * [`Selected`]: the chosen samples of a profile, and the sums of their stacks;
 //! * [`Groups`]: which frames count as one function, file or line;
 //! * [`top()`]: the own and total cost of each function; [`changes()`]: the same for two profiles;
-//! * [`CallTree`]: who calls whom, top-down or around one function; [`prune()`]: the nodes worth showing;
+//! * [`CallTree`]: who calls whom, top-down or around one function; [`prune()`]: the nodes worth
+//!   showing;
 //! * [`places()`]: where functions occur.
 //!
-//! Every analysis takes time in proportion to the distinct stacks, however deep they are. Sums are [`Values`], so that one
-//! pass serves all metrics.
+//! Every analysis takes time in proportion to the distinct stacks, however deep they are. Sums are
+//! [`Values`], so that one pass serves all metrics.
 //!
 //! [`Values`]: crate::model::profile::Values
 

@@ -42,7 +42,12 @@ pub fn places(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Vec<
             best[group as usize] = now;
             places[group as usize] = now.map(|(_, row)| {
                 let row = &rows[row as usize];
-                Place { thread: row.thread, stack: row.stack, until: stack, depth: depths[stack.index()] }
+                Place {
+                    thread: row.thread,
+                    stack: row.stack,
+                    until: stack,
+                    depth: depths[stack.index()],
+                }
             });
         }
     });
@@ -52,7 +57,11 @@ pub fn places(selected: &Selected<'_>, groups: &Groups, metric: &Metric) -> Vec<
 /// The heavier one; the one that is first in the file if they are equal.
 fn heavier(one: Option<(u64, u32)>, other: Option<(u64, u32)>) -> Option<(u64, u32)> {
     match (one, other) {
-        (Some(one), Some(other)) if (other.0, std::cmp::Reverse(other.1)) > (one.0, std::cmp::Reverse(one.1)) => Some(other),
+        (Some(one), Some(other))
+            if (other.0, std::cmp::Reverse(other.1)) > (one.0, std::cmp::Reverse(one.1)) =>
+        {
+            Some(other)
+        }
         (Some(one), _) => Some(one),
         (None, other) => other,
     }

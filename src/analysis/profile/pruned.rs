@@ -34,12 +34,16 @@ pub struct PrunedNode {
     pub omitted_value: i64,
 }
 
-/// The rest of a tree, depth-first, the largest child first. With enough nodes allowed, these are all that cost
-/// anything and are large enough; otherwise the largest of those, each with its callers.
+/// The rest of a tree, depth-first, the largest child first. With enough nodes allowed, these are
+/// all that cost anything and are large enough; otherwise the largest of those, each with its
+/// callers.
 pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<PrunedNode> {
     let value = |node: u32| tree.total(node).get(metric);
-    let children = Buckets::of(tree.len(), tree.len() - 1, || (1..tree.len() as u32).map(|node| (tree.parent(node), node)));
-    // Changes of memory cancel each other out: a caller that kept little may have called what kept and freed much.
+    let children = Buckets::of(tree.len(), tree.len() - 1, || {
+        (1..tree.len() as u32).map(|node| (tree.parent(node), node))
+    });
+    // Changes of memory cancel each other out: a caller that kept little may have called what kept
+    // and freed much.
     let weight = |node: u32| {
         let total = tree.total(node);
         match *metric == Metric::MEMORY {
@@ -48,7 +52,11 @@ pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<Prun
         }
     };
     let least = limits.min_share * limits.base.unsigned_abs() as f64;
-    let fits = |node: u32| !tree.total(node).is_zero() && (weight(node) > 0 || least == 0.0) && weight(node) as f64 >= least;
+    let fits = |node: u32| {
+        !tree.total(node).is_zero()
+            && (weight(node) > 0 || least == 0.0)
+            && weight(node) as f64 >= least
+    };
     let mut depth = vec![u32::MAX; tree.len()];
     let mut open = BinaryHeap::from([(weight(0), Reverse(0u32))]);
     depth[0] = 0;
@@ -70,7 +78,8 @@ pub fn prune(tree: &CallTree, metric: &Metric, limits: &PruneLimits) -> Vec<Prun
     let mut open = vec![(0u32, true)];
     while let Some((node, last)) = open.pop() {
         let all = children.get(node).iter().copied();
-        let left_out = || all.clone().filter(|child| !kept[*child as usize] && !tree.total(*child).is_zero());
+        let left_out =
+            || all.clone().filter(|child| !kept[*child as usize] && !tree.total(*child).is_zero());
         let omitted = left_out().count() as u64;
         let omitted_value = left_out().fold(0i64, |sum, child| sum.saturating_add(value(child)));
         pruned.push(PrunedNode { node, depth: depth[node as usize], last, omitted, omitted_value });

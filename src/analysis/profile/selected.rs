@@ -1,6 +1,8 @@
 //! The chosen samples of a profile, and the sums of their stacks.
 
-use crate::model::profile::{Aggregate, LabelsId, Metric, Profile, ProfileThread, ThreadId, Values};
+use crate::model::profile::{
+    Aggregate, LabelsId, Metric, Profile, ProfileThread, ThreadId, Values,
+};
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
 
@@ -28,11 +30,17 @@ pub struct Selected<'a> {
 }
 
 impl<'a> Selected<'a> {
-    /// Chooses the samples of the selected threads. The metrics and order of the selection have no effect.
+    /// Chooses the samples of the selected threads. The metrics and order of the selection have no
+    /// effect.
     pub fn of(profile: &'a Profile, selection: &Selection) -> Self {
         let threads = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
-        let mut selected =
-            Self { profile, threads, tag: selection.tag.clone(), total: Values::default(), without_frames: Values::default() };
+        let mut selected = Self {
+            profile,
+            threads,
+            tag: selection.tag.clone(),
+            total: Values::default(),
+            without_frames: Values::default(),
+        };
         let (mut total, mut without_frames) = (Values::default(), Values::default());
         for row in selected.rows() {
             total.add(&row.values);
@@ -46,13 +54,23 @@ impl<'a> Selected<'a> {
 
     /// The chosen threads.
     pub fn threads(&self) -> impl Iterator<Item = ThreadId> + '_ {
-        (0..).map(ThreadId).zip(&self.threads).filter(|(_, wanted)| **wanted).map(|(thread, _)| thread)
+        (0..)
+            .map(ThreadId)
+            .zip(&self.threads)
+            .filter(|(_, wanted)| **wanted)
+            .map(|(thread, _)| thread)
     }
 
     /// The number of chosen threads that are known; samples of one thread may have several labels.
     pub fn thread_count(&self) -> usize {
-        let threads = self.threads().map(|thread| *self.profile.thread(thread)).filter(|thread| !thread.is_unknown());
-        threads.map(|thread| ProfileThread { labels: LabelsId::default(), ..thread }).collect::<FxHashSet<_>>().len()
+        let threads = self
+            .threads()
+            .map(|thread| *self.profile.thread(thread))
+            .filter(|thread| !thread.is_unknown());
+        threads
+            .map(|thread| ProfileThread { labels: LabelsId::default(), ..thread })
+            .collect::<FxHashSet<_>>()
+            .len()
     }
 
     /// The sums of each thread in each of its stacks.
@@ -69,7 +87,9 @@ impl<'a> Selected<'a> {
         for stack in (1..stacks.len() as u32).rev().map(crate::model::profile::StackId) {
             // The parent is another stack, before this one.
             let (before, rest) = under.split_at_mut(stack.index());
-            if let (Some(parent), Some(sums)) = (before.get_mut(stacks.parent(stack).index()), rest.first()) {
+            if let (Some(parent), Some(sums)) =
+                (before.get_mut(stacks.parent(stack).index()), rest.first())
+            {
                 parent.add(sums);
             }
         }
@@ -79,7 +99,8 @@ impl<'a> Selected<'a> {
     /// The sums of several groups as if they were one.
     pub fn together(&self, groups: &super::Groups, wanted: &[bool], under: &[Values]) -> Sums {
         let stacks = &self.profile.stacks;
-        let is_wanted = |stack| stacks.leaf(stack).is_some_and(|frame| wanted[groups.of_frame(frame) as usize]);
+        let is_wanted =
+            |stack| stacks.leaf(stack).is_some_and(|frame| wanted[groups.of_frame(frame) as usize]);
         let mut sums = Sums::default();
         self.rows().filter(|row| is_wanted(row.stack)).for_each(|row| sums.own.add(&row.values));
         let mut inside = vec![false; stacks.len()];
@@ -94,8 +115,8 @@ impl<'a> Selected<'a> {
     }
 }
 
-/// The whole that shares of a metric refer to: the sum of all samples, or for changes of memory, whose sum says little, the
-/// memory that came into use, or went if none came.
+/// The whole that shares of a metric refer to: the sum of all samples, or for changes of memory,
+/// whose sum says little, the memory that came into use, or went if none came.
 pub fn share_base(total: &Values, metric: &Metric) -> i64 {
     match *metric == Metric::MEMORY {
         true if total.memory_gained() > 0 => total.get(&Metric::MEMORY_GAINED),

@@ -15,8 +15,8 @@ pub enum TopBy {
     Thread,
     /// A process. Its own cost equals its total cost.
     Process,
-    /// The value of a label, whose key is [`Selection::tag`](crate::model::stacks::Selection::tag). Its own cost equals its total
-    /// cost.
+    /// The value of a label, whose key is [`Selection::tag`](crate::model::stacks::Selection::tag).
+    /// Its own cost equals its total cost.
     Tag,
 }
 
@@ -37,10 +37,14 @@ pub struct Top {
 }
 
 impl Top {
-    /// Sorts rows by what they cost by themselves, or in all: the largest first, be it positive or negative.
+    /// Sorts rows by what they cost by themselves, or in all: the largest first, be it positive or
+    /// negative.
     pub fn sort(&mut self, metric: &Metric, by_total: bool) {
         self.rows.sort_by_cached_key(|row| {
-            let (own, total) = (row.sums.own.get(metric).unsigned_abs(), row.sums.total.get(metric).unsigned_abs());
+            let (own, total) = (
+                row.sums.own.get(metric).unsigned_abs(),
+                row.sums.total.get(metric).unsigned_abs(),
+            );
             let (first, second) = if by_total { (total, own) } else { (own, total) };
             (std::cmp::Reverse((first, second)), row.label.clone())
         });
@@ -54,7 +58,8 @@ pub fn top(selected: &Selected<'_>, by: TopBy) -> Top {
     sums.finish()
 }
 
-/// The cost of every row in all parts of a profile together. Frames and threads must have the same numbers in all of them.
+/// The cost of every row in all parts of a profile together. Frames and threads must have the same
+/// numbers in all of them.
 #[derive(Clone, Debug)]
 pub struct TopSums {
     by: TopBy,
@@ -71,7 +76,13 @@ pub struct TopSums {
 impl TopSums {
     /// Nothing yet.
     pub fn new(by: TopBy) -> Self {
-        Self { by, labels: Vec::new(), sums: Vec::new(), total: Values::default(), without_frames: Values::default() }
+        Self {
+            by,
+            labels: Vec::new(),
+            sums: Vec::new(),
+            total: Values::default(),
+            without_frames: Values::default(),
+        }
     }
 
     /// Adds a part.
@@ -82,22 +93,34 @@ impl TopSums {
             TopBy::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
             TopBy::Thread => {
                 self.add_threads(selected, |thread, names| GroupLabel {
-                    name: if thread.is_unknown() { "<no thread>".into() } else { thread.label(names).into() },
+                    name: if thread.is_unknown() {
+                        "<no thread>".into()
+                    } else {
+                        thread.label(names).into()
+                    },
                     ..GroupLabel::default()
                 });
             }
             TopBy::Process => {
                 self.add_threads(selected, |thread, _| GroupLabel {
-                    name: thread.process().map_or("<no process>".to_owned(), |pid| format!("P{pid}")).into(),
+                    name: thread
+                        .process()
+                        .map_or("<no process>".to_owned(), |pid| format!("P{pid}"))
+                        .into(),
                     ..GroupLabel::default()
                 });
             }
             TopBy::Tag => {
                 let key = selected.tag.as_deref().unwrap_or_default();
                 self.add_threads(selected, |thread, names| {
-                    let labels = selected.profile.labels_of(thread).iter().filter(|label| names.text(label.key) == key);
+                    let labels = selected
+                        .profile
+                        .labels_of(thread)
+                        .iter()
+                        .filter(|label| names.text(label.key) == key);
                     let values: Vec<String> = labels.map(|label| label.value.show(names)).collect();
-                    let name = if values.is_empty() { format!("<no {key}>") } else { values.join(", ") };
+                    let name =
+                        if values.is_empty() { format!("<no {key}>") } else { values.join(", ") };
                     GroupLabel { name: name.into(), ..GroupLabel::default() }
                 });
             }
@@ -106,14 +129,19 @@ impl TopSums {
 
     /// The rows of all.
     pub fn finish(self) -> Top {
-        let all = self.labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
+        let all =
+            self.labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
         match self.by {
             TopBy::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
             TopBy::Thread | TopBy::Process | TopBy::Tag => Top { rows: all.collect() },
         }
     }
 
-    fn add_threads(&mut self, selected: &Selected<'_>, label: impl Fn(&ProfileThread, &Names) -> GroupLabel) {
+    fn add_threads(
+        &mut self,
+        selected: &Selected<'_>,
+        label: impl Fn(&ProfileThread, &Names) -> GroupLabel,
+    ) {
         let profile = selected.profile;
         let mut numbers = HashMap::new();
         let mut of_thread = vec![0; profile.threads.len()];
@@ -147,7 +175,9 @@ impl TopSums {
             return;
         }
         let under = selected.under();
-        outermost(stacks, groups, |stack, group| self.sums[group as usize].total.add(&under[stack.index()]));
+        outermost(stacks, groups, |stack, group| {
+            self.sums[group as usize].total.add(&under[stack.index()])
+        });
     }
 
     /// Where stacks share nearly nothing, each by itself takes less than a walk over all.
@@ -167,7 +197,9 @@ impl TopSums {
 
 /// Visits every stack whose innermost frame is the only one of its group.
 pub(super) fn outermost(stacks: &StackTree, groups: &Groups, mut visit: impl FnMut(StackId, u32)) {
-    let children = Buckets::of(stacks.len(), stacks.len() - 1, || stacks.ids().map(|stack| (stacks.parent(stack).0, stack.0)));
+    let children = Buckets::of(stacks.len(), stacks.len() - 1, || {
+        stacks.ids().map(|stack| (stacks.parent(stack).0, stack.0))
+    });
     let mut depth = vec![0u32; groups.labels().len()];
     let mut open = vec![Step::Enter(StackId::EMPTY)];
     while let Some(step) = open.pop() {

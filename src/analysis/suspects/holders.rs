@@ -1,4 +1,5 @@
-//! Objects at which the share of the heap drops: what holds them holds hardly more, and what they hold is small pieces.
+//! Objects at which the share of the heap drops: what holds them holds hardly more, and what they
+//! hold is small pieces.
 
 use super::{LEAST_BYTES, SuspectGroup, Tree, part};
 use crate::model::heap::ObjectId;
@@ -6,12 +7,13 @@ use crate::model::heap::ObjectId;
 /// A holder has at least this share of the live heap, in percent: there is room for ten of them.
 pub const LEAST_SHARE: u64 = 10;
 
-/// The walk goes on as long as one object below has this share of its owner, in percent: wrappers, such as the map around its
-/// table, are passed. Several large objects that have as much together are looked at one by one.
+/// The walk goes on as long as one object below has this share of its owner, in percent: wrappers,
+/// such as the map around its table, are passed. Several large objects that have as much together
+/// are looked at one by one.
 pub const KEEP: u64 = 80;
 
-/// The drop is sharp when the biggest object below has less than this share, in percent. A balanced tree of objects, where two
-/// have half of it each, is nobody's leak.
+/// The drop is sharp when the biggest object below has less than this share, in percent. A balanced
+/// tree of objects, where two have half of it each, is nobody's leak.
 pub const SHARP: u64 = 20;
 
 /// An object that holds much.
@@ -32,7 +34,9 @@ pub struct Holder {
 /// Walks down the dominator tree from each object that has enough.
 pub(super) fn find(tree: &Tree<'_, '_>) -> Vec<Holder> {
     let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
-    let large = |number: u32| tree.children(number).iter().copied().filter(|child| tree.bytes(*child) >= least);
+    let large = |number: u32| {
+        tree.children(number).iter().copied().filter(|child| tree.bytes(*child) >= least)
+    };
     let mut open: Vec<u32> = large(0).collect();
     let mut holders = Vec::new();
     while let Some(number) = open.pop() {
@@ -58,9 +62,9 @@ pub(super) fn find(tree: &Tree<'_, '_>) -> Vec<Holder> {
     holders
 }
 
-/// Follows the biggest child while that keeps nearly everything. Gives the first and the last object of the run of one type in
-/// which this ends: in a list each object keeps a little less than the one before, so all of a run are compared with its
-/// first.
+/// Follows the biggest child while that keeps nearly everything. Gives the first and the last
+/// object of the run of one type in which this ends: in a list each object keeps a little less than
+/// the one before, so all of a run are compared with its first.
 fn walk(tree: &Tree<'_, '_>, from: u32) -> (u32, u32) {
     let (mut head, mut last) = (from, from);
     while let Some(child) = tree.biggest_child(last) {
@@ -79,14 +83,18 @@ fn walk(tree: &Tree<'_, '_>, from: u32) -> (u32, u32) {
 
 fn holder(tree: &Tree<'_, '_>, number: u32, chain: u64) -> Option<Holder> {
     let object = tree.dominators.object(number)?;
-    let own = tree.heap.shallow.get(object.index()).saturating_add(tree.heap.external_bytes(object));
+    let own =
+        tree.heap.shallow.get(object.index()).saturating_add(tree.heap.external_bytes(object));
     let groups = tree.groups(number);
-    let inside = groups.into_iter().find(|group| chain == 1 || Some(group.of) != tree.type_of(number));
+    let inside =
+        groups.into_iter().find(|group| chain == 1 || Some(group.of) != tree.type_of(number));
     Some(Holder { object, retained: tree.bytes(number), own, chain, inside })
 }
 
 /// The number of objects of one type that follow each other, always the biggest one.
 fn chain(tree: &Tree<'_, '_>, number: u32) -> u64 {
-    let next = |number: &u32| tree.biggest_child(*number).filter(|child| tree.type_of(*child) == tree.type_of(*number));
+    let next = |number: &u32| {
+        tree.biggest_child(*number).filter(|child| tree.type_of(*child) == tree.type_of(*number))
+    };
     std::iter::successors(Some(number), next).count() as u64
 }

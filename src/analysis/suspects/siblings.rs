@@ -1,4 +1,5 @@
-//! Many objects of one type that one object holds: a cache without a limit, listeners that nobody removes.
+//! Many objects of one type that one object holds: a cache without a limit, listeners that nobody
+//! removes.
 
 use super::holders::Holder;
 use super::{LEAST_BYTES, SuspectGroup, Tree, part};
@@ -22,8 +23,11 @@ pub struct Siblings {
 /// All that nobody has named yet as a holder.
 pub(super) fn find(tree: &Tree<'_, '_>, holders: &[Holder]) -> Vec<Siblings> {
     let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
-    let owners = (1..=tree.dominators.len() as u32)
-        .filter(|number| tree.bytes(*number) >= least && tree.children(*number).len() >= LEAST_COUNT && !tree.is_made_up(*number));
+    let owners = (1..=tree.dominators.len() as u32).filter(|number| {
+        tree.bytes(*number) >= least
+            && tree.children(*number).len() >= LEAST_COUNT
+            && !tree.is_made_up(*number)
+    });
     let mut found = Vec::new();
     for number in owners {
         let Some(owner) = tree.dominators.object(number) else { continue };

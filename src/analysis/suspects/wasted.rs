@@ -7,10 +7,12 @@ use crate::analysis::waste::rooms::{Measured, Rooms};
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 
-/// All copies together, or all collections of one type, waste at least this share of the live heap, in percent.
+/// All copies together, or all collections of one type, waste at least this share of the live heap,
+/// in percent.
 pub const LEAST_SHARE: u64 = 1;
 
-/// A collection is mostly empty when at most one place in this many is taken. Hash tables keep half of theirs empty.
+/// A collection is mostly empty when at most one place in this many is taken. Hash tables keep half
+/// of theirs empty.
 pub const EMPTY: u64 = 4;
 
 /// The number of values that are named.
@@ -56,8 +58,12 @@ pub(super) fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
     let rooms = Rooms::of(heap, tree);
     let contents = Contents::of(heap, tree, &rooms.claimed);
     let equal = [Duplicates::of(&contents.texts, true), Duplicates::of(&contents.blocks, false)];
-    let equal = equal.into_iter().filter(|duplicates| duplicates.wasted >= least).map(Suspect::Duplicates);
-    let sparse = sparse(heap, &rooms.all).into_iter().filter(|sparse| sparse.wasted >= least).map(Suspect::Sparse);
+    let equal =
+        equal.into_iter().filter(|duplicates| duplicates.wasted >= least).map(Suspect::Duplicates);
+    let sparse = sparse(heap, &rooms.all)
+        .into_iter()
+        .filter(|sparse| sparse.wasted >= least)
+        .map(Suspect::Sparse);
     equal.chain(sparse).collect()
 }
 
@@ -78,7 +84,8 @@ fn sparse(heap: &Heap<'_>, all: &[Measured]) -> Vec<Sparse> {
     let mut found: FxHashMap<TypeId, (Sparse, u64)> = FxHashMap::default();
     for room in all.iter().filter(|room| room.is_collection) {
         let of = heap.type_id(room.object);
-        let empty = Sparse { of, count: 0, all: 0, capacity: 0, used: 0, wasted: 0, example: room.object };
+        let empty =
+            Sparse { of, count: 0, all: 0, capacity: 0, used: 0, wasted: 0, example: room.object };
         let (sparse, worst) = found.entry(of).or_insert((empty, 0));
         sparse.all += 1;
         if room.used.saturating_mul(EMPTY) > room.capacity || room.free_bytes == 0 {

@@ -8,7 +8,8 @@ use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 
-/// An object is a line by itself only with this share of the live heap; smaller siblings of one type are one line together.
+/// An object is a line by itself only with this share of the live heap; smaller siblings of one
+/// type are one line together.
 const SINGLE_SHARE: f64 = 0.01;
 
 pub(super) struct Expander<'h, 'a> {
@@ -34,7 +35,11 @@ impl<'h, 'a> Expander<'h, 'a> {
     ) -> Self {
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
         let types = heap.types.iter().enumerate();
-        let same = types.map(|(row, kind)| *first.entry((kind.name, kind.namespace)).or_insert(TypeId(row as u32))).collect();
+        let same = types
+            .map(|(row, kind)| {
+                *first.entry((kind.name, kind.namespace)).or_insert(TypeId(row as u32))
+            })
+            .collect();
         let share = |share: f64| ((whole as f64 * share).ceil() as u64).max(1);
         let smallest = share(options.min_share);
         let smallest_single = match options.merge_types {
@@ -51,12 +56,21 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     /// A line that stands for objects at some positions.
     pub(super) fn child(&self, what: TreeItem, members: Vec<u32>) -> Node {
-        let total_bytes = members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
-        let line = TreeLine { depth: 0, what, count: members.len() as u64, own_bytes: 0, total_bytes, omitted: Omitted::default() };
+        let total_bytes =
+            members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
+        let line = TreeLine {
+            depth: 0,
+            what,
+            count: members.len() as u64,
+            own_bytes: 0,
+            total_bytes,
+            omitted: Omitted::default(),
+        };
         Node { parent: 0, line, members, below: Vec::new(), shown: false }
     }
 
-    /// Counts what a line stands for, and gives the lines below it. What will not be shown is counted as omitted.
+    /// Counts what a line stands for, and gives the lines below it. What will not be shown is
+    /// counted as omitted.
     pub(super) fn expand(&self, node: &mut Node) -> Vec<Node> {
         let members = std::mem::take(&mut node.members);
         let below = match node.line.what {
@@ -78,7 +92,9 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut parts = std::mem::take(&mut node.below);
         if node.line.depth == self.options.depth {
             let own = below.iter().map(|position| self.retained(*position));
-            let bytes = own.chain(parts.iter().map(|part| part.line.total_bytes)).fold(0, u64::saturating_add);
+            let bytes = own
+                .chain(parts.iter().map(|part| part.line.total_bytes))
+                .fold(0, u64::saturating_add);
             let count = below.len() as u64 + parts.iter().map(Node::objects).sum::<u64>();
             node.line.omitted = Omitted { count, bytes };
             return Vec::new();
@@ -91,13 +107,17 @@ impl<'h, 'a> Expander<'h, 'a> {
         line.count = objects.len() as u64;
         line.own_bytes = objects.iter().fold(0_u64, |sum, position| {
             let object = self.object(*position);
-            let own = self.heap.shallow.get(object.index()).saturating_add(self.heap.external_bytes(object));
+            let own = self
+                .heap
+                .shallow
+                .get(object.index())
+                .saturating_add(self.heap.external_bytes(object));
             sum.saturating_add(own)
         });
     }
 
-    /// Follows an object to the only one of its type that it dominates, and so on. Gives these objects, and all others that
-    /// they dominate.
+    /// Follows an object to the only one of its type that it dominates, and so on. Gives these
+    /// objects, and all others that they dominate.
     fn chain(&self, start: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
         let mut chain = start;
         let mut below = Vec::new();
@@ -106,7 +126,8 @@ impl<'h, 'a> Expander<'h, 'a> {
             row += 1;
             let before = below.len();
             below.extend(self.preorder.children(position));
-            let mut same = (before..below.len()).filter(|child| self.same(below[*child]) == self.same(position));
+            let mut same = (before..below.len())
+                .filter(|child| self.same(below[*child]) == self.same(position));
             if let (Some(only), None) = (same.next(), same.next()) {
                 chain.push(below.swap_remove(only));
             }
@@ -114,8 +135,8 @@ impl<'h, 'a> Expander<'h, 'a> {
         (chain, below)
     }
 
-    /// Adds to objects of one type all of the type that they dominate without another type between. Gives these, and all
-    /// others that they dominate.
+    /// Adds to objects of one type all of the type that they dominate without another type between.
+    /// Gives these, and all others that they dominate.
     fn nested(&self, start: Vec<u32>) -> (Vec<u32>, Vec<u32>) {
         let mut nested = start;
         let mut below = Vec::new();
@@ -136,13 +157,17 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
         for position in objects {
             match self.retained(position) >= self.smallest_single {
-                true => lines.push(self.child(TreeItem::Object(self.object(position)), vec![position])),
+                true => {
+                    lines.push(self.child(TreeItem::Object(self.object(position)), vec![position]))
+                }
                 false => by_type.entry(self.same(position)).or_default().push(position),
             }
         }
         lines.sort_by_key(|line| line.members[0]);
         lines.extend(by_type.into_iter().map(|(of, members)| match members.as_slice() {
-            [only] if !self.options.merge_types => self.child(TreeItem::Object(self.object(*only)), members),
+            [only] if !self.options.merge_types => {
+                self.child(TreeItem::Object(self.object(*only)), members)
+            }
             _ => self.child(TreeItem::Group(of), members),
         }));
         lines

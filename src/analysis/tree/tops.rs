@@ -8,9 +8,22 @@ use crate::analysis::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, ThreadKind, TypeKind};
 use std::collections::BTreeMap;
 
-/// Returns what no object of the program dominates, by what keeps it alive, and the number of synthetic objects above it.
-pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, preorder: &Preorder, roots: &RootGroups) -> (Vec<Node>, u64) {
-    let tops = Tops { tree, preorder, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
+/// Returns what no object of the program dominates, by what keeps it alive, and the number of
+/// synthetic objects above it.
+pub(super) fn of(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    preorder: &Preorder,
+    roots: &RootGroups,
+) -> (Vec<Node>, u64) {
+    let tops = Tops {
+        tree,
+        preorder,
+        roots,
+        heap,
+        owners: TypeOwners::of(heap),
+        isolates: heap.isolates(),
+    };
     let mut made_up = 0;
     let mut members = Vec::new();
     let mut isolates = Vec::new();
@@ -52,7 +65,8 @@ impl Tops<'_, '_, '_> {
 
     fn isolate(&self, position: u32) -> Node {
         let object = self.object(position);
-        let mut threads = self.heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
+        let mut threads =
+            self.heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
         let thread = threads.find(|thread| thread.object == Some(object));
         let name = thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default();
         let below = self.by_group(self.preorder.children(position).collect());
@@ -97,7 +111,10 @@ impl Tops<'_, '_, '_> {
         }
         let mut by_owner: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for member in members {
-            by_owner.entry(self.owners.owner(self.heap, self.object(member))).or_default().push(member);
+            by_owner
+                .entry(self.owners.owner(self.heap, self.object(member)))
+                .or_default()
+                .push(member);
         }
         if by_owner.len() == 1 {
             return (by_owner.into_values().flatten().collect(), Vec::new());
@@ -112,10 +129,18 @@ impl Tops<'_, '_, '_> {
         members.sort_unstable();
         let retained = |member: &u32| self.tree.retained.of_number(self.preorder.number(*member));
         let own = members.iter().map(retained);
-        let total_bytes = own.chain(below.iter().map(|node| node.line.total_bytes)).fold(0, u64::saturating_add);
+        let total_bytes =
+            own.chain(below.iter().map(|node| node.line.total_bytes)).fold(0, u64::saturating_add);
         let own = members.iter().map(|member| u64::from(self.preorder.end(*member) - member));
         let count = own.chain(below.iter().map(|node| node.line.count)).sum();
-        let line = TreeLine { depth: 0, what, count, own_bytes: 0, total_bytes, omitted: Omitted::default() };
+        let line = TreeLine {
+            depth: 0,
+            what,
+            count,
+            own_bytes: 0,
+            total_bytes,
+            omitted: Omitted::default(),
+        };
         Node { parent: 0, line, members, below, shown: false }
     }
 }

@@ -80,7 +80,8 @@ impl Contents {
             scan.add(heap, tree, object);
             scan
         };
-        let Scan { mut texts, mut blocks, mut zeros, tails } = live.fold(Scan::default, scan).reduce(Scan::default, Scan::and);
+        let Scan { mut texts, mut blocks, mut zeros, tails } =
+            live.fold(Scan::default, scan).reduce(Scan::default, Scan::and);
         let objects = zeros.iter().map(|(_, object)| *object).collect();
         let mut found = Self { zeros: objects, tails, ..Self::default() };
         for all in [&mut texts, &mut blocks, &mut zeros] {
@@ -111,13 +112,29 @@ impl Contents {
             };
             for objects in values.into_iter().filter(|objects| objects.len() > 1) {
                 let Some(&example) = objects.first() else { continue };
-                let kept = objects.iter().copied().max_by_key(|object| (tree.retained(*object), Reverse(*object)));
+                let kept = objects
+                    .iter()
+                    .copied()
+                    .max_by_key(|object| (tree.retained(*object), Reverse(*object)));
                 let others = objects.iter().filter(|object| Some(**object) != kept);
-                let others = others.map(|&object| Copy { object, bytes: tree.retained(object), is_text, is_zero });
+                let others = others.map(|&object| Copy {
+                    object,
+                    bytes: tree.retained(object),
+                    is_text,
+                    is_zero,
+                });
                 let before = self.copies.len();
                 self.copies.extend(others);
-                let wasted = self.copies[before..].iter().fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
-                groups.push(Copies { example, of: heap.type_id(example), count: objects.len() as u64, wasted, is_zero });
+                let wasted = self.copies[before..]
+                    .iter()
+                    .fold(0, |sum: u64, copy| sum.saturating_add(copy.bytes));
+                groups.push(Copies {
+                    example,
+                    of: heap.type_id(example),
+                    count: objects.len() as u64,
+                    wasted,
+                    is_zero,
+                });
             }
         }
         groups.sort_unstable_by_key(|copies| (Reverse(copies.wasted), copies.example));
@@ -132,14 +149,22 @@ impl Scan {
         match kind {
             TypeKind::Number | TypeKind::Synthetic | TypeKind::Root | TypeKind::Class => return,
             TypeKind::Text => {}
-            // Bytes with references in them are not plain contents, and the memory of a text is counted as that.
+            // Bytes with references in them are not plain contents, and the memory of a text is
+            // counted as that.
             _ if !heap.references.range(object).is_empty() => return,
-            _ if tree.dominator(object).is_some_and(|owner| heap.type_of(owner).kind == TypeKind::Text) => return,
+            _ if tree
+                .dominator(object)
+                .is_some_and(|owner| heap.type_of(owner).kind == TypeKind::Text) =>
+            {
+                return;
+            }
             _ => {}
         }
         match heap.value(object) {
             // What of a text was cut off is not known to be equal.
-            Value::Text { text, length } if kind == TypeKind::Text && is_complete(&text, length) => {
+            Value::Text { text, length }
+                if kind == TypeKind::Text && is_complete(&text, length) =>
+            {
                 self.texts.push((hash(text.as_bytes()), object));
             }
             Value::Bytes(bytes) if kind != TypeKind::Text && bytes.len() >= LEAST_BLOCK => {
@@ -150,7 +175,8 @@ impl Scan {
                 }
                 self.blocks.push((hash(bytes), object));
                 if tail >= LEAST_TAIL && tail >= bytes.len() / 2 {
-                    let bytes = u128::from(heap.shallow_bytes(object)) * tail as u128 / bytes.len() as u128;
+                    let bytes =
+                        u128::from(heap.shallow_bytes(object)) * tail as u128 / bytes.len() as u128;
                     self.tails.push((object, bytes as u64));
                 }
             }

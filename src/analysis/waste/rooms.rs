@@ -49,7 +49,9 @@ impl Rooms {
         let reader = heap.known().rooms;
         let of_live = |object: &ObjectId| tree.is_live(*object);
         let objects = || (0..heap.len() as u32).into_par_iter().map(ObjectId);
-        let measured = objects().filter(|object| reader || collections.kind(*object).is_some()).filter(of_live);
+        let measured = objects()
+            .filter(|object| reader || collections.kind(*object).is_some())
+            .filter(of_live);
         let mut all: Vec<Measured> = measured
             .filter_map(|object| match heap.room(object).filter(|_| reader) {
                 Some(room) => Some(Measured {
@@ -64,34 +66,60 @@ impl Rooms {
                 None => measure(heap, tree, &collections, object),
             })
             .collect();
-        all.iter().filter_map(|measured| measured.array).for_each(|array| _ = claimed.insert(array));
+        all.iter()
+            .filter_map(|measured| measured.array)
+            .for_each(|array| _ = claimed.insert(array));
         let is_array: Vec<bool> = heap.types.iter().map(|of| of.kind == TypeKind::Array).collect();
-        let arrays = objects().filter(|object| is_array[heap.type_id(*object).0 as usize] && !claimed.contains(*object));
-        let arrays: Vec<Measured> = arrays.filter(of_live).filter_map(|array| nulls(heap, array)).collect();
+        let arrays = objects().filter(|object| {
+            is_array[heap.type_id(*object).0 as usize] && !claimed.contains(*object)
+        });
+        let arrays: Vec<Measured> =
+            arrays.filter(of_live).filter_map(|array| nulls(heap, array)).collect();
         all.extend(arrays);
         all.sort_unstable_by_key(|measured| measured.object);
         Self { all, claimed }
     }
 
     /// Collections without entries, with their retained bytes.
-    pub fn empty<'r>(&'r self, tree: &'r DominatorTree) -> impl Iterator<Item = (ObjectId, u64)> + 'r {
-        self.all.iter().filter(|measured| measured.is_empty).map(|measured| (measured.object, tree.retained(measured.object)))
+    pub fn empty<'r>(
+        &'r self,
+        tree: &'r DominatorTree,
+    ) -> impl Iterator<Item = (ObjectId, u64)> + 'r {
+        self.all
+            .iter()
+            .filter(|measured| measured.is_empty)
+            .map(|measured| (measured.object, tree.retained(measured.object)))
     }
 
     /// Collections with entries and arrays, with the bytes that these do not need.
     pub fn spare(&self) -> impl Iterator<Item = (ObjectId, u64)> + '_ {
-        let spare = self.all.iter().filter(|measured| !measured.is_empty && measured.spare_bytes > 0);
+        let spare =
+            self.all.iter().filter(|measured| !measured.is_empty && measured.spare_bytes > 0);
         spare.map(|measured| (measured.object, measured.spare_bytes))
     }
 }
 
 impl Measured {
     fn array(object: ObjectId, capacity: u64, used: u64, spare_bytes: u64) -> Self {
-        Self { object, is_empty: false, is_collection: false, capacity, used, free_bytes: spare_bytes, spare_bytes, array: None }
+        Self {
+            object,
+            is_empty: false,
+            is_collection: false,
+            capacity,
+            used,
+            free_bytes: spare_bytes,
+            spare_bytes,
+            array: None,
+        }
     }
 }
 
-fn measure(heap: &Heap<'_>, tree: &DominatorTree, collections: &Collections<'_, '_>, object: ObjectId) -> Option<Measured> {
+fn measure(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    collections: &Collections<'_, '_>,
+    object: ObjectId,
+) -> Option<Measured> {
     let kind = collections.kind(object)?;
     let inner = collections.unwrapped(object);
     if inner != object && tree.dominator(inner) != Some(object) {
@@ -99,15 +127,22 @@ fn measure(heap: &Heap<'_>, tree: &DominatorTree, collections: &Collections<'_, 
         return None;
     }
     let holder = tree.dominator(object);
-    if holder.is_some_and(|holder| collections.is_wrapper(holder) && collections.unwrapped(holder) == object) {
+    if holder.is_some_and(|holder| {
+        collections.is_wrapper(holder) && collections.unwrapped(holder) == object
+    }) {
         // The table of a set, for instance, which is measured with the set.
         return None;
     }
     let size = collections.size(inner)?;
     let is_empty = size == 0 && kind != CollectionKind::Buffer;
-    let storage = collections.storage(inner).filter(|storage| tree.dominator(storage.array) == Some(inner));
+    let storage =
+        collections.storage(inner).filter(|storage| tree.dominator(storage.array) == Some(inner));
     let Some(Storage { array, capacity, used, spare }) = storage else {
-        return Some(Measured { is_empty, is_collection: true, ..Measured::array(object, 0, 0, 0) });
+        return Some(Measured {
+            is_empty,
+            is_collection: true,
+            ..Measured::array(object, 0, 0, 0)
+        });
     };
     let bytes = |places: u64| part(heap.shallow_bytes(array), places, capacity);
     Some(Measured {

@@ -7,17 +7,20 @@ use std::path::PathBuf;
 
 /// Check that a dump is consistent, or that it stays within limits
 ///
-/// Without rules, checks every invariant of the format. With rules, checks only the rules and prints one line for each that
-/// fails (-v lists all). Exits with status 1 if a check fails and with status 3 if the dump is damaged.
+/// Without rules, checks every invariant of the format. With rules, checks only the rules and
+/// prints one line for each that fails (-v lists all). Exits with status 1 if a check fails and
+/// with status 3 if the dump is damaged.
 ///
-/// For heaps, RULE is TYPE.COLUMN=LIMIT. TYPE is a glob that matches type names or `namespace:name`; the rule applies to all
-/// matching objects together. `total` is the whole live heap. COLUMN is count, shallow, external or retained. LIMIT is a
-/// number, or a size such as 10MiB. `retained` is the memory that would be freed if all matching objects were gone. It can be
-/// more than RETAINED in `top`, which does not include what only several objects together keep alive, but never more than the
-/// live heap.
+/// For heaps, RULE is TYPE.COLUMN=LIMIT. TYPE is a glob that matches type names or
+/// `namespace:name`; the rule applies to all matching objects together. `total` is the whole live
+/// heap. COLUMN is count, shallow, external or retained. LIMIT is a number, or a size such as
+/// 10MiB. `retained` is the memory that would be freed if all matching objects were gone. It can be
+/// more than RETAINED in `top`, which does not include what only several objects together keep
+/// alive, but never more than the live heap.
 ///
-/// For profiles, RULE is FUNCTION.COLUMN=LIMIT. FUNCTION is a glob that matches function names or `file:name`. COLUMN is self,
-/// total or samples. LIMIT is a time, a size, a number of samples, or a percentage of the total of the metric (--metric).
+/// For profiles, RULE is FUNCTION.COLUMN=LIMIT. FUNCTION is a glob that matches function names or
+/// `file:name`. COLUMN is self, total or samples. LIMIT is a time, a size, a number of samples, or
+/// a percentage of the total of the metric (--metric).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool check app.heapdump || echo inconsistent
@@ -47,7 +50,8 @@ pub(in crate::cli) struct RuleOptions {
     /// Upper limit: `TYPE.retained=10MiB`, `TYPE.count=1000`, `total.shallow=1GiB`
     #[arg(long, value_name = "RULE")]
     pub(in crate::cli) max: Vec<String>,
-    /// Upper limit for the growth since the dump given with --against: `TYPE.count=5%`, `total.retained=10MiB`
+    /// Upper limit for the growth since the dump given with --against: `TYPE.count=5%`,
+    /// `total.retained=10MiB`
     #[arg(long, value_name = "RULE", requires = "against")]
     pub(in crate::cli) max_growth: Vec<String>,
     /// Older dump to compare with
@@ -56,7 +60,8 @@ pub(in crate::cli) struct RuleOptions {
     /// Fail if there are live objects of these types
     #[arg(long, value_name = "TYPE")]
     pub(in crate::cli) none: Vec<String>,
-    /// Fail a --max or --max-growth rule that matches no type or function (default: it passes with a warning)
+    /// Fail a --max or --max-growth rule that matches no type or function (default: it passes with
+    /// a warning)
     #[arg(long)]
     pub(in crate::cli) strict: bool,
 }

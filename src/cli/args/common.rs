@@ -7,8 +7,8 @@ use clap::{Args, ValueEnum};
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(in crate::cli) struct Common {
-    /// Output format: table, json (one document), jsonl (one object per line), csv, markdown (GitHub tables) or github
-    /// (annotations, `check` only)
+    /// Output format: table, json (one document), jsonl (one object per line), csv, markdown
+    /// (GitHub tables) or github (annotations, `check` only)
     #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(in crate::cli) format: OutputFormat,
     /// Input format (default: detected by content)
@@ -20,13 +20,15 @@ pub(in crate::cli) struct Common {
     /// Number of threads (default: one per core). The output is the same for any number
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(in crate::cli) threads: Option<u16>,
-    /// Maximum memory to use, such as 2GiB (default: 80 % of RAM). Commands that need more stop before they start
+    /// Maximum memory to use, such as 2GiB (default: 80 % of RAM). Commands that need more stop
+    /// before they start
     #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
-    /// In CSV, put ' before cells that a spreadsheet would run as a formula (starts with =, +, -, @, tab or CR)
+    /// In CSV, put ' before cells that a spreadsheet would run as a formula (starts with =, +, -,
+    /// @, tab or CR)
     #[arg(long, global = true)]
     pub(in crate::cli) csv_safe: bool,
     /// Do not show a progress bar

@@ -11,8 +11,9 @@ use std::path::PathBuf;
 
 /// Convert a dump to another format
 ///
-/// The extension of OUT selects the format; .gz and .zst compress the output. dumptool replaces OUT only after writing
-/// everything. It converts a damaged input up to the damage and exits with status 3 (0 with --lenient).
+/// The extension of OUT selects the format; .gz and .zst compress the output. dumptool replaces OUT
+/// only after writing everything. It converts a damaged input up to the damage and exits with
+/// status 3 (0 with --lenient).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool convert profile.mojo out.austin
@@ -37,25 +38,30 @@ pub(in crate::cli) struct ConvertArgs {
     /// Output format (default: from the extension of OUT)
     #[arg(long, value_name = "FORMAT", value_parser = parse_target())]
     pub(in crate::cli) to: Option<Target>,
-    /// Dialect of Austin's text: `full`, as written by Austin 3 and mojo2austin 1.7 (default), or `peer`, as written by mojo2austin 2
+    /// Dialect of Austin's text: `full`, as written by Austin 3 and mojo2austin 1.7 (default), or
+    /// `peer`, as written by mojo2austin 2
     #[arg(long, value_enum)]
     pub(in crate::cli) dialect: Option<DialectArg>,
-    /// Object ids in hprof: `compact` 4-byte numbers, which give exact sizes (default), or each object's `address`
+    /// Object ids in hprof: `compact` 4-byte numbers, which give exact sizes (default), or each
+    /// object's `address`
     #[arg(long, value_enum)]
     pub(in crate::cli) ids: Option<IdsArg>,
     /// Turn unreachable objects into roots so that Eclipse MAT keeps them (hprof)
     #[arg(long)]
     pub(in crate::cli) root_unreachable: bool,
-    /// Objects to write (heapsnapshot): `live`, as V8 does (default), or `all`, with unreachable objects below a separate node
+    /// Objects to write (heapsnapshot): `live`, as V8 does (default), or `all`, with unreachable
+    /// objects below a separate node
     #[arg(long, value_enum)]
     pub(in crate::cli) objects: Option<WhichArg>,
     /// Table to write for a heap (jsonl, csv; default: objects)
     #[arg(long, value_enum)]
     pub(in crate::cli) table: Option<TableArg>,
-    /// Combine subtrees with a smaller share of the live bytes into one frame when a heap becomes stacks (default: 0.001%)
+    /// Combine subtrees with a smaller share of the live bytes into one frame when a heap becomes
+    /// stacks (default: 0.001%)
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
     pub(in crate::cli) min_share: Option<f64>,
-    /// Write one sum per thread and stack instead of every sample in order (profiles to speedscope, firefox, jsonl, csv)
+    /// Write one sum per thread and stack instead of every sample in order (profiles to speedscope,
+    /// firefox, jsonl, csv)
     #[arg(long)]
     pub(in crate::cli) aggregate: bool,
     /// Older dump: show what grew (red) and shrank (blue) since then (svg)
@@ -82,7 +88,8 @@ pub(in crate::cli) struct ConvertArgs {
 /// Reads `--to` as the name of an output format.
 fn parse_target() -> impl TypedValueParser<Value = Target> {
     let values = Target::ALL.map(|target| PossibleValue::new(target.name()).help(target.summary()));
-    PossibleValuesParser::new(values).try_map(|name| Target::from_name(&name).ok_or("no such format"))
+    PossibleValuesParser::new(values)
+        .try_map(|name| Target::from_name(&name).ok_or("no such format"))
 }
 
 /// The objects to write to a heap snapshot.

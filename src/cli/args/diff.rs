@@ -25,7 +25,8 @@ pub(in crate::cli) struct DiffArgs {
     /// Newer dump or profile; omit it to compare two snapshots of one file
     #[arg(value_name = "NEW")]
     pub(in crate::cli) new: Option<PathBuf>,
-    /// Group by type (default), namespace, package-root, root or size-class (heaps); function (default), file, line, thread or process (profiles)
+    /// Group by type (default), namespace, package-root, root or size-class (heaps); function
+    /// (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -46,15 +47,16 @@ pub(in crate::cli) struct DiffHeapOptions {
     /// Sort by the change in retained (default), shallow, count or external
     #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
     pub(in crate::cli) sort: Option<SortArg>,
-    /// Objects to count: live (default), all or unreachable. Without a value, compare single objects by class and identity hash
-    /// (Dart)
+    /// Objects to count: live (default), all or unreachable. Without a value, compare single
+    /// objects by class and identity hash (Dart)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
           default_missing_value = "identity")]
     pub(in crate::cli) objects: Option<DiffObjectsArg>,
     /// Count objects and bytes in one pass, without retained sizes
     #[arg(long, conflicts_with = "objects")]
     pub(in crate::cli) quick: bool,
-    /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last complete snapshot (default)
+    /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last
+    /// complete snapshot (default)
     #[arg(long, value_name = "A..B", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<SnapshotPair>,
     #[command(flatten)]

@@ -8,7 +8,8 @@ use clap::Args;
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct FilterArgs {
-    /// Only types that match this glob, by name or `namespace:name`: `*` matches any characters, `?` one, `{a,b}` either
+    /// Only types that match this glob, by name or `namespace:name`: `*` matches any characters,
+    /// `?` one, `{a,b}` either
     #[arg(long = "type", value_name = "GLOB", id = "type")]
     pub(in crate::cli) type_glob: Option<String>,
     /// Only types in this namespace: a Java, Go or Raku package, or a Dart library
@@ -23,19 +24,31 @@ impl FilterArgs {
     /// Returns the filter. Without options, it selects all types.
     pub(in crate::cli) fn filter(&self) -> TypeFilter {
         let glob = |text: &Option<String>| text.as_deref().map(Glob::new);
-        TypeFilter { of: glob(&self.type_glob), namespace: glob(&self.namespace), exclude: glob(&self.exclude) }
+        TypeFilter {
+            of: glob(&self.type_glob),
+            namespace: glob(&self.namespace),
+            exclude: glob(&self.exclude),
+        }
     }
 
     /// Returns each option with whether it was given.
     pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 3] {
-        [("--type", self.type_glob.is_some()), ("--namespace", self.namespace.is_some()), ("--exclude", self.exclude.is_some())]
+        [
+            ("--type", self.type_glob.is_some()),
+            ("--namespace", self.namespace.is_some()),
+            ("--exclude", self.exclude.is_some()),
+        ]
     }
 
     /// The options in JSON; `None` if there are none.
     pub(in crate::cli) fn json(&self) -> Option<Value<'_>> {
         let text = |text: &Option<String>| Value::from(text.clone());
         self.given().iter().any(|(_, given)| *given).then(|| {
-            Value::from([("type", text(&self.type_glob)), ("namespace", text(&self.namespace)), ("exclude", text(&self.exclude))])
+            Value::from([
+                ("type", text(&self.type_glob)),
+                ("namespace", text(&self.namespace)),
+                ("exclude", text(&self.exclude)),
+            ])
         })
     }
 }

@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 /// List objects by type, size, text or root (heaps), or functions by name (profiles)
 ///
-/// GLOB matches a name or `namespace:name`: `*` matches any characters, `?` one character, `{a,b}` either a or b.
+/// GLOB matches a name or `namespace:name`: `*` matches any characters, `?` one character, `{a,b}`
+/// either a or b.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool find app.dartheap --type '_List' --min-size 10KiB
@@ -57,7 +58,8 @@ pub(in crate::cli) struct FindHeapOptions {
     /// Only objects whose value contains this text
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) value: Option<String>,
-    /// Only objects referenced directly by a root of this kind: global, static, frame, thread, finalizer …
+    /// Only objects referenced directly by a root of this kind: global, static, frame, thread,
+    /// finalizer …
     #[arg(long, value_name = "KIND")]
     pub(in crate::cli) root: Option<String>,
     /// Only DOM nodes outside of their document (V8)

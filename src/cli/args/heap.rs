@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 #[derive(Args, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct HeapOptions {
-    /// Snapshot to use if the file has several (mvmheap): a number from 0, or `last` for the last complete one (default)
+    /// Snapshot to use if the file has several (mvmheap): a number from 0, or `last` for the last
+    /// complete one (default)
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
     #[command(flatten)]
@@ -26,20 +27,23 @@ impl HeapOptions {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct LoadArgs {
-    /// Stack words to treat as pointers (Go): those that the dump lists (`precise`), also every word of a frame that a
-    /// pointer refers to (`default`), or every word of every frame (`conservative`)
+    /// Stack words to treat as pointers (Go): those that the dump lists (`precise`), also every
+    /// word of a frame that a pointer refers to (`default`), or every word of every frame
+    /// (`conservative`)
     #[arg(long, value_name = "WHICH", value_enum, hide_possible_values = true)]
     roots: Option<RootsArg>,
-    /// Object layout of the JVM (hprof; default: inferred from addresses): any of `references=4|8`, `header=8|12|16` and
-    /// `alignment=8|16|…|256`, such as `references=8,header=12`
+    /// Object layout of the JVM (hprof; default: inferred from addresses): any of `references=4|8`,
+    /// `header=8|12|16` and `alignment=8|16|…|256`, such as `references=8,header=12`
     #[arg(long, value_name = "LAYOUT")]
     layout: Option<LayoutArg>,
-    /// Sizes of objects (V8): those in the file (`file`, default), or as Chrome DevTools shows them (`devtools`), with arrays and hidden
-    /// objects as a part of the only object that refers to them
+    /// Sizes of objects (V8): those in the file (`file`, default), or as Chrome DevTools shows them
+    /// (`devtools`), with arrays and hidden objects as a part of the only object that refers to
+    /// them
     #[arg(long, value_name = "WHOSE", value_enum, hide_possible_values = true)]
     sizes: Option<SizesArg>,
-    /// Executable that wrote the dump (Go), for the names of types, fields, globals and local variables. For a stripped program,
-    /// use an unstripped build of the same source with the same toolchain and flags
+    /// Executable that wrote the dump (Go), for the names of types, fields, globals and local
+    /// variables. For a stripped program, use an unstripped build of the same source with the same
+    /// toolchain and flags
     #[arg(long, value_name = "PROGRAM")]
     pub(in crate::cli) exe: Option<PathBuf>,
     /// Omit guessed types (Go, with --exe)
@@ -95,7 +99,8 @@ impl std::str::FromStr for LayoutArg {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WRONG: &str = "expected references=4|8, header=8|12|16 and alignment=8|16|…|256, separated by commas";
+        const WRONG: &str =
+            "expected references=4|8, header=8|12|16 and alignment=8|16|…|256, separated by commas";
         let mut layout = LayoutChoice::default();
         for part in text.split(',') {
             let (key, number) = part.split_once('=').ok_or(WRONG)?;
@@ -103,7 +108,9 @@ impl std::str::FromStr for LayoutArg {
             let (place, fits) = match key {
                 "references" => (&mut layout.references, matches!(number, 4 | 8)),
                 "header" => (&mut layout.header, matches!(number, 8 | 12 | 16)),
-                "alignment" => (&mut layout.alignment, number.is_power_of_two() && (8..=256).contains(&number)),
+                "alignment" => {
+                    (&mut layout.alignment, number.is_power_of_two() && (8..=256).contains(&number))
+                }
                 _ => return Err(WRONG),
             };
             if !fits || place.replace(number).is_some() {

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 /// Show a summary: header, totals, sizes, warnings
 ///
-/// Reads each file once, in constant memory, without building the object graph. For a damaged file, shows everything up to
-/// the damage and its offset, and exits with status 3 (0 with --lenient).
+/// Reads each file once, in constant memory, without building the object graph. For a damaged file,
+/// shows everything up to the damage and its offset, and exits with status 3 (0 with --lenient).
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool info app.heapdump
@@ -21,16 +21,19 @@ pub(in crate::cli) struct InfoArgs {
     /// Dumps or profiles to read; `-` is standard input
     #[arg(required = true, value_name = "FILE")]
     pub(in crate::cli) files: Vec<PathBuf>,
-    /// Read only the summary blocks if the format has them (mvmheap); counts that need the data are omitted
+    /// Read only the summary blocks if the format has them (mvmheap); counts that need the data are
+    /// omitted
     #[arg(long)]
     pub(in crate::cli) quick: bool,
     /// Also show the number and size of each kind of record
     #[arg(long)]
     pub(in crate::cli) records: bool,
-    /// Snapshot to show if the file has several (mvmheap): a number from 0, or `last` (default: all)
+    /// Snapshot to show if the file has several (mvmheap): a number from 0, or `last` (default:
+    /// all)
     #[arg(long, value_name = "N|last", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshot>,
-    /// Executable that wrote the dump (Go): also show how many live objects get a type name. Builds the object graph
+    /// Executable that wrote the dump (Go): also show how many live objects get a type name. Builds
+    /// the object graph
     #[arg(long, value_name = "PROGRAM", conflicts_with = "quick")]
     pub(in crate::cli) exe: Option<PathBuf>,
     /// Omit guessed types (Go, with --exe)

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 
 /// Write one HTML page about a dump, or about what changed between two
 ///
-/// The page needs no network and no other file: suspects, the dominator tree or the call tree as a picture to zoom and search, and
-/// tables to sort and filter. Attach it to a CI run or send it to a colleague. Its data is JSON in the element with the id `data`.
+/// The page needs no network and no other file: suspects, the dominator tree or the call tree as a
+/// picture to zoom and search, and tables to sort and filter. Attach it to a CI run or send it to a
+/// colleague. Its data is JSON in the element with the id `data`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool report app.hprof                          writes app.hprof.report.html beside it

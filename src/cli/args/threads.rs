@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 /// List threads, goroutines or isolates with their stacks, and what only they keep alive
 ///
-/// Threads in the same state with equal stacks share a line with a count. RETAINED is the memory that only these threads keep
-/// alive: through the local variables of their frames, and through what the runtime holds for them (a thread object, deferred
-/// calls, static fields of an isolate). Objects that another root also reaches do not count.
+/// Threads in the same state with equal stacks share a line with a count. RETAINED is the memory
+/// that only these threads keep alive: through the local variables of their frames, and through
+/// what the runtime holds for them (a thread object, deferred calls, static fields of an isolate).
+/// Objects that another root also reaches do not count.
 ///
-/// WAIT is how long a goroutine has waited, at least: Go records when a garbage collection first saw it wait, and the latest
-/// such collection is the last known time. STACK has the functions of the program, innermost first; --each shows all frames.
+/// WAIT is how long a goroutine has waited, at least: Go records when a garbage collection first
+/// saw it wait, and the latest such collection is the last known time. STACK has the functions of
+/// the program, innermost first; --each shows all frames.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool threads app.heapdump

@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 /// Show which types hold the memory (heaps), or which functions take the time (profiles)
 ///
-/// RETAINED of an object is the memory that would be freed with it: the shallow and external bytes of the object and all
-/// objects it dominates. Weak references do not count. RETAINED of a type is the sum over its objects that no other object
-/// of the same type dominates. Unreachable objects retain nothing.
+/// RETAINED of an object is the memory that would be freed with it: the shallow and external bytes
+/// of the object and all objects it dominates. Weak references do not count. RETAINED of a type is
+/// the sum over its objects that no other object of the same type dominates. Unreachable objects
+/// retain nothing.
 ///
-/// SELF of a function counts samples with the function at the top of the stack. TOTAL counts samples with the function
-/// anywhere on the stack; a recursive function counts once per sample.
+/// SELF of a function counts samples with the function at the top of the stack. TOTAL counts
+/// samples with the function anywhere on the stack; a recursive function counts once per sample.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool top app.heapdump
@@ -40,8 +41,8 @@ pub(in crate::cli) struct TopArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Group by type (default), namespace, package-root, root, size-class, loader or site (heaps); function (default), file, line, thread or
-    /// process (profiles)
+    /// Group by type (default), namespace, package-root, root, size-class, loader or site (heaps);
+    /// function (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
@@ -77,8 +78,8 @@ pub(in crate::cli) struct TopHeapOptions {
     /// Show likely leaks and wasted memory, each with a path from a root
     #[arg(long, conflicts_with_all = ["by", "sort", "objects"])]
     pub(in crate::cli) suspects: bool,
-    /// Snapshot to use if the file has several (mvmheap): a number from 0, `last` for the last complete one (default), or
-    /// `all` for growth over all snapshots
+    /// Snapshot to use if the file has several (mvmheap): a number from 0, `last` for the last
+    /// complete one (default), or `all` for growth over all snapshots
     #[arg(long, value_name = "N|last|all", allow_negative_numbers = true)]
     pub(in crate::cli) snapshot: Option<Snapshots>,
     #[command(flatten)]
@@ -118,10 +119,16 @@ impl ByArg {
     /// Returns the kind of input that has this grouping.
     pub(in crate::cli) fn kind(self) -> Kind {
         match self {
-            Self::Type | Self::Namespace | Self::PackageRoot | Self::Root | Self::SizeClass | Self::Loader | Self::Site => {
-                Kind::Heap
+            Self::Type
+            | Self::Namespace
+            | Self::PackageRoot
+            | Self::Root
+            | Self::SizeClass
+            | Self::Loader
+            | Self::Site => Kind::Heap,
+            Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => {
+                Kind::Profile
             }
-            Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => Kind::Profile,
         }
     }
 

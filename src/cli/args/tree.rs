@@ -8,13 +8,15 @@ use std::path::PathBuf;
 
 /// Show the dominator tree (heaps) or the call tree (profiles)
 ///
-/// In a heap, each object appears below its immediate dominator: the last object that every path from the roots to it
-/// passes. Freeing the dominator frees the object. Objects of the same type with the same dominator share a line with a
-/// count; so do chains of objects of the same type. What no single root holds is divided by the kind of its roots, and by class loader
-/// (JVM), library (Dart) or the package of the globals (Go).
+/// In a heap, each object appears below its immediate dominator: the last object that every path
+/// from the roots to it passes. Freeing the dominator frees the object. Objects of the same type
+/// with the same dominator share a line with a count; so do chains of objects of the same type.
+/// What no single root holds is divided by the kind of its roots, and by class loader (JVM),
+/// library (Dart) or the package of the globals (Go).
 ///
-/// In a profile, each function appears below its caller, with the total of all samples of that call path. A function without
-/// samples of its own that calls only one other function shares its line: `main → run → loop`.
+/// In a profile, each function appears below its caller, with the total of all samples of that call
+/// path. A function without samples of its own that calls only one other function shares its line:
+/// `main → run → loop`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool tree app.heapdump
@@ -42,8 +44,15 @@ pub(in crate::cli) struct TreeArgs {
     /// Maximum number of lines (0 = all; default: 60 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
-    /// Group siblings of the same type (`object`, the default), or merge all objects of a type at each level (`type`)
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT", help_heading = "Heaps")]
+    /// Group siblings of the same type (`object`, the default), or merge all objects of a type at
+    /// each level (`type`)
+    #[arg(
+        long,
+        value_enum,
+        hide_possible_values = true,
+        value_name = "WHAT",
+        help_heading = "Heaps"
+    )]
     pub(in crate::cli) by: Option<TreeByArg>,
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,

@@ -6,10 +6,11 @@ use std::path::PathBuf;
 
 /// Show memory that could be saved: duplicates, empty and roomy collections, zeros, boxed numbers
 ///
-/// Only live objects count, each in one kind. Rows group duplicates by value and everything else by type; "held by" lists the
-/// fields (Class#field) that hold these objects. Each kind says how its bytes are computed. What a dump does not contain is not
-/// known: Dart snapshots have lengths and the first 128 units of text but no bytes (longer texts are not compared), Go dumps have
-/// bytes but no types, MoarVM snapshots have neither.
+/// Only live objects count, each in one kind. Rows group duplicates by value and everything else by
+/// type; "held by" lists the fields (Class#field) that hold these objects. Each kind says how its
+/// bytes are computed. What a dump does not contain is not known: Dart snapshots have lengths and
+/// the first 128 units of text but no bytes (longer texts are not compared), Go dumps have bytes
+/// but no types, MoarVM snapshots have neither.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool waste app.hprof
@@ -19,7 +20,8 @@ pub(in crate::cli) struct WasteArgs {
     /// Heap dump to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Maximum number of rows and of fields for each kind (0 = all; default: 5 in tables and json, all in jsonl and csv)
+    /// Maximum number of rows and of fields for each kind (0 = all; default: 5 in tables and json,
+    /// all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
     #[command(flatten)]

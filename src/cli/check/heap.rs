@@ -20,26 +20,47 @@ use crate::model::sum::Sum;
 use std::path::Path;
 
 /// The subjects of rules.
-const COLUMNS: [(&str, Unit); 4] =
-    [("count", Unit::Count), ("shallow", Unit::Bytes), ("external", Unit::Bytes), ("retained", Unit::Bytes)];
+const COLUMNS: [(&str, Unit); 4] = [
+    ("count", Unit::Count),
+    ("shallow", Unit::Bytes),
+    ("external", Unit::Bytes),
+    ("retained", Unit::Bytes),
+];
 
 pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow::Result<Report> {
     let rules = parse(&args.rules, &COLUMNS, "TYPE")?;
     // --snapshot is one of the newer file.
-    let older = args.rules.against.as_ref().map(|path| measured(args, &rules, path, session)).transpose()?;
+    let older = args
+        .rules
+        .against
+        .as_ref()
+        .map(|path| measured(args, &rules, path, session))
+        .transpose()?;
     let loaded = load(session, "check", input, args.heap.snapshot, &args.heap.roots)?;
     let analysed = analysed(&loaded, &rules, input)?;
     let old = |row: usize| older.as_ref().and_then(|older| older.measures.get(row));
-    let measured = rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).enumerate();
-    let mut outcomes: Vec<Outcome> =
-        rules.iter().zip(measured).map(|(rule, (row, new))| outcome(rule, old(row), &new, session)).collect();
+    let measured =
+        rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).enumerate();
+    let mut outcomes: Vec<Outcome> = rules
+        .iter()
+        .zip(measured)
+        .map(|(rule, (row, new))| outcome(rule, old(row), &new, session))
+        .collect();
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, session);
     }
     let of_newer = damage(input, &loaded).map(|error| Damage::of(input, error));
     let status = report_loaded(session, input, &loaded);
-    let (of_older, old_status) = older.map_or((None, Status::Done), |older| (older.damage, older.status));
-    Ok(Report::of_rules(input, outcomes, of_newer.or(of_older), status.max(old_status), args, session))
+    let (of_older, old_status) =
+        older.map_or((None, Status::Done), |older| (older.damage, older.status));
+    Ok(Report::of_rules(
+        input,
+        outcomes,
+        of_newer.or(of_older),
+        status.max(old_status),
+        args,
+        session,
+    ))
 }
 
 /// The figures kept of the heap that growth is measured against.
@@ -59,23 +80,38 @@ struct Measure {
     parts: Vec<(String, u64)>,
 }
 
-fn measured(args: &CheckArgs, rules: &[Rule], path: &Path, session: &Session) -> anyhow::Result<Older> {
+fn measured(
+    args: &CheckArgs,
+    rules: &[Rule],
+    path: &Path,
+    session: &Session,
+) -> anyhow::Result<Older> {
     let older = session.open(path)?;
     if older.kind != Kind::Heap {
-        return Err(UsageError::new(format!("{} is a profile, not an older heap", show_path(path))).into());
+        return Err(UsageError::new(format!(
+            "{} is a profile, not an older heap",
+            show_path(path)
+        ))
+        .into());
     }
     let loaded = load(session, "check", &older, None, &args.heap.roots)?;
     let analysed = analysed(&loaded, rules, &older)?;
-    let measures = rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).collect();
+    let measures =
+        rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).collect();
     let damage = damage(&older, &loaded).map(|error| Damage::of(&older, error));
     Ok(Older { measures, damage, status: report_loaded(session, &older, &loaded) })
 }
 
-/// What the graph says of a heap. `None` if it has no roots: then nothing can be called alive or dead.
+/// What the graph says of a heap. `None` if it has no roots: then nothing can be called alive or
+/// dead.
 ///
 /// # Errors
 /// A [`UsageError`] if a rule is about retained bytes, and an undamaged heap has no roots.
-fn analysed<'l, 'a>(loaded: &'l Loaded<'a>, rules: &[Rule], input: &Input) -> Result<Option<Analysed<'l, 'a>>, UsageError> {
+fn analysed<'l, 'a>(
+    loaded: &'l Loaded<'a>,
+    rules: &[Rule],
+    input: &Input,
+) -> Result<Option<Analysed<'l, 'a>>, UsageError> {
     let heap = &loaded.heap;
     if !heap.roots.is_empty() {
         return Ok(Some(Analysed::of(heap)));
@@ -83,7 +119,10 @@ fn analysed<'l, 'a>(loaded: &'l Loaded<'a>, rules: &[Rule], input: &Input) -> Re
     match rules.iter().find(|rule| rule.column == "retained") {
         Some(rule) if damage(input, loaded).is_none() => {
             let file = show_path(&input.path);
-            let message = format!("{file} has no roots, so there are no retained sizes to check for {:?}", rule.text);
+            let message = format!(
+                "{file} has no roots, so there are no retained sizes to check for {:?}",
+                rule.text
+            );
             Err(UsageError::new(message))
         }
         _ => Ok(None),
@@ -109,7 +148,9 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
         ("total", _) => Ok(together.sum.bytes()),
         (_, Some(bytes)) => Ok(bytes),
     };
-    let parts = together.largest(|Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { of(sum) });
+    let parts = together.largest(
+        |Part { sum, retained_bytes, .. }| if is_retained { *retained_bytes } else { of(sum) },
+    );
     let parts = parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     Measure { value, matching: types.iter().filter(|matches| **matches).count(), parts }
 }
@@ -126,13 +167,17 @@ fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session)
         return Outcome { finding, kind: rule.kind.name(), note: None, is_void: false };
     };
     let (limit, mut message) = match (rule.kind, rule.limit) {
-        (RuleKind::None, _) => (0, format!("{}: {} live objects, expected none", rule.subject, count(actual))),
+        (RuleKind::None, _) => {
+            (0, format!("{}: {} live objects, expected none", rule.subject, count(actual)))
+        }
         // The grammar gives shares to growth alone.
         (RuleKind::MaxGrowth, limit) | (_, limit @ Limit::Share(_)) => {
             let (limit, growth) = growth(limit, before, actual, show);
             (limit, format!("{what} {growth}"))
         }
-        (_, Limit::Number(limit) | Limit::Time(limit)) => (limit, format!("{what} = {}, limit {}", show(actual), show(limit))),
+        (_, Limit::Number(limit) | Limit::Time(limit)) => {
+            (limit, format!("{what} = {}, limit {}", show(actual), show(limit)))
+        }
     };
     match (new.matching, new.parts.len()) {
         _ if rule.subject == "total" => {}
@@ -143,34 +188,53 @@ fn outcome(rule: &Rule, old: Option<&Measure>, new: &Measure, session: &Session)
     }
     let ok = actual <= limit;
     let finding = Finding { rule: rule.text.clone(), ok, limit, actual, message };
-    let is_void = new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
+    let is_void =
+        new.matching == 0 && rule.kind != RuleKind::None && old.is_none_or(|old| old.matching == 0);
     Outcome { finding, kind: rule.kind.name(), note: None, is_void }
 }
 
 /// The largest of several types: ` (3 types: byte[] 1.0 MiB, A 2 B, B 1 B)`.
 fn contributors(parts: &[(String, u64)], types: usize, show: impl Fn(u64) -> String) -> String {
     const SHOWN: usize = 3;
-    let largest: Vec<_> = parts.iter().take(SHOWN).map(|(name, value)| format!("{} {}", shown(name), show(*value))).collect();
+    let largest: Vec<_> = parts
+        .iter()
+        .take(SHOWN)
+        .map(|(name, value)| format!("{} {}", shown(name), show(*value)))
+        .collect();
     let more = if types > SHOWN { ", …" } else { "" };
     format!(" ({}: {}{more})", plural(types as u64, "type", "types"), largest.join(", "))
 }
 
 /// Says of types that break a rule what holds the largest of their objects.
-fn explain(rules: &[Rule], outcomes: &mut [Outcome], analysed: &Analysed<'_, '_>, session: &Session) {
+fn explain(
+    rules: &[Rule],
+    outcomes: &mut [Outcome],
+    analysed: &Analysed<'_, '_>,
+    session: &Session,
+) {
     let broken = |rule: &Rule, outcome: &Outcome| !outcome.finding.ok && rule.subject != "total";
     if !rules.iter().zip(outcomes.iter()).any(|(rule, outcome)| broken(rule, outcome)) {
         return;
     }
     let heap = analysed.heap;
     let shortest = Shortest::of(heap, &analysed.graph);
-    for (rule, outcome) in rules.iter().zip(outcomes).filter(|(rule, outcome)| broken(rule, outcome)) {
+    for (rule, outcome) in
+        rules.iter().zip(outcomes).filter(|(rule, outcome)| broken(rule, outcome))
+    {
         let types = matching_types(heap, &Glob::new(&rule.subject));
-        let objects = heap.objects().filter(|object| types[heap.type_id(*object).0 as usize] && analysed.is_live(*object));
-        let largest = objects.max_by_key(|object| (analysed.retained(*object), std::cmp::Reverse(*object)));
+        let objects = heap
+            .objects()
+            .filter(|object| types[heap.type_id(*object).0 as usize] && analysed.is_live(*object));
+        let largest =
+            objects.max_by_key(|object| (analysed.retained(*object), std::cmp::Reverse(*object)));
         let path = largest.and_then(|object| Some((object, shortest.path(object)?)));
         outcome.note = path.map(|(object, path)| {
             let retained = session.size(analysed.retained(object));
-            format!("largest: {}, {retained}, held by {}", heap.id(object), path::one_line(analysed, &path))
+            format!(
+                "largest: {}, {retained}, held by {}",
+                heap.id(object),
+                path::one_line(analysed, &path)
+            )
         });
     }
 }

@@ -12,8 +12,10 @@ use crate::input::{self, ReadOptions};
 
 pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
     let progress = session.progress(input);
-    let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
-    let findings = input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+    let options =
+        ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
+    let findings =
+        input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();
@@ -34,7 +36,8 @@ pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
 fn text(input: &Input, findings: &Findings, ok: bool, session: &Session) -> String {
     let terminal = &session.terminal;
     let mut table = Table::of_sentences(&[Align::Left, Align::Left, Align::Left]);
-    for finding in findings.findings.iter().filter(|finding| session.common.verbose || !finding.ok) {
+    for finding in findings.findings.iter().filter(|finding| session.common.verbose || !finding.ok)
+    {
         let verdict = if finding.ok { terminal.good("ok") } else { terminal.bad("FAIL") };
         table.row([verdict, escaped(&finding.rule), escaped(&finding.message)]);
     }
@@ -44,8 +47,15 @@ fn text(input: &Input, findings: &Findings, ok: bool, session: &Session) -> Stri
     let path = show_path(&input.path);
     text.push_str(&match (ok, broken) {
         (true, _) => format!("{path}: {}, {rules} passed\n", terminal.good("ok")),
-        (false, 0) => format!("{path}: {}; {rules} checked up to the damage, all passed\n", terminal.bad("damaged")),
-        (false, _) => format!("{path}: {} of {} rules failed\n", terminal.bad(&broken.to_string()), findings.findings.len()),
+        (false, 0) => format!(
+            "{path}: {}; {rules} checked up to the damage, all passed\n",
+            terminal.bad("damaged")
+        ),
+        (false, _) => format!(
+            "{path}: {} of {} rules failed\n",
+            terminal.bad(&broken.to_string()),
+            findings.findings.len()
+        ),
     });
     text
 }

@@ -2,7 +2,9 @@
 
 use crate::cli::args::{CheckArgs, OutputFormat};
 use crate::cli::open::Input;
-use crate::cli::print::{Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_stdout};
+use crate::cli::print::{
+    Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_stdout,
+};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{OutputError, Status};
@@ -35,11 +37,13 @@ pub(super) struct Outcome {
     pub(super) kind: &'static str,
     /// Why, if it is broken: what holds the objects, who calls the function.
     pub(super) note: Option<String>,
-    /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be broken.
+    /// Nothing has a name that the rule is about, in an older dump neither, so that it cannot be
+    /// broken.
     pub(super) is_void: bool,
 }
 
-/// The damage that ended the reading of a file early: of the one that is checked, or of the older one.
+/// The damage that ended the reading of a file early: of the one that is checked, or of the older
+/// one.
 #[derive(Clone)]
 pub(super) struct Damage {
     path: PathBuf,
@@ -52,7 +56,13 @@ pub(super) struct Damage {
 impl Damage {
     pub(super) fn of(input: &Input, error: &Error) -> Self {
         let (offset, kind) = (error.offset(), error.kind().name());
-        Self { path: input.path.clone(), offset, kind, message: error.message(), headline: error.headline() }
+        Self {
+            path: input.path.clone(),
+            offset,
+            kind,
+            message: error.message(),
+            headline: error.headline(),
+        }
     }
 
     fn json(&self) -> Value<'_> {
@@ -75,7 +85,8 @@ impl Report {
         args: &CheckArgs,
         session: &Session,
     ) -> Self {
-        // A misspelt gate would be open for ever. That there is none of something may well be what was asked for.
+        // A misspelt gate would be open for ever. That there is none of something may well be what
+        // was asked for.
         for outcome in outcomes.iter_mut().filter(|outcome| outcome.is_void) {
             match args.rules.strict {
                 true => outcome.finding.ok = false,
@@ -84,11 +95,24 @@ impl Report {
         }
         let kept = outcomes.iter().all(|outcome| outcome.finding.ok);
         let status = status.max(if kept { Status::Done } else { Status::Broken });
-        let prefix = if args.files.len() > 1 { format!("{}: ", show_path(&input.path)) } else { String::new() };
+        let prefix = if args.files.len() > 1 {
+            format!("{}: ", show_path(&input.path))
+        } else {
+            String::new()
+        };
         let text = text(&outcomes, input, damage.as_ref(), &prefix, session);
         let (path, format) = (input.path.clone(), input.format);
         // What could not be read may break a rule.
-        Self { path, format, status, ok: kept && damage.is_none(), damage, warnings: Vec::new(), outcomes, text }
+        Self {
+            path,
+            format,
+            status,
+            ok: kept && damage.is_none(),
+            damage,
+            warnings: Vec::new(),
+            outcomes,
+            text,
+        }
     }
 
     fn document(&self, rows: Range<usize>) -> Document<'_> {
@@ -97,15 +121,30 @@ impl Report {
             .with("ok", self.ok)
             .with("damage", self.damage.as_ref().map(Damage::json))
             .some_rows("findings", rows)
-            .with("warnings", self.warnings.iter().map(|warning| warning.as_str().into()).collect::<Vec<Value<'_>>>())
+            .with(
+                "warnings",
+                self.warnings
+                    .iter()
+                    .map(|warning| warning.as_str().into())
+                    .collect::<Vec<Value<'_>>>(),
+            )
     }
 }
 
-/// Prints the reports in the format that was asked for. Several files are an array in JSON, and a column elsewhere.
-pub(super) fn print_all(mut reports: Vec<Report>, several: bool, session: &Session) -> anyhow::Result<()> {
+/// Prints the reports in the format that was asked for. Several files are an array in JSON, and a
+/// column elsewhere.
+pub(super) fn print_all(
+    mut reports: Vec<Report>,
+    several: bool,
+    session: &Session,
+) -> anyhow::Result<()> {
     match session.common.format {
-        OutputFormat::Table => return reports.iter().try_for_each(|report| print_text(session, &report.text)),
-        OutputFormat::Github => return reports.iter().try_for_each(|report| print_annotations(report, session)),
+        OutputFormat::Table => {
+            return reports.iter().try_for_each(|report| print_text(session, &report.text));
+        }
+        OutputFormat::Github => {
+            return reports.iter().try_for_each(|report| print_annotations(report, session));
+        }
         _ => {}
     }
     let mut rows = Vec::new();
@@ -118,13 +157,22 @@ pub(super) fn print_all(mut reports: Vec<Report>, several: bool, session: &Sessi
     }
     let columns = match (several, session.common.format) {
         (false, _) | (_, OutputFormat::Json) => Columns::new(session),
-        _ => Columns::new(session).text("file", "FILE", |(path, _): &(PathBuf, Outcome)| path.display().to_string()),
+        _ => Columns::new(session)
+            .text("file", "FILE", |(path, _): &(PathBuf, Outcome)| path.display().to_string()),
     };
     let columns = with_columns(columns, |(_, outcome)| outcome);
     let mut documents = reports.iter().zip(ranges).map(|(report, range)| report.document(range));
     match session.common.format {
-        OutputFormat::Json if several => print_documents(&documents.collect::<Vec<_>>(), &rows, &columns),
-        _ => print(session, || documents.next().unwrap_or_default(), &rows, &columns, &Shown::Text(&String::new)),
+        OutputFormat::Json if several => {
+            print_documents(&documents.collect::<Vec<_>>(), &rows, &columns)
+        }
+        _ => print(
+            session,
+            || documents.next().unwrap_or_default(),
+            &rows,
+            &columns,
+            &Shown::Text(&String::new),
+        ),
     }
 }
 
@@ -142,8 +190,8 @@ fn with_columns<'a, T>(columns: Columns<'a, T>, of: fn(&T) -> &Outcome) -> Colum
         .table(&["file", "ok", "rule", "message", "note"])
 }
 
-/// Prints an annotation of GitHub Actions for each broken rule, and a table of all rules, which becomes part of the summary of the
-/// job if there is one.
+/// Prints an annotation of GitHub Actions for each broken rule, and a table of all rules, which
+/// becomes part of the summary of the job if there is one.
 fn print_annotations(report: &Report, session: &Session) -> anyhow::Result<()> {
     let file = show_path(&report.path);
     let title = property(&format!("dumptool check {file}"));
@@ -152,11 +200,17 @@ fn print_annotations(report: &Report, session: &Session) -> anyhow::Result<()> {
     writeln!(table, "\n{}: {}\n", markdown::text(&file), if report.ok { "ok" } else { "failed" })?;
     markdown::table(&columns, &report.outcomes, &mut table)?;
     to_stdout(|out| {
-        for finding in report.outcomes.iter().map(|outcome| &outcome.finding).filter(|finding| !finding.ok) {
+        for finding in
+            report.outcomes.iter().map(|outcome| &outcome.finding).filter(|finding| !finding.ok)
+        {
             writeln!(out, "::error title={title}::{}", data(&escaped(&finding.message)))?;
         }
         if let Some(Damage { path, headline, .. }) = &report.damage {
-            writeln!(out, "::error title={title}::{}", data(&format!("{}: {headline}", show_path(path))))?;
+            writeln!(
+                out,
+                "::error title={title}::{}",
+                data(&format!("{}: {headline}", show_path(path)))
+            )?;
         }
         out.write_all(&table)
     })?;
@@ -178,10 +232,18 @@ fn property(text: &str) -> String {
     data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
-fn text(outcomes: &[Outcome], input: &Input, damage: Option<&Damage>, prefix: &str, session: &Session) -> String {
+fn text(
+    outcomes: &[Outcome],
+    input: &Input,
+    damage: Option<&Damage>,
+    prefix: &str,
+    session: &Session,
+) -> String {
     let terminal = &session.terminal;
     let mut text = String::new();
-    for Outcome { finding, note, .. } in outcomes.iter().filter(|outcome| session.common.verbose || !outcome.finding.ok) {
+    for Outcome { finding, note, .. } in
+        outcomes.iter().filter(|outcome| session.common.verbose || !outcome.finding.ok)
+    {
         let verdict = match (finding.ok, damage.is_some()) {
             (true, false) => terminal.good("ok  "),
             (true, true) => terminal.caution("?   "),
@@ -198,11 +260,22 @@ fn text(outcomes: &[Outcome], input: &Input, damage: Option<&Damage>, prefix: &s
         0 => match damage {
             None => format!("{prefix}{}, {rules} passed\n", terminal.good("ok")),
             Some(damage) => {
-                let of = if damage.path == input.path { String::new() } else { format!(" of {}", show_path(&damage.path)) };
-                format!("{prefix}{}: {rules} checked up to the damage{of}, all passed\n", terminal.bad("damaged"))
+                let of = if damage.path == input.path {
+                    String::new()
+                } else {
+                    format!(" of {}", show_path(&damage.path))
+                };
+                format!(
+                    "{prefix}{}: {rules} checked up to the damage{of}, all passed\n",
+                    terminal.bad("damaged")
+                )
             }
         },
-        broken => format!("{prefix}{} of {} rules failed\n", terminal.bad(&count(broken)), count(outcomes.len() as u64)),
+        broken => format!(
+            "{prefix}{} of {} rules failed\n",
+            terminal.bad(&count(broken)),
+            count(outcomes.len() as u64)
+        ),
     });
     text
 }

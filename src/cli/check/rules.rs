@@ -61,43 +61,70 @@ pub(super) enum Unit {
     Any,
 }
 
-/// Reads all rules. `columns` are those that the input has; the first one is what `--none` looks at.
+/// Reads all rules. `columns` are those that the input has; the first one is what `--none` looks
+/// at.
 ///
 /// # Errors
 /// The first rule that cannot be read, with what is understood.
-pub(super) fn parse(options: &RuleOptions, columns: &[(&'static str, Unit)], subject: &str) -> Result<Vec<Rule>, UsageError> {
+pub(super) fn parse(
+    options: &RuleOptions,
+    columns: &[(&'static str, Unit)],
+    subject: &str,
+) -> Result<Vec<Rule>, UsageError> {
     let max = options.max.iter().map(|text| parse_one(text, RuleKind::Max, columns, subject));
-    let growth = options.max_growth.iter().map(|text| parse_one(text, RuleKind::MaxGrowth, columns, subject));
+    let growth = options
+        .max_growth
+        .iter()
+        .map(|text| parse_one(text, RuleKind::MaxGrowth, columns, subject));
     let none = options.none.iter().map(|text| {
         let column = columns.first().map_or("", |(name, _)| *name);
-        Ok(Rule { text: format!("none {text}"), kind: RuleKind::None, subject: text.clone(), column, limit: Limit::Number(0) })
+        Ok(Rule {
+            text: format!("none {text}"),
+            kind: RuleKind::None,
+            subject: text.clone(),
+            column,
+            limit: Limit::Number(0),
+        })
     });
     max.chain(growth).chain(none).collect()
 }
 
-fn parse_one(text: &str, kind: RuleKind, columns: &[(&'static str, Unit)], subject: &str) -> Result<Rule, UsageError> {
+fn parse_one(
+    text: &str,
+    kind: RuleKind,
+    columns: &[(&'static str, Unit)],
+    subject: &str,
+) -> Result<Rule, UsageError> {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let wrong = |what: String| {
-        let hint = format!("write {subject}.COLUMN=LIMIT, where COLUMN is one of {}", names.join(", "));
+        let hint =
+            format!("write {subject}.COLUMN=LIMIT, where COLUMN is one of {}", names.join(", "));
         UsageError::new(format!("invalid rule {text:?}: {what}")).hint(hint)
     };
     // Names may contain dots and equal signs, columns and limits do not.
     let Some((left, limit)) = text.rsplit_once('=') else { return Err(wrong("no =".to_owned())) };
-    let Some((name, column)) = left.rsplit_once('.') else { return Err(wrong("no column".to_owned())) };
+    let Some((name, column)) = left.rsplit_once('.') else {
+        return Err(wrong("no column".to_owned()));
+    };
     if name.is_empty() {
         return Err(wrong(format!("no {}", subject.to_lowercase())));
     }
     let Some(&(column, unit)) = columns.iter().find(|(known, _)| *known == column.trim()) else {
         return Err(wrong(format!("unknown column {:?}", column.trim())));
     };
-    let limit = parse_limit(limit.trim(), kind, unit).map_err(|what| wrong(format!("{what}, not {:?}", limit.trim())))?;
+    let limit = parse_limit(limit.trim(), kind, unit)
+        .map_err(|what| wrong(format!("{what}, not {:?}", limit.trim())))?;
     Ok(Rule { text: text.to_owned(), kind, subject: name.trim().to_owned(), column, limit })
 }
 
 fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static str> {
     if let Some(percent) = text.strip_suffix('%') {
         return match percent.trim_end().parse::<f64>() {
-            Ok(percent) if percent.is_finite() && percent >= 0.0 && (kind == RuleKind::MaxGrowth || unit == Unit::Any) => {
+            Ok(percent)
+                if percent.is_finite()
+                    && percent >= 0.0
+                    && (kind == RuleKind::MaxGrowth || unit == Unit::Any) =>
+            {
                 Ok(Limit::Share(percent / 100.0))
             }
             _ => Err("the limit can be a percentage only for growth and in profiles"),
@@ -109,25 +136,46 @@ fn parse_limit(text: &str, kind: RuleKind, unit: Unit) -> Result<Limit, &'static
         return Ok(Limit::Time(time));
     }
     match unit {
-        Unit::Count => text.parse().map(Limit::Number).map_err(|_| "the limit for a count must be a whole number"),
-        Unit::Bytes => parse_size(text).map(Limit::Number).map_err(|_| "the limit must be a size such as 10MiB"),
-        Unit::Any => parse_size(text).map(Limit::Number).map_err(|_| "the limit must be a percentage, a time, a size or a number"),
+        Unit::Count => text
+            .parse()
+            .map(Limit::Number)
+            .map_err(|_| "the limit for a count must be a whole number"),
+        Unit::Bytes => parse_size(text)
+            .map(Limit::Number)
+            .map_err(|_| "the limit must be a size such as 10MiB"),
+        Unit::Any => parse_size(text)
+            .map(Limit::Number)
+            .map_err(|_| "the limit must be a percentage, a time, a size or a number"),
     }
 }
 
 /// Microseconds of `200ms`, `1.5 s`, `30us`, `2min`.
 fn parse_time(text: &str) -> Option<u64> {
-    const UNITS: [(&str, f64); 5] = [("µs", 1.0), ("us", 1.0), ("ms", 1e3), ("min", 60e6), ("s", 1e6)];
-    let (number, factor) = UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
-    let number = number.trim_end().parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0)?;
+    const UNITS: [(&str, f64); 5] =
+        [("µs", 1.0), ("us", 1.0), ("ms", 1e3), ("min", 60e6), ("s", 1e6)];
+    let (number, factor) =
+        UNITS.iter().find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))?;
+    let number = number
+        .trim_end()
+        .parse::<f64>()
+        .ok()
+        .filter(|number| number.is_finite() && *number >= 0.0)?;
     Some((number * factor) as u64)
 }
 
-/// Whether a number grew more than allowed since an older dump, and the growth in words: `grew by 10%: 20 → 22, limit 5%`.
-pub(super) fn growth(limit: Limit, before: u64, actual: u64, show: impl Fn(u64) -> String) -> (u64, String) {
+/// Whether a number grew more than allowed since an older dump, and the growth in words: `grew by
+/// 10%: 20 → 22, limit 5%`.
+pub(super) fn growth(
+    limit: Limit,
+    before: u64,
+    actual: u64,
+    show: impl Fn(u64) -> String,
+) -> (u64, String) {
     let (most, allowed) = match limit {
         // Beyond 2⁵³ a share is not exact, and nothing is that large or takes that long.
-        Limit::Share(share) => (before.saturating_add((before as f64 * share) as u64), percent(share)),
+        Limit::Share(share) => {
+            (before.saturating_add((before as f64 * share) as u64), percent(share))
+        }
         Limit::Number(more) | Limit::Time(more) => (before.saturating_add(more), show(more)),
     };
     let growth = match (actual.checked_sub(before), before) {
@@ -143,7 +191,8 @@ pub(super) fn growth(limit: Limit, before: u64, actual: u64, show: impl Fn(u64) 
 mod tests {
     use super::*;
 
-    const COLUMNS: [(&str, Unit); 3] = [("count", Unit::Count), ("retained", Unit::Bytes), ("total", Unit::Any)];
+    const COLUMNS: [(&str, Unit); 3] =
+        [("count", Unit::Count), ("retained", Unit::Bytes), ("total", Unit::Any)];
 
     fn limit(text: &str, kind: RuleKind) -> Option<Limit> {
         parse_one(text, kind, &COLUMNS, "TYPE").ok().map(|rule| rule.limit)
@@ -151,8 +200,12 @@ mod tests {
 
     #[test]
     fn rules_are_read() {
-        let rule = parse_one("main.Session.retained=10MiB", RuleKind::Max, &COLUMNS, "TYPE").unwrap();
-        assert_eq!((rule.subject.as_str(), rule.column, rule.limit), ("main.Session", "retained", Limit::Number(10 << 20)));
+        let rule =
+            parse_one("main.Session.retained=10MiB", RuleKind::Max, &COLUMNS, "TYPE").unwrap();
+        assert_eq!(
+            (rule.subject.as_str(), rule.column, rule.limit),
+            ("main.Session", "retained", Limit::Number(10 << 20))
+        );
         assert_eq!(limit("map[a=b]int.count=7", RuleKind::Max), Some(Limit::Number(7)));
         assert_eq!(limit("X.count=5%", RuleKind::MaxGrowth), Some(Limit::Share(0.05)));
         assert_eq!(limit("main.py:slow.total=200ms", RuleKind::Max), Some(Limit::Time(200_000)));
@@ -163,9 +216,16 @@ mod tests {
 
     #[test]
     fn growth_is_measured_from_the_older_number() {
-        let growth = |limit, before, actual| growth(limit, before, actual, |number| number.to_string());
-        assert_eq!(growth(Limit::Share(0.05), 20, 22), (21, "grew by 10.0 %: 20 → 22, limit 5.0 %".to_owned()));
-        assert_eq!(growth(Limit::Number(3), 20, 20), (23, "did not grow: 20 → 20, limit 3".to_owned()));
+        let growth =
+            |limit, before, actual| growth(limit, before, actual, |number| number.to_string());
+        assert_eq!(
+            growth(Limit::Share(0.05), 20, 22),
+            (21, "grew by 10.0 %: 20 → 22, limit 5.0 %".to_owned())
+        );
+        assert_eq!(
+            growth(Limit::Number(3), 20, 20),
+            (23, "did not grow: 20 → 20, limit 3".to_owned())
+        );
         assert_eq!(growth(Limit::Number(3), 20, 7), (23, "shrank: 20 → 7, limit 3".to_owned()));
         assert_eq!(growth(Limit::Share(9.0), 0, 7), (0, "is new: 0 → 7, limit 900.0 %".to_owned()));
         assert_eq!(growth(Limit::Number(u64::MAX), 1, 2).0, u64::MAX);
@@ -173,9 +233,18 @@ mod tests {
 
     #[test]
     fn what_is_no_rule_is_refused() {
-        for text in
-            ["", "X", "X.count", "X=3", ".count=3", "X.size=3", "X.count=10MiB", "X.count=5%", "X.count=-1", "X.retained=big"]
-        {
+        for text in [
+            "",
+            "X",
+            "X.count",
+            "X=3",
+            ".count=3",
+            "X.size=3",
+            "X.count=10MiB",
+            "X.count=5%",
+            "X.count=-1",
+            "X.retained=big",
+        ] {
             assert_eq!(limit(text, RuleKind::Max), None, "{text}");
         }
         assert_eq!(limit("X.count=NaN%", RuleKind::MaxGrowth), None);

@@ -23,7 +23,8 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         DialectArg::Peer => (Dialect::Peer, Lookup::Strict),
     };
     let progress = session.progress(input);
-    let options = ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
+    let options =
+        ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
     let mut writer = AustinWriter::new(conversion.create()?, dialect);
     let fail = |error| conversion.failed(error);
     let (streamed, stop) = for_each_sample(input.bytes(), lookup, options, &mut writer);
@@ -44,7 +45,10 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
         lost: lost(&counts, &streamed),
     })?;
     if streamed.unresolved > 0 {
-        session.terminal.warn(&args.input, &format!("{} undefined keys are shown as <unresolved>", streamed.unresolved));
+        session.terminal.warn(
+            &args.input,
+            &format!("{} undefined keys are shown as <unresolved>", streamed.unresolved),
+        );
     }
     Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }

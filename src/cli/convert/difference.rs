@@ -19,7 +19,10 @@ pub(super) fn run(conversion: &Conversion<'_>, old: &Path) -> anyhow::Result<Sta
     let Conversion { input, session, .. } = *conversion;
     let old = session.open(old)?;
     if old.kind != input.kind {
-        return Err(UsageError::new("--base compares two heap dumps or two profiles, not one of each").into());
+        return Err(UsageError::new(
+            "--base compares two heap dumps or two profiles, not one of each",
+        )
+        .into());
     }
     // One after the other, so that only one is in memory.
     let (before, _, old_status) = picture(conversion, &old)?;
@@ -35,7 +38,10 @@ pub(super) fn run(conversion: &Conversion<'_>, old: &Path) -> anyhow::Result<Sta
     Ok(old_status.max(status))
 }
 
-fn picture(conversion: &Conversion<'_>, input: &Input) -> anyhow::Result<(Picture, Converted, Status)> {
+fn picture(
+    conversion: &Conversion<'_>,
+    input: &Input,
+) -> anyhow::Result<(Picture, Converted, Status)> {
     let Conversion { args, session, .. } = *conversion;
     let drawn = |stacks: &WeightedStacks| {
         let mut writer = FlamegraphWriter::new(stacks, 0, conversion.picture());
@@ -47,8 +53,13 @@ fn picture(conversion: &Conversion<'_>, input: &Input) -> anyhow::Result<(Pictur
         let heap = &loaded.heap;
         let dominators = Dominators::of(&Graph::of(heap));
         let share = args.min_share.unwrap_or(super::dominators::USUAL_SHARE);
-        let tree = dominator_stacks::of(heap, &dominators, conversion.title(), share, Counted::Bytes);
-        return Ok((drawn(&tree.stacks), Converted::Objects(heap.object_count()), report_loaded(session, input, &loaded)));
+        let tree =
+            dominator_stacks::of(heap, &dominators, conversion.title(), share, Counted::Bytes);
+        return Ok((
+            drawn(&tree.stacks),
+            Converted::Objects(heap.object_count()),
+            report_loaded(session, input, &loaded),
+        ));
     }
     let loaded = load_profile(input, &args.profile, session)?;
     let metric = loaded.metric(&args.profile)?;

@@ -19,13 +19,21 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let loaded = conversion.load_heap()?;
     let heap = &loaded.heap;
     let dominators = Dominators::of(&Graph::of(heap));
-    let tree = dominator_stacks::of(heap, &dominators, conversion.title(), args.min_share.unwrap_or(USUAL_SHARE), counted(target));
+    let tree = dominator_stacks::of(
+        heap,
+        &dominators,
+        conversion.title(),
+        args.min_share.unwrap_or(USUAL_SHARE),
+        counted(target),
+    );
     let unreachable = heap.len() - dominators.len();
     drop(dominators);
     let (written, bytes) = conversion.write(|out| stacks::write(conversion, &tree.stacks, out))?;
     let pruned = LossKind::PrunedSubtrees;
-    let left_out =
-        [Loss::of(LossKind::Unreachable, unreachable as u64, None), Loss::of(pruned, tree.pruned_objects, Some(tree.pruned_bytes))];
+    let left_out = [
+        Loss::of(LossKind::Unreachable, unreachable as u64, None),
+        Loss::of(pruned, tree.pruned_objects, Some(tree.pruned_bytes)),
+    ];
     let lost = left_out.into_iter().flatten().chain(written.lost.iter().cloned());
     conversion.report(&Report {
         converted: Converted::Objects(heap.object_count()),

@@ -42,11 +42,16 @@ pub(super) fn to_heapsnapshot(conversion: &Conversion<'_>) -> anyhow::Result<Sta
             WhichArg::All => HeapSnapshotObjects::All,
         },
     };
-    let (written, bytes) = conversion.write(|out| heapsnapshot::write(&loaded.heap, &graph, &live, &options, out))?;
+    let (written, bytes) =
+        conversion.write(|out| heapsnapshot::write(&loaded.heap, &graph, &live, &options, out))?;
     conversion.report(&Report {
         converted: Converted::Objects(loaded.heap.object_count()),
         bytes,
-        summary: format!("{} and {}", plural(written.nodes, "node", "nodes"), plural(written.edges, "edge", "edges")),
+        summary: format!(
+            "{} and {}",
+            plural(written.nodes, "node", "nodes"),
+            plural(written.edges, "edge", "edges")
+        ),
         lost: written.lost.clone(),
         written: &written,
     })?;

@@ -49,7 +49,10 @@ struct Document<'a, W> {
 
 pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Status> {
     let to_stdout = is_stdout(&args.output);
-    session.only(&[OutputFormat::Table, OutputFormat::Json], "convert supports only --format table and json")?;
+    session.only(
+        &[OutputFormat::Table, OutputFormat::Json],
+        "convert supports only --format table and json",
+    )?;
     if to_stdout && session.common.format == OutputFormat::Json {
         let error = UsageError::new("the report and the output cannot both go to standard output");
         return Err(error.hint("name a file for OUT").into());
@@ -63,7 +66,9 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
     }
     match target {
         // A recording streams, if all of it is wanted; a text is a profile like others.
-        Target::Austin if input.format == Format::Mojo && !args.profile.selects() => austin::run(&conversion),
+        Target::Austin if input.format == Format::Mojo && !args.profile.selects() => {
+            austin::run(&conversion)
+        }
         Target::Hprof if input.kind == Kind::Heap => heap::to_hprof(&conversion),
         Target::Heapsnapshot => heap::to_heapsnapshot(&conversion),
         Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(&conversion),
@@ -81,14 +86,22 @@ fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageE
         false => format!("{} can be converted to {}", from.title(), names.join(", ")),
     };
     let extension = format_extension(&args.output);
-    let known = args.output.file_name().and_then(|name| name.to_str()).and_then(Target::from_file_name);
+    let known =
+        args.output.file_name().and_then(|name| name.to_str()).and_then(Target::from_file_name);
     match (args.to.or(known), extension) {
         (Some(target), _) if possible.contains(&target) => Ok(target),
-        (Some(target), _) => Err(UsageError::new(format!("{} cannot be converted to {}", from.title(), target.name())).hint(hint)),
+        (Some(target), _) => Err(UsageError::new(format!(
+            "{} cannot be converted to {}",
+            from.title(),
+            target.name()
+        ))
+        .hint(hint)),
         (None, Some(extension)) => {
-            Err(UsageError::new(format!("unknown output extension .{extension}")).hint(hint + "; select one with --to"))
+            Err(UsageError::new(format!("unknown output extension .{extension}"))
+                .hint(hint + "; select one with --to"))
         }
-        (None, None) => Err(UsageError::new("cannot determine the output format from OUT").hint(hint + "; select one with --to")),
+        (None, None) => Err(UsageError::new("cannot determine the output format from OUT")
+            .hint(hint + "; select one with --to")),
     }
 }
 
@@ -104,7 +117,14 @@ struct Conversion<'a> {
 impl<'a> Conversion<'a> {
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
         let work = if self.target == Target::Hprof { Work::Copy } else { Work::Analysis };
-        load_for(work, self.session, "convert", self.input, self.args.heap.snapshot, &self.args.heap.roots)
+        load_for(
+            work,
+            self.session,
+            "convert",
+            self.input,
+            self.args.heap.snapshot,
+            &self.args.heap.roots,
+        )
     }
 
     /// The title of the output in its viewer.
@@ -128,8 +148,12 @@ impl<'a> Conversion<'a> {
         Ok(if self.target == Target::Pprof { destination.gzipped() } else { destination })
     }
 
-    /// Writes the output, which gets its name when it is complete. Returns what was written, and the bytes of a plain file.
-    fn write<W>(&self, write: impl FnOnce(&mut Destination) -> io::Result<W>) -> anyhow::Result<(W, Option<u64>)> {
+    /// Writes the output, which gets its name when it is complete. Returns what was written, and
+    /// the bytes of a plain file.
+    fn write<W>(
+        &self,
+        write: impl FnOnce(&mut Destination) -> io::Result<W>,
+    ) -> anyhow::Result<(W, Option<u64>)> {
         let mut destination = self.create()?;
         match write(&mut destination) {
             Ok(written) => Ok((written, destination.commit()?)),
@@ -141,29 +165,38 @@ impl<'a> Conversion<'a> {
     fn failed(&self, error: io::Error) -> anyhow::Error {
         if error.get_ref().is_some_and(|error| error.is::<OutOfProportion>()) {
             let hint = match self.target {
-                Target::Folded | Target::Pprof => "the input repeats the same stacks; `dumptool top` and `tree` show their sums",
+                Target::Folded | Target::Pprof => {
+                    "the input repeats the same stacks; `dumptool top` and `tree` show their sums"
+                }
                 _ => "the input repeats the same stacks; --to folded adds them up",
             };
-            return UsageError::new(format!("{}: {error}", show_path(&self.args.input))).hint(hint).into();
+            return UsageError::new(format!("{}: {error}", show_path(&self.args.input)))
+                .hint(hint)
+                .into();
         }
         // Not the disk's limit or the shell's, but the format's.
         if error.kind() == io::ErrorKind::FileTooLarge && error.raw_os_error().is_none() {
-            return UsageError::new(error.to_string()).hint("convert to hprof, which has no such limit").into();
+            return UsageError::new(error.to_string())
+                .hint("convert to hprof, which has no such limit")
+                .into();
         }
         OutputError::new(&self.args.output, error).into()
     }
 
-    /// The limit on output: 64 MiB for an input of up to 1 MiB, and 1000 times the size of the rest. A compressed one may earn 1000
-    /// times its compressed size. Real outputs are up to 15 times as large as a profile, 400 times with STACK_REPEAT.
+    /// The limit on output: 64 MiB for an input of up to 1 MiB, and 1000 times the size of the
+    /// rest. A compressed one may earn 1000 times its compressed size. Real outputs are up to 15
+    /// times as large as a profile, 400 times with STACK_REPEAT.
     fn most_output(&self) -> u64 {
         const FREE: u64 = 64 << 20;
         const RATIO: u64 = 1000;
         let source = &self.input.source;
-        let earned = (source.bytes().len() as u64).saturating_sub(1 << 20).min(source.stored_bytes());
+        let earned =
+            (source.bytes().len() as u64).saturating_sub(1 << 20).min(source.stored_bytes());
         earned.saturating_mul(RATIO).max(FREE)
     }
 
-    /// The document on standard output when asked for, otherwise one line on standard error and one for each loss.
+    /// The document on standard output when asked for, otherwise one line on standard error and one
+    /// for each loss.
     fn report<W: Serialize>(&self, report: &Report<'_, W>) -> anyhow::Result<()> {
         let Self { args, session, .. } = self;
         if session.common.format == OutputFormat::Json {
@@ -187,14 +220,24 @@ impl<'a> Conversion<'a> {
         if session.common.quiet {
             return Ok(());
         }
-        let bytes = report.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
+        let bytes =
+            report.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
         let output = match args.output.to_str() {
             Some("-") => "standard output".to_owned(),
             _ => show_path(&args.output),
         };
-        tell("", &format!("{} -> {output}: {} as {}{bytes}", show_path(&args.input), report.converted, report.summary));
+        tell(
+            "",
+            &format!(
+                "{} -> {output}: {} as {}{bytes}",
+                show_path(&args.input),
+                report.converted,
+                report.summary
+            ),
+        );
         for loss in &report.lost {
-            let bytes = loss.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
+            let bytes =
+                loss.bytes.map(|bytes| format!(", {}", session.size(bytes))).unwrap_or_default();
             tell("  dropped:", &format!("{} {}{bytes}", count(loss.count), loss.what));
         }
         Ok(())

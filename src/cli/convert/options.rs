@@ -1,4 +1,5 @@
-//! Which options go with which target: one that would change nothing is refused, as somebody relies on it.
+//! Which options go with which target: one that would change nothing is refused, as somebody relies
+//! on it.
 
 use crate::cli::args::{ConvertArgs, Target};
 use crate::cli::open::Input;
@@ -9,8 +10,14 @@ use crate::input::Kind;
 ///
 /// # Errors
 /// One line that names the first such option, and what it is for.
-pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) -> Result<(), UsageError> {
-    use Target::{Austin, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Pprof, Speedscope, Svg};
+pub(super) fn refuse_foreign(
+    args: &ConvertArgs,
+    target: Target,
+    input: &Input,
+) -> Result<(), UsageError> {
+    use Target::{
+        Austin, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Pprof, Speedscope, Svg,
+    };
     let of_heaps = [
         ("--ids", args.ids.is_some(), &[Hprof][..]),
         ("--root-unreachable", args.root_unreachable, &[Hprof]),
@@ -28,21 +35,44 @@ pub(super) fn refuse_foreign(args: &ConvertArgs, target: Target, input: &Input) 
         ("--dialect", args.dialect.is_some(), &[Austin][..]),
         ("--merge", args.merge, &[Mojo]),
         // Some targets have nothing but sums anyway.
-        ("--aggregate", args.aggregate, &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof]),
-        ("--metric", args.profile.metric.is_some(), &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof]),
+        (
+            "--aggregate",
+            args.aggregate,
+            &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof],
+        ),
+        (
+            "--metric",
+            args.profile.metric.is_some(),
+            &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof],
+        ),
     ];
-    let names =
-        |options: &[(&'static str, bool, &[Target])]| options.iter().map(|&(name, given, _)| (name, given)).collect::<Vec<_>>();
+    let names = |options: &[(&'static str, bool, &[Target])]| {
+        options.iter().map(|&(name, given, _)| (name, given)).collect::<Vec<_>>()
+    };
     let (other, foreign, own) = match input.kind {
-        Kind::Heap => (Kind::Profile, [names(&of_profiles), args.profile.given().to_vec()].concat(), &of_heaps[..]),
-        Kind::Profile => (Kind::Heap, [names(&of_heaps), args.heap.given().to_vec()].concat(), &of_profiles[..]),
+        Kind::Heap => (
+            Kind::Profile,
+            [names(&of_profiles), args.profile.given().to_vec()].concat(),
+            &of_heaps[..],
+        ),
+        Kind::Profile => {
+            (Kind::Heap, [names(&of_heaps), args.heap.given().to_vec()].concat(), &of_profiles[..])
+        }
     };
     input.refuse(other, &foreign)?;
     let of_pictures = of_pictures.map(|(name, given)| (name, given, &[Svg][..]));
-    match own.iter().chain(&of_pictures).find(|(_, given, targets)| *given && !targets.contains(&target)) {
+    match own
+        .iter()
+        .chain(&of_pictures)
+        .find(|(_, given, targets)| *given && !targets.contains(&target))
+    {
         Some((name, _, targets)) => {
             let targets: Vec<_> = targets.iter().map(|target| target.name()).collect();
-            Err(UsageError::new(format!("{name} applies to {}, not to {}", targets.join(", "), target.name())))
+            Err(UsageError::new(format!(
+                "{name} applies to {}, not to {}",
+                targets.join(", "),
+                target.name()
+            )))
         }
         None => Ok(()),
     }

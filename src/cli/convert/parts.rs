@@ -1,5 +1,5 @@
-//! A profile in a format whose readers add up stacks that stand in it several times, or in a picture: stacks need not be kept to
-//! the end.
+//! A profile in a format whose readers add up stacks that stand in it several times, or in a
+//! picture: stacks need not be kept to the end.
 
 use super::Conversion;
 use super::profile::{ConvertedProfile, Freed, metrics, selection};
@@ -18,7 +18,10 @@ use std::io;
 use std::ops::ControlFlow;
 
 /// Loads and writes by turns.
-pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
+pub(super) fn convert(
+    conversion: &Conversion<'_>,
+    options: ProfileOptions<'_>,
+) -> anyhow::Result<ConvertedProfile> {
     let input = conversion.input;
     let memory = MemoryLimit { per_stack: 0, ..options.memory };
     let options = ProfileOptions { memory, ..options };
@@ -31,10 +34,20 @@ pub(super) fn convert(conversion: &Conversion<'_>, options: ProfileOptions<'_>) 
         };
         // What is seen as it is written cannot be begun again.
         let out = if is_written_at_the_end(conversion.target) { out } else { out.waiting() };
-        let mut output = Output { conversion, metrics: known, out, writer: None, parts: 0, freed: Freed::default(), failed: None };
+        let mut output = Output {
+            conversion,
+            metrics: known,
+            out,
+            writer: None,
+            parts: 0,
+            freed: Freed::default(),
+            failed: None,
+        };
         let parts = Parts { size: Parts::SIZE, take: &mut |part| output.take(part) };
         let loaded = input::load_profile_in_parts(input.format, input.bytes(), options, parts);
-        match output.finish(loaded.map_err(|error| refused(error, input, &conversion.session.common))?)? {
+        match output
+            .finish(loaded.map_err(|error| refused(error, input, &conversion.session.common))?)?
+        {
             Finished::Converted(converted) => return Ok(converted),
             Finished::Otherwise { metrics, out } => {
                 known = Some(metrics);
@@ -94,13 +107,14 @@ impl Output<'_> {
         let selection = selection(conversion, metrics, false);
         self.freed.add(conversion, part, &selection);
         lend(part, conversion.title(), &selection, |stacks| {
-            let writer = self.writer.get_or_insert_with(|| Writer::new(conversion, stacks, &self.out));
+            let writer =
+                self.writer.get_or_insert_with(|| Writer::new(conversion, stacks, &self.out));
             writer.part(stacks, &mut self.out).map_err(|error| conversion.failed(error))
         })
     }
 
-    /// Writes the last part. What the profile measures may be said, and its first garbage collection be, where parts were written
-    /// already: then all has to be written anew.
+    /// Writes the last part. What the profile measures may be said, and its first garbage
+    /// collection be, where parts were written already: then all has to be written anew.
     fn finish(mut self, loaded: LoadedProfile) -> anyhow::Result<Finished> {
         if let Some(error) = self.failed {
             return Err(error);
@@ -111,7 +125,11 @@ impl Output<'_> {
         let selection = selection(conversion, metrics.clone(), false);
         require_thread(&profile, &selection, conversion.input)?;
         if self.metrics.as_ref().is_some_and(|known| *known != metrics) {
-            let out = if is_written_at_the_end(conversion.target) { Some(self.out) } else { self.out.unwritten() };
+            let out = if is_written_at_the_end(conversion.target) {
+                Some(self.out)
+            } else {
+                self.out.unwritten()
+            };
             return Ok(Finished::Otherwise { metrics, out });
         }
         let (notes, samples, parts) = (profile.notes, profile.total.samples(), self.parts + 1);
@@ -124,7 +142,15 @@ impl Output<'_> {
             };
             let written = written.map_err(|error| conversion.failed(error))?;
             let bytes = self.out.commit()?;
-            Ok(Finished::Converted(ConvertedProfile { notes, samples, damage, parts, freed, written, bytes }))
+            Ok(Finished::Converted(ConvertedProfile {
+                notes,
+                samples,
+                damage,
+                parts,
+                freed,
+                written,
+                bytes,
+            }))
         })
     }
 }
@@ -141,8 +167,13 @@ impl Writer {
     fn new(conversion: &Conversion<'_>, stacks: &WeightedStacks, out: &Destination) -> Self {
         match conversion.target {
             Target::Pprof => Self::Pprof(pprof::PprofWriter::new(stacks)),
-            Target::Speedscope => Self::Speedscope(speedscope::SpeedscopeWriter::new(stacks, Spool::new(out.folder()))),
-            Target::Svg => Self::Svg(flamegraph::FlamegraphWriter::new(stacks, 0, conversion.picture())),
+            Target::Speedscope => Self::Speedscope(speedscope::SpeedscopeWriter::new(
+                stacks,
+                Spool::new(out.folder()),
+            )),
+            Target::Svg => {
+                Self::Svg(flamegraph::FlamegraphWriter::new(stacks, 0, conversion.picture()))
+            }
             _ => Self::Folded(folded::FoldedWriter::new(stacks, 0)),
         }
     }

@@ -25,10 +25,16 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     refuse_tag(&args.profile, "convert")?;
     let progress = session.progress(input);
     let memory = profile_limit(input, &conversion.session.common);
-    let options =
-        ProfileOptions { keep_samples: keeps_samples(target, args), memory, progress: &|offset| progress.reached(offset) };
-    let ConvertedProfile { notes, samples, damage, parts, freed, mut written, bytes } = match target {
-        Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg if !options.keep_samples => {
+    let options = ProfileOptions {
+        keep_samples: keeps_samples(target, args),
+        memory,
+        progress: &|offset| progress.reached(offset),
+    };
+    let ConvertedProfile { notes, samples, damage, parts, freed, mut written, bytes } = match target
+    {
+        Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg
+            if !options.keep_samples =>
+        {
             parts::convert(conversion, options)?
         }
         _ => whole(conversion, options)?,
@@ -49,7 +55,9 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     })?;
     if notes.unresolved > 0 {
         let unresolved = count(notes.unresolved);
-        session.terminal.warn(&args.input, &format!("{unresolved} undefined keys are shown as <unresolved>"));
+        session
+            .terminal
+            .warn(&args.input, &format!("{unresolved} undefined keys are shown as <unresolved>"));
     }
     Ok(status::report_if_damaged(session, input, damage.as_ref()))
 }
@@ -76,24 +84,44 @@ pub(super) struct Freed {
 
 impl Freed {
     /// Adds what is not written of a profile, or of a part of it.
-    pub(super) fn add(&mut self, conversion: &Conversion<'_>, profile: &Profile, selection: &Selection) {
-        let says_itself = matches!(conversion.target, Target::Mojo | Target::Austin | Target::Hprof);
-        let asked = conversion.args.profile.metric.as_ref().is_some_and(|name| name.replace('-', "_") == "memory_gained");
+    pub(super) fn add(
+        &mut self,
+        conversion: &Conversion<'_>,
+        profile: &Profile,
+        selection: &Selection,
+    ) {
+        let says_itself =
+            matches!(conversion.target, Target::Mojo | Target::Austin | Target::Hprof);
+        let asked = conversion
+            .args
+            .profile
+            .metric
+            .as_ref()
+            .is_some_and(|name| name.replace('-', "_") == "memory_gained");
         if says_itself || asked || selection.metrics != [Metric::MEMORY_GAINED] {
             return;
         }
-        let wanted: Vec<bool> = profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
-        for sum in profile.aggregate.iter().filter(|sum| wanted[sum.thread.index()] && sum.values.memory_freed() > 0) {
+        let wanted: Vec<bool> =
+            profile.threads.iter().map(|thread| selection.has(profile, thread)).collect();
+        for sum in profile
+            .aggregate
+            .iter()
+            .filter(|sum| wanted[sum.thread.index()] && sum.values.memory_freed() > 0)
+        {
             self.sums += 1;
             self.bytes = self.bytes.saturating_add(sum.values.memory_freed());
         }
     }
 }
 
-fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Result<ConvertedProfile> {
+fn whole(
+    conversion: &Conversion<'_>,
+    options: ProfileOptions<'_>,
+) -> anyhow::Result<ConvertedProfile> {
     let Conversion { input, .. } = *conversion;
-    let LoadedProfile { profile, damage, .. } = input::load_profile(input.format, input.bytes(), options)
-        .map_err(|error| refused(error, input, &conversion.session.common))?;
+    let LoadedProfile { profile, damage, .. } =
+        input::load_profile(input.format, input.bytes(), options)
+            .map_err(|error| refused(error, input, &conversion.session.common))?;
     let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);
     require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples());
@@ -103,7 +131,11 @@ fn whole(conversion: &Conversion<'_>, options: ProfileOptions<'_>) -> anyhow::Re
     Ok(ConvertedProfile { notes, samples, damage, parts: 1, freed, written, bytes })
 }
 
-pub(super) fn selection(conversion: &Conversion<'_>, metrics: Vec<Metric>, in_order: bool) -> Selection {
+pub(super) fn selection(
+    conversion: &Conversion<'_>,
+    metrics: Vec<Metric>,
+    in_order: bool,
+) -> Selection {
     let keep_labels = conversion.target == Target::Pprof;
     Selection { metrics, in_order, keep_labels, ..profile::selection(&conversion.args.profile) }
 }
@@ -117,12 +149,15 @@ fn keeps_samples(target: Target, args: &ConvertArgs) -> bool {
     }
 }
 
-/// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of frames cannot be negative, so
-/// that the net change of memory is written as what came into use.
+/// The metric that was asked for; otherwise all, or the main one for what has one only. Widths of
+/// frames cannot be negative, so that the net change of memory is written as what came into use.
 ///
 /// # Errors
 /// A [`UsageError`] if the profile has no metric of that name.
-pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Result<Vec<Metric>, UsageError> {
+pub(super) fn metrics(
+    conversion: &Conversion<'_>,
+    profile: &Profile,
+) -> Result<Vec<Metric>, UsageError> {
     if let Some(name) = &conversion.args.profile.metric {
         let metric = named(profile, name, &conversion.input.path)?;
         return Ok(vec![if metric == Metric::MEMORY { Metric::MEMORY_GAINED } else { metric }]);
@@ -134,13 +169,19 @@ pub(super) fn metrics(conversion: &Conversion<'_>, profile: &Profile) -> Result<
     })
 }
 
-fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, out: &mut Destination) -> io::Result<Written> {
+fn write(
+    conversion: &Conversion<'_>,
+    profile: Profile,
+    selection: &Selection,
+    out: &mut Destination,
+) -> io::Result<Written> {
     let Conversion { target, args, .. } = *conversion;
     let wanted = |thread: usize| selection.has(&profile, &profile.threads[thread]);
     match target {
         Target::Mojo => return output::mojo::write(&profile, &wanted, args.merge, out),
         Target::Austin => {
-            let dialect = if args.dialect == Some(DialectArg::Peer) { Dialect::Peer } else { Dialect::Full };
+            let dialect =
+                if args.dialect == Some(DialectArg::Peer) { Dialect::Peer } else { Dialect::Full };
             return output::austin::write_profile(&profile, &wanted, dialect, out);
         }
         Target::Hprof => {
@@ -151,7 +192,9 @@ fn write(conversion: &Conversion<'_>, profile: Profile, selection: &Selection, o
     }
     let stacks = of_profile(profile, conversion.title(), selection);
     match target {
-        Target::Csv if conversion.session.common.csv_safe => stack_rows::write(&stacks, Syntax::Csv, &mut CsvSafe::new(out)),
+        Target::Csv if conversion.session.common.csv_safe => {
+            stack_rows::write(&stacks, Syntax::Csv, &mut CsvSafe::new(out))
+        }
         _ => stacks::write(conversion, &stacks, out),
     }
 }

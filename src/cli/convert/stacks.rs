@@ -13,7 +13,11 @@ use std::io;
 ///
 /// # Errors
 /// When the output cannot be written, or the target is not one of stacks.
-pub(super) fn write(conversion: &Conversion<'_>, stacks: &WeightedStacks, out: &mut Destination) -> io::Result<Written> {
+pub(super) fn write(
+    conversion: &Conversion<'_>,
+    stacks: &WeightedStacks,
+    out: &mut Destination,
+) -> io::Result<Written> {
     match conversion.target {
         Target::Folded => output::folded::write(stacks, 0, out),
         Target::Svg => output::flamegraph::write(stacks, 0, &conversion.picture(), out),
@@ -22,6 +26,8 @@ pub(super) fn write(conversion: &Conversion<'_>, stacks: &WeightedStacks, out: &
         Target::Jsonl => stack_rows::write(stacks, Syntax::Jsonl, out),
         Target::Csv => stack_rows::write(stacks, Syntax::Csv, out),
         Target::Pprof => output::pprof::write(stacks, out),
-        Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => Err(io::ErrorKind::Unsupported.into()),
+        Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => {
+            Err(io::ErrorKind::Unsupported.into())
+        }
     }
 }

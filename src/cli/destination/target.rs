@@ -4,7 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Follows symbolic links, also those to files that do not exist yet, up to the path of a descriptor such as `/dev/fd/1`.
+/// Follows symbolic links, also those to files that do not exist yet, up to the path of a
+/// descriptor such as `/dev/fd/1`.
 ///
 /// # Errors
 /// When links lead in a circle.
@@ -23,22 +24,27 @@ pub(super) fn resolve(output: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many symbolic links"))
 }
 
-/// Opens the stream if the path names one: a descriptor, a device or a pipe. `None` for files, and for paths where nothing is.
+/// Opens the stream if the path names one: a descriptor, a device or a pipe. `None` for files, and
+/// for paths where nothing is.
 ///
-/// A descriptor of this program is duplicated, so that writing continues where its last writer stopped: its file opened anew
-/// would be overwritten from the beginning, and a file renamed to its name would replace what `>>` wants kept.
+/// A descriptor of this program is duplicated, so that writing continues where its last writer
+/// stopped: its file opened anew would be overwritten from the beginning, and a file renamed to its
+/// name would replace what `>>` wants kept.
 pub(super) fn open_stream(path: &Path) -> Option<io::Result<File>> {
     match descriptor(path) {
         Some(Descriptor::Own(number)) => Some(duplicate(number)),
         Some(Descriptor::OfAnother) => Some(OpenOptions::new().append(true).open(path)),
-        None if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => Some(OpenOptions::new().write(true).open(path)),
+        None if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) => {
+            Some(OpenOptions::new().write(true).open(path))
+        }
         None => None,
     }
 }
 
 /// Whether a path names standard output: `-`, `/dev/stdout`, `/dev/fd/1`.
 pub(in crate::cli) fn is_stdout(output: &Path) -> bool {
-    let leads_there = || resolve(output).is_ok_and(|path| matches!(descriptor(&path), Some(Descriptor::Own(1))));
+    let leads_there =
+        || resolve(output).is_ok_and(|path| matches!(descriptor(&path), Some(Descriptor::Own(1))));
     output == Path::new("-") || leads_there()
 }
 
@@ -56,7 +62,8 @@ enum Descriptor {
 fn descriptor(path: &Path) -> Option<Descriptor> {
     let number = path.file_name()?.to_str()?.parse().ok()?;
     let folder = folder_of(path);
-    // `/dev/fd` and `/proc/self` are links. Without a mounted /proc they lead nowhere and are still what they are called.
+    // `/dev/fd` and `/proc/self` are links. Without a mounted /proc they lead nowhere and are still
+    // what they are called.
     let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let parts: Vec<_> = folder.iter().filter_map(|part| part.to_str()).collect();
     match parts.as_slice() {
@@ -76,7 +83,8 @@ fn duplicate(number: i32) -> io::Result<File> {
     if number < 0 {
         return Err(io::ErrorKind::NotFound.into());
     }
-    // SAFETY: the borrow ends with this call, which closes nothing, and fails if no such descriptor is open.
+    // SAFETY: the borrow ends with this call, which closes nothing, and fails if no such descriptor
+    // is open.
     let descriptor = unsafe { BorrowedFd::borrow_raw(number) };
     descriptor.try_clone_to_owned().map(File::from)
 }

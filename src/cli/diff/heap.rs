@@ -5,9 +5,12 @@ use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
 use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
 use crate::analysis::root_groups::{HeldBy, RootGroups};
-use crate::cli::args::{ByArg, DiffArgs, DiffObjectsArg, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of};
+use crate::cli::args::{
+    ByArg, DiffArgs, DiffObjectsArg, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of,
+};
 use crate::cli::heap::histogram::{
-    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, root_group_text,
+    count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick,
+    root_group_text,
 };
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
@@ -30,7 +33,12 @@ struct Counted<'a> {
     loaded: Option<Loaded<'a>>,
 }
 
-pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(
+    args: &DiffArgs,
+    old: &Input,
+    new: &Input,
+    session: &Session,
+) -> anyhow::Result<Status> {
     if args.heap.objects == Some(DiffObjectsArg::Identity) {
         return identity::run(args, old, new, session);
     }
@@ -39,7 +47,8 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     // One heap after the other, so that only one is in memory.
     let roots = &args.heap.roots;
     let old_roots = roots.of_program(args.heap.old_exe.as_ref());
-    let mut old_counted = counted(args, by, old, (snapshots.map(|pair| pair.old), &old_roots), session)?;
+    let mut old_counted =
+        counted(args, by, old, (snapshots.map(|pair| pair.old), &old_roots), session)?;
     old_counted.loaded = None;
     let new_counted = counted(args, by, new, (snapshots.map(|pair| pair.new), roots), session)?;
     let (before, after) = (&old_counted.histogram, &new_counted.histogram);
@@ -61,7 +70,8 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
         true => notes(shown, by, new_counted.loaded.as_ref().map(|loaded| &loaded.heap)),
         false => vec![String::new(); shown.len()],
     };
-    let rows: Vec<Row> = shown.iter().zip(notes).map(|(change, note)| Row::of(change, note)).collect();
+    let rows: Vec<Row> =
+        shown.iter().zip(notes).map(|(change, note)| Row::of(change, note)).collect();
     let document = || {
         let document = document(old, new)
             .with("old_snapshot", old_counted.snapshot)
@@ -76,11 +86,19 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     let text = || {
         let roots = match has_retained || args.heap.quick {
             true => "",
-            false => "a dump has no roots: all objects are counted, and retained sizes are not known\n",
+            false => {
+                "a dump has no roots: all objects are counted, and retained sizes are not known\n"
+            }
         };
         footer(&changes, shown, unchanged, before, after, objects, session) + roots
     };
-    print(session, document, &rows, &columns(shown, by, sort, is_retained, session), &Shown::Table(&text))?;
+    print(
+        session,
+        document,
+        &rows,
+        &columns(shown, by, sort, is_retained, session),
+        &Shown::Table(&text),
+    )?;
     Ok(old_counted.status.max(new_counted.status))
 }
 
@@ -97,14 +115,19 @@ struct Row<'a> {
 
 impl<'a> Row<'a> {
     fn of(change: &'a HistogramChange, note: String) -> Self {
-        let (old, new) = (change.old.unwrap_or(absent(change.new)), change.new.unwrap_or(absent(change.old)));
+        let (old, new) =
+            (change.old.unwrap_or(absent(change.new)), change.new.unwrap_or(absent(change.old)));
         Self { change, old, new, delta: change.delta(), note }
     }
 }
 
-/// The side of a group that is not there: nothing, and nothing retained if the other heap has roots.
+/// The side of a group that is not there: nothing, and nothing retained if the other heap has
+/// roots.
 fn absent(other: Option<Side>) -> Side {
-    Side { retained_bytes: other.and_then(|side| side.retained_bytes).map(|_| 0), ..Side::default() }
+    Side {
+        retained_bytes: other.and_then(|side| side.retained_bytes).map(|_| 0),
+        ..Side::default()
+    }
 }
 
 fn columns<'a>(
@@ -147,8 +170,12 @@ fn columns<'a>(
             let bytes = delta(&row.delta, column);
             session.terminal.change(&signed(bytes, |bytes| session.size(bytes)), bytes)
         })
-        .cell("now", &format!("{heading} NOW"), Align::Right, move |row| session.size(now(&row.new, column)))
-        .cell("objects", "COUNT ±", Align::Right, |row| session.terminal.change(&signed(row.delta.count, count), row.delta.count))
+        .cell("now", &format!("{heading} NOW"), Align::Right, move |row| {
+            session.size(now(&row.new, column))
+        })
+        .cell("objects", "COUNT ±", Align::Right, |row| {
+            session.terminal.change(&signed(row.delta.count, count), row.delta.count)
+        })
         .cell("note", "", Align::Left, |row| row.note.clone())
         .table(&keys)
         .csv(&CSV)
@@ -226,7 +253,9 @@ fn counted<'a>(
     session: &Session,
 ) -> anyhow::Result<Counted<'a>> {
     if args.heap.quick {
-        if !matches!(by, ByArg::Type | ByArg::Namespace | ByArg::PackageRoot) || args.heap.sort == Some(SortArg::Retained) {
+        if !matches!(by, ByArg::Type | ByArg::Namespace | ByArg::PackageRoot)
+            || args.heap.sort == Some(SortArg::Retained)
+        {
             return Err(
                 UsageError::new("--quick supports only --by type, namespace and package-root, without retained sizes").into()
             );
@@ -234,7 +263,13 @@ fn counted<'a>(
         let counted = count_types(session, input, snapshot, &args.heap.roots)?;
         let status = status::report_if_damaged(session, input, counted.damage.as_ref());
         let histogram = quick(&counted, by, &args.filter.filter());
-        return Ok(Counted { histogram, has_roots: false, snapshot: counted.snapshot, status, loaded: None });
+        return Ok(Counted {
+            histogram,
+            has_roots: false,
+            snapshot: counted.snapshot,
+            status,
+            loaded: None,
+        });
     }
     let objects = match args.heap.objects {
         Some(DiffObjectsArg::All) => ObjectsArg::All,
@@ -242,7 +277,8 @@ fn counted<'a>(
         _ => ObjectsArg::Live,
     };
     let loaded = load(session, "diff", input, snapshot, roots)?;
-    let (histogram, has_roots) = histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
+    let (histogram, has_roots) =
+        histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
     let status = report_loaded(session, input, &loaded);
     Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })
 }
@@ -270,10 +306,14 @@ fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Heap<'_>>) -> Vec<Str
 /// The group of roots that alone holds most objects of each type, if one does.
 fn holders(heap: &Heap<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
     let groups = RootGroups::of(heap, &Graph::of(heap));
-    let index: FxHashMap<(&str, &str), usize> =
-        rows.iter().enumerate().map(|(row, change)| ((change.name.as_str(), change.namespace.as_str()), row)).collect();
+    let index: FxHashMap<(&str, &str), usize> = rows
+        .iter()
+        .enumerate()
+        .map(|(row, change)| ((change.name.as_str(), change.namespace.as_str()), row))
+        .collect();
     let text = |name| heap.names.text(name);
-    let row_of: Vec<_> = heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
+    let row_of: Vec<_> =
+        heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
     let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
     for object in heap.objects() {
         let Some(&row) = row_of[heap.type_of[object.index()].0 as usize] else { continue };
@@ -282,7 +322,8 @@ fn holders(heap: &Heap<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
         }
     }
     let most = |(counts, row): (BTreeMap<u32, u64>, &HistogramChange)| {
-        let (group, held) = counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
+        let (group, held) =
+            counts.into_iter().max_by_key(|(group, held)| (*held, std::cmp::Reverse(*group)))?;
         let all = row.new.map_or(0, |side| side.sum.count);
         let group = &groups.groups[group as usize];
         (held > all / 2).then(|| root_group_text(group.kind.name(), &group.name))
@@ -318,9 +359,12 @@ fn footer(
     };
     let changed = match shown.len() == rows.len() {
         true => format!("{} changed", count(rows.len() as u64)),
-        false => format!("showing {} of {} changed", count(shown.len() as u64), count(rows.len() as u64)),
+        false => {
+            format!("showing {} of {} changed", count(shown.len() as u64), count(rows.len() as u64))
+        }
     };
-    let of = |status_wanted: &str| rows.iter().filter(|row| status(row) == status_wanted).count() as u64;
+    let of =
+        |status_wanted: &str| rows.iter().filter(|row| status(row) == status_wanted).count() as u64;
     let (new_rows, gone) = (count(of("new")), count(of("gone")));
     let rise = signed(rise(old.total.bytes(), new.total.bytes()), |bytes| session.size(bytes));
     format!(

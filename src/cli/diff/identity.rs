@@ -25,23 +25,37 @@ struct Row<'a> {
     largest: Option<ObjectId>,
 }
 
-pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(
+    args: &DiffArgs,
+    old: &Input,
+    new: &Input,
+    session: &Session,
+) -> anyhow::Result<Status> {
     if args.by.is_some() || args.heap.sort.is_some() {
-        return Err(UsageError::new("--by and --sort cannot be used with --objects, which compares objects by class").into());
+        return Err(UsageError::new(
+            "--by and --sort cannot be used with --objects, which compares objects by class",
+        )
+        .into());
     }
     let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
     let roots = &args.heap.roots;
     let loaded_old = load(session, "diff", old, args.heap.snapshot.map(|pair| pair.old), roots)?;
     let loaded_new = load(session, "diff", new, args.heap.snapshot.map(|pair| pair.new), roots)?;
-    let mut all =
-        fates(Hashed { heap: &loaded_old.heap, hashes: &old_hashes }, Hashed { heap: &loaded_new.heap, hashes: &new_hashes });
+    let mut all = fates(
+        Hashed { heap: &loaded_old.heap, hashes: &old_hashes },
+        Hashed { heap: &loaded_new.heap, hashes: &new_hashes },
+    );
     let filter = args.filter.filter();
     all.retain(|fate| filter.selects(&fate.name, &fate.namespace));
     let analysed = Analysed::of(&loaded_new.heap);
     let changed = all.iter().filter(|fate| !fate.new.is_empty() || !fate.gone.is_empty());
-    let mut rows: Vec<Row<'_>> = changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed)).collect();
+    let mut rows: Vec<Row<'_>> =
+        changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed)).collect();
     rows.sort_by_key(|row| {
-        std::cmp::Reverse((row.new_bytes.max(row.gone_bytes), row.fate.new.len() as u64 + row.fate.gone.len() as u64))
+        std::cmp::Reverse((
+            row.new_bytes.max(row.gone_bytes),
+            row.fate.new.len() as u64 + row.fate.gone.len() as u64,
+        ))
     });
     let shown = &rows[..rows.len().min(session.rows(args.limit, super::ROWS))];
     let document = || {
@@ -63,19 +77,26 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
 impl<'a> Row<'a> {
     fn of(fate: &'a Fate, old: &Heap<'_>, new: &Analysed<'_, '_>) -> Self {
         let bytes = |heap: &Heap<'_>, objects: &[ObjectId]| {
-            objects.iter().fold(0_u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())))
+            objects
+                .iter()
+                .fold(0_u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())))
         };
         Self {
             fate,
             new_bytes: bytes(new.heap, &fate.new),
             gone_bytes: bytes(old, &fate.gone),
-            largest: fate.new.iter().copied().max_by_key(|object| (new.retained(*object), std::cmp::Reverse(*object))),
+            largest: fate
+                .new
+                .iter()
+                .copied()
+                .max_by_key(|object| (new.retained(*object), std::cmp::Reverse(*object))),
         }
     }
 }
 
 fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, Row<'c>> {
-    let retains = |object| session.terminal.dim(&format!("retains {}", session.size(new.retained(object))));
+    let retains =
+        |object| session.terminal.dim(&format!("retains {}", session.size(new.retained(object))));
     Columns::new(session)
         .text("name", "TYPE", |row: &Row| &row.fate.name)
         .value("namespace", |row| Value::non_empty(&row.fate.namespace))
@@ -87,7 +108,9 @@ fn columns<'c>(new: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, R
         .value("gone_shallow_bytes", |row| row.gone_bytes)
         .json("largest", |row| row.largest.map(|object| new.json(object)))
         .cell("largest_new", "LARGEST NEW ONE", Align::Left, move |row| {
-            row.largest.map_or_else(String::new, |object| format!("{} {}", new.heap.id(object), retains(object)))
+            row.largest.map_or_else(String::new, |object| {
+                format!("{} {}", new.heap.id(object), retains(object))
+            })
         })
         .table(&["new", "new_shallow_bytes", "gone", "kept", "unknown", "name", "largest_new"])
         .minor(&["unknown", "kept"])
@@ -97,7 +120,11 @@ fn footer(all: &[Fate], rows: usize, shown: usize) -> String {
     let sum = |of: fn(&Fate) -> u64| count(all.iter().map(of).sum());
     let types = match shown == rows {
         true => format!("{} types with new or gone objects", count(rows as u64)),
-        false => format!("showing {} of {} types with new or gone objects", count(shown as u64), count(rows as u64)),
+        false => format!(
+            "showing {} of {} types with new or gone objects",
+            count(shown as u64),
+            count(rows as u64)
+        ),
     };
     format!(
         "{types}; {} new, {} gone, {} kept; {} objects without identity hash ignored\n",
@@ -116,7 +143,8 @@ fn all_of(heap: &Heap<'_>) -> Value<'static> {
 
 /// The identity hash codes of a dump.
 fn hashes(input: &Input) -> anyhow::Result<Vec<u32>> {
-    let hashes = input::identity_hashes(input.format, input.bytes()).map_err(|error| input.error(error))?;
+    let hashes =
+        input::identity_hashes(input.format, input.bytes()).map_err(|error| input.error(error))?;
     hashes.ok_or_else(|| {
         let message = format!("{} has no identity hashes", show_path(&input.path));
         UsageError::new(message).hint("omit --objects to compare types").into()

@@ -22,7 +22,9 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
         (None, true) => &args.old,
         (None, false) => {
             let error = UsageError::new("diff requires two files, or two snapshots of one file");
-            return Err(error.hint("use `dumptool diff OLD NEW` or `dumptool diff FILE --snapshot A..B`").into());
+            return Err(error
+                .hint("use `dumptool diff OLD NEW` or `dumptool diff FILE --snapshot A..B`")
+                .into());
         }
     };
     let old = session.open(&args.old)?;
@@ -41,7 +43,10 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
         (old_kind, _) => {
             let (heap, profile) = if old_kind == Kind::Heap { (&old, &new) } else { (&new, &old) };
             let (heap, profile) = (show_path(&heap.path), show_path(&profile.path));
-            Err(UsageError::new(format!("cannot compare a heap ({heap}) with a profile ({profile})")).into())
+            Err(UsageError::new(format!(
+                "cannot compare a heap ({heap}) with a profile ({profile})"
+            ))
+            .into())
         }
     }
 }
@@ -66,5 +71,8 @@ fn document<'a>(old: &Input, new: &Input) -> Document<'a> {
 
 /// Adds the rows, and what they leave out.
 fn with_rows(document: Document<'_>, omitted: usize, unchanged: u64) -> Document<'_> {
-    document.rows("rows").with("omitted", Value::from([("rows", omitted.into())])).with("unchanged", unchanged)
+    document
+        .rows("rows")
+        .with("omitted", Value::from([("rows", omitted.into())]))
+        .with("unchanged", unchanged)
 }

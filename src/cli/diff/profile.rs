@@ -1,7 +1,9 @@
 //! `diff` of profiles: which functions cost more or less than before.
 
 use super::{document, with_rows};
-use crate::analysis::profile::{FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top};
+use crate::analysis::profile::{
+    FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top,
+};
 use crate::cli::args::DiffArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
@@ -31,7 +33,12 @@ struct Cost {
     share_total: f64,
 }
 
-pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) -> anyhow::Result<Status> {
+pub(super) fn run(
+    args: &DiffArgs,
+    old: &Input,
+    new: &Input,
+    session: &Session,
+) -> anyhow::Result<Status> {
     let old = load_profile(old, &args.profile, session)?;
     let new = load_profile(new, &args.profile, session)?;
     let metrics = &(old.metric(&args.profile)?, new.metric(&args.profile)?);
@@ -40,7 +47,11 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
         let names = [&metrics.0, &metrics.1].map(|metric| name(metric.name()));
         let error = UsageError::new(match (&old.profile, &new.profile) {
             (old, new) if old.value_types.is_empty() && new.value_types.is_empty() => {
-                format!("the old profile was recorded in {} mode, the new one in {} mode", old.mode.name(), new.mode.name())
+                format!(
+                    "the old profile was recorded in {} mode, the new one in {} mode",
+                    old.mode.name(),
+                    new.mode.name()
+                )
             }
             _ => format!("the old profile measures {}, the new one {}", names[0], names[1]),
         });
@@ -48,14 +59,17 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     }
     let (metric, metrics) = (&metrics.1, (&metrics.0, &metrics.1));
     let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
-    let selected = (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
-    let amounts = (amount(&selected.0.total, metrics.0, session), amount(&selected.1.total, metric, session));
+    let selected =
+        (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
+    let amounts =
+        (amount(&selected.0.total, metrics.0, session), amount(&selected.1.total, metric, session));
     let mut all = changes(top(&selected.0, by), top(&selected.1, by), metrics);
     let known = all.len();
     all.retain(|change| change.old != change.new);
     let unchanged = (known - all.len()) as u64;
     let (shown, rest) = all.split_at(session.rows(args.limit, super::ROWS).min(all.len()));
-    let rows: Vec<Row> = shown.iter().map(|change| Row::of(change, metrics, (&amounts.0, &amounts.1))).collect();
+    let rows: Vec<Row> =
+        shown.iter().map(|change| Row::of(change, metrics, (&amounts.0, &amounts.1))).collect();
     let document = || {
         let document = document(old.input, new.input)
             .with("by", by_name)
@@ -67,12 +81,18 @@ pub(super) fn run(args: &DiffArgs, old: &Input, new: &Input, session: &Session) 
     };
     let footer = || {
         let (one, many) = nouns(by);
-        let changed = plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
-        let showing = if rest.is_empty() { String::new() } else { format!("showing {} of ", count(shown.len() as u64)) };
+        let changed =
+            plural(all.len() as u64, &format!("changed {one}"), &format!("changed {many}"));
+        let showing = if rest.is_empty() {
+            String::new()
+        } else {
+            format!("showing {} of ", count(shown.len() as u64))
+        };
         let mut text = format!("{showing}{changed}, {} unchanged", count(unchanged));
-        for (name, input, selected, metric, amount) in
-            [("old", old.input, &selected.0, metrics.0, &amounts.0), ("new", new.input, &selected.1, metrics.1, &amounts.1)]
-        {
+        for (name, input, selected, metric, amount) in [
+            ("old", old.input, &selected.0, metrics.0, &amounts.0),
+            ("new", new.input, &selected.1, metrics.1, &amounts.1),
+        ] {
             let samples = plural(selected.total.samples(), "sample", "samples");
             let value = amount.show(selected.total.get(metric));
             text.push_str(&format!(" · {name} {}: {value} in {samples}", show_path(&input.path)));
@@ -90,7 +110,11 @@ fn amount(total: &Values, metric: &Metric, session: &Session) -> Amount {
 }
 
 impl<'a> Row<'a> {
-    fn of(change: &'a ProfileChange, metrics: (&Metric, &Metric), amounts: (&Amount, &Amount)) -> Self {
+    fn of(
+        change: &'a ProfileChange,
+        metrics: (&Metric, &Metric),
+        amounts: (&Amount, &Amount),
+    ) -> Self {
         let old = change.old.as_ref().map(|sums| Cost::of(sums, metrics.0, amounts.0));
         let new = change.new.as_ref().map(|sums| Cost::of(sums, metrics.1, amounts.1));
         let (before, after) = (old.unwrap_or(Cost::NONE), new.unwrap_or(Cost::NONE));
@@ -107,13 +131,22 @@ impl<'a> Row<'a> {
 
     /// `12.1 → 17.2 %`.
     fn shares(&self, read: fn(&Cost) -> f64) -> String {
-        let percent = |cost: Option<Cost>| cost.map_or("–".to_owned(), |cost| format!("{:.1}", read(&cost) * 100.0 + 0.0));
+        let percent = |cost: Option<Cost>| {
+            cost.map_or("–".to_owned(), |cost| format!("{:.1}", read(&cost) * 100.0 + 0.0))
+        };
         format!("{} → {} %", percent(self.old), percent(self.new))
     }
 }
 
 impl Cost {
-    const NONE: Self = Self { own: 0, total: 0, samples_self: 0, samples_total: 0, share_self: 0.0, share_total: 0.0 };
+    const NONE: Self = Self {
+        own: 0,
+        total: 0,
+        samples_self: 0,
+        samples_total: 0,
+        share_self: 0.0,
+        share_total: 0.0,
+    };
 
     fn of(sums: &Sums, metric: &Metric, amount: &Amount) -> Self {
         let (own, total) = (sums.own.get(metric), sums.total.get(metric));
@@ -135,13 +168,20 @@ macro_rules! costs {
             .value(concat!($side, ".self"), |row| $cost(row).map(|cost| cost.own))
             .value(concat!($side, ".total"), |row| $cost(row).map(|cost| cost.total))
             .value(concat!($side, ".samples_self"), |row| $cost(row).map(|cost| cost.samples_self))
-            .value(concat!($side, ".samples_total"), |row| $cost(row).map(|cost| cost.samples_total))
+            .value(concat!($side, ".samples_total"), |row| {
+                $cost(row).map(|cost| cost.samples_total)
+            })
             .value(concat!($side, ".share_self"), |row| $cost(row).map(|cost| cost.share_self))
             .value(concat!($side, ".share_total"), |row| $cost(row).map(|cost| cost.share_total))
     };
 }
 
-fn columns<'c>(by: TopBy, amount: &'c Amount, files: &'c ShortFiles<'_>, session: &'c Session) -> Columns<'c, Row<'c>> {
+fn columns<'c>(
+    by: TopBy,
+    amount: &'c Amount,
+    files: &'c ShortFiles<'_>,
+    session: &'c Session,
+) -> Columns<'c, Row<'c>> {
     let (heading, second) = match by {
         TopBy::Frames(FrameBy::File) => ("FILE", ""),
         TopBy::Frames(_) => ("FUNCTION", "FILE"),

@@ -23,7 +23,13 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let loaded = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
     let heap = &loaded.heap;
     if heap.roots.is_empty() && (options.live || options.unreachable) {
-        return without_roots(session, input, &loaded, "live and unreachable objects cannot be distinguished", None);
+        return without_roots(
+            session,
+            input,
+            &loaded,
+            "live and unreachable objects cannot be distinguished",
+            None,
+        );
     }
     let analysed = Analysed::of_loaded(&loaded);
     let types = types(&loaded, input, args)?;
@@ -31,8 +37,12 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => {
-            let bytes = |object: ObjectId| analysed.shallow(object).saturating_add(heap.external_bytes(object));
-            found.par_sort_by_cached_key(|object| Reverse((analysed.retained(*object), bytes(*object))))
+            let bytes = |object: ObjectId| {
+                analysed.shallow(object).saturating_add(heap.external_bytes(object))
+            };
+            found.par_sort_by_cached_key(|object| {
+                Reverse((analysed.retained(*object), bytes(*object)))
+            })
         }
         FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.shallow(*object))),
         FindSortArg::Id => {}
@@ -47,10 +57,16 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     };
     let footer = || {
         let objects = plural(found.len() as u64, "object", "objects");
-        format!("showing {} of {objects}; {} shallow in total\n", count(rows.len() as u64), session.size(shallow(heap, &found)))
+        format!(
+            "showing {} of {objects}; {} shallow in total\n",
+            count(rows.len() as u64),
+            session.size(shallow(heap, &found))
+        )
     };
     let none = || match &args.type_glob {
-        Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => format!("{} has no objects\n", shown(glob)),
+        Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => {
+            format!("{} has no objects\n", shown(glob))
+        }
         _ => "no matching objects\n".to_owned(),
     };
     let text = if found.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
@@ -58,7 +74,12 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     Ok(report_loaded(session, input, &loaded))
 }
 
-fn columns<'a>(analysed: &'a Analysed<'_, '_>, rows: &[ObjectId], args: &FindArgs, session: &'a Session) -> Columns<'a, ObjectId> {
+fn columns<'a>(
+    analysed: &'a Analysed<'_, '_>,
+    rows: &[ObjectId],
+    args: &FindArgs,
+    session: &'a Session,
+) -> Columns<'a, ObjectId> {
     let heap = analysed.heap;
     // Nothing is retained by what nothing holds.
     let has_retained = !heap.roots.is_empty() && !args.heap.unreachable;
@@ -106,7 +127,8 @@ fn shallow(heap: &Heap<'_>, objects: &[ObjectId]) -> u64 {
 fn root_kind(name: &str) -> Result<RootKind, UsageError> {
     RootKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
         let names: Vec<_> = RootKind::ALL.iter().map(|kind| kind.name()).collect();
-        UsageError::new(format!("unknown kind of root {name}")).hint(format!("kinds of roots: {}", names.join(", ")))
+        UsageError::new(format!("unknown kind of root {name}"))
+            .hint(format!("kinds of roots: {}", names.join(", ")))
     })
 }
 
@@ -126,16 +148,23 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
         types.iter_mut().zip(0..).for_each(|(wanted, row)| *wanted &= detached(row));
     }
     let glob = |text: &Option<String>| text.as_deref().map(Glob::new);
-    let filter = TypeFilter { of: None, namespace: glob(&args.namespace), exclude: glob(&args.exclude) };
+    let filter =
+        TypeFilter { of: None, namespace: glob(&args.namespace), exclude: glob(&args.exclude) };
     types.iter_mut().zip(filter.types(heap)).for_each(|(wanted, fits)| *wanted &= fits);
     Ok(types)
 }
 
 /// The objects that fit everything, in their order.
-fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs, root: Option<RootKind>) -> Vec<ObjectId> {
+fn matching(
+    analysed: &Analysed<'_, '_>,
+    types: &[bool],
+    args: &FindArgs,
+    root: Option<RootKind>,
+) -> Vec<ObjectId> {
     let (heap, options) = (analysed.heap, &args.heap);
     let held = root.map(|kind| {
-        let mut held: Vec<ObjectId> = heap.roots.iter().filter(|root| root.kind == kind).map(|root| root.object).collect();
+        let mut held: Vec<ObjectId> =
+            heap.roots.iter().filter(|root| root.kind == kind).map(|root| root.object).collect();
         held.sort_unstable();
         held
     });
@@ -167,7 +196,9 @@ impl<'t> Wanted<'t> {
 
     fn fits(&self, heap: &Heap<'_>, object: ObjectId) -> bool {
         match heap.value(object) {
-            Value::Text { text, .. } | Value::Name(text) => self.finder.find(text.as_bytes()).is_some(),
+            Value::Text { text, .. } | Value::Name(text) => {
+                self.finder.find(text.as_bytes()).is_some()
+            }
             Value::Bytes(bytes) => self.finder.find(bytes).is_some(),
             Value::Boolean(value) => self.text == value.to_string(),
             Value::Integer(value) => self.text == value.to_string(),

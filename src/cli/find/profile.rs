@@ -1,11 +1,14 @@
 //! `find` of profiles: functions, what they cost and where.
 
-use crate::analysis::profile::{FrameBy, GroupLabel, Groups, Place, Selected, TopBy, TopRow, places, share_base, top};
+use crate::analysis::profile::{
+    FrameBy, GroupLabel, Groups, Place, Selected, TopBy, TopRow, places, share_base, top,
+};
 use crate::cli::args::FindArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ShortFiles, cost_columns, load_profile, nouns, refuse_tag, stack_text, total_json, unit_name, whole,
+    Amount, Pattern, ShortFiles, cost_columns, load_profile, nouns, refuse_tag, stack_text,
+    total_json, unit_name, whole,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -30,7 +33,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let (rows, rest) = found.rows.split_at(session.rows(args.limit, 20).min(found.rows.len()));
     let groups = Groups::of(profile, by);
     let places = places(&selected, &groups, metric);
-    let of_label: HashMap<&GroupLabel, &Option<Place>> = groups.labels().iter().zip(&places).collect();
+    let of_label: HashMap<&GroupLabel, &Option<Place>> =
+        groups.labels().iter().zip(&places).collect();
     let place = |row: &TopRow| of_label.get(&row.label).copied().copied().flatten();
     let document = || {
         Document::new("dumptool/find/1", &input.path)
@@ -42,18 +46,23 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     };
     let amount = &Amount::new(metric, share_base(&selected.total, metric), session.common.bytes);
     let files = ShortFiles::of_profile(profile, session.common.verbose);
-    let thread = |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
+    let thread =
+        |row: &TopRow| place(row).map(|place| profile.thread(place.thread).label(&profile.names));
     let columns = cost_columns(session, metric)
         .cell("own", "SELF", Align::Right, move |row| amount.show(row.sums.own.get(metric)))
         .cell("sum", "TOTAL", Align::Right, move |row| amount.show(row.sums.total.get(metric)))
         .cell("share", "SHARE", Align::Right, move |row| amount.percent(row.sums.total.get(metric)))
-        .cell("function", "FUNCTION", Align::Left, |row| files.name(&row.label.name, &row.label.namespace, row.label.line))
+        .cell("function", "FUNCTION", Align::Left, |row| {
+            files.name(&row.label.name, &row.label.namespace, row.label.line)
+        })
         .bold()
         .json("example", |row| place(row).map(|place| example(&place, profile)))
         .flat("thread", "", thread)
         .flat("stack", "", |row| place(row).map(|place| stack(&place, profile).join(";")))
         .cell("place", "MOSTLY IN", Align::Left, |row| {
-            place(row).map(|place| stack_text(profile, &place, session.common.verbose)).unwrap_or_default()
+            place(row)
+                .map(|place| stack_text(profile, &place, session.common.verbose))
+                .unwrap_or_default()
         })
         .table(&["own", "sum", "share", "function", "place"])
         .minor(&["share"]);
@@ -94,7 +103,10 @@ impl Wanted {
     fn has(&self, label: &GroupLabel) -> bool {
         self.function.as_ref().is_none_or(|pattern| pattern.matches(label))
             && self.file.as_ref().is_none_or(|pattern| pattern.matches_path(&label.namespace))
-            && self.exclude.as_ref().is_none_or(|not| !not.matches(label) && !not.matches_path(&label.namespace))
+            && self
+                .exclude
+                .as_ref()
+                .is_none_or(|not| !not.matches(label) && !not.matches_path(&label.namespace))
             && (self.line.is_none() || self.line == label.line)
     }
 }

@@ -37,15 +37,24 @@ pub(crate) fn histogram(
     let graph = Graph::of(heap);
     let tree = (!heap.roots.is_empty()).then(|| DominatorTree::of_graph(heap, &graph));
     let histogram = match (by, &tree) {
-        (ByArg::Root, Some(tree)) => Histogram::by_root_of_types(heap, tree, &RootGroups::of(heap, &graph), filter),
+        (ByArg::Root, Some(tree)) => {
+            Histogram::by_root_of_types(heap, tree, &RootGroups::of(heap, &graph), filter)
+        }
         (ByArg::Root, None) => {
-            return Err(UsageError::new(format!("{} has no roots to group by", show_path(&input.path))));
+            return Err(UsageError::new(format!(
+                "{} has no roots to group by",
+                show_path(&input.path)
+            )));
         }
         (ByArg::Loader, _) if !has_loaders(heap) => {
-            return Err(UsageError::new(format!("{} has no class loaders to group by", show_path(&input.path))));
+            return Err(UsageError::new(format!(
+                "{} has no class loaders to group by",
+                show_path(&input.path)
+            )));
         }
         (ByArg::Site, _) if heap.sites.sites.is_empty() => {
-            let message = format!("{} does not record where objects were allocated", show_path(&input.path));
+            let message =
+                format!("{} does not record where objects were allocated", show_path(&input.path));
             return Err(UsageError::new(message));
         }
         (ByArg::Site, _) => return Ok((Histogram::by_site(heap), false)),
@@ -101,7 +110,13 @@ pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> His
         };
         let known = *index.entry((name, namespace)).or_insert_with(|| {
             let (name, namespace) = (name.to_owned(), namespace.to_owned());
-            rows.push(HistogramRow { name, namespace, source: TypeSource::None, sum: Sum::default(), retained_bytes: None });
+            rows.push(HistogramRow {
+                name,
+                namespace,
+                source: TypeSource::None,
+                sum: Sum::default(),
+                retained_bytes: None,
+            });
             rows.len() - 1
         });
         rows[known].sum.add_sum(&row.sum);
@@ -111,7 +126,8 @@ pub(crate) fn quick(counted: &TypeCounts, by: ByArg, filter: &TypeFilter) -> His
     histogram
 }
 
-/// The column that rows are sorted by unless another is asked for: retained bytes, or shallow ones where nothing is retained.
+/// The column that rows are sorted by unless another is asked for: retained bytes, or shallow ones
+/// where nothing is retained.
 pub(crate) fn default_sort(total: &Sum, is_retained: bool) -> SortArg {
     match is_retained {
         true => SortArg::Retained,
@@ -147,9 +163,15 @@ pub(crate) fn root_group_text(kind: &str, name: &str) -> String {
     }
 }
 
-/// Whether rows need a column for the namespaces of their types: names of types are complete by themselves, but for Dart.
-pub(crate) fn needs_namespace<'r>(by: ByArg, mut rows: impl Iterator<Item = (&'r str, &'r str)>) -> bool {
-    by == ByArg::Site || by == ByArg::Type && rows.any(|(name, namespace)| !namespace.is_empty() && !name.contains(namespace))
+/// Whether rows need a column for the namespaces of their types: names of types are complete by
+/// themselves, but for Dart.
+pub(crate) fn needs_namespace<'r>(
+    by: ByArg,
+    mut rows: impl Iterator<Item = (&'r str, &'r str)>,
+) -> bool {
+    by == ByArg::Site
+        || by == ByArg::Type
+            && rows.any(|(name, namespace)| !namespace.is_empty() && !name.contains(namespace))
 }
 
 /// The word for groups, singular and plural.

@@ -26,11 +26,13 @@ pub(crate) fn load<'a>(
     load_for(Work::Analysis, session, command, input, snapshot, roots)
 }
 
-/// Loads a heap, unless it is too large for the work, and shows how far it is. Without a snapshot, the last complete one.
+/// Loads a heap, unless it is too large for the work, and shows how far it is. Without a snapshot,
+/// the last complete one.
 ///
 /// # Errors
-/// A [`UsageError`] when the file has no such snapshot, or the heap is too large for memory; an `InputError` when nothing can be
-/// loaded. Damage after what could be loaded is no error: it is in [`Loaded::damage`], or in the source of the input.
+/// A [`UsageError`] when the file has no such snapshot, or the heap is too large for memory; an
+/// `InputError` when nothing can be loaded. Damage after what could be loaded is no error: it is in
+/// [`Loaded::damage`], or in the source of the input.
 pub(crate) fn load_for<'a>(
     work: Work,
     session: &Session,
@@ -48,16 +50,22 @@ pub(crate) fn load_for<'a>(
     if let Some(bytes) = program {
         options = options.executable(Executable { bytes, guesses: !roots.no_guess });
     }
-    input::load(input.format, input.bytes(), options).map_err(|error| match (error.kind(), &roots.exe) {
-        (ErrorKind::Executable, Some(path)) => InputError::new(path, error).into(),
-        _ => refused(error, input),
+    input::load(input.format, input.bytes(), options).map_err(|error| {
+        match (error.kind(), &roots.exe) {
+            (ErrorKind::Executable, Some(path)) => InputError::new(path, error).into(),
+            _ => refused(error, input),
+        }
     })
 }
 
 /// Opens the executable that wrote a dump.
 fn open_program(path: &Path, input: &Input) -> anyhow::Result<Source> {
     if input.format != Format::Go {
-        return Err(UsageError::new(format!("--exe is for Go heap dumps; {} is not one", show_path(&input.path))).into());
+        return Err(UsageError::new(format!(
+            "--exe is for Go heap dumps; {} is not one",
+            show_path(&input.path)
+        ))
+        .into());
     }
     Ok(Source::open(path).map_err(|error| InputError::new(path, error))?)
 }
@@ -77,10 +85,16 @@ pub(crate) fn load_options<'a>(
         RootsArg::Default => RootScan::Default,
         RootsArg::Conservative => RootScan::Conservative,
     };
-    LoadOptions::default().snapshot(snapshot).roots(roots).layout(options.layout()).sizes(options.sizes()).progress(progress)
+    LoadOptions::default()
+        .snapshot(snapshot)
+        .roots(roots)
+        .layout(options.layout())
+        .sizes(options.sizes())
+        .progress(progress)
 }
 
-/// The error of a reader, as one about this input, or about arguments that ask for what it does not have.
+/// The error of a reader, as one about this input, or about arguments that ask for what it does not
+/// have.
 pub(crate) fn refused(error: Error, input: &Input) -> anyhow::Error {
     match error.kind() {
         ErrorKind::Absent => UsageError::new(error.message()).into(),
@@ -88,7 +102,8 @@ pub(crate) fn refused(error: Error, input: &Input) -> anyhow::Error {
     }
 }
 
-/// Refuses a heap whose roots a command needs and that has none. A damaged one may have lost them: then the damage is reported.
+/// Refuses a heap whose roots a command needs and that has none. A damaged one may have lost them:
+/// then the damage is reported.
 ///
 /// # Errors
 /// A [`UsageError`] when the heap is sound.
@@ -113,11 +128,17 @@ pub(crate) fn damage<'l>(input: &'l Input, loaded: &'l Loaded<'_>) -> Option<&'l
     input.source.damage().or(loaded.damage.as_ref())
 }
 
-/// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status that belongs to it.
+/// Prints what was odd about a loaded heap, and what ended the reading early. Returns the status
+/// that belongs to it.
 pub(crate) fn report_loaded(session: &Session, input: &Input, loaded: &Loaded<'_>) -> Status {
     let terminal = &session.terminal;
     // What every dump of HotSpot leaves out is no news.
-    for warning in loaded.heap.warnings.iter().filter(|warning| session.common.verbose || !warning.kind.is_usual()) {
+    for warning in loaded
+        .heap
+        .warnings
+        .iter()
+        .filter(|warning| session.common.verbose || !warning.kind.is_usual())
+    {
         terminal.warn(&input.path, &warning.text());
     }
     if session.common.verbose {

@@ -1,4 +1,5 @@
-//! Shared by the commands on heaps: loading, counting, and showing objects, paths, values and groups.
+//! Shared by the commands on heaps: loading, counting, and showing objects, paths, values and
+//! groups.
 
 pub(crate) mod histogram;
 mod load;

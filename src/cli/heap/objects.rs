@@ -33,10 +33,14 @@ impl<'h, 'a> Analysed<'h, 'a> {
     }
 
     /// The same, and another analysis of the graph at the same time.
-    pub(crate) fn and<T: Send>(loaded: &'h Loaded<'a>, other: impl FnOnce(&'h Heap<'a>, &Graph<'h>) -> T + Send) -> (Self, T) {
+    pub(crate) fn and<T: Send>(
+        loaded: &'h Loaded<'a>,
+        other: impl FnOnce(&'h Heap<'a>, &Graph<'h>) -> T + Send,
+    ) -> (Self, T) {
         let heap = &loaded.heap;
         let graph = Graph::of(heap);
-        let (tree, result) = rayon::join(|| DominatorTree::of_graph(heap, &graph), || other(heap, &graph));
+        let (tree, result) =
+            rayon::join(|| DominatorTree::of_graph(heap, &graph), || other(heap, &graph));
         (Self { heap, graph, tree, incomplete: loaded.incomplete }, result)
     }
 
@@ -71,7 +75,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.heap.names.text(self.heap.type_of(object).name)
     }
 
-    /// The type, and what the runtime calls the object: `Library dart:core`; or the class that it stands for: `class Small`.
+    /// The type, and what the runtime calls the object: `Library dart:core`; or the class that it
+    /// stands for: `class Small`.
     pub(crate) fn describe(&self, object: ObjectId) -> String {
         if self.heap.class_object(object).is_some() {
             return shown(self.heap.shown_name(object));
@@ -91,7 +96,8 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.tree.is_live(object)
     }
 
-    /// Whether roots reach an object. `None` if what was not read may hold it, and if the dump has no roots.
+    /// Whether roots reach an object. `None` if what was not read may hold it, and if the dump has
+    /// no roots.
     pub(crate) fn reachable(&self, object: ObjectId) -> Option<bool> {
         match self.is_live(object) {
             true => Some(true),
@@ -122,7 +128,11 @@ impl<'h, 'a> Analysed<'h, 'a> {
 ///
 /// # Errors
 /// There is none: how the objects of this file are called.
-pub(crate) fn find_object(heap: &Heap<'_>, id: &str, input: &Input) -> Result<ObjectId, UsageError> {
+pub(crate) fn find_object(
+    heap: &Heap<'_>,
+    id: &str,
+    input: &Input,
+) -> Result<ObjectId, UsageError> {
     heap.find(id).ok_or_else(|| {
         let file = show_path(&input.path);
         UsageError::new(format!("no object {id} in {file}")).hint(called(heap))
@@ -135,7 +145,9 @@ fn called(heap: &Heap<'_>) -> String {
     let (first, last) = (heap.id(ObjectId(0)), heap.id(ObjectId(last as u32)));
     match &heap.ids {
         Ids::Rows(_) => format!("objects in this file are numbered {first} to {last}"),
-        Ids::Numbers(_) => format!("objects in this file have numbers in no order, such as {first} and {last}"),
+        Ids::Numbers(_) => {
+            format!("objects in this file have numbers in no order, such as {first} and {last}")
+        }
         Ids::Addresses(_) => format!("objects in this file have addresses from {first} to {last}"),
     }
 }
@@ -143,14 +155,20 @@ fn called(heap: &Heap<'_>) -> String {
 /// Which types fit a pattern, by their row.
 pub(crate) fn matching_types(heap: &Heap<'_>, glob: &Glob) -> Vec<bool> {
     let types = heap.types.iter();
-    types.map(|of| glob.matches_type(heap.names.text(of.name), heap.names.text(of.namespace))).collect()
+    types
+        .map(|of| glob.matches_type(heap.names.text(of.name), heap.names.text(of.namespace)))
+        .collect()
 }
 
 /// The types that a pattern of the user matches, by their row. They may have no objects.
 ///
 /// # Errors
 /// No type of the file matches, and all of it could be read.
-pub(crate) fn known_types(loaded: &Loaded<'_>, input: &Input, text: &str) -> Result<Vec<bool>, UsageError> {
+pub(crate) fn known_types(
+    loaded: &Loaded<'_>,
+    input: &Input,
+    text: &str,
+) -> Result<Vec<bool>, UsageError> {
     let types = matching_types(&loaded.heap, &Glob::new(text));
     match types.contains(&true) || damage(input, loaded).is_some() {
         true => Ok(types),
@@ -176,11 +194,13 @@ fn first(text: &str, characters: usize) -> &str {
 /// The names of types that contain the text, or differ from it in few letters; the nearest first.
 fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
     const SHOWN: usize = 3;
-    let wanted: String = text.chars().filter(|c| !"*?{}".contains(*c)).take(64).collect::<String>().to_lowercase();
+    let wanted: String =
+        text.chars().filter(|c| !"*?{}".contains(*c)).take(64).collect::<String>().to_lowercase();
     if wanted.is_empty() {
         return Vec::new();
     }
-    let mut names: Vec<&str> = (0..heap.types.len() as u32).map(|row| type_name(heap, TypeId(row))).collect();
+    let mut names: Vec<&str> =
+        (0..heap.types.len() as u32).map(|row| type_name(heap, TypeId(row))).collect();
     names.sort_unstable();
     names.dedup();
     let distance = |name: &str| {
@@ -191,7 +211,8 @@ fn near(heap: &Heap<'_>, text: &str) -> Vec<String> {
             false => None,
         }
     };
-    let mut near: Vec<_> = names.into_iter().filter_map(|name| Some((distance(name)?, name))).collect();
+    let mut near: Vec<_> =
+        names.into_iter().filter_map(|name| Some((distance(name)?, name))).collect();
     near.sort_unstable();
     near.into_iter().take(SHOWN).map(|(_, name)| shown(name)).collect()
 }

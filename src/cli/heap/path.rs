@@ -16,10 +16,13 @@ const MOST_INDENT: usize = 12;
 /// The kind of a root, and its name.
 pub(crate) fn root_text(heap: &Heap<'_>, origin: Origin) -> (RootKind, String) {
     match origin {
-        Origin::Root(row) => {
-            heap.roots.get(row).map_or((RootKind::Other, String::new()), |root| (root.kind, root.text(&heap.names)))
+        Origin::Root(row) => heap
+            .roots
+            .get(row)
+            .map_or((RootKind::Other, String::new()), |root| (root.kind, root.text(&heap.names))),
+        Origin::Synthetic(object) => {
+            (RootKind::Runtime, heap.names.text(heap.type_of(object).name).to_owned())
         }
-        Origin::Synthetic(object) => (RootKind::Runtime, heap.names.text(heap.type_of(object).name).to_owned()),
     }
 }
 
@@ -29,8 +32,13 @@ pub(crate) fn json<'h>(analysed: &Analysed<'h, '_>, path: &Path) -> Value<'h> {
 }
 
 /// Paths as rows.
-pub(crate) fn columns<'c>(analysed: &'c Analysed<'_, '_>, session: &'c Session) -> Columns<'c, Path> {
-    Columns::new(session).json("root", |path: &Path| root(analysed, path)).json("steps", |path| steps(analysed, path))
+pub(crate) fn columns<'c>(
+    analysed: &'c Analysed<'_, '_>,
+    session: &'c Session,
+) -> Columns<'c, Path> {
+    Columns::new(session)
+        .json("root", |path: &Path| root(analysed, path))
+        .json("steps", |path| steps(analysed, path))
 }
 
 fn root(analysed: &Analysed<'_, '_>, path: &Path) -> Value<'static> {
@@ -63,7 +71,11 @@ pub(crate) fn headline(session: &Session, analysed: &Analysed<'_, '_>, object: O
         false => String::new(),
     };
     let shallow = session.size(analysed.shallow(object));
-    format!("{} at {}: {shallow}{external}{held}.", session.terminal.bold(&analysed.describe(object)), heap.id(object))
+    format!(
+        "{} at {}: {shallow}{external}{held}.",
+        session.terminal.bold(&analysed.describe(object)),
+        heap.id(object)
+    )
 }
 
 /// Steps over one label to one type, in a row.
@@ -79,7 +91,9 @@ fn runs(heap: &Heap<'_>, path: &Path) -> Vec<Run> {
     for step in &path.steps {
         let label = step.by.text(heap);
         match runs.last_mut() {
-            Some(run) if run.label == label && heap.type_of(run.object) == heap.type_of(step.object) => {
+            Some(run)
+                if run.label == label && heap.type_of(run.object) == heap.type_of(step.object) =>
+            {
                 run.steps += 1;
                 run.object = step.object;
             }
@@ -132,7 +146,8 @@ fn indent(depth: usize) -> String {
 fn aligned(rows: &[[String; 6]]) -> String {
     let width = |column: usize| {
         // What says that steps are left out has no other columns and may stand beyond the first.
-        let cells = rows.iter().filter(|row| column > 0 || !row[1].is_empty() || !row[2].is_empty());
+        let cells =
+            rows.iter().filter(|row| column > 0 || !row[1].is_empty() || !row[2].is_empty());
         cells.map(|row| row[column].chars().count()).max().unwrap_or(0)
     };
     let widths: [usize; 6] = std::array::from_fn(width);
@@ -155,22 +170,39 @@ fn aligned(rows: &[[String; 6]]) -> String {
 
 /// The root and the steps of a path, each as a text; at most 30.
 pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Path) -> Vec<String> {
-    let sizes = |object| format!(" {}, retains {}", analysed.heap.id(object), session.size(analysed.retained(object)));
+    let sizes = |object| {
+        format!(
+            " {}, retains {}",
+            analysed.heap.id(object),
+            session.size(analysed.retained(object))
+        )
+    };
     let mut parts = parts(analysed, path, sizes);
     if parts.len() > MOST_LINES {
         let left = parts.len() - MOST_LINES + 1;
-        parts.splice(MOST_LINES / 2..MOST_LINES / 2 + left, [format!("… {} more", count(left as u64))]);
+        parts.splice(
+            MOST_LINES / 2..MOST_LINES / 2 + left,
+            [format!("… {} more", count(left as u64))],
+        );
     }
     parts
 }
 
 /// The root, then each step: its label and its object, with a text behind it.
-fn parts(analysed: &Analysed<'_, '_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> Vec<String> {
+fn parts(
+    analysed: &Analysed<'_, '_>,
+    path: &Path,
+    behind: impl Fn(ObjectId) -> String,
+) -> Vec<String> {
     let (kind, root) = root_text(analysed.heap, path.origin);
     let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];
     for run in runs(analysed.heap, path) {
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
-        let label = if run.label.is_empty() { String::new() } else { format!("{}{times} ", shown(&run.label)) };
+        let label = if run.label.is_empty() {
+            String::new()
+        } else {
+            format!("{}{times} ", shown(&run.label))
+        };
         parts.push(format!("{label}{}{}", analysed.describe(run.object), behind(run.object)));
     }
     parts

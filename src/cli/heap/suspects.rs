@@ -30,8 +30,12 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
     }
 
     pub(crate) fn columns<'c>(&'c self) -> Columns<'c, Suspect> {
-        let id = |suspect: &Suspect| suspect.object().map(|object| self.heap().id(object)).unwrap_or_default();
-        let path = |suspect: &Suspect| Some(path::json(self.analysed, &self.shortest.path(suspect.object()?)?));
+        let id = |suspect: &Suspect| {
+            suspect.object().map(|object| self.heap().id(object)).unwrap_or_default()
+        };
+        let path = |suspect: &Suspect| {
+            Some(path::json(self.analysed, &self.shortest.path(suspect.object()?)?))
+        };
         Columns::new(self.session)
             .value("kind", |suspect: &'c Suspect| kind(suspect))
             .bytes("bytes", "BYTES", |suspect| suspect.bytes())
@@ -89,7 +93,9 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
             bytes: suspect.bytes(),
             share: self.share(suspect.bytes()),
             message: self.messages(suspect).join("; "),
-            path: path.map(|path| path::outline(self.session, self.analysed, &path)).unwrap_or_default(),
+            path: path
+                .map(|path| path::outline(self.session, self.analysed, &path))
+                .unwrap_or_default(),
         }
     }
 
@@ -115,29 +121,47 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
         let named = self.named(holder.object);
         let first = match holder.chain {
             1 => format!("held by one {named}"),
-            chain => format!("held by a chain of {}, from {named}", plural(chain, "object", "objects")),
+            chain => {
+                format!("held by a chain of {}, from {named}", plural(chain, "object", "objects"))
+            }
         };
         let mostly_own = holder.own >= holder.retained.div_ceil(2);
         let inside = holder.inside.filter(|_| !mostly_own).map(|group| {
             let of = shown(type_name(self.heap(), group.of));
-            format!("mostly {} {of}, which retain {}", count(group.count), self.session.size(group.bytes))
+            format!(
+                "mostly {} {of}, which retain {}",
+                count(group.count),
+                self.session.size(group.bytes)
+            )
         });
-        let own = mostly_own.then(|| format!("{} of it is the object itself", self.session.size(holder.own)));
-        [Some(first), inside.filter(|_| holder.chain == 1), own.filter(|_| holder.own < holder.retained)]
-            .into_iter()
-            .flatten()
-            .collect()
+        let own = mostly_own
+            .then(|| format!("{} of it is the object itself", self.session.size(holder.own)));
+        [
+            Some(first),
+            inside.filter(|_| holder.chain == 1),
+            own.filter(|_| holder.own < holder.retained),
+        ]
+        .into_iter()
+        .flatten()
+        .collect()
     }
 
     fn siblings(&self, siblings: &Siblings) -> Vec<String> {
         let of = shown(type_name(self.heap(), siblings.group.of));
-        vec![format!("in {} {of} below one {}", count(siblings.group.count), self.named(siblings.owner))]
+        vec![format!(
+            "in {} {of} below one {}",
+            count(siblings.group.count),
+            self.named(siblings.owner)
+        )]
     }
 
     fn duplicates(&self, duplicates: &Duplicates) -> Vec<String> {
         let what = if duplicates.texts { "equal texts" } else { "equal blocks of bytes" };
         let values = plural(duplicates.values, "value", "values");
-        let first = format!("wasted by {what}: {} have one of {values}", plural(duplicates.objects, "object", "objects"));
+        let first = format!(
+            "wasted by {what}: {} have one of {values}",
+            plural(duplicates.objects, "object", "objects")
+        );
         let worst = duplicates.worst.iter().map(|copies| {
             let wasted = self.session.size(copies.wasted);
             format!("{} × {} ({wasted})", count(copies.count), self.content(copies.example))
@@ -156,7 +180,11 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
                 match std::str::from_utf8(&shown[..end]) {
                     _ if end == 0 => format!("{size} of zeros, such as {}", self.named(object)),
                     Ok(text) if !text.contains(|c: char| c.is_control() && !c.is_whitespace()) => {
-                        format!("{:?} in {size}, such as {}", text.chars().take(40).collect::<String>(), self.named(object))
+                        format!(
+                            "{:?} in {size}, such as {}",
+                            text.chars().take(40).collect::<String>(),
+                            self.named(object)
+                        )
                     }
                     _ => format!("{size}, such as {}", self.named(object)),
                 }

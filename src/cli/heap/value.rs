@@ -20,23 +20,39 @@ pub(crate) fn json<'h>(heap: &'h Heap<'_>, object: ObjectId, limit: Option<u64>)
         // JSON has no infinities.
         Value::Float(value) => {
             let finite = Some(value).filter(|value| value.is_finite());
-            Json::from([kind("float"), ("value", finite.into()), ("text", value.to_string().into())])
+            Json::from([
+                kind("float"),
+                ("value", finite.into()),
+                ("text", value.to_string().into()),
+            ])
         }
         Value::Text { text, length } => {
             let complete = is_complete(&text, length).into();
-            Json::from([kind("text"), ("value", text.into()), ("length", length.into()), ("complete", complete)])
+            Json::from([
+                kind("text"),
+                ("value", text.into()),
+                ("length", length.into()),
+                ("complete", complete),
+            ])
         }
         Value::Length(value) => Json::from([kind("length"), ("value", value.into())]),
         Value::Name(name) => Json::from([kind("name"), ("value", name.into())]),
         Value::Bytes(bytes) => {
-            let shown = if limit == Some(0) { bytes } else { &bytes[..bytes.len().min(SHOWN_BYTES)] };
+            let shown =
+                if limit == Some(0) { bytes } else { &bytes[..bytes.len().min(SHOWN_BYTES)] };
             let hex = shown.iter().fold(String::with_capacity(shown.len() * 2), |mut hex, byte| {
                 let _ = write!(hex, "{byte:02x}"); // Writing to a string cannot fail.
                 hex
             });
             let complete = (shown.len() == bytes.len()).into();
             let text = text_of(heap, object, bytes).into();
-            Json::from([kind("bytes"), ("length", bytes.len().into()), ("hex", hex.into()), ("complete", complete), ("text", text)])
+            Json::from([
+                kind("bytes"),
+                ("length", bytes.len().into()),
+                ("hex", hex.into()),
+                ("complete", complete),
+                ("text", text),
+            ])
         }
     }
 }
@@ -52,13 +68,15 @@ pub(crate) fn plain<'h>(heap: &'h Heap<'_>, object: ObjectId) -> Json<'h> {
     }
 }
 
-/// The value of an object beside others: its beginning, as `show` of the object itself shows the rest. Names are part of how
-/// objects are called.
+/// The value of an object beside others: its beginning, as `show` of the object itself shows the
+/// rest. Names are part of how objects are called.
 pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     const WIDTH: usize = 60;
     let line = match heap.value(object) {
         Value::Name(_) => return String::new(),
-        Value::Bytes(bytes) => text_of(heap, object, bytes).map(|text| format!("{text:?}")).unwrap_or_default(),
+        Value::Bytes(bytes) => {
+            text_of(heap, object, bytes).map(|text| format!("{text:?}")).unwrap_or_default()
+        }
         value => line(&value).unwrap_or_default(),
     };
     match line.char_indices().nth(WIDTH) {
@@ -67,7 +85,8 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     }
 }
 
-/// The text of an object, as far as the file has it: of a string, or of an array as [`text_of`] decodes it.
+/// The text of an object, as far as the file has it: of a string, or of an array as [`text_of`]
+/// decodes it.
 pub(crate) fn whole_text(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     match heap.value(object) {
         Value::Text { text, .. } => Some(text.into_owned()),
@@ -85,12 +104,15 @@ pub(crate) fn text_of(heap: &Heap<'_>, object: ObjectId, bytes: &[u8]) -> Option
                 let pair = [pair[0], pair[1]];
                 if heap.big_endian { u16::from_be_bytes(pair) } else { u16::from_le_bytes(pair) }
             };
-            Some(String::from_utf16_lossy(&bytes[..end].chunks_exact(2).map(unit).collect::<Vec<_>>()))
+            Some(String::from_utf16_lossy(
+                &bytes[..end].chunks_exact(2).map(unit).collect::<Vec<_>>(),
+            ))
         }
         "byte" => {
             let used = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             let text = std::str::from_utf8(bytes.get(..used.min(SHOWN_BYTES))?).ok()?;
-            let is_text = !text.is_empty() && !text.contains(|c: char| c.is_control() && !c.is_whitespace());
+            let is_text =
+                !text.is_empty() && !text.contains(|c: char| c.is_control() && !c.is_whitespace());
             is_text.then(|| text.to_owned())
         }
         _ => None,
@@ -113,13 +135,22 @@ pub(crate) fn line(value: &Value<'_>) -> Option<String> {
         Value::Text { text, length } if is_complete(text, *length) => format!("{text:?}"),
         Value::Text { text, length } => {
             let there = text.encode_utf16().count() as u64;
-            format!("{text:?} … the first {} of {}", count(there), plural(*length, "code unit", "code units"))
+            format!(
+                "{text:?} … the first {} of {}",
+                count(there),
+                plural(*length, "code unit", "code units")
+            )
         }
     })
 }
 
 /// Memory, 16 bytes a line, with what the pointers in each line refer to.
-pub(crate) fn hex(analysed: &Analysed<'_, '_>, object: ObjectId, bytes: &[u8], most_lines: usize) -> String {
+pub(crate) fn hex(
+    analysed: &Analysed<'_, '_>,
+    object: ObjectId,
+    bytes: &[u8],
+    most_lines: usize,
+) -> String {
     let heap = analysed.heap;
     let mut pointers: Vec<(usize, ObjectId)> = heap
         .references
@@ -133,24 +164,38 @@ pub(crate) fn hex(analysed: &Analysed<'_, '_>, object: ObjectId, bytes: &[u8], m
     let mut text = String::new();
     for (number, line) in bytes.chunks(16).enumerate().take(most_lines) {
         let start = number * 16;
-        let digits = |part: &[u8]| part.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ");
+        let digits = |part: &[u8]| {
+            part.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
+        };
         let (left, right) = line.split_at(line.len().min(8));
-        let printable: String =
-            line.iter().map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' }).collect();
+        let printable: String = line
+            .iter()
+            .map(|&byte| if (0x20..0x7f).contains(&byte) { char::from(byte) } else { '.' })
+            .collect();
         let here = &pointers[pointers.partition_point(|(at, _)| *at < start)..];
         let targets: Vec<String> = here
             .iter()
             .take_while(|(at, _)| *at < start + 16)
-            .map(|(at, target)| format!("+{at:#x} → {} {}", shown(analysed.type_name(*target)), heap.id(*target)))
+            .map(|(at, target)| {
+                format!("+{at:#x} → {} {}", shown(analysed.type_name(*target)), heap.id(*target))
+            })
             .collect();
-        let line =
-            format!("  {start:#06x}  {:<23}  {:<23}  |{printable:<16}|  {}", digits(left), digits(right), targets.join(", "));
+        let line = format!(
+            "  {start:#06x}  {:<23}  {:<23}  |{printable:<16}|  {}",
+            digits(left),
+            digits(right),
+            targets.join(", ")
+        );
         text.push_str(line.trim_end());
         text.push('\n');
     }
     let lines = bytes.len().div_ceil(16);
     if lines > most_lines {
-        text.push_str(&format!("  showing {} of {}\n", count(most_lines as u64 * 16), plural(bytes.len() as u64, "byte", "bytes")));
+        text.push_str(&format!(
+            "  showing {} of {}\n",
+            count(most_lines as u64 * 16),
+            plural(bytes.len() as u64, "byte", "bytes")
+        ));
     }
     text
 }

@@ -6,17 +6,25 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, duration, percent, plural};
 use crate::cli::terminal::shown;
 use crate::input::info::{
-    BiggestType, CountsByName, DartDetails, FormatDetails, GoDetails, HeapInfo, HeapsnapshotDetails, HprofDetails, Info,
-    RubyDetails, Segments, SnapshotInfo, TypeSourceCounts,
+    BiggestType, CountsByName, DartDetails, FormatDetails, GoDetails, HeapInfo,
+    HeapsnapshotDetails, HprofDetails, Info, RubyDetails, Segments, SnapshotInfo, TypeSourceCounts,
 };
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Session) {
     match heap.snapshots.first().map(|snapshot| (snapshot, &snapshot.details)) {
         Some((snapshot, FormatDetails::Go(details))) => show_go(snapshot, details, view, session),
-        Some((snapshot, FormatDetails::Dart(details))) => show_dart(snapshot, details, view, session),
-        Some((snapshot, FormatDetails::Hprof(details))) => show_hprof(info, snapshot, details, view),
-        Some((snapshot, FormatDetails::Heapsnapshot(details))) => show_heapsnapshot(snapshot, details, view, session),
-        Some((snapshot, FormatDetails::Ruby(details))) => show_ruby(snapshot, details, view, session),
+        Some((snapshot, FormatDetails::Dart(details))) => {
+            show_dart(snapshot, details, view, session)
+        }
+        Some((snapshot, FormatDetails::Hprof(details))) => {
+            show_hprof(info, snapshot, details, view)
+        }
+        Some((snapshot, FormatDetails::Heapsnapshot(details))) => {
+            show_heapsnapshot(snapshot, details, view, session)
+        }
+        Some((snapshot, FormatDetails::Ruby(details))) => {
+            show_ruby(snapshot, details, view, session)
+        }
         Some((_, FormatDetails::Mvmheap(_))) => show_mvmheap(info, &heap.snapshots, view, session),
         None => view.notes.push("  no readable snapshot".to_owned()),
     }
@@ -37,23 +45,43 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
         _ => "",
     };
     let objects = snapshot.objects.unwrap_or(0);
-    view.fact("objects", count(objects), format!("{}{identity}", size(snapshot.shallow_bytes.unwrap_or(0))));
+    view.fact(
+        "objects",
+        count(objects),
+        format!("{}{identity}", size(snapshot.shallow_bytes.unwrap_or(0))),
+    );
     if details.phantom_objects > 0 {
-        let why = format!("phantom records, {} (bug in the heap dump writer of Go 1.22 and later)", size(details.phantom_bytes));
+        let why = format!(
+            "phantom records, {} (bug in the heap dump writer of Go 1.22 and later)",
+            size(details.phantom_bytes)
+        );
         view.fact("dropped", count(details.phantom_objects), why);
     }
-    let mut reasons =
-        details.goroutines.wait_reasons.iter().take(3).map(|reason| format!("{} {}", count(reason.count), reason.name));
+    let mut reasons = details
+        .goroutines
+        .wait_reasons
+        .iter()
+        .take(3)
+        .map(|reason| format!("{} {}", count(reason.count), reason.name));
     let mut doing = vec![plural(details.stack_frames, "frame", "frames")];
     doing.extend(reasons.by_ref());
     view.fact("goroutines", count(details.goroutines.count), doing.join(", "));
     let Segments { data, bss } = &details.segments;
     if data.bytes + bss.bytes > 0 {
-        let fields = plural(data.pointer_fields + bss.pointer_fields, "pointer field", "pointer fields");
-        view.fact("globals", size(data.bytes + bss.bytes), format!("data {}, bss {}, {fields}", size(data.bytes), size(bss.bytes)));
+        let fields =
+            plural(data.pointer_fields + bss.pointer_fields, "pointer field", "pointer fields");
+        view.fact(
+            "globals",
+            size(data.bytes + bss.bytes),
+            format!("data {}, bss {}, {fields}", size(data.bytes), size(bss.bytes)),
+        );
     }
     if details.finalizers + details.queued_finalizers > 0 {
-        view.fact("finalizers", count(details.finalizers), format!("{} queued", count(details.queued_finalizers)));
+        view.fact(
+            "finalizers",
+            count(details.finalizers),
+            format!("{} queued", count(details.queued_finalizers)),
+        );
     }
     let types = snapshot.types.unwrap_or(0);
     let headers = match details.malloc_headers {
@@ -62,28 +90,53 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
     };
     view.fact("types", count(types), headers);
     if let Some(program) = &details.types_from_exe {
-        let named = |counts: &TypeSourceCounts| percent(counts.named as f64 / (counts.named + counts.unnamed).max(1) as f64);
-        let kinds = [(program.objects.array, "arrays"), (program.objects.partial, "in part"), (program.objects.guess, "guessed")];
-        let kinds: Vec<String> =
-            kinds.iter().filter(|(count, _)| *count > 0).map(|(number, what)| format!("{} {what}", count(*number))).collect();
-        let of_which = if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
+        let named = |counts: &TypeSourceCounts| {
+            percent(counts.named as f64 / (counts.named + counts.unnamed).max(1) as f64)
+        };
+        let kinds = [
+            (program.objects.array, "arrays"),
+            (program.objects.partial, "in part"),
+            (program.objects.guess, "guessed"),
+        ];
+        let kinds: Vec<String> = kinds
+            .iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(number, what)| format!("{} {what}", count(*number)))
+            .collect();
+        let of_which =
+            if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let what = format!("of live objects, {} of bytes named{of_which}", named(&program.bytes));
         view.fact("named", named(&program.objects), what);
-        let from = if program.dwarf { "DWARF and type descriptors" } else { "type descriptors, without DWARF" };
+        let from = if program.dwarf {
+            "DWARF and type descriptors"
+        } else {
+            "type descriptors, without DWARF"
+        };
         view.fact("executable", "", format!("{from}; agrees in {}", program.checks.join(", ")));
         if program.conflicts + program.rejected > 0 {
-            view.fact("", "", format!("{} contradictory types, {} rejected", count(program.conflicts), count(program.rejected)));
+            view.fact(
+                "",
+                "",
+                format!(
+                    "{} contradictory types, {} rejected",
+                    count(program.conflicts),
+                    count(program.rejected)
+                ),
+            );
         }
     }
     let Some(memstats) = &details.memstats else { return };
-    let of = |name: &str| memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value);
+    let of = |name: &str| {
+        memstats.0.iter().find(|(known, _)| *known == name).map_or(0, |(_, value)| *value)
+    };
     // GOGC=off sets the goal so high that it is never reached.
     let next = match of("NextGC") {
         goal if goal >= 1 << 60 => "GC off".to_owned(),
         goal => format!("next GC at {}", size(goal)),
     };
     let collections = plural(of("NumGC"), "collection", "collections");
-    let system = format!("in use of {} from the system, {next}, {collections}", size(of("HeapSys")));
+    let system =
+        format!("in use of {} from the system, {next}, {collections}", size(of("HeapSys")));
     view.fact("heap", size(of("HeapInuse")), system);
 }
 
@@ -103,17 +156,29 @@ fn show_dart(snapshot: &SnapshotInfo, details: &DartDetails, view: &mut View, se
     );
     let zero = format!("{} to no object", count(details.zero_references));
     view.fact("references", count(snapshot.references.unwrap_or(0)), zero);
-    let isolates = details.isolates.map(|isolates| plural(isolates, "isolate", "isolates")).unwrap_or_default();
+    let isolates = details
+        .isolates
+        .map(|isolates| plural(isolates, "isolate", "isolates"))
+        .unwrap_or_default();
     view.fact("roots", count(snapshot.roots.unwrap_or(0)), isolates);
-    view.fact("classes", count(details.classes), format!("{} unused ids", count(details.class_holes)));
+    view.fact(
+        "classes",
+        count(details.classes),
+        format!("{} unused ids", count(details.class_holes)),
+    );
     let external = plural(details.external_properties, "object property", "object properties");
     view.fact("external", size(snapshot.external_bytes.unwrap_or(0)), format!("in {external}"));
-    let truncated = format!("{} truncated to 128 characters by the VM", count(details.truncated_strings));
+    let truncated =
+        format!("{} truncated to 128 characters by the VM", count(details.truncated_strings));
     let [.., latin1, utf16, _, _] = details.by_tag.0;
     view.fact("strings", count(latin1 + utf16), truncated);
     let capacity = format!("of {} capacity, as counted by the VM", size(details.header.capacity));
     view.fact("heap", size(details.header.shallow_size), capacity);
-    let mut biggest = details.top_classes.iter().take(3).map(|class| format!("{} {}", class.name, size(class.bytes)));
+    let mut biggest = details
+        .top_classes
+        .iter()
+        .take(3)
+        .map(|class| format!("{} {}", class.name, size(class.bytes)));
     if let Some(first) = biggest.next() {
         view.fact("biggest", "", [first].into_iter().chain(biggest).collect::<Vec<_>>().join(", "));
     }
@@ -127,29 +192,50 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
         (details.primitive_arrays, "primitive arrays"),
     ];
     let list = |counts: &[(u64, &str)]| {
-        counts.iter().map(|(number, name)| format!("{} {name}", count(*number))).collect::<Vec<_>>().join(", ")
+        counts
+            .iter()
+            .map(|(number, name)| format!("{} {name}", count(*number)))
+            .collect::<Vec<_>>()
+            .join(", ")
     };
     view.fact("objects", count(snapshot.objects.unwrap_or(0)), list(&kinds));
-    let mut roots: Vec<_> = details.roots.iter().map(|root| (root.count, root.kind.trim_start_matches("root_"))).collect();
+    let mut roots: Vec<_> = details
+        .roots
+        .iter()
+        .map(|root| (root.count, root.kind.trim_start_matches("root_")))
+        .collect();
     roots.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
     roots.truncate(4);
     view.fact("roots", count(snapshot.roots.unwrap_or(0)), list(&roots));
     view.fact("classes", count(details.classes), format!("{} strings", count(details.strings)));
-    view.fact("threads", count(details.threads), plural(info.records.count("frame"), "frame", "frames"));
+    view.fact(
+        "threads",
+        count(details.threads),
+        plural(info.records.count("frame"), "frame", "frames"),
+    );
     if let Some(layout) = &details.layout {
         let crate::input::HprofLayout { references, header, array_header, alignment, .. } = layout;
         let basis = match layout.pairs {
-            Some(pairs) => format!("found on {}", plural(pairs, "pair of neighbours", "pairs of neighbours")),
+            Some(pairs) => {
+                format!("found on {}", plural(pairs, "pair of neighbours", "pairs of neighbours"))
+            }
             None => "the usual one".to_owned(),
         };
         let measured = match layout.measured_classes {
             0 => String::new(),
             classes => format!("; {} measured", plural(classes, "class", "classes")),
         };
-        let sizes = format!("references {references}, header {header}, arrays {array_header}, alignment {alignment}");
+        let sizes = format!(
+            "references {references}, header {header}, arrays {array_header}, alignment {alignment}"
+        );
         view.fact("layout", "", format!("{sizes} ({basis}{measured})"));
     }
-    let most: Vec<_> = details.top_classes.iter().take(3).map(|class| (class.count, class.name.as_str())).collect();
+    let most: Vec<_> = details
+        .top_classes
+        .iter()
+        .take(3)
+        .map(|class| (class.count, class.name.as_str()))
+        .collect();
     if !most.is_empty() {
         view.fact("most", "", list(&most));
     }
@@ -159,7 +245,12 @@ fn show_hprof(info: &Info, snapshot: &SnapshotInfo, details: &HprofDetails, view
 fn most(counts: &CountsByName) -> String {
     let mut counts = counts.0.clone();
     counts.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
-    counts.iter().take(4).map(|(name, number)| format!("{} {name}", count(*number))).collect::<Vec<_>>().join(", ")
+    counts
+        .iter()
+        .take(4)
+        .map(|(name, number)| format!("{} {name}", count(*number)))
+        .collect::<Vec<_>>()
+        .join(", ")
 }
 
 fn show_ruby(snapshot: &SnapshotInfo, details: &RubyDetails, view: &mut View, session: &Session) {
@@ -168,11 +259,20 @@ fn show_ruby(snapshot: &SnapshotInfo, details: &RubyDetails, view: &mut View, se
     view.fact("roots", count(snapshot.roots.unwrap_or(0)), most(&details.roots));
     view.fact("classes", count(snapshot.types.unwrap_or(0)), "");
     if details.allocations_traced > 0 {
-        view.fact("traced", count(details.allocations_traced), "objects with the place where they were allocated");
+        view.fact(
+            "traced",
+            count(details.allocations_traced),
+            "objects with the place where they were allocated",
+        );
     }
 }
 
-fn show_heapsnapshot(snapshot: &SnapshotInfo, details: &HeapsnapshotDetails, view: &mut View, session: &Session) {
+fn show_heapsnapshot(
+    snapshot: &SnapshotInfo,
+    details: &HeapsnapshotDetails,
+    view: &mut View,
+    session: &Session,
+) {
     view.fact("objects", count(snapshot.objects.unwrap_or(0)), most(&details.by_node_type));
     view.fact("size", session.size(snapshot.shallow_bytes.unwrap_or(0)), "");
     if let Some(bytes) = details.extra_native_bytes.filter(|bytes| *bytes > 0) {
@@ -181,7 +281,11 @@ fn show_heapsnapshot(snapshot: &SnapshotInfo, details: &HeapsnapshotDetails, vie
     view.fact("references", count(details.edges), most(&details.by_edge_type));
     view.fact("strings", count(details.strings), "");
     if details.detached > 0 {
-        view.fact("detached", count(details.detached), "DOM nodes outside of their document (top --detached)");
+        view.fact(
+            "detached",
+            count(details.detached),
+            "DOM nodes outside of their document (top --detached)",
+        );
     }
 }
 
@@ -190,10 +294,20 @@ const FIRST: usize = 8;
 const LAST: usize = 12;
 
 fn show_mvmheap(info: &Info, snapshots: &[SnapshotInfo], view: &mut View, session: &Session) {
-    let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
+    let value = |key: &str| {
+        info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str())
+    };
     view.headline.extend(value("pid").map(|pid| format!("pid {pid}")));
     view.headline.push(plural(snapshots.len() as u64, "snapshot", "snapshots"));
-    let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Right, Align::Left]);
+    let mut table = Table::new(&[
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Right,
+        Align::Left,
+    ]);
     table.row(["#", "GC", "AT", "OBJECTS", "REFERENCES", "SIZE", "BIGGEST TYPE"]);
     let skipped = snapshots.len().saturating_sub(FIRST + LAST);
     for (i, snapshot) in snapshots.iter().enumerate() {
@@ -218,7 +332,9 @@ fn snapshot_row(snapshot: &SnapshotInfo, session: &Session) -> Vec<String> {
         _ => details.total_heap_size,
     };
     let biggest = match &details.biggest_type {
-        Some(BiggestType { name: Some(name), bytes, .. }) => format!("{} {}", shown(name), session.size(*bytes)),
+        Some(BiggestType { name: Some(name), bytes, .. }) => {
+            format!("{} {}", shown(name), session.size(*bytes))
+        }
         _ => String::new(),
     };
     let incomplete = if snapshot.complete { "" } else { "incomplete " };

@@ -53,7 +53,11 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
         match session.common.format {
             OutputFormat::Table => {
                 let separator = if i > 0 { "\n" } else { "" };
-                print_text(session, &(separator.to_owned() + &View::of(&document, session).render(args.records, session)))?;
+                print_text(
+                    session,
+                    &(separator.to_owned()
+                        + &View::of(&document, session).render(args.records, session)),
+                )?;
             }
             OutputFormat::Jsonl => to_stdout(|out| {
                 json::line(&mut *out, &document)?;
@@ -77,13 +81,15 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     let bytes = input.bytes().len() as u64;
     let progress = session.progress(&input);
     let options = ReadOptions { quick: args.quick, progress: &|offset| progress.reached(offset) };
-    let mut info = input::info(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+    let mut info =
+        input::info(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
     drop(progress);
     if let Some(exe) = &args.exe {
         program::add(&mut info, &input, exe, args.no_guess, session)?;
     }
     let source = input.source;
-    let (compression, stored_bytes) = (source.compression().map(|compression| compression.name()), source.stored_bytes());
+    let (compression, stored_bytes) =
+        (source.compression().map(|compression| compression.name()), source.stored_bytes());
     let vm_service_frames = source.vm_service_frames();
     if let Some(error) = source.into_damage() {
         info.complete = false;
@@ -97,7 +103,15 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         info.warnings.iter().for_each(|warning| session.terminal.warn(path, warning));
     }
     let file = path.display().to_string();
-    Ok(Document { schema: "dumptool/info/1", file, bytes, info, compression, stored_bytes, vm_service_frames })
+    Ok(Document {
+        schema: "dumptool/info/1",
+        file,
+        bytes,
+        info,
+        compression,
+        stored_bytes,
+        vm_service_frames,
+    })
 }
 
 /// Leaves only the snapshot that was asked for.
@@ -105,11 +119,17 @@ fn select_snapshot(info: &mut Info, wanted: Option<Snapshot>) -> Result<(), Usag
     let (Some(wanted), Some(heap)) = (wanted, &mut info.heap) else { return Ok(()) };
     let index = match wanted {
         Snapshot::Number(number) => Some(number),
-        Snapshot::Last => heap.snapshots.iter().rev().find(|snapshot| snapshot.complete).map(|snapshot| snapshot.index),
+        Snapshot::Last => heap
+            .snapshots
+            .iter()
+            .rev()
+            .find(|snapshot| snapshot.complete)
+            .map(|snapshot| snapshot.index),
     };
     let count = heap.snapshots.len() as u64;
     if index.is_none_or(|index| index >= count) {
-        let what = index.map_or("no complete snapshot".to_owned(), |index| format!("no snapshot {index}"));
+        let what =
+            index.map_or("no complete snapshot".to_owned(), |index| format!("no snapshot {index}"));
         return Err(UsageError::new(format!("{what}; {}", snapshots(count))));
     }
     heap.snapshots.retain(|snapshot| Some(snapshot.index) == index);
@@ -131,7 +151,8 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
     let parts = |document| move |part| Row { document, part };
     let rows = documents.iter().flat_map(|document| {
         let profile = document.info.profile.iter().map(Part::Profile);
-        let snapshots = document.info.heap.iter().flat_map(|heap| &heap.snapshots).map(Part::Snapshot);
+        let snapshots =
+            document.info.heap.iter().flat_map(|heap| &heap.snapshots).map(Part::Snapshot);
         profile.chain(snapshots).map(parts(document))
     });
     let rows: Vec<Row> = rows.collect();
@@ -143,9 +164,17 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
         .text("file", "FILE", |row: &Row| &row.document.file)
         .bytes("bytes", "BYTES", |row| row.document.bytes)
         .text("format", "FORMAT", |row| row.document.info.format.name())
-        .text("format_version", "VERSION", |row| row.document.info.format_version.as_deref().unwrap_or_default())
-        .text("complete", "COMPLETE", |row| row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete))
-        .shown_as(|row| row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete).to_string())
+        .text("format_version", "VERSION", |row| {
+            row.document.info.format_version.as_deref().unwrap_or_default()
+        })
+        .text("complete", "COMPLETE", |row| {
+            row.snapshot().map_or(row.document.info.complete, |snapshot| snapshot.complete)
+        })
+        .shown_as(|row| {
+            row.snapshot()
+                .map_or(row.document.info.complete, |snapshot| snapshot.complete)
+                .to_string()
+        })
         .number("snapshot", "SNAPSHOT", |row| row.snapshot().map(|snapshot| snapshot.index))
         .number("objects", "OBJECTS", |row| row.snapshot()?.objects)
         .number("references", "REFERENCES", |row| row.snapshot()?.references)
@@ -158,7 +187,12 @@ fn print_rows(documents: &[Document], session: &Session) -> anyhow::Result<()> {
         .number("time_us", "TIME", Row::time)
         .shown_as(|row| row.time().map(duration).unwrap_or_default())
         .number("memory_bytes", "MEMORY", |row| row.profile()?.memory_bytes)
-        .shown_as(move |row| row.profile().and_then(|of| of.memory_bytes).map(|of| signed_size(of, exact)).unwrap_or_default());
+        .shown_as(move |row| {
+            row.profile()
+                .and_then(|of| of.memory_bytes)
+                .map(|of| signed_size(of, exact))
+                .unwrap_or_default()
+        });
     print(session, print::Document::default, &rows, &columns, &Shown::Table(&String::new))
 }
 

@@ -8,7 +8,9 @@ use crate::input::info::{Info, MetricInfo, ProfileInfo};
 use crate::model::profile::Unit;
 
 pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session: &Session) {
-    let value = |key: &str| info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str());
+    let value = |key: &str| {
+        info.metadata.iter().find(|datum| datum.key == key).map(|datum| datum.value.as_str())
+    };
     for (key, name) in [("austin", "austin"), ("sampler", "sampler"), ("python", "Python")] {
         view.headline.extend(value(key).map(|value| format!("{name} {value}")));
     }
@@ -19,14 +21,21 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
         Some("full") => "wall time, CPU time and memory",
         _ => "samples",
     };
-    let every = profile.interval_us.map(|every| format!(" every {}", interval(every))).unwrap_or_default();
+    let every =
+        profile.interval_us.map(|every| format!(" every {}", interval(every))).unwrap_or_default();
     view.headline.push(format!("{measured}{every}"));
 
     let who = [(profile.threads, "thread", "threads"), (profile.processes, "process", "processes")];
-    let who: Vec<_> = who.into_iter().filter(|(count, ..)| *count > 0).map(|(count, one, many)| plural(count, one, many)).collect();
+    let who: Vec<_> = who
+        .into_iter()
+        .filter(|(count, ..)| *count > 0)
+        .map(|(count, one, many)| plural(count, one, many))
+        .collect();
     let recorded = profile.duration_us.map(|time| format!("{} recorded", duration(time)));
     let who = Some(who.join(" in ")).filter(|who| !who.is_empty());
-    let are_own = |metrics: &[MetricInfo]| metrics.len() > 1 || metrics.iter().any(|metric| metric.name != "samples");
+    let are_own = |metrics: &[MetricInfo]| {
+        metrics.len() > 1 || metrics.iter().any(|metric| metric.name != "samples")
+    };
     let has_own = profile.mode.as_deref() == Some("samples") && are_own(&profile.metrics);
     let has_samples = has_own && profile.metrics.iter().any(|metric| metric.name == "samples");
     view.fact(
@@ -45,23 +54,34 @@ pub(super) fn show(info: &Info, profile: &ProfileInfo, view: &mut View, session:
         }
     }
     if profile.time_us > 0 {
-        let busy = profile.cpu_time_us.map(|time| format!(", {} of it on a CPU", duration(time))).unwrap_or_default();
+        let busy = profile
+            .cpu_time_us
+            .map(|time| format!(", {} of it on a CPU", duration(time)))
+            .unwrap_or_default();
         view.fact("time", duration(profile.time_us), format!("over all threads{busy}"));
     }
     if let Some(memory) = profile.memory_bytes {
         view.fact("memory", signed_size(memory, session.common.bytes), "net change");
     }
     if profile.gc_samples > 0 {
-        view.fact("gc", duration(profile.gc_time_us), format!("in {}", plural(profile.gc_samples, "sample", "samples")));
+        view.fact(
+            "gc",
+            duration(profile.gc_time_us),
+            format!("in {}", plural(profile.gc_samples, "sample", "samples")),
+        );
     }
     let frames = format!("{} of names", plural(profile.strings, "string", "strings"));
     view.fact("frames", count(profile.frames), frames);
     if profile.empty_samples + profile.invalid_samples > 0 {
-        let saturation = value("saturation").map(|value| format!(", saturation {value}")).unwrap_or_default();
+        let saturation =
+            value("saturation").map(|value| format!(", saturation {value}")).unwrap_or_default();
         view.fact(
             "empty",
             count(profile.empty_samples),
-            format!("samples without frames, {} invalid{saturation}", count(profile.invalid_samples)),
+            format!(
+                "samples without frames, {} invalid{saturation}",
+                count(profile.invalid_samples)
+            ),
         );
     }
     if let Some(hottest) = &profile.hottest {

@@ -13,7 +13,13 @@ use std::path::Path;
 ///
 /// # Errors
 /// When the dump is not one of Go, or the executable is not the one that wrote it.
-pub(super) fn add(info: &mut Info, input: &Input, exe: &Path, no_guess: bool, session: &Session) -> anyhow::Result<()> {
+pub(super) fn add(
+    info: &mut Info,
+    input: &Input,
+    exe: &Path,
+    no_guess: bool,
+    session: &Session,
+) -> anyhow::Result<()> {
     let options = LoadArgs::default().with_program(exe, no_guess);
     let loaded = load(session, "info --exe", input, None, &options)?;
     let (heap, Some(report)) = (&loaded.heap, loaded.executable) else { return Ok(()) };

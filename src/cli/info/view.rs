@@ -27,9 +27,14 @@ impl View {
     /// The view of a document.
     pub(super) fn of(document: &Document, session: &Session) -> Self {
         let info = &document.info;
-        let mut view = Self { file: document.file.clone(), warnings: info.warnings.clone(), ..Self::default() };
+        let mut view = Self {
+            file: document.file.clone(),
+            warnings: info.warnings.clone(),
+            ..Self::default()
+        };
         let version = info.format_version.iter().map(String::as_str);
-        view.headline.push([info.format.title()].into_iter().chain(version).collect::<Vec<_>>().join(" "));
+        view.headline
+            .push([info.format.title()].into_iter().chain(version).collect::<Vec<_>>().join(" "));
         if let Some(profile) = &info.profile {
             profile::show(info, profile, &mut view, session);
         }
@@ -37,8 +42,10 @@ impl View {
             heap::show(info, heap, &mut view, session);
         }
         if document.vm_service_frames > 0 {
-            view.headline
-                .push(format!("joined from {}", plural(document.vm_service_frames, "VM-service frame", "VM-service frames")));
+            view.headline.push(format!(
+                "joined from {}",
+                plural(document.vm_service_frames, "VM-service frame", "VM-service frames")
+            ));
         }
         let stored = match document.compression {
             Some(name) => format!(" ({} as {name})", session.size(document.stored_bytes)),
@@ -52,9 +59,13 @@ impl View {
                 crate::error::ErrorKind::Unsupported => "not fully understood",
                 _ => "damaged",
             };
-            let whole = info.heap.as_ref().map(|heap| (heap.snapshots.iter().filter(|s| s.complete).count(), heap.snapshots.len()));
+            let whole = info.heap.as_ref().map(|heap| {
+                (heap.snapshots.iter().filter(|s| s.complete).count(), heap.snapshots.len())
+            });
             let rest = match whole {
-                Some((complete, all)) if all > 1 => format!(": {complete} of {all} snapshots are complete"),
+                Some((complete, all)) if all > 1 => {
+                    format!(": {complete} of {all} snapshots are complete")
+                }
                 _ => String::new(),
             };
             match damage.error.offset() {
@@ -66,7 +77,12 @@ impl View {
     }
 
     /// Adds a fact: a label, a number and a remark.
-    pub(super) fn fact(&mut self, label: &str, number: impl Into<String>, remark: impl Into<String>) {
+    pub(super) fn fact(
+        &mut self,
+        label: &str,
+        number: impl Into<String>,
+        remark: impl Into<String>,
+    ) {
         self.facts.push([label.to_owned(), number.into(), shown(&remark.into())]);
     }
 
@@ -119,7 +135,11 @@ fn record_line(records: &[(&'static str, u64)], terminal: &Terminal) -> String {
     const SHOWN: usize = 6;
     let mut sorted = records.to_vec();
     sorted.sort_by_key(|(_, number)| std::cmp::Reverse(*number));
-    let shown: Vec<_> = sorted.iter().take(SHOWN).map(|(name, number)| format!("{name} {}", count(*number))).collect();
+    let shown: Vec<_> = sorted
+        .iter()
+        .take(SHOWN)
+        .map(|(name, number)| format!("{name} {}", count(*number)))
+        .collect();
     let more = if sorted.len() > SHOWN { " … (--records for all)" } else { "" };
     format!("{}\n", terminal.dim(&format!("records: {}{more}", shown.join(", "))))
 }

@@ -2,7 +2,9 @@
 
 use crate::analysis::graph::Graph;
 use crate::analysis::paths::VALUE_OF_KEY;
-use crate::analysis::paths::merged::{Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged};
+use crate::analysis::paths::merged::{
+    Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged,
+};
 use crate::analysis::paths::shortest::Shortest;
 use crate::cli::args::PathArgs;
 use crate::cli::heap::path::root_json;
@@ -53,17 +55,28 @@ struct Paths {
 }
 
 /// Prints the result in the format that was asked for.
-pub(super) fn print_merged(loaded: &Loaded<'_>, input: &Input, args: &PathArgs, session: &Session) -> anyhow::Result<()> {
+pub(super) fn print_merged(
+    loaded: &Loaded<'_>,
+    input: &Input,
+    args: &PathArgs,
+    session: &Session,
+) -> anyhow::Result<()> {
     let heap = &loaded.heap;
     let glob = args.type_glob.as_deref().unwrap_or("*");
     let wanted = known_types(loaded, input, glob)?;
-    let objects = || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
+    let objects =
+        || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
     let graph = Graph::of(heap);
     let shortest = Shortest::of(heap, &graph);
     let most = memory::limit(&session.common).unwrap_or(u64::MAX);
     let Some(merged) = merged(&shortest, objects(), most) else {
-        let message = format!("path --type {glob} needs more memory than the limit of {}", session.size(most));
-        return Err(UsageError::new(message).hint("match fewer types, or raise the limit with --max-memory").into());
+        let message = format!(
+            "path --type {glob} needs more memory than the limit of {}",
+            session.size(most)
+        );
+        return Err(UsageError::new(message)
+            .hint("match fewer types, or raise the limit with --max-memory")
+            .into());
     };
     let paths = Paths {
         kinds: merged.rows.len(),
@@ -75,7 +88,8 @@ pub(super) fn print_merged(loaded: &Loaded<'_>, input: &Input, args: &PathArgs, 
     let rows: Vec<Row> = shown.iter().map(|row| self::row(heap, row, merged.steps(row))).collect();
     let document = || {
         let Total { count, bytes } = sum(left);
-        let omitted = [("rows", left.len().into()), ("count", count.into()), ("bytes", bytes.into())];
+        let omitted =
+            [("rows", left.len().into()), ("count", count.into()), ("bytes", bytes.into())];
         Document::new("dumptool/path/1", &args.file)
             .with("snapshot", loaded.snapshot)
             .with("type", glob)
@@ -109,7 +123,9 @@ fn columns<'a>(session: &'a Session) -> Columns<'a, Row<'a>> {
 }
 
 fn step_json<'a>(step: &'a StepRow<'a>) -> Value<'a> {
-    let repeats = step.repeats.map(|Repeats { steps, most }| Value::from([("steps", steps.into()), ("most", most.into())]));
+    let repeats = step.repeats.map(|Repeats { steps, most }| {
+        Value::from([("steps", steps.into()), ("most", most.into())])
+    });
     Value::from([
         ("label", Some(&*step.label).filter(|label| !label.is_empty()).into()),
         // There is one on each of the paths.
@@ -152,7 +168,11 @@ fn text(rows: &[Row<'_>], paths: &Paths, left: Total, glob: &str, session: &Sess
         text.push('\n');
     }
     if rows.len() < *kinds {
-        let omitted = format!("showing {} of {}", count(rows.len() as u64), plural(*kinds as u64, "path", "paths"));
+        let omitted = format!(
+            "showing {} of {}",
+            count(rows.len() as u64),
+            plural(*kinds as u64, "path", "paths")
+        );
         let share = total.bytes.saturating_sub(left.bytes) as f64 / total.bytes.max(1) as f64;
         text.push_str(&format!("{omitted}; {} of {}\n", percent(share), session.size(total.bytes)));
     }
@@ -170,8 +190,10 @@ fn path_text(row: &Row<'_>) -> String {
         Group::Omitted(steps) => format!("… {steps} steps …"),
         Group::Steps(steps) => {
             let again = |repeats: bool| if repeats { "+" } else { "" };
-            let each: Vec<_> =
-                steps.iter().map(|step| format!("{}{}", step.text(), again(step.repeats_alone().is_some()))).collect();
+            let each: Vec<_> = steps
+                .iter()
+                .map(|step| format!("{}{}", step.text(), again(step.repeats_alone().is_some())))
+                .collect();
             match each.as_slice() {
                 [one] => one.clone(),
                 _ => format!("({}){}", each.join(" > "), again(repeats(steps).is_some())),
@@ -184,13 +206,24 @@ fn path_text(row: &Row<'_>) -> String {
 fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     let root = merged.root;
     let text = match root.label {
-        MergedLabel::One(label) => {
-            Root { object: merged.example, kind: root.kind, group: root.group, label, frame: None, thread: None }.text(&heap.names)
+        MergedLabel::One(label) => Root {
+            object: merged.example,
+            kind: root.kind,
+            group: root.group,
+            label,
+            frame: None,
+            thread: None,
         }
-        MergedLabel::Element | MergedLabel::Ephemeron => format!("{} [*]", heap.names.text(root.group)),
+        .text(&heap.names),
+        MergedLabel::Element | MergedLabel::Ephemeron => {
+            format!("{} [*]", heap.names.text(root.group))
+        }
     };
-    let step =
-        |step: &MergedStep| StepRow { label: label_text(heap, step.label), of: type_name(heap, step.of), repeats: step.repeats };
+    let step = |step: &MergedStep| StepRow {
+        label: label_text(heap, step.label),
+        of: type_name(heap, step.of),
+        repeats: step.repeats,
+    };
     Row {
         root: (root.kind, text),
         steps: steps.first.iter().chain(&steps.last).map(step).collect(),
@@ -222,7 +255,8 @@ fn label_text<'h>(heap: &'h Heap<'_>, label: MergedLabel) -> Cow<'h, str> {
     }
 }
 
-/// A line of a path: steps that repeat as a group, one step, or the place of those that are left out.
+/// A line of a path: steps that repeat as a group, one step, or the place of those that are left
+/// out.
 enum Group<'r> {
     Steps(&'r [StepRow<'r>]),
     Omitted(u64),
@@ -267,7 +301,9 @@ fn lines(row: &Row<'_>, total: Total, session: &Session) -> String {
     for (depth, group) in groups(row).into_iter().enumerate() {
         let indent = "  ".repeat(depth);
         text.push_str(&match group {
-            Group::Omitted(steps) => format!("   {indent}… {} omitted\n", plural(steps, "step", "steps")),
+            Group::Omitted(steps) => {
+                format!("   {indent}… {} omitted\n", plural(steps, "step", "steps"))
+            }
             Group::Steps(steps) => format!("   {indent}└ {}\n", group_text(steps)),
         });
     }
@@ -281,7 +317,8 @@ fn group_text(steps: &[StepRow<'_>]) -> String {
         Some(Repeats { most: Some(most), .. }) => format!(" ×1–{}", count(most.into())),
         Some(Repeats { most: None, .. }) => " (one or more)".to_owned(),
     };
-    let inner = |step: &StepRow<'_>| format!("{}{}", name(&step.text()), times(step.repeats_alone()));
+    let inner =
+        |step: &StepRow<'_>| format!("{}{}", name(&step.text()), times(step.repeats_alone()));
     match steps {
         [one] => inner(one),
         several => {

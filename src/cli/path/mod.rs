@@ -66,7 +66,10 @@ fn print_paths(
         let columns = path::columns(analysed, session);
         return print(session, document, paths, &columns, &Shown::Text(&text));
     }
-    let steps = paths.iter().enumerate().flat_map(|(path, of)| of.steps.iter().enumerate().map(move |at| (path, of, at)));
+    let steps = paths
+        .iter()
+        .enumerate()
+        .flat_map(|(path, of)| of.steps.iter().enumerate().map(move |at| (path, of, at)));
     let rows: Vec<Row> = steps.map(|(path, of, (step, at))| Row { path, step, of, at }).collect();
     let columns = Columns::new(session)
         .number("path", "PATH", |row: &Row| row.path)
@@ -82,11 +85,18 @@ fn print_paths(
     print(session, Document::default, &rows, &columns, &Shown::Text(&text))
 }
 
-fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: &Session) -> String {
+fn text(
+    analysed: &Analysed<'_, '_>,
+    object: ObjectId,
+    paths: &[Path],
+    session: &Session,
+) -> String {
     let mut text = headline(session, analysed, object);
     text.push_str(&match (paths, analysed.reachable(object)) {
         ([], None) => format!(" No path is known: {}.\n", analysed.unknown()),
-        ([], Some(_)) => " Not reachable from a root: garbage, or only weakly referenced.\n".to_owned(),
+        ([], Some(_)) => {
+            " Not reachable from a root: garbage, or only weakly referenced.\n".to_owned()
+        }
         ([_], _) => " Shortest path from a root:\n".to_owned(),
         (several, _) => format!(" The {} shortest paths from roots:\n", several.len()),
     });
@@ -98,7 +108,12 @@ fn text(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: 
 }
 
 /// The paths to an object for Graphviz.
-fn drawing(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], session: &Session) -> anyhow::Result<String> {
+fn drawing(
+    analysed: &Analysed<'_, '_>,
+    object: ObjectId,
+    paths: &[Path],
+    session: &Session,
+) -> anyhow::Result<String> {
     let heap = analysed.heap;
     let mut drawing = Drawing { marked: vec![object], ..Drawing::default() };
     for path in paths {
@@ -107,15 +122,24 @@ fn drawing(analysed: &Analysed<'_, '_>, object: ObjectId, paths: &[Path], sessio
         for steps in path.steps.windows(2) {
             let [from, to] = steps else { continue };
             let label = match to.by {
-                ReachedBy::Reference(row) => heap.references.label.get(row).copied().unwrap_or(Label::NONE),
+                ReachedBy::Reference(row) => {
+                    heap.references.label.get(row).copied().unwrap_or(Label::NONE)
+                }
                 ReachedBy::Root | ReachedBy::Ephemeron => Label::NONE,
             };
             drawing.references.push(Arrow { from: from.object, to: to.object, label, weak: false });
         }
     }
-    drawing.fits().map_err(|error| UsageError::new(error.to_string()).hint("show fewer paths with -k"))?;
-    let sizes =
-        |object: ObjectId| format!("{} / {}", session.size(analysed.shallow(object)), session.size(analysed.retained(object)));
+    drawing
+        .fits()
+        .map_err(|error| UsageError::new(error.to_string()).hint("show fewer paths with -k"))?;
+    let sizes = |object: ObjectId| {
+        format!(
+            "{} / {}",
+            session.size(analysed.shallow(object)),
+            session.size(analysed.retained(object))
+        )
+    };
     let mut out = Vec::new();
     dot::write(heap, &drawing, sizes, &mut out)?;
     Ok(String::from_utf8_lossy(&out).into_owned())

@@ -9,7 +9,8 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Describes the columns of rows of type `T`.
 ///
-/// The order of the calls is the order of the keys in JSON and CSV. [`Columns::table`] and [`Columns::csv`] choose another one.
+/// The order of the calls is the order of the keys in JSON and CSV. [`Columns::table`] and
+/// [`Columns::csv`] choose another one.
 pub(crate) struct Columns<'a, T> {
     columns: Vec<Column<'a, T>>,
     /// Keys of the columns that people see, in their order.
@@ -20,7 +21,8 @@ pub(crate) struct Columns<'a, T> {
 }
 
 struct Column<'a, T> {
-    /// Key in JSON and CSV. `old.count` is `count` in an object `old` in JSON, and `old_count` in CSV.
+    /// Key in JSON and CSV. `old.count` is `count` in an object `old` in JSON, and `old_count` in
+    /// CSV.
     key: &'static str,
     /// Heading for people. `None` if only programs see the column.
     heading: Option<String>,
@@ -51,41 +53,77 @@ impl<'a, T> Columns<'a, T> {
     }
 
     /// Adds a name or another text, left-aligned.
-    pub(crate) fn text<V: Into<Value<'a>>>(self, key: &'static str, heading: &str, of: impl Fn(&'a T) -> V + 'a) -> Self {
+    pub(crate) fn text<V: Into<Value<'a>>>(
+        self,
+        key: &'static str,
+        heading: &str,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
         self.add(key, Some(heading), Align::Left, Kind::Plain, Box::new(move |row| of(row).into()))
     }
 
     /// Adds a number, right-aligned.
-    pub(crate) fn number<V: Into<Value<'a>>>(self, key: &'static str, heading: &str, of: impl Fn(&'a T) -> V + 'a) -> Self {
+    pub(crate) fn number<V: Into<Value<'a>>>(
+        self,
+        key: &'static str,
+        heading: &str,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
         self.add(key, Some(heading), Align::Right, Kind::Plain, Box::new(move |row| of(row).into()))
     }
 
     /// Adds a number of bytes, which people see as a size and as `-` when it is absent.
-    pub(crate) fn bytes<V: Into<Value<'a>>>(self, key: &'static str, heading: &str, of: impl Fn(&'a T) -> V + 'a) -> Self {
+    pub(crate) fn bytes<V: Into<Value<'a>>>(
+        self,
+        key: &'static str,
+        heading: &str,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
         self.add(key, Some(heading), Align::Right, Kind::Bytes, Box::new(move |row| of(row).into()))
     }
 
     /// Adds a value that only programs see.
-    pub(crate) fn value<V: Into<Value<'a>>>(self, key: &'static str, of: impl Fn(&'a T) -> V + 'a) -> Self {
+    pub(crate) fn value<V: Into<Value<'a>>>(
+        self,
+        key: &'static str,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
         self.add(key, None, Align::Left, Kind::Plain, Box::new(move |row| of(row).into()))
     }
 
     /// Adds a value for JSON alone: one that has parts.
-    pub(crate) fn json<V: Into<Value<'a>>>(self, key: &'static str, of: impl Fn(&'a T) -> V + 'a) -> Self {
+    pub(crate) fn json<V: Into<Value<'a>>>(
+        self,
+        key: &'static str,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
         self.value(key, of).last(|column| column.in_csv = false)
     }
 
     /// Adds a text that JSON does not have, because it has the parts.
-    pub(crate) fn flat<V: Into<Value<'a>>>(self, key: &'static str, heading: &str, of: impl Fn(&'a T) -> V + 'a) -> Self {
+    pub(crate) fn flat<V: Into<Value<'a>>>(
+        self,
+        key: &'static str,
+        heading: &str,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
         self.text(key, heading, of).last(|column| column.in_json = false)
     }
 
     /// Adds text for people alone.
-    pub(crate) fn cell(self, key: &'static str, heading: &str, align: Align, of: impl Fn(&'a T) -> String + 'a) -> Self {
-        let column = self.add(key, Some(heading), align, Kind::Plain, Box::new(|_| Value::Null)).last(|column| {
-            column.in_json = false;
-            column.in_csv = false;
-        });
+    pub(crate) fn cell(
+        self,
+        key: &'static str,
+        heading: &str,
+        align: Align,
+        of: impl Fn(&'a T) -> String + 'a,
+    ) -> Self {
+        let column = self
+            .add(key, Some(heading), align, Kind::Plain, Box::new(|_| Value::Null))
+            .last(|column| {
+                column.in_json = false;
+                column.in_csv = false;
+            });
         column.shown_as(of)
     }
 
@@ -94,7 +132,9 @@ impl<'a, T> Columns<'a, T> {
         let session = self.session;
         match session.terminal.bar(0.0).is_some() {
             true => self
-                .cell("bar", "", Align::Left, move |row| session.terminal.bar(of(row)).unwrap_or_default())
+                .cell("bar", "", Align::Left, move |row| {
+                    session.terminal.bar(of(row)).unwrap_or_default()
+                })
                 .last(|column| column.kind = Kind::Bar),
             false => self,
         }
@@ -115,7 +155,8 @@ impl<'a, T> Columns<'a, T> {
         self.last(|column| column.kind = Kind::Bar)
     }
 
-    /// Chooses the columns that people see, by their keys, in this order. Without a choice they see all that have a heading.
+    /// Chooses the columns that people see, by their keys, in this order. Without a choice they see
+    /// all that have a heading.
     pub(crate) fn table(mut self, keys: &[&'static str]) -> Self {
         self.table = Some(keys.to_vec());
         self
@@ -127,15 +168,33 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// Names columns that people can miss. On a narrow terminal they go in this order, before names are cut short.
+    /// Names columns that people can miss. On a narrow terminal they go in this order, before names
+    /// are cut short.
     pub(crate) fn minor(mut self, keys: &[&'static str]) -> Self {
         self.minor = keys.to_vec();
         self
     }
 
-    fn add(mut self, key: &'static str, heading: Option<&str>, align: Align, kind: Kind, value: Of<'a, T, Value<'a>>) -> Self {
+    fn add(
+        mut self,
+        key: &'static str,
+        heading: Option<&str>,
+        align: Align,
+        kind: Kind,
+        value: Of<'a, T, Value<'a>>,
+    ) -> Self {
         let heading = heading.map(str::to_owned);
-        self.columns.push(Column { key, heading, align, value, cell: None, kind, is_bold: false, in_json: true, in_csv: true });
+        self.columns.push(Column {
+            key,
+            heading,
+            align,
+            value,
+            cell: None,
+            kind,
+            is_bold: false,
+            in_json: true,
+            in_csv: true,
+        });
         self
     }
 
@@ -146,7 +205,8 @@ impl<'a, T> Columns<'a, T> {
         self
     }
 
-    /// The rows as an aligned table with headings, and a line that names the columns that a narrow terminal has no room for.
+    /// The rows as an aligned table with headings, and a line that names the columns that a narrow
+    /// terminal has no room for.
     pub(crate) fn render(&self, rows: &'a [T]) -> String {
         let columns = self.for_people();
         let at = |key: &&str| columns.iter().position(|column| column.key == *key);
@@ -165,26 +225,44 @@ impl<'a, T> Columns<'a, T> {
         }
         let (mut text, hidden) = table.render_and_tell();
         if !hidden.is_empty() {
-            let names: Vec<&str> = headings().enumerate().filter(|(row, _)| hidden.contains(row)).map(|(_, name)| name).collect();
-            text.push_str(&terminal.dim(&format!("  hidden on this narrow terminal: {}", names.join(", "))));
+            let names: Vec<&str> = headings()
+                .enumerate()
+                .filter(|(row, _)| hidden.contains(row))
+                .map(|(_, name)| name)
+                .collect();
+            text.push_str(
+                &terminal.dim(&format!("  hidden on this narrow terminal: {}", names.join(", "))),
+            );
             text.push('\n');
         }
         text
     }
 
     /// Headings, alignments and rows of cells for people, without colours and bars.
-    pub(super) fn plain(&self, rows: &'a [T]) -> (Vec<(&str, Align)>, impl Iterator<Item = Vec<String>>) {
+    pub(super) fn plain(
+        &self,
+        rows: &'a [T],
+    ) -> (Vec<(&str, Align)>, impl Iterator<Item = Vec<String>>) {
         let mut columns = self.for_people();
         columns.retain(|column| column.kind != Kind::Bar);
-        let headings = columns.iter().map(|column| (column.heading.as_deref().unwrap_or_default(), column.align)).collect();
+        let headings = columns
+            .iter()
+            .map(|column| (column.heading.as_deref().unwrap_or_default(), column.align))
+            .collect();
         let exact = self.session.common.bytes;
-        (headings, rows.iter().map(move |row| columns.iter().map(|column| column.text(row, exact)).collect()))
+        (
+            headings,
+            rows.iter()
+                .map(move |row| columns.iter().map(|column| column.text(row, exact)).collect()),
+        )
     }
 
     fn for_people(&self) -> Vec<&Column<'a, T>> {
         let shown = || self.columns.iter().filter(|column| column.heading.is_some());
         match &self.table {
-            Some(keys) => keys.iter().filter_map(|key| shown().find(|column| column.key == *key)).collect(),
+            Some(keys) => {
+                keys.iter().filter_map(|key| shown().find(|column| column.key == *key)).collect()
+            }
             None => shown().collect(),
         }
     }
@@ -192,16 +270,24 @@ impl<'a, T> Columns<'a, T> {
     fn for_csv(&self) -> Vec<&Column<'a, T>> {
         let written = || self.columns.iter().filter(|column| column.in_csv);
         match &self.csv {
-            Some(keys) => keys.iter().filter_map(|key| written().find(|column| column.key == *key)).collect(),
+            Some(keys) => {
+                keys.iter().filter_map(|key| written().find(|column| column.key == *key)).collect()
+            }
             None => written().collect(),
         }
     }
 
     /// Names of the columns of CSV, and the fields of each row.
-    pub(super) fn fields(&self, rows: &'a [T]) -> (Vec<String>, impl Iterator<Item = Vec<Value<'a>>>) {
+    pub(super) fn fields(
+        &self,
+        rows: &'a [T],
+    ) -> (Vec<String>, impl Iterator<Item = Vec<Value<'a>>>) {
         let columns = self.for_csv();
         let names = columns.iter().map(|column| column.key.replace('.', "_")).collect();
-        (names, rows.iter().map(move |row| columns.iter().map(|column| (column.value)(row)).collect()))
+        (
+            names,
+            rows.iter().map(move |row| columns.iter().map(|column| (column.value)(row)).collect()),
+        )
     }
 
     /// A row as a JSON object.
@@ -247,7 +333,10 @@ impl<T> Serialize for Object<'_, '_, T> {
             let mut fields = vec![(key, value)];
             let in_group = |key: &'static str| key.split_once('.').filter(|(of, _)| *of == group);
             while let Some(column) = columns.next_if(|next| in_group(next.key).is_some()) {
-                fields.push((in_group(column.key).map_or("", |(_, key)| key), (column.value)(self.row)));
+                fields.push((
+                    in_group(column.key).map_or("", |(_, key)| key),
+                    (column.value)(self.row),
+                ));
             }
             // A group of which nothing is known is absent.
             let is_absent = fields.iter().all(|(_, value)| matches!(value, Value::Null));

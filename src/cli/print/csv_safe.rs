@@ -2,7 +2,8 @@
 
 use std::io::{self, Write};
 
-/// Puts `'` before each field that begins like a formula and is no number: with `=`, `+`, `-`, `@`, a tab or CR.
+/// Puts `'` before each field that begins like a formula and is no number: with `=`, `+`, `-`, `@`,
+/// a tab or CR.
 pub(crate) struct CsvSafe<W> {
     out: W,
     /// Of the field that has not ended.
@@ -17,7 +18,8 @@ impl<W: Write> CsvSafe<W> {
 
     fn end_field(&mut self) -> io::Result<()> {
         let text = self.field.strip_prefix(b"\"").unwrap_or(&self.field);
-        let is_number = || std::str::from_utf8(&self.field).is_ok_and(|text| text.parse::<f64>().is_ok());
+        let is_number =
+            || std::str::from_utf8(&self.field).is_ok_and(|text| text.parse::<f64>().is_ok());
         if matches!(text.first(), Some(b'=' | b'+' | b'-' | b'@' | b'\t' | b'\r')) && !is_number() {
             let quote = self.field.len() - text.len();
             self.out.write_all(&self.field[..quote])?;

@@ -4,8 +4,13 @@ use super::columns::Columns;
 use super::table::Align;
 use std::io::{self, Write};
 
-/// Writes rows as a table. Names are code, so that nothing in them is a link, markup, HTML or a mention.
-pub(crate) fn table<'a, T>(columns: &Columns<'a, T>, rows: &'a [T], out: &mut impl Write) -> io::Result<()> {
+/// Writes rows as a table. Names are code, so that nothing in them is a link, markup, HTML or a
+/// mention.
+pub(crate) fn table<'a, T>(
+    columns: &Columns<'a, T>,
+    rows: &'a [T],
+    out: &mut impl Write,
+) -> io::Result<()> {
     let (headings, rows) = columns.plain(rows);
     for (heading, _) in &headings {
         write!(out, "| {} ", text(heading))?;
@@ -24,9 +29,11 @@ pub(crate) fn table<'a, T>(columns: &Columns<'a, T>, rows: &'a [T], out: &mut im
     Ok(())
 }
 
-/// Text without markup, in a paragraph or a cell. What GitHub would make a link or a mention is code.
+/// Text without markup, in a paragraph or a cell. What GitHub would make a link or a mention is
+/// code.
 pub(crate) fn text(text: &str) -> String {
-    let is_link = |word: &str| word.contains(['@', '#']) || word.contains("://") || word.contains("www.");
+    let is_link =
+        |word: &str| word.contains(['@', '#']) || word.contains("://") || word.contains("www.");
     let word = |word: &str| if is_link(word) { code(word) } else { escaped(word) };
     let line = |line: &str| line.split(' ').map(word).collect::<Vec<_>>().join(" ");
     text.split_inclusive('\n').map(line).collect()

@@ -65,10 +65,12 @@ pub(crate) enum Shown<'f> {
     Text(&'f dyn Fn() -> String),
 }
 
-/// Prints a result in the format that was asked for. Programs get the rows one by one, so that they need no memory.
+/// Prints a result in the format that was asked for. Programs get the rows one by one, so that they
+/// need no memory.
 ///
 /// # Errors
-/// An [`OutputError`] if standard output cannot be written, and a [`UsageError`] if the command has no such format.
+/// An [`OutputError`] if standard output cannot be written, and a [`UsageError`] if the command has
+/// no such format.
 pub(crate) fn print<'a, T>(
     session: &Session,
     document: impl FnOnce() -> Document<'a>,
@@ -107,14 +109,21 @@ pub(crate) fn print<'a, T>(
 }
 
 /// Prints documents as a JSON array. Each has some of the rows.
-pub(crate) fn print_documents<'a, T>(documents: &[Document<'_>], rows: &'a [T], columns: &Columns<'a, T>) -> anyhow::Result<()> {
-    print_json(&documents.iter().map(|document| Whole { document, rows, columns }).collect::<Vec<_>>())
+pub(crate) fn print_documents<'a, T>(
+    documents: &[Document<'_>],
+    rows: &'a [T],
+    columns: &Columns<'a, T>,
+) -> anyhow::Result<()> {
+    print_json(
+        &documents.iter().map(|document| Whole { document, rows, columns }).collect::<Vec<_>>(),
+    )
 }
 
 /// Prints text for people, wrapped to the width of the terminal. Tables fit already.
 pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
     let text = terminal::printable(text, Keep { colors: session.terminal.color, lines: true });
-    let text = terminal::columns().map_or(Cow::Borrowed(&*text), |columns| terminal::wrapped(&text, columns).into());
+    let text = terminal::columns()
+        .map_or(Cow::Borrowed(&*text), |columns| terminal::wrapped(&text, columns).into());
     to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
@@ -127,7 +136,9 @@ pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
 }
 
 /// Writes to standard output through a buffer.
-pub(crate) fn to_stdout(write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>) -> anyhow::Result<()> {
+pub(crate) fn to_stdout(
+    write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>,
+) -> anyhow::Result<()> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(|error| OutputError::stdout(error).into())
 }
@@ -165,7 +176,8 @@ impl<T> Serialize for Whole<'_, '_, T> {
             match field {
                 Field::Value(value) => map.serialize_entry(key, value)?,
                 Field::Rows(range) => {
-                    let rows = &self.rows[range.start.min(self.rows.len())..range.end.min(self.rows.len())];
+                    let rows = &self.rows
+                        [range.start.min(self.rows.len())..range.end.min(self.rows.len())];
                     map.serialize_entry(key, &Objects { rows, columns: self.columns })?;
                 }
             }

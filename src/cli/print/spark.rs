@@ -1,7 +1,7 @@
 //! Small drawings of series.
 
-/// A bar for each value, or for each run of them where there are too many: the largest of the run. Bars go from the smallest
-/// value to the largest, so that a small change of a large number shows.
+/// A bar for each value, or for each run of them where there are too many: the largest of the run.
+/// Bars go from the smallest value to the largest, so that a small change of a large number shows.
 pub(crate) fn spark(values: &[u64]) -> String {
     const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
     const WIDEST: usize = 40;

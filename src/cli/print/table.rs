@@ -3,8 +3,8 @@
 use crate::cli::terminal::{self, Keep, printable};
 use textwrap::core::display_width;
 
-/// A table of text. Columns are separated by two spaces. On a terminal that is too narrow they are made to fit: bars go first,
-/// then columns that can be missed, and then text is cut, or wrapped.
+/// A table of text. Columns are separated by two spaces. On a terminal that is too narrow they are
+/// made to fit: bars go first, then columns that can be missed, and then text is cut, or wrapped.
 pub(crate) struct Table {
     rows: Vec<Vec<String>>,
     aligns: Vec<Align>,
@@ -41,7 +41,13 @@ const BESIDE: usize = 12;
 impl Table {
     /// A table with the alignment of each column, for names: what is too long is cut.
     pub(crate) fn new(columns: &[Align]) -> Self {
-        Self { rows: Vec::new(), aligns: columns.to_vec(), excess: Excess::Cut, minor: Vec::new(), bar: None }
+        Self {
+            rows: Vec::new(),
+            aligns: columns.to_vec(),
+            excess: Excess::Cut,
+            minor: Vec::new(),
+            bar: None,
+        }
     }
 
     /// A table for sentences: what is too long is wrapped.
@@ -64,18 +70,24 @@ impl Table {
     /// Adds a row.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         let keep = Keep { colors: true, lines: false };
-        self.rows.push(cells.into_iter().map(|cell| printable(&cell.into(), keep).into_owned()).collect());
+        self.rows.push(
+            cells.into_iter().map(|cell| printable(&cell.into(), keep).into_owned()).collect(),
+        );
     }
 
-    /// The rows, each ended by a line feed, indented by two spaces, without spaces at their ends, as wide as the terminal at most.
+    /// The rows, each ended by a line feed, indented by two spaces, without spaces at their ends,
+    /// as wide as the terminal at most.
     pub(crate) fn render(&self) -> String {
         self.render_in(terminal::columns())
     }
 
-    /// As [`Table::render`], with the columns that there was no room for. Bars are not told: they repeat a number.
+    /// As [`Table::render`], with the columns that there was no room for. Bars are not told: they
+    /// repeat a number.
     pub(super) fn render_and_tell(&self) -> (String, Vec<usize>) {
         let widths = self.widths(terminal::columns());
-        let hidden = (0..widths.len()).filter(|column| widths[*column].is_none() && self.bar != Some(*column)).collect();
+        let hidden = (0..widths.len())
+            .filter(|column| widths[*column].is_none() && self.bar != Some(*column))
+            .collect();
         (self.rows_in(&widths), hidden)
     }
 
@@ -85,8 +97,11 @@ impl Table {
 
     /// The width of each column; `None` for those that there is no room for.
     fn widths(&self, columns: Option<u16>) -> Vec<Option<usize>> {
-        let width = |column: usize| self.rows.iter().filter_map(|row| row.get(column)).map(|cell| display_width(cell)).max();
-        let natural: Vec<usize> = (0..self.aligns.len()).map(|column| width(column).unwrap_or(0).max(1)).collect();
+        let width = |column: usize| {
+            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| display_width(cell)).max()
+        };
+        let natural: Vec<usize> =
+            (0..self.aligns.len()).map(|column| width(column).unwrap_or(0).max(1)).collect();
         match columns.map(|columns| usize::from(columns).saturating_sub(GAP)) {
             Some(room) if total(&natural) > room => self.fitted(&natural, room),
             _ => natural.into_iter().map(Some).collect(),
@@ -116,7 +131,8 @@ impl Table {
             for (lines, width, align) in &cells {
                 let cell = lines.get(at).map_or("", String::as_str);
                 let padding = " ".repeat(width.saturating_sub(display_width(cell)));
-                let (before, after) = if *align == Align::Right { (&*padding, "") } else { ("", &*padding) };
+                let (before, after) =
+                    if *align == Align::Right { (&*padding, "") } else { ("", &*padding) };
                 line.extend([before, cell, after, "  "]);
             }
             text.extend(["  ", line.trim_end(), "\n"]);
@@ -137,7 +153,11 @@ impl Table {
         }
         let visible = |column: usize| !hidden.contains(&column);
         if total(&shown) <= room {
-            return shown.iter().enumerate().map(|(column, width)| visible(column).then_some(*width)).collect();
+            return shown
+                .iter()
+                .enumerate()
+                .map(|(column, width)| visible(column).then_some(*width))
+                .collect();
         }
         let least = self.least(&shown);
         let keeps_least = self.excess == Excess::Cut && total(&least) <= room;
@@ -145,7 +165,9 @@ impl Table {
         let columns = || (0..natural.len()).filter(|column| visible(*column));
         // Numbers stay whole, and so does what needs no more than it gets anyway.
         for column in columns().filter(|column| shown[*column] > 0) {
-            if self.aligns[column] == Align::Right || keeps_least && natural[column] <= least[column] {
+            if self.aligns[column] == Align::Right
+                || keeps_least && natural[column] <= least[column]
+            {
                 widths[column] = Some(natural[column]);
             }
         }
@@ -155,11 +177,13 @@ impl Table {
             let open = columns().filter(|column| widths[*column].is_none()).count();
             (left, open)
         };
-        let average = |widths: &[Option<usize>]| share(widths).0.checked_div(share(widths).1).unwrap_or(0);
-        // A column that would get less than it needs gets what it needs, one that would get more what it takes: each changes
-        // what the others get.
+        let average =
+            |widths: &[Option<usize>]| share(widths).0.checked_div(share(widths).1).unwrap_or(0);
+        // A column that would get less than it needs gets what it needs, one that would get more
+        // what it takes: each changes what the others get.
         while keeps_least
-            && let Some(column) = columns().find(|column| widths[*column].is_none() && average(&widths) < least[*column] + GAP)
+            && let Some(column) = columns()
+                .find(|column| widths[*column].is_none() && average(&widths) < least[*column] + GAP)
         {
             widths[column] = Some(least[column]);
         }
@@ -210,7 +234,12 @@ impl Table {
 
 /// The width of all columns together. Empty ones take nothing.
 fn total(columns: &[usize]) -> usize {
-    columns.iter().filter(|width| **width > 0).map(|width| width + GAP).sum::<usize>().saturating_sub(GAP)
+    columns
+        .iter()
+        .filter(|width| **width > 0)
+        .map(|width| width + GAP)
+        .sum::<usize>()
+        .saturating_sub(GAP)
 }
 
 /// The beginning of a text that fits beside `…`, without colours.
@@ -229,7 +258,8 @@ fn cut(text: &str, width: usize) -> String {
 /// A sentence in lines, broken at words.
 fn wrap(text: &str, width: usize) -> Vec<String> {
     let width = width.max(1);
-    let options = textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
+    let options =
+        textwrap::Options::new(width).word_splitter(textwrap::WordSplitter::NoHyphenation);
     let options = options.word_separator(textwrap::WordSeparator::AsciiSpace);
     textwrap::wrap(text, options).into_iter().map(|line| line.into_owned()).collect()
 }
@@ -273,14 +303,27 @@ mod tests {
     /// The columns of a profile's `diff`: more numbers than 80 columns have room for beside names.
     #[test]
     fn numbers_that_can_be_missed_go_before_names_are_cut_to_a_letter() {
-        let mut table = Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left]).minor(&[2, 1]);
+        let mut table =
+            Table::new(&[Align::Right, Align::Right, Align::Right, Align::Left, Align::Left])
+                .minor(&[2, 1]);
         table.row(["SELF", "NOW", "SHARE", "FUNCTION", "FILE"]);
         let function = "Thread._wait_for_tstate_lock";
-        table.row(["+122.8 ms", "490.5 ms", "17.2 → 23.1 %", function, "/usr/lib/python3/threading.py"]);
+        table.row([
+            "+122.8 ms",
+            "490.5 ms",
+            "17.2 → 23.1 %",
+            function,
+            "/usr/lib/python3/threading.py",
+        ]);
         let text = table.render_in(Some(70));
-        assert_eq!(text.lines().next(), Some("       SELF       NOW  FUNCTION                 FILE"), "{text}");
+        assert_eq!(
+            text.lines().next(),
+            Some("       SELF       NOW  FUNCTION                 FILE"),
+            "{text}"
+        );
         assert!(text.contains("  Thread._wait_for_tst"), "{text}");
-        let hidden = |columns| table.widths(Some(columns)).iter().filter(|width| width.is_none()).count();
+        let hidden =
+            |columns| table.widths(Some(columns)).iter().filter(|width| width.is_none()).count();
         assert_eq!([100, 70, 50].map(hidden), [0, 1, 2]);
         let text = table.render_in(Some(50));
         assert_eq!(text.lines().next(), Some("       SELF  FUNCTION              FILE"), "{text}");

@@ -5,7 +5,8 @@ use crate::model::profile::Profile;
 use rustc_hash::FxHashSet;
 use std::collections::HashMap;
 
-/// The shortest ends of paths, in whole names: `tokenize.py`, but `re/__init__.py` where `json/__init__.py` is there too.
+/// The shortest ends of paths, in whole names: `tokenize.py`, but `re/__init__.py` where
+/// `json/__init__.py` is there too.
 pub(crate) struct ShortFiles<'a>(HashMap<&'a str, &'a str>);
 
 impl<'a> ShortFiles<'a> {
@@ -24,19 +25,24 @@ impl<'a> ShortFiles<'a> {
         Self::of(paths.into_iter(), whole)
     }
 
-    /// For these paths, of which there may be several that are equal. Keeps them whole if that is wanted.
+    /// For these paths, of which there may be several that are equal. Keeps them whole if that is
+    /// wanted.
     pub(crate) fn of(paths: impl Iterator<Item = &'a str>, whole: bool) -> Self {
         let mut paths: Vec<&str> = paths.collect();
         // Paths with the same end are neighbours when they are compared backwards.
         let backwards = |path: &str| path.bytes().rev().collect::<Vec<u8>>();
         paths.sort_by_cached_key(|path| backwards(path));
         paths.dedup();
-        let common = |one: &str, other: &str| one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count();
+        let common = |one: &str, other: &str| {
+            one.bytes().rev().zip(other.bytes().rev()).take_while(|(a, b)| a == b).count()
+        };
         let mut short = HashMap::with_capacity(paths.len());
         for (i, path) in paths.iter().enumerate() {
             let before = i.checked_sub(1).map_or(0, |before| common(path, paths[before]));
             let after = paths.get(i + 1).map_or(0, |after| common(path, after));
-            let known = |end: &str| paths.binary_search_by_key(&backwards(end), |path| backwards(path)).is_ok();
+            let known = |end: &str| {
+                paths.binary_search_by_key(&backwards(end), |path| backwards(path)).is_ok()
+            };
             short.insert(*path, if whole { path } else { end_of(path, before.max(after), known) });
         }
         Self(short)
@@ -58,11 +64,13 @@ impl<'a> ShortFiles<'a> {
     }
 }
 
-/// The shortest end of a path that begins after a slash and, with that slash, is longer than the `shared` bytes at the ends of
-/// other paths, and that is no whole path itself.
+/// The shortest end of a path that begins after a slash and, with that slash, is longer than the
+/// `shared` bytes at the ends of other paths, and that is no whole path itself.
 fn end_of(path: &str, shared: usize, is_path: impl Fn(&str) -> bool) -> &str {
     let mut slashes = path.match_indices('/').map(|(at, _)| at + 1);
-    let start = slashes.rfind(|start| path.len() - start + 1 > shared && *start < path.len() && !is_path(&path[*start..]));
+    let start = slashes.rfind(|start| {
+        path.len() - start + 1 > shared && *start < path.len() && !is_path(&path[*start..])
+    });
     start.and_then(|start| path.get(start..)).unwrap_or(path)
 }
 
@@ -72,11 +80,31 @@ mod tests {
 
     #[test]
     fn paths_are_as_short_as_they_can_be_told_apart() {
-        let paths =
-            ["/lib/re/__init__.py", "/lib/json/__init__.py", "/lib/ast.py", "/lib/last.py", "<frozen site>", "x.py", "/a/x.py", ""];
+        let paths = [
+            "/lib/re/__init__.py",
+            "/lib/json/__init__.py",
+            "/lib/ast.py",
+            "/lib/last.py",
+            "<frozen site>",
+            "x.py",
+            "/a/x.py",
+            "",
+        ];
         let short = ShortFiles::of(paths.into_iter(), false);
         let shown: Vec<_> = paths.iter().map(|path| short.show(path)).collect();
-        assert_eq!(shown, ["re/__init__.py", "json/__init__.py", "ast.py", "last.py", "<frozen site>", "x.py", "a/x.py", ""]);
+        assert_eq!(
+            shown,
+            [
+                "re/__init__.py",
+                "json/__init__.py",
+                "ast.py",
+                "last.py",
+                "<frozen site>",
+                "x.py",
+                "a/x.py",
+                ""
+            ]
+        );
         let whole = ShortFiles::of(paths.into_iter(), true);
         assert_eq!(whole.show("/lib/ast.py"), "/lib/ast.py");
     }

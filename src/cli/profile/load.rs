@@ -29,11 +29,16 @@ pub(crate) struct ProfileInput<'a> {
 /// Loads a profile and shows how far it is.
 ///
 /// # Errors
-/// A [`UsageError`] when the profile has no such thread or process; an `InputError` when nothing can be loaded. Damage behind
-/// what could be loaded is no error.
-pub(crate) fn load_profile<'a>(input: &'a Input, options: &ProfileOptions, session: &Session) -> anyhow::Result<ProfileInput<'a>> {
+/// A [`UsageError`] when the profile has no such thread or process; an `InputError` when nothing
+/// can be loaded. Damage behind what could be loaded is no error.
+pub(crate) fn load_profile<'a>(
+    input: &'a Input,
+    options: &ProfileOptions,
+    session: &Session,
+) -> anyhow::Result<ProfileInput<'a>> {
     load(input, options, session, |how, _| {
-        let how = input::load::ProfileOptions { memory: profile_limit(input, &session.common), ..how };
+        let how =
+            input::load::ProfileOptions { memory: profile_limit(input, &session.common), ..how };
         input::load_profile(input.format, input.bytes(), how)
     })
 }
@@ -53,7 +58,12 @@ pub(crate) fn load_profile_in_parts<'a>(
             add(&Selected::of(part, selection));
             ControlFlow::Continue(())
         };
-        input::load_profile_in_parts(input.format, input.bytes(), how, Parts { size: Parts::SIZE, take: &mut take })
+        input::load_profile_in_parts(
+            input.format,
+            input.bytes(),
+            how,
+            Parts { size: Parts::SIZE, take: &mut take },
+        )
     })
 }
 
@@ -65,7 +75,11 @@ fn load<'a>(
 ) -> anyhow::Result<ProfileInput<'a>> {
     let progress = session.progress(input);
     let memory = MemoryLimit { most: most_memory(input, &session.common), per_stack: 0 };
-    let how = input::load::ProfileOptions { keep_samples: false, memory, progress: &|offset| progress.reached(offset) };
+    let how = input::load::ProfileOptions {
+        keep_samples: false,
+        memory,
+        progress: &|offset| progress.reached(offset),
+    };
     let selection = selection(options);
     let loaded = load(how, &selection).map_err(|error| refused(error, input, &session.common))?;
     let profile = loaded.profile;
@@ -73,7 +87,8 @@ fn load<'a>(
     Ok(ProfileInput { input, profile, selection, damage: loaded.damage })
 }
 
-/// The error of a reader of a profile, as one about this input, or about the memory that it may take.
+/// The error of a reader of a profile, as one about this input, or about the memory that it may
+/// take.
 pub(crate) fn refused(error: Error, input: &Input, common: &Common) -> anyhow::Error {
     match error.kind() {
         ErrorKind::Memory => profile_too_large(input, common).into(),
@@ -96,21 +111,31 @@ pub(crate) fn selection(options: &ProfileOptions) -> Selection {
 ///
 /// # Errors
 /// A [`UsageError`] that names what there is.
-pub(crate) fn require_thread(profile: &Profile, selection: &Selection, input: &Input) -> Result<(), UsageError> {
+pub(crate) fn require_thread(
+    profile: &Profile,
+    selection: &Selection,
+    input: &Input,
+) -> Result<(), UsageError> {
     let asked = selection.pid.is_some() || selection.thread.is_some();
-    let has = |selection: &Selection| profile.threads.iter().any(|thread| selection.has(profile, thread));
+    let has =
+        |selection: &Selection| profile.threads.iter().any(|thread| selection.has(profile, thread));
     if asked && !has(&Selection { labels: Vec::new(), ..selection.clone() }) {
         return Err(no_thread(profile, selection, input));
     }
     let wanted = selection.labels.iter().map(|(key, _)| key).chain(&selection.tag);
-    let has_key = |key: &str| profile.labels.iter().flatten().any(|label| profile.names.text(label.key) == key);
+    let has_key = |key: &str| {
+        profile.labels.iter().flatten().any(|label| profile.names.text(label.key) == key)
+    };
     if let Some(key) = wanted.into_iter().find(|key| !has_key(key)) {
         return Err(no_label(profile, key, input));
     }
     if let Some((key, value)) = selection.labels.last().filter(|_| !has(selection)) {
         let (key, value) = (shown(key), shown(value));
-        return Err(UsageError::new(format!("{} has no samples with {key}={value}", show_path(&input.path)))
-            .hint(format!("`dumptool top --tag {key}` lists the values")));
+        return Err(UsageError::new(format!(
+            "{} has no samples with {key}={value}",
+            show_path(&input.path)
+        ))
+        .hint(format!("`dumptool top --tag {key}` lists the values")));
     }
     Ok(())
 }
@@ -133,7 +158,10 @@ fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
     // What came into use and what went out of use are parts of memory.
     let parts = [Metric::MEMORY_GAINED, Metric::MEMORY_FREED];
     let has = profile.metrics_to_choose().into_iter().filter(|metric| !parts.contains(metric));
-    error.hint(format!("available: {}", has.map(|metric| shown(metric.name())).collect::<Vec<_>>().join(", ")))
+    error.hint(format!(
+        "available: {}",
+        has.map(|metric| shown(metric.name())).collect::<Vec<_>>().join(", ")
+    ))
 }
 
 /// Refuses `--tag` in commands without groups.
@@ -143,12 +171,14 @@ fn no_metric(profile: &Profile, name: &str, path: &Path) -> UsageError {
 pub(crate) fn refuse_tag(options: &ProfileOptions, command: &str) -> Result<(), UsageError> {
     match options.tag {
         None => Ok(()),
-        Some(_) => Err(UsageError::new(format!("--tag has no effect in {command}")).hint("use it in top or diff")),
+        Some(_) => Err(UsageError::new(format!("--tag has no effect in {command}"))
+            .hint("use it in top or diff")),
     }
 }
 
 fn no_label(profile: &Profile, key: &str, input: &Input) -> UsageError {
-    let mut keys: Vec<_> = profile.labels.iter().flatten().map(|label| shown(profile.names.text(label.key))).collect();
+    let mut keys: Vec<_> =
+        profile.labels.iter().flatten().map(|label| shown(profile.names.text(label.key))).collect();
     keys.sort_unstable();
     keys.dedup();
     let error = UsageError::new(format!("{} has no label {}", show_path(&input.path), shown(key)));
@@ -175,7 +205,8 @@ impl ProfileInput<'_> {
         }
     }
 
-    /// Refuses a metric that was not measured: its numbers would be all zero, or those of another one.
+    /// Refuses a metric that was not measured: its numbers would be all zero, or those of another
+    /// one.
     ///
     /// # Errors
     /// As [`Self::metric`].
@@ -196,14 +227,27 @@ impl ProfileInput<'_> {
         self.input.source.damage().or(self.damage.as_ref())
     }
 
-    /// Prints what was odd about the profile, and what ended the reading early. Returns the status that belongs to it.
+    /// Prints what was odd about the profile, and what ended the reading early. Returns the status
+    /// that belongs to it.
     pub(crate) fn report(&self, session: &Session) -> Status {
         let (profile, notes) = (&self.profile, &self.profile.notes);
         for (count, one, many) in [
-            (notes.replaced, "name is not UTF-8; invalid bytes become U+FFFD", "names are not UTF-8; invalid bytes become U+FFFD"),
+            (
+                notes.replaced,
+                "name is not UTF-8; invalid bytes become U+FFFD",
+                "names are not UTF-8; invalid bytes become U+FFFD",
+            ),
             (notes.unresolved, "key is not defined", "keys are not defined"),
-            (notes.without_metric, "sample has no metric and counts as 0", "samples have no metric and count as 0"),
-            (notes.strays, "frame or metric outside a sample ignored", "frames or metrics outside a sample ignored"),
+            (
+                notes.without_metric,
+                "sample has no metric and counts as 0",
+                "samples have no metric and count as 0",
+            ),
+            (
+                notes.strays,
+                "frame or metric outside a sample ignored",
+                "frames or metrics outside a sample ignored",
+            ),
             (
                 profile.names.cut(),
                 "name is longer than 4096 bytes and was truncated",
@@ -214,7 +258,11 @@ impl ProfileInput<'_> {
                 "stack is deeper than 65 536 frames and was truncated",
                 "stacks are deeper than 65 536 frames and were truncated",
             ),
-            (notes.clamped, "number over 64 bits was set to the maximum", "numbers over 64 bits were set to the maximum"),
+            (
+                notes.clamped,
+                "number over 64 bits was set to the maximum",
+                "numbers over 64 bits were set to the maximum",
+            ),
         ] {
             if count > 0 {
                 session.terminal.warn(&self.input.path, &plural(count, one, many));
@@ -230,7 +278,8 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     let pid = selection.pid.map(|pid| format!("process {pid}"));
     let thread = selection.thread.as_ref().map(|thread| format!("thread {thread}"));
     let wanted: Vec<_> = pid.into_iter().chain(thread).collect();
-    let error = UsageError::new(format!("{} has no {}", show_path(&input.path), wanted.join(" with a ")));
+    let error =
+        UsageError::new(format!("{} has no {}", show_path(&input.path), wanted.join(" with a ")));
     let name = |thread: &crate::model::profile::ProfileThread| {
         let raw = profile.names.text(thread.name);
         let id = thread.id(&profile.names);
@@ -243,10 +292,18 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     let has_pid = |pid| profile.threads.iter().any(|thread| thread.pid == pid);
     let (kind, mut names): (_, Vec<_>) = match selection.pid {
         // Who named a process is told of processes, unless it is the thread that it does not have.
-        Some(pid) if !has_pid(pid) => {
-            ("process", profile.threads.iter().map(|thread| thread.process().unwrap_or(0).to_string()).collect())
-        }
-        Some(pid) => ("thread", profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect()),
+        Some(pid) if !has_pid(pid) => (
+            "process",
+            profile
+                .threads
+                .iter()
+                .map(|thread| thread.process().unwrap_or(0).to_string())
+                .collect(),
+        ),
+        Some(pid) => (
+            "thread",
+            profile.threads.iter().filter(|thread| thread.pid == pid).map(name).collect(),
+        ),
         None => ("thread", profile.threads.iter().map(name).collect()),
     };
     let mut seen = FxHashSet::default();
@@ -261,6 +318,10 @@ fn no_thread(profile: &Profile, selection: &Selection, input: &Input) -> UsageEr
     };
     let more = names.len().saturating_sub(SHOWN);
     names.truncate(SHOWN);
-    let more = if more > 0 { format!(" and {}", plural(more as u64, "other", "others")) } else { String::new() };
+    let more = if more > 0 {
+        format!(" and {}", plural(more as u64, "other", "others"))
+    } else {
+        String::new()
+    };
     error.hint(format!("the profile has the {kind} {}{more}", names.join(", ")))
 }

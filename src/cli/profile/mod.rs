@@ -1,4 +1,5 @@
-//! Shared by the commands on profiles: loading, choosing a metric and threads, showing numbers and names.
+//! Shared by the commands on profiles: loading, choosing a metric and threads, showing numbers and
+//! names.
 
 mod amount;
 mod files;
@@ -8,6 +9,9 @@ mod rows;
 
 pub(super) use amount::{Amount, by_of, nouns, unit_name, whole};
 pub(super) use files::ShortFiles;
-pub(super) use load::{ProfileInput, load_profile, load_profile_in_parts, named, refuse_tag, refused, require_thread, selection};
+pub(super) use load::{
+    ProfileInput, load_profile, load_profile_in_parts, named, refuse_tag, refused, require_thread,
+    selection,
+};
 pub(super) use pattern::{Pattern, no_function};
 pub(super) use rows::{cost_columns, stack_text, total_json};

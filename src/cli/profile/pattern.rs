@@ -5,7 +5,8 @@ use crate::analysis::profile::GroupLabel;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown;
 
-/// A pattern for functions: a glob over names, or over `file:name`, where the file may be the end of a path in whole names.
+/// A pattern for functions: a glob over names, or over `file:name`, where the file may be the end
+/// of a path in whole names.
 pub(crate) struct Pattern {
     whole: Glob,
     /// As a pattern after any folder.
@@ -24,7 +25,8 @@ impl Pattern {
             return true;
         }
         let full = format!("{namespace}:{name}");
-        self.matches_path(&full) || line.is_some_and(|line| self.matches_path(&format!("{full}:{line}")))
+        self.matches_path(&full)
+            || line.is_some_and(|line| self.matches_path(&format!("{full}:{line}")))
     }
 
     /// Whether a path is meant, or its end.
@@ -37,7 +39,8 @@ impl Pattern {
 pub(crate) fn no_function(pattern: &str, labels: &[GroupLabel]) -> UsageError {
     const SHOWN: usize = 5;
     let part = pattern.rsplit(':').next().unwrap_or(pattern).trim_matches('*').to_lowercase();
-    let alike = labels.iter().filter(|label| !part.is_empty() && label.name.to_lowercase().contains(&part));
+    let alike =
+        labels.iter().filter(|label| !part.is_empty() && label.name.to_lowercase().contains(&part));
     let mut alike: Vec<_> = alike.map(|label| shown(&label.name)).collect();
     alike.sort_unstable();
     alike.dedup();
@@ -55,7 +58,11 @@ mod tests {
 
     #[test]
     fn patterns_mean_functions_with_or_without_their_file() {
-        let label = GroupLabel { name: "Reader.decode".into(), namespace: "/lib/json/reader.py".into(), line: None };
+        let label = GroupLabel {
+            name: "Reader.decode".into(),
+            namespace: "/lib/json/reader.py".into(),
+            line: None,
+        };
         for (pattern, expected) in [
             ("Reader.decode", true),
             ("*decode", true),

@@ -38,7 +38,10 @@ pub(super) fn page(
         Some(old) => {
             let loaded = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
             if loaded.heap.roots.is_empty() {
-                return Ok((None, without_roots(session, old, &loaded, "there is nothing to report", None)?));
+                return Ok((
+                    None,
+                    without_roots(session, old, &loaded, "there is nothing to report", None)?,
+                ));
             }
             let before = Sums::of(&Analysed::of(&loaded.heap));
             Some((before, report_loaded(session, old, &loaded)))
@@ -46,13 +49,18 @@ pub(super) fn page(
     };
     let loaded = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
     if loaded.heap.roots.is_empty() {
-        return Ok((None, without_roots(session, input, &loaded, "there is nothing to report", None)?));
+        return Ok((
+            None,
+            without_roots(session, input, &loaded, "there is nothing to report", None)?,
+        ));
     }
     let analysed = Analysed::of(&loaded.heap);
     let (page, old_status) = match before {
         None => {
             let one = One::of(&analysed, session);
-            let build = |lines| one.report(report(args, "heap", input, None, "bytes"), &loaded, input, lines);
+            let build = |lines| {
+                one.report(report(args, "heap", input, None, "bytes"), &loaded, input, lines)
+            };
             (fitting(args, build)?, Status::Done)
         }
         Some((before, status)) => {
@@ -60,7 +68,16 @@ pub(super) fn page(
             let total = (before.live.total.bytes(), after.live.total.bytes());
             let rows = (before.live, after.live);
             let picture = after.picture.compared_with(&before.picture);
-            let build = |lines| compared(report(args, "heap", input, old, "bytes"), &rows, total, &picture, &loaded, lines);
+            let build = |lines| {
+                compared(
+                    report(args, "heap", input, old, "bytes"),
+                    &rows,
+                    total,
+                    &picture,
+                    &loaded,
+                    lines,
+                )
+            };
             (fitting(args, build)?, status)
         }
     };
@@ -85,12 +102,23 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let by_root = Histogram::by_root(heap, tree, &roots);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
         let words = Suspects::new(analysed, session);
-        let (threads, waste) = rayon::join(|| Threads::of(heap, graph, false), || Waste::of(heap, tree));
-        let suspects = suspects::find(heap, tree).iter().take(SUSPECTS).map(|suspect| words.on_page(suspect)).collect();
+        let (threads, waste) =
+            rayon::join(|| Threads::of(heap, graph, false), || Waste::of(heap, tree));
+        let suspects = suspects::find(heap, tree)
+            .iter()
+            .take(SUSPECTS)
+            .map(|suspect| words.on_page(suspect))
+            .collect();
         Self { analysed, roots, types, by_root, suspects, threads, waste }
     }
 
-    fn report(&self, mut report: Report, loaded: &Loaded<'_>, input: &Input, most: usize) -> Report {
+    fn report(
+        &self,
+        mut report: Report,
+        loaded: &Loaded<'_>,
+        input: &Input,
+        most: usize,
+    ) -> Report {
         let Analysed { heap, tree, .. } = self.analysed;
         let total = &self.types.total;
         report.warnings = warnings(loaded);
@@ -100,23 +128,33 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         tile("live objects", count(total.count));
         tile("types", count(self.types.rows.len() as u64));
         if let Some(unreachable) = &self.types.unreachable {
-            tile("unreachable objects", format!("{} · {}", count(unreachable.count), size(unreachable.bytes(), false)));
+            tile(
+                "unreachable objects",
+                format!("{} · {}", count(unreachable.count), size(unreachable.bytes(), false)),
+            );
         }
         tile("file", size(input.source.stored_bytes(), false));
         let options = TreeOptions { min_share: 0.0, depth: 500, lines: most, merge_types: false };
         let lines = tree::lines(heap, tree, &self.roots, options);
         let owners = owners(&mut report, heap, &lines);
         report.trees.push(owners);
-        let types = tables::groups(&mut report, "Types", &self.types.rows, table_rows(most), |row| row.name.clone());
-        let roots = tables::groups(&mut report, "Roots", &self.by_root.rows, table_rows(most), |row| {
-            root_group_text(&row.namespace, &row.name)
-        });
+        let types =
+            tables::groups(&mut report, "Types", &self.types.rows, table_rows(most), |row| {
+                row.name.clone()
+            });
+        let roots =
+            tables::groups(&mut report, "Roots", &self.by_root.rows, table_rows(most), |row| {
+                root_group_text(&row.namespace, &row.name)
+            });
         let threads = tables::threads(&mut report, heap, &self.threads, table_rows(most));
         let waste = tables::waste(&mut report, heap, &self.waste, table_rows(most));
         report.tables = [Some(types), threads, waste, Some(roots)].into_iter().flatten().collect();
         let smallest = lines.iter().map(|line| line.total_bytes).min().unwrap_or(0);
         let shown = plural(lines.len() as u64, "line", "lines");
-        report.notes.push(format!("The tree shows {shown}; the smallest retains {}.", size(smallest, false)));
+        report.notes.push(format!(
+            "The tree shows {shown}; the smallest retains {}.",
+            size(smallest, false)
+        ));
         report.notes.push(made_by(&report));
         report
     }
@@ -132,7 +170,9 @@ fn owners(report: &mut Report, heap: &Heap<'_>, lines: &[TreeLine]) -> ReportTre
         title: "What holds the memory".to_owned(),
         depth: lines.iter().map(|line| line.depth).collect(),
         name: lines.iter().map(|line| report.name(&name(heap, &line.what))).collect(),
-        namespace: Some(lines.iter().map(|line| report.name(namespace(heap, &line.what))).collect()),
+        namespace: Some(
+            lines.iter().map(|line| report.name(namespace(heap, &line.what))).collect(),
+        ),
         total: lines.iter().map(|line| line.total_bytes).collect(),
         own: lines.iter().map(|line| line.own_bytes).collect(),
         count: Some(lines.iter().map(|line| line.count).collect()),
@@ -158,7 +198,9 @@ fn of_object<'h>(heap: &'h Heap<'_>, object: ObjectId) -> &'h str {
 
 fn namespace<'h>(heap: &'h Heap<'_>, item: &TreeItem) -> &'h str {
     match item {
-        TreeItem::Object(object) | TreeItem::Chain(object) => heap.names.text(heap.type_of(*object).namespace),
+        TreeItem::Object(object) | TreeItem::Chain(object) => {
+            heap.names.text(heap.type_of(*object).namespace)
+        }
         TreeItem::Group(of) => heap.names.text(heap.types[of.0 as usize].namespace),
         TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => "",
     }
@@ -197,7 +239,8 @@ fn compared(
     tile("live now", size(total.1, false));
     tile("difference", format!("{sign}{}", signed_size(growth, false)));
     tile("live objects", format!("{} → {}", count(before.total.count), count(after.total.count)));
-    let (tree, all) = picture.tree(&mut report, "What grew (red) and shrank (blue), by type", lines);
+    let (tree, all) =
+        picture.tree(&mut report, "What grew (red) and shrank (blue), by type", lines);
     let shown = tree.depth.len();
     report.trees.push(tree);
     let rows = changes(before, after);
@@ -208,17 +251,25 @@ fn compared(
         .deltas("Count ±", "number", shown_rows.iter().map(|row| Some(row.delta().count)))
         .numbers("Count now", "number", shown_rows.iter().map(|row| number(new(row).sum.count)))
         .deltas("Shallow ±", "bytes", shown_rows.iter().map(|row| Some(row.delta().shallow_bytes)))
-        .numbers("Retained now", "bytes", shown_rows.iter().map(|row| number(new(row).retained_bytes.unwrap_or(0))))
+        .numbers(
+            "Retained now",
+            "bytes",
+            shown_rows.iter().map(|row| number(new(row).retained_bytes.unwrap_or(0))),
+        )
         .deltas("Retained ±", "bytes", shown_rows.iter().map(|row| row.delta().retained_bytes))
         .sorted();
     report.tables = vec![table];
     report.notes.extend(cut_note(shown, all));
-    report.notes.push("A box is as wide as the larger of both dumps. Types with less than 0.001 % are merged.".to_owned());
+    report.notes.push(
+        "A box is as wide as the larger of both dumps. Types with less than 0.001 % are merged."
+            .to_owned(),
+    );
     report.notes.push(made_by(&report));
     report
 }
 
 fn warnings(loaded: &Loaded<'_>) -> Vec<String> {
-    let damage = loaded.damage.iter().map(|error| format!("The file is damaged: {}", error.message()));
+    let damage =
+        loaded.damage.iter().map(|error| format!("The file is damaged: {}", error.message()));
     damage.chain(loaded.heap.warnings.iter().map(|warning| warning.text())).collect()
 }

@@ -21,7 +21,9 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
     session.only(&[OutputFormat::Table], "report writes HTML; its data is JSON inside the page")?;
     let output = match (&args.output, args.file.as_os_str().to_str()) {
         (Some(output), _) => output.clone(),
-        (None, Some("-")) => return Err(UsageError::new("report needs -o OUT when it reads standard input").into()),
+        (None, Some("-")) => {
+            return Err(UsageError::new("report needs -o OUT when it reads standard input").into());
+        }
         (None, _) => beside(args),
     };
     let first = session.open(&args.file)?;
@@ -31,7 +33,10 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
         None => (&first, None),
     };
     if old.is_some_and(|old| old.kind != input.kind) {
-        return Err(UsageError::new("report compares two heap dumps or two profiles, not one of each").into());
+        return Err(UsageError::new(
+            "report compares two heap dumps or two profiles, not one of each",
+        )
+        .into());
     }
     let (page, status) = match input.kind {
         Kind::Heap => heap::page(args, input, old, session)?,
@@ -43,7 +48,10 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
     destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
     destination.commit()?;
     if !session.common.quiet && !is_stdout(&output) {
-        tell("", &format!("{}: {}", show_path(&output), size(page.len() as u64, session.common.bytes)));
+        tell(
+            "",
+            &format!("{}: {}", show_path(&output), size(page.len() as u64, session.common.bytes)),
+        );
     }
     Ok(status)
 }
@@ -56,11 +64,21 @@ fn beside(args: &ReportArgs) -> PathBuf {
 }
 
 /// An empty report on a file.
-fn report(args: &ReportArgs, kind: &'static str, input: &Input, old: Option<&Input>, unit: &str) -> Report {
+fn report(
+    args: &ReportArgs,
+    kind: &'static str,
+    input: &Input,
+    old: Option<&Input>,
+    unit: &str,
+) -> Report {
     let name = |input: &Input| {
-        input.path.file_name().map_or_else(|| "standard input".to_owned(), |name| name.to_string_lossy().into_owned())
+        input
+            .path
+            .file_name()
+            .map_or_else(|| "standard input".to_owned(), |name| name.to_string_lossy().into_owned())
     };
-    let mut report = Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
+    let mut report =
+        Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
     report.old = old.map(name);
     if let Some(title) = &args.title {
         report.file.clone_from(title);
@@ -77,11 +95,15 @@ fn table_rows(lines: usize) -> usize {
     (lines / 10).min(2000)
 }
 
-/// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page for at most so many lines of each tree.
+/// Builds pages with fewer and fewer lines until one is small enough. `build` returns a page for at
+/// most so many lines of each tree.
 ///
 /// # Errors
 /// When even a page with hardly any lines is too large.
-fn fitting(args: &ReportArgs, mut build: impl FnMut(usize) -> Report) -> Result<String, UsageError> {
+fn fitting(
+    args: &ReportArgs,
+    mut build: impl FnMut(usize) -> Report,
+) -> Result<String, UsageError> {
     let mut lines = LINES;
     loop {
         let page = build(lines).page();
@@ -101,7 +123,13 @@ fn fitting(args: &ReportArgs, mut build: impl FnMut(usize) -> Report) -> Result<
 
 /// Says how much of a tree the page has.
 fn cut_note(shown: usize, all: usize) -> Option<String> {
-    (shown < all).then(|| format!("The tree shows the {} largest of its {} lines.", count(shown as u64), count(all as u64)))
+    (shown < all).then(|| {
+        format!(
+            "The tree shows the {} largest of its {} lines.",
+            count(shown as u64),
+            count(all as u64)
+        )
+    })
 }
 
 /// The last line of the page.

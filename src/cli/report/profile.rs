@@ -1,7 +1,9 @@
 //! The page about a profile, or about two.
 
 use super::{cut_note, fitting, made_by, report, table_rows};
-use crate::analysis::profile::{FrameBy, ProfileChange, Selected, Sums, Top, TopBy, TopRow, changes, top};
+use crate::analysis::profile::{
+    FrameBy, ProfileChange, Selected, Sums, Top, TopBy, TopRow, changes, top,
+};
 use crate::cli::args::ReportArgs;
 use crate::cli::open::Input;
 use crate::cli::profile::{Amount, load_profile, unit_name};
@@ -24,13 +26,24 @@ pub(super) fn page(
     let status = before.as_ref().map_or(after.status, |before| before.status.max(after.status));
     let unit = unit_name(&after.metric).to_owned();
     let page = match before {
-        None => fitting(args, |lines| after.report(report(args, "profile", input, None, &unit), input, lines))?,
+        None => fitting(args, |lines| {
+            after.report(report(args, "profile", input, None, &unit), input, lines)
+        })?,
         Some(before) => {
             let calls = after.calls.compared_with(&before.calls);
             let metrics = (&before.metric, &after.metric);
             let totals = (before.total.get(metrics.0), after.total.get(metrics.1));
             let rows = changes(before.functions, after.functions, metrics);
-            fitting(args, |lines| compared(report(args, "profile", input, old, &unit), metrics, &rows, totals, &calls, lines))?
+            fitting(args, |lines| {
+                compared(
+                    report(args, "profile", input, old, &unit),
+                    metrics,
+                    &rows,
+                    totals,
+                    &calls,
+                    lines,
+                )
+            })?
         }
     };
     Ok((Some(page), status))
@@ -55,16 +68,25 @@ impl Side {
         // Boxes cannot have negative widths.
         let metric = if metric == Metric::MEMORY { Metric::MEMORY_GAINED } else { metric };
         let status = loaded.report(session);
-        let warnings = loaded.damage().map(|error| format!("The file is damaged: {}", error.message())).into_iter().collect();
+        let warnings = loaded
+            .damage()
+            .map(|error| format!("The file is damaged: {}", error.message()))
+            .into_iter()
+            .collect();
         let selected = Selected::of(&loaded.profile, &loaded.selection);
-        let [mut functions, mut threads] = [TopBy::Frames(FrameBy::Function), TopBy::Thread].map(|by| top(&selected, by));
+        let [mut functions, mut threads] =
+            [TopBy::Frames(FrameBy::Function), TopBy::Thread].map(|by| top(&selected, by));
         let total = selected.total.clone();
         functions.sort(&metric, false);
         threads.sort(&metric, true);
         let selection = Selection { metrics: vec![metric.clone()], ..loaded.selection };
         let stacks = of_profile(loaded.profile, "", &selection);
         let [calls, callers] = [false, true].map(|inverted| {
-            let mut writer = FlamegraphWriter::new(&stacks, 0, FlamegraphOptions { inverted, ..FlamegraphOptions::default() });
+            let mut writer = FlamegraphWriter::new(
+                &stacks,
+                0,
+                FlamegraphOptions { inverted, ..FlamegraphOptions::default() },
+            );
             writer.part(&stacks);
             writer.picture(&stacks)
         });
@@ -87,7 +109,8 @@ impl Side {
         report.notes.extend(cut_note(calls.depth.len(), all));
         report.notes.extend(cut_note(callers.depth.len(), all_callers));
         report.trees = vec![calls, callers];
-        let functions = table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
+        let functions =
+            table(&mut report, "Functions", &self.functions.rows, table_rows(lines), metric);
         let threads = table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
         report.tables = vec![functions, threads];
         report.notes.push("Callers are added up over the whole profile: each function with those that called it below.".to_owned());
@@ -96,13 +119,23 @@ impl Side {
     }
 }
 
-fn table(report: &mut Report, title: &str, rows: &[TopRow], most: usize, metric: &Metric) -> ReportTable {
+fn table(
+    report: &mut Report,
+    title: &str,
+    rows: &[TopRow],
+    most: usize,
+    metric: &Metric,
+) -> ReportTable {
     let unit = report.unit.clone();
     let shown = &rows[..rows.len().min(most)];
     ReportTable::new(title, rows.len() as u64)
         .names(report, "Name", shown.iter().map(|row| &*row.label.name))
         .names(report, "File", shown.iter().map(|row| &*row.label.namespace))
-        .numbers("Samples", "number", shown.iter().map(|row| i64::try_from(row.sums.total.samples()).ok()))
+        .numbers(
+            "Samples",
+            "number",
+            shown.iter().map(|row| i64::try_from(row.sums.total.samples()).ok()),
+        )
         .numbers("Total", &unit, shown.iter().map(|row| Some(row.sums.total.get(metric))))
         .numbers("Self", &unit, shown.iter().map(|row| Some(row.sums.own.get(metric))))
         .sorted()

@@ -23,9 +23,15 @@ pub(super) fn groups(
         .numbers("Count", "number", shown.iter().map(|row| number(row.sum.count)))
         .numbers("Shallow", "bytes", shown.iter().map(|row| number(row.sum.shallow_bytes)));
     if shown.iter().any(|row| row.sum.external_bytes > 0) {
-        table = table.numbers("External", "bytes", shown.iter().map(|row| number(row.sum.external_bytes)));
+        table = table.numbers(
+            "External",
+            "bytes",
+            shown.iter().map(|row| number(row.sum.external_bytes)),
+        );
     }
-    table.numbers("Retained", "bytes", shown.iter().map(|row| row.retained_bytes.and_then(number))).sorted()
+    table
+        .numbers("Retained", "bytes", shown.iter().map(|row| row.retained_bytes.and_then(number)))
+        .sorted()
 }
 
 /// A number in a table. Those beyond 63 bits, which only damaged files have, are absent.
@@ -34,14 +40,23 @@ pub(super) fn number(value: u64) -> Option<i64> {
 }
 
 /// Threads by their stacks. `None` if the dump has no threads.
-pub(super) fn threads(report: &mut Report, heap: &Heap<'_>, threads: &Threads, most: usize) -> Option<ReportTable> {
+pub(super) fn threads(
+    report: &mut Report,
+    heap: &Heap<'_>,
+    threads: &Threads,
+    most: usize,
+) -> Option<ReportTable> {
     let shown = &threads.groups[..threads.groups.len().min(most)];
     let first = |group: usize| &heap.threads[shown[group].threads[0] as usize];
     let all = || 0..shown.len();
     let kinds: Vec<&str> = all().map(|group| first(group).kind.name()).collect();
     let states: Vec<&str> = all().map(|group| heap.names.text(first(group).state)).collect();
-    let calls = |(function, times): (&str, u32)| if times > 1 { format!("{function} ×{times}") } else { function.to_owned() };
-    let stack = |group| program_functions(heap, first(group)).into_iter().map(calls).collect::<Vec<_>>().join(" ← ");
+    let calls = |(function, times): (&str, u32)| {
+        if times > 1 { format!("{function} ×{times}") } else { function.to_owned() }
+    };
+    let stack = |group| {
+        program_functions(heap, first(group)).into_iter().map(calls).collect::<Vec<_>>().join(" ← ")
+    };
     let stacks: Vec<String> = all().map(stack).collect();
     let table = ReportTable::new("Threads by stack", threads.groups.len() as u64)
         .names(report, "Kind", kinds.into_iter())
@@ -54,8 +69,17 @@ pub(super) fn threads(report: &mut Report, heap: &Heap<'_>, threads: &Threads, m
 }
 
 /// Memory that could be saved. `None` if there is none.
-pub(super) fn waste(report: &mut Report, heap: &Heap<'_>, waste: &Waste, most: usize) -> Option<ReportTable> {
-    let mut rows: Vec<_> = waste.parts.iter().flat_map(|part| part.rows.iter().map(move |row| (part.kind, row))).collect();
+pub(super) fn waste(
+    report: &mut Report,
+    heap: &Heap<'_>,
+    waste: &Waste,
+    most: usize,
+) -> Option<ReportTable> {
+    let mut rows: Vec<_> = waste
+        .parts
+        .iter()
+        .flat_map(|part| part.rows.iter().map(move |row| (part.kind, row)))
+        .collect();
     rows.sort_by_key(|(_, row)| std::cmp::Reverse(row.bytes));
     let shown = &rows[..rows.len().min(most)];
     let ids: Vec<String> = shown.iter().map(|(_, row)| heap.id(row.example)).collect();
@@ -66,6 +90,9 @@ pub(super) fn waste(report: &mut Report, heap: &Heap<'_>, waste: &Waste, most: u
         .numbers("Count", "number", shown.iter().map(|(_, row)| number(row.count)))
         .numbers("Bytes", "bytes", shown.iter().map(|(_, row)| number(row.bytes)))
         .sorted();
-    table.note = Some(format!("{} could be saved; `dumptool waste` says how each kind is computed.", size(waste.bytes(), false)));
+    table.note = Some(format!(
+        "{} could be saved; `dumptool waste` says how each kind is computed.",
+        size(waste.bytes(), false)
+    ));
     (!shown.is_empty()).then_some(table)
 }

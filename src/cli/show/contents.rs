@@ -64,7 +64,11 @@ impl Shown {
 
 impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     /// Reads the contents of an object with so many entries and elements, 0 for all.
-    pub(super) fn of(analysed: &'c Analysed<'h, 'a>, object: ObjectId, entries: Option<u64>) -> Self {
+    pub(super) fn of(
+        analysed: &'c Analysed<'h, 'a>,
+        object: ObjectId,
+        entries: Option<u64>,
+    ) -> Self {
         let heap = analysed.heap;
         let most = match entries {
             Some(0) => u64::MAX,
@@ -72,7 +76,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         };
         let mut fields = Vec::new();
         heap.fields(object, |field| {
-            let [class, name, type_name] = [field.class, field.name, field.type_name].map(str::to_owned);
+            let [class, name, type_name] =
+                [field.class, field.name, field.type_name].map(str::to_owned);
             fields.push(Field { class, name, type_name, value: Shown::of(field.value) });
             ControlFlow::Continue(())
         });
@@ -80,7 +85,11 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         let mut elements = Vec::new();
         heap.elements(object, 0, |index, value| {
             elements.push((index, Shown::of(value)));
-            if (elements.len() as u64) < most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if (elements.len() as u64) < most {
+                ControlFlow::Continue(())
+            } else {
+                ControlFlow::Break(())
+            }
         });
         let collections = Collections::of(heap);
         let collection = Collection::of(&collections, object, most);
@@ -102,7 +111,9 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         match reference.label.kind() {
             LabelKind::Field(name) => {
                 let name = self.analysed.heap.names.text(name);
-                self.fields.iter().any(|field| field.name == name && field.value.object() == Some(reference.target))
+                self.fields.iter().any(|field| {
+                    field.name == name && field.value.object() == Some(reference.target)
+                })
             }
             LabelKind::Index(_) => !self.elements.is_empty(),
             LabelKind::None | LabelKind::Offset(_) => false,
@@ -116,13 +127,19 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
 
     /// Entries that are not among the contents. `None` if it is not known how many.
     pub(super) fn omitted_entries(&self) -> Option<u64> {
-        self.collection.as_ref().map_or(Some(0), |all| Some(all.size?.saturating_sub(all.entries.len() as u64)))
+        self.collection
+            .as_ref()
+            .map_or(Some(0), |all| Some(all.size?.saturating_sub(all.entries.len() as u64)))
     }
 
     /// `map with 12 entries`
     pub(super) fn collection(&self) -> Option<String> {
         let Collection { kind, size, entries } = self.collection.as_ref()?;
-        let (one, many) = if *kind == CollectionKind::Map { ("entry", "entries") } else { ("element", "elements") };
+        let (one, many) = if *kind == CollectionKind::Map {
+            ("entry", "entries")
+        } else {
+            ("element", "elements")
+        };
         Some(match size {
             Some(size) => format!("{} of {}", kind.name(), plural(*size, one, many)),
             None => format!("{} of {} {many} or more", kind.name(), count(entries.len() as u64)),
@@ -152,7 +169,10 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     }
 
     pub(super) fn collection_json(&self) -> Json<'_> {
-        self.collection.as_ref().map(|all| Json::from([("kind", all.kind.name().into()), ("size", all.size.into())])).into()
+        self.collection
+            .as_ref()
+            .map(|all| Json::from([("kind", all.kind.name().into()), ("size", all.size.into())]))
+            .into()
     }
 
     pub(super) fn entries_json(&self) -> Json<'_> {
@@ -176,7 +196,10 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             Shown::Value(FieldValue::Object(object)) => value::plain(self.analysed.heap, *object),
             value => self.plain(value).into(),
         };
-        [("value", plain), ("object", value.object().map(|object| self.analysed.json(object)).into())]
+        [
+            ("value", plain),
+            ("object", value.object().map(|object| self.analysed.json(object)).into()),
+        ]
     }
 
     /// A value without what a reference leads to: `20000`, `'x'`, `0xfd5e2430`, `null`.
@@ -200,17 +223,22 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
 
     /// Tables of entries, fields and elements.
     pub(super) fn text(&self, session: &Session) -> String {
-        [self.entries_text(session), self.fields_text(session), self.elements_text(session)].concat()
+        [self.entries_text(session), self.fields_text(session), self.elements_text(session)]
+            .concat()
     }
 
     /// What stands beside a value: type, retained bytes, and text.
     fn beside(&self, value: &Shown, type_name: &str, session: &Session) -> [String; 3] {
         let analysed = self.analysed;
         match value {
-            Shown::Value(FieldValue::Object(object)) => {
-                [analysed.describe(*object), retains(analysed, *object, session), self.brief(*object)]
+            Shown::Value(FieldValue::Object(object)) => [
+                analysed.describe(*object),
+                retains(analysed, *object, session),
+                self.brief(*object),
+            ],
+            Shown::Value(FieldValue::Address(_)) => {
+                [shown(type_name), String::new(), "not an object of the dump".to_owned()]
             }
-            Shown::Value(FieldValue::Address(_)) => [shown(type_name), String::new(), "not an object of the dump".to_owned()],
             _ => [shown(type_name), String::new(), String::new()],
         }
     }
@@ -219,7 +247,9 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     fn brief(&self, object: ObjectId) -> String {
         match (self.collections.kind(object), self.collections.size(object)) {
             (Some(CollectionKind::Map), Some(size)) => plural(size, "entry", "entries"),
-            (Some(CollectionKind::List | CollectionKind::Set), Some(size)) => plural(size, "element", "elements"),
+            (Some(CollectionKind::List | CollectionKind::Set), Some(size)) => {
+                plural(size, "element", "elements")
+            }
             _ => value::brief(self.analysed.heap, object),
         }
     }
@@ -228,7 +258,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         if self.fields.is_empty() {
             return String::new();
         }
-        let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
+        let mut table =
+            Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
         let is_inherited = self.fields.iter().any(|field| field.class != self.fields[0].class);
         let mut class = "";
         for field in &self.fields {
@@ -238,13 +269,21 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             }
             let indent = if is_inherited { "  " } else { "" };
             let [type_name, retained, text] = self.beside(&field.value, &field.type_name, session);
-            table.row([format!("{indent}{}", shown(&field.name)), self.plain(&field.value), type_name, retained, text]);
+            table.row([
+                format!("{indent}{}", shown(&field.name)),
+                self.plain(&field.value),
+                type_name,
+                retained,
+                text,
+            ]);
         }
         format!("\n{}\n{}", session.terminal.bold("fields"), table.render())
     }
 
     fn elements_text(&self, session: &Session) -> String {
-        if self.elements.is_empty() || self.array.is_some_and(|array| matches!(array.element, "byte" | "char")) {
+        if self.elements.is_empty()
+            || self.array.is_some_and(|array| matches!(array.element, "byte" | "char"))
+        {
             return String::new();
         }
         let mut text = format!("\n{}\n", session.terminal.bold("elements"));
@@ -256,7 +295,8 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             }
             text.push_str(&table.render());
         } else {
-            let mut table = Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
+            let mut table =
+                Table::new(&[Align::Left, Align::Right, Align::Left, Align::Right, Align::Left]);
             for (index, value) in &self.elements {
                 let [type_name, retained, brief] = self.beside(value, "", session);
                 table.row([format!("[{index}]"), self.plain(value), type_name, retained, brief]);
@@ -277,19 +317,29 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
             return String::new();
         }
         let is_map = entries.iter().any(|(key, _)| key.is_some());
-        let of_map = [Align::Left, Align::Right, Align::Left, Align::Left, Align::Right, Align::Right];
+        let of_map =
+            [Align::Left, Align::Right, Align::Left, Align::Left, Align::Right, Align::Right];
         let mut table = Table::new(if is_map { &of_map } else { &of_map[3..] });
         for (key, value) in entries {
-            let key = key.as_ref().map(|key| self.entry(key)).map(|(text, id)| [text, id, "→".to_owned()]);
+            let key = key
+                .as_ref()
+                .map(|key| self.entry(key))
+                .map(|(text, id)| [text, id, "→".to_owned()]);
             let (text, id) = self.entry(value);
-            let retained = value.object().map_or_else(String::new, |object| retains(self.analysed, object, session));
+            let retained = value
+                .object()
+                .map_or_else(String::new, |object| retains(self.analysed, object, session));
             table.row(key.into_iter().flatten().chain([text, id, retained]));
         }
         let mut text = format!("\n{}\n{}", session.terminal.bold("entries"), table.render());
         let shown = entries.len() as u64;
         match size {
             Some(size) if *size > shown => {
-                text.push_str(&format!("  showing {} of {}\n", count(shown), plural(*size, "entry", "entries")));
+                text.push_str(&format!(
+                    "  showing {} of {}\n",
+                    count(shown),
+                    plural(*size, "entry", "entries")
+                ));
             }
             None => text.push_str(&format!("  showing the first {}\n", count(shown))),
             Some(_) => {}

@@ -27,13 +27,17 @@ struct Last {
 impl Last {
     fn of(counted: &TypeCounts, filter: &TypeFilter) -> Self {
         let histogram = quick(counted, ByArg::Type, filter);
-        let by_type = histogram.rows.into_iter().map(|row| ((row.name, row.namespace), row.sum)).collect();
+        let by_type =
+            histogram.rows.into_iter().map(|row| ((row.name, row.namespace), row.sum)).collect();
         Self { whole: histogram.whole, total: histogram.total, by_type }
     }
 
     /// The objects of a type, which may be gone.
     fn sum(&self, series: &Series) -> Sum {
-        self.by_type.get(&(series.name.clone(), series.namespace.clone())).copied().unwrap_or_default()
+        self.by_type
+            .get(&(series.name.clone(), series.namespace.clone()))
+            .copied()
+            .unwrap_or_default()
     }
 }
 
@@ -58,21 +62,35 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         )
         .into());
     }
-    let info = input::info(input.format, input.bytes(), ReadOptions { quick: true, ..ReadOptions::default() });
+    let info = input::info(
+        input.format,
+        input.bytes(),
+        ReadOptions { quick: true, ..ReadOptions::default() },
+    );
     let info = info.map_err(|error| input.error(error))?;
     let all = info.heap.map(|heap| heap.snapshots).unwrap_or_default();
-    let numbers: Vec<u64> = all.iter().filter(|snapshot| snapshot.complete).map(|snapshot| snapshot.index).collect();
+    let numbers: Vec<u64> =
+        all.iter().filter(|snapshot| snapshot.complete).map(|snapshot| snapshot.index).collect();
     if numbers.is_empty() {
-        return Err(UsageError::new(format!("no complete snapshot; {}", snapshots(all.len() as u64))).into());
+        return Err(UsageError::new(format!(
+            "no complete snapshot; {}",
+            snapshots(all.len() as u64)
+        ))
+        .into());
     }
     let filter = args.filter.filter();
     let mut growth = Growth::default();
     let mut damage = info.damage.map(|damage| damage.error);
     let mut last = Last::default();
     for number in &numbers {
-        let counted = count_types(session, input, Some(Snapshot::Number(*number)), &args.heap.roots)?;
+        let counted =
+            count_types(session, input, Some(Snapshot::Number(*number)), &args.heap.roots)?;
         growth.begin_snapshot();
-        for row in counted.rows.iter().filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace)) {
+        for row in counted
+            .rows
+            .iter()
+            .filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace))
+        {
             growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
         }
         if numbers.last() == Some(number) {
@@ -85,7 +103,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if session.common.format == OutputFormat::Csv {
         print_points(session, shown, &numbers)?;
     } else {
-        let rows: Vec<Row> = shown.iter().map(|series| Row { series, last: last.sum(series) }).collect();
+        let rows: Vec<Row> =
+            shown.iter().map(|series| Row { series, last: last.sum(series) }).collect();
         let document = || {
             let mut sum = Sum::default();
             omitted.iter().for_each(|series| sum.add_sum(&last.sum(series)));
@@ -136,8 +155,12 @@ fn columns<'a>(session: &'a Session, numbers: &[u64]) -> Columns<'a, Row<'a>> {
         .value("external_bytes", |row| row.last.external_bytes)
         // The graph is not built.
         .value("retained_bytes", |_| ())
-        .cell("first", &format!("IN {first}"), Align::Right, move |row| bytes(row.series.bytes.first()))
-        .cell("last", &format!("IN {last}"), Align::Right, move |row| bytes(row.series.bytes.last()))
+        .cell("first", &format!("IN {first}"), Align::Right, move |row| {
+            bytes(row.series.bytes.first())
+        })
+        .cell("last", &format!("IN {last}"), Align::Right, move |row| {
+            bytes(row.series.bytes.last())
+        })
         .table(&["growth_bytes", "first", "last", "counts", "bytes", "name"])
         .minor(&["first", "counts"])
 }
@@ -165,9 +188,12 @@ fn ends(numbers: &[u64]) -> (String, String) {
 }
 
 fn footer(session: &Session, series: &[Series], shown: usize, numbers: &[u64]) -> String {
-    let total = |at: fn(&Vec<u64>) -> Option<&u64>| {
-        session.size(series.iter().fold(0_u64, |sum, series| sum.saturating_add(at(&series.bytes).copied().unwrap_or(0))))
-    };
+    let total =
+        |at: fn(&Vec<u64>) -> Option<&u64>| {
+            session.size(series.iter().fold(0_u64, |sum, series| {
+                sum.saturating_add(at(&series.bytes).copied().unwrap_or(0))
+            }))
+        };
     let (from, to) = (total(|bytes| bytes.first()), total(|bytes| bytes.last()));
     let types = match shown == series.len() {
         true => plural(series.len() as u64, "type", "types"),

@@ -38,10 +38,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
         return without_roots(session, input, &loaded, "objects cannot be grouped by root", None);
     }
-    let (mut histogram, has_roots) = histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
+    let (mut histogram, has_roots) =
+        histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
     if args.heap.detached {
         let heap = &loaded.heap;
-        let of = heap.detached_types.iter().map(|of| heap.names.text(heap.types[of.0 as usize].name));
+        let of =
+            heap.detached_types.iter().map(|of| heap.names.text(heap.types[of.0 as usize].name));
         let names: FxHashSet<&str> = of.collect();
         histogram.rows.retain(|row| row.namespace == "native" && names.contains(&*row.name));
     }
@@ -74,7 +76,13 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
 }
 
 /// Counts and sizes in one pass that keeps no object.
-fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Input, session: &Session) -> anyhow::Result<Status> {
+fn run_quick(
+    args: &TopArgs,
+    by: ByArg,
+    snapshot: Option<Snapshot>,
+    input: &Input,
+    session: &Session,
+) -> anyhow::Result<Status> {
     let needs_graph = match (by, args.heap.sort) {
         (ByArg::Root, _) => Some("--by root"),
         (ByArg::SizeClass, _) => Some("--by size-class"),
@@ -85,7 +93,10 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
         _ => None,
     };
     if let Some(needs) = needs_graph {
-        return Err(UsageError::new(format!("{needs} cannot be used with --quick, which does not build the object graph")).into());
+        return Err(UsageError::new(format!(
+            "{needs} cannot be used with --quick, which does not build the object graph"
+        ))
+        .into());
     }
     let counted = count_types(session, input, snapshot, &args.heap.roots)?;
     let mut histogram = quick(&counted, by, &args.filter.filter());
@@ -114,11 +125,16 @@ fn run_quick(args: &TopArgs, by: ByArg, snapshot: Option<Snapshot>, input: &Inpu
 const REPEATED: usize = 5;
 
 fn repeated<'h>(heap: &'h Heap<'_>) -> Vec<(&'h str, u64)> {
-    repeated_classes(heap).iter().map(|class| (heap.names.text(class.name), class.loaders)).collect()
+    repeated_classes(heap)
+        .iter()
+        .map(|class| (heap.names.text(class.name), class.loaders))
+        .collect()
 }
 
 fn repeated_json<'a>(classes: &[(&'a str, u64)]) -> Vec<Value<'a>> {
-    let class = |(name, loaders): &(&'a str, u64)| Value::from([("name", (*name).into()), ("loaders", (*loaders).into())]);
+    let class = |(name, loaders): &(&'a str, u64)| {
+        Value::from([("name", (*name).into()), ("loaders", (*loaders).into())])
+    };
     classes.iter().map(class).collect()
 }
 
@@ -161,7 +177,8 @@ struct Top<'a> {
 impl<'a> Top<'a> {
     fn print(&self, args: &TopArgs, input: &Input) -> anyhow::Result<()> {
         let rows = &self.histogram.rows;
-        let (shown, omitted) = rows.split_at(self.session.rows(args.limit, super::ROWS).min(rows.len()));
+        let (shown, omitted) =
+            rows.split_at(self.session.rows(args.limit, super::ROWS).min(rows.len()));
         let document = || {
             let sum = sum(omitted);
             let omitted = Value::from([
@@ -185,7 +202,13 @@ impl<'a> Top<'a> {
                 _ => document,
             }
         };
-        print(self.session, document, shown, &self.columns(shown), &Shown::Table(&|| self.footer(shown)))
+        print(
+            self.session,
+            document,
+            shown,
+            &self.columns(shown),
+            &Shown::Table(&|| self.footer(shown)),
+        )
     }
 
     fn columns(&self, shown: &[HistogramRow]) -> Columns<'a, HistogramRow> {
@@ -196,15 +219,21 @@ impl<'a> Top<'a> {
         let mut keys = vec![key(sort), "share"];
         keys.extend(self.other_columns().map(key));
         keys.push("name");
-        if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str()))) {
+        if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str())))
+        {
             keys.push("namespace");
         }
         keys.push("bar");
-        let minor: Vec<&str> = ["external_bytes", "shallow_bytes"].into_iter().filter(|minor| *minor != key(sort)).collect();
+        let minor: Vec<&str> = ["external_bytes", "shallow_bytes"]
+            .into_iter()
+            .filter(|minor| *minor != key(sort))
+            .collect();
         let columns = Columns::new(session)
             .text("name", &group_nouns(by).0.to_uppercase(), |row: &HistogramRow| &row.name)
             .shown_as(move |row| group_text(by, &row.name, &row.namespace))
-            .text("namespace", if by == ByArg::Site { "PLACE" } else { "NAMESPACE" }, |row| Value::non_empty(&row.namespace))
+            .text("namespace", if by == ByArg::Site { "PLACE" } else { "NAMESPACE" }, |row| {
+                Value::non_empty(&row.namespace)
+            })
             .number("count", "COUNT", |row| row.sum.count)
             .bytes("shallow_bytes", "SHALLOW", |row| row.sum.shallow_bytes)
             .bytes("external_bytes", "EXTERNAL", |row| row.sum.external_bytes)
@@ -215,7 +244,9 @@ impl<'a> Top<'a> {
             .table(&keys)
             .minor(&minor);
         match (self.names, by) {
-            (Names::OfProgram, ByArg::Type) => columns.value("type_source", |row| row.source.name()),
+            (Names::OfProgram, ByArg::Type) => {
+                columns.value("type_source", |row| row.source.name())
+            }
             _ => columns,
         }
     }
@@ -223,16 +254,25 @@ impl<'a> Top<'a> {
     fn other_columns(&self) -> impl Iterator<Item = SortArg> {
         let retains = |row: &HistogramRow| row.retained_bytes.is_some();
         // Nothing is retained by what nothing holds.
-        let has_retained = self.objects != ObjectsArg::Unreachable && self.histogram.rows.iter().any(retains);
+        let has_retained =
+            self.objects != ObjectsArg::Unreachable && self.histogram.rows.iter().any(retains);
         let has_external = self.histogram.total.external_bytes > 0;
         let sort = self.sort;
-        let all = [(SortArg::Retained, has_retained), (SortArg::Shallow, true), (SortArg::External, has_external)];
-        let shown = all.into_iter().chain([(SortArg::Count, true)]).filter(|(_, shown)| *shown).map(|(column, _)| column);
+        let all = [
+            (SortArg::Retained, has_retained),
+            (SortArg::Shallow, true),
+            (SortArg::External, has_external),
+        ];
+        let shown = all
+            .into_iter()
+            .chain([(SortArg::Count, true)])
+            .filter(|(_, shown)| *shown)
+            .map(|(column, _)| column);
         shown.filter(move |column| *column != sort)
     }
 
-    /// The sum of all rows in the column that is sorted by. Retained bytes are shares of all bytes: what one type retains,
-    /// another one may retain as well.
+    /// The sum of all rows in the column that is sorted by. Retained bytes are shares of all bytes:
+    /// what one type retains, another one may retain as well.
     fn whole(&self) -> u64 {
         let total = &self.histogram.whole;
         match self.sort {
@@ -264,7 +304,11 @@ impl<'a> Top<'a> {
             let share = percent(sum(shown).bytes() as f64 / whole.bytes().max(1) as f64);
             let (shown, rows) = (count(shown.len() as u64), count(rows));
             // What a root holds is all there is of its row; a type retains more than its own bytes.
-            let own = if self.by == ByArg::Root { String::new() } else { format!("own bytes of these {many}: ") };
+            let own = if self.by == ByArg::Root {
+                String::new()
+            } else {
+                format!("own bytes of these {many}: ")
+            };
             format!("showing {shown} of {rows} {many}; {own}{share} of {} {what}", bytes(whole))
         };
         match &self.histogram.unreachable {
@@ -286,11 +330,18 @@ impl<'a> Top<'a> {
             );
         }
         if let Some((first, rest)) = self.repeated.split_first() {
-            let text = |(name, loaders): &(&str, u64)| format!("{} ×{}", shown_text(name), count(*loaders));
-            let shown: Vec<String> = std::iter::once(first).chain(rest).take(REPEATED).map(text).collect();
+            let text = |(name, loaders): &(&str, u64)| {
+                format!("{} ×{}", shown_text(name), count(*loaders))
+            };
+            let shown: Vec<String> =
+                std::iter::once(first).chain(rest).take(REPEATED).map(text).collect();
             let more = self.repeated.len().saturating_sub(REPEATED);
-            let more = if more > 0 { format!(", … {} more", count(more as u64)) } else { String::new() };
-            footer.push_str(&format!("\ndefined by several class loaders: {}{more}", shown.join(", ")));
+            let more =
+                if more > 0 { format!(", … {} more", count(more as u64)) } else { String::new() };
+            footer.push_str(&format!(
+                "\ndefined by several class loaders: {}{more}",
+                shown.join(", ")
+            ));
         }
         if self.names == Names::OfDump && self.by == ByArg::Type {
             footer.push_str("\nthe dump has few type names; use --exe PROGRAM to read them from the executable that wrote it");
@@ -299,7 +350,8 @@ impl<'a> Top<'a> {
     }
 }
 
-/// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so on.
+/// Sorts rows by a column, largest first. What is equal stays as it is: by retained bytes, and so
+/// on.
 fn sort_rows(rows: &mut [HistogramRow], by: SortArg) {
     rows.sort_by_key(|row| std::cmp::Reverse(value(row, by)));
 }

@@ -21,9 +21,10 @@ pub(super) fn run(args: &TopArgs, session: &Session) -> anyhow::Result<Status> {
             input.refuse(Kind::Profile, &args.profile.given())?;
             input.refuse(Kind::Profile, &[("--cum", args.cum)])?;
             match args.heap.suspects {
-                true if !args.filter.filter().is_empty() => {
-                    Err(UsageError::new("--type, --namespace and --exclude cannot be used with --suspects").into())
-                }
+                true if !args.filter.filter().is_empty() => Err(UsageError::new(
+                    "--type, --namespace and --exclude cannot be used with --suspects",
+                )
+                .into()),
                 true => suspects::run(args, &input, session),
                 false => heap::run(args, &input, session),
             }

@@ -4,7 +4,10 @@ use crate::analysis::profile::{FrameBy, Selected, TopBy, TopRow, TopSums, share_
 use crate::cli::args::TopArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
-use crate::cli::profile::{Amount, ShortFiles, by_of, cost_columns, load_profile_in_parts, nouns, total_json, unit_name, whole};
+use crate::cli::profile::{
+    Amount, ShortFiles, by_of, cost_columns, load_profile_in_parts, nouns, total_json, unit_name,
+    whole,
+};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::Status;
@@ -21,7 +24,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     (selected.total, selected.without_frames) = (sums.total.clone(), sums.without_frames.clone());
     let mut all = sums.finish();
     all.sort(metric, args.cum);
-    let (shown, rest) = all.rows.split_at(session.rows(args.limit, super::ROWS).min(all.rows.len()));
+    let (shown, rest) =
+        all.rows.split_at(session.rows(args.limit, super::ROWS).min(all.rows.len()));
     let document = || {
         let own = rest.iter().fold(0, |sum, row| row.sums.own.get(metric).saturating_add(sum));
         let samples: u64 = rest.iter().map(|row| row.sums.own.samples()).sum();
@@ -32,12 +36,25 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("total", total_json(&selected.total, metric))
             .with("without_frames", total_json(&selected.without_frames, metric))
             .rows("rows")
-            .with("omitted", Value::from([("rows", rest.len().into()), ("self", own.into()), ("samples_self", samples.into())]))
+            .with(
+                "omitted",
+                Value::from([
+                    ("rows", rest.len().into()),
+                    ("self", own.into()),
+                    ("samples_self", samples.into()),
+                ]),
+            )
     };
     let amount = Amount::new(metric, share_base(&selected.total, metric), session.common.bytes);
     let files = ShortFiles::of_profile(&loaded.profile, session.common.verbose);
     let view = View { selected: &selected, by, metric, amount, files };
-    print(session, document, shown, &view.columns(session), &Shown::Table(&|| view.footer(shown, rest)))?;
+    print(
+        session,
+        document,
+        shown,
+        &view.columns(session),
+        &Shown::Table(&|| view.footer(shown, rest)),
+    )?;
     Ok(loaded.report(session))
 }
 
@@ -68,7 +85,11 @@ impl View<'_> {
             TopBy::Thread | TopBy::Process | TopBy::Tag => &["sum", "sum_share", "samples", "what"],
         };
         let what = move |row: &TopRow| {
-            if by == TopBy::Frames(FrameBy::File) { files.show(&row.label.name) } else { shown(&row.label.name) }
+            if by == TopBy::Frames(FrameBy::File) {
+                files.show(&row.label.name)
+            } else {
+                shown(&row.label.name)
+            }
         };
         let position = |row: &TopRow| match row.label.line {
             Some(line) => format!("{}:{line}", files.show(&row.label.namespace)),
@@ -95,7 +116,8 @@ impl View<'_> {
         let kind = plural(rows, one, many);
         let selected = self.selected;
         let total = &selected.total;
-        let sum = shown.iter().fold(0i64, |sum, row| sum.saturating_add(row.sums.own.get(self.metric)));
+        let sum =
+            shown.iter().fold(0i64, |sum, row| sum.saturating_add(row.sums.own.get(self.metric)));
         let which = match rest {
             [] => format!("all {kind}"),
             _ => format!("showing {} of {kind}", count(shown.len() as u64)),
@@ -113,7 +135,10 @@ impl View<'_> {
             count => format!(" in {}", plural(count as u64, "thread", "threads")),
         };
         let before = if is_samples { " of" } else { " ·" };
-        text.push_str(&format!("{before} {}{threads}", plural(total.samples(), "sample", "samples")));
+        text.push_str(&format!(
+            "{before} {}{threads}",
+            plural(total.samples(), "sample", "samples")
+        ));
         let empty = &selected.without_frames;
         if !empty.is_zero() {
             text.push_str(&format!(", {} without frames", count(empty.samples())));

@@ -16,7 +16,9 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let snapshot = match args.heap.snapshot {
         None => None,
         Some(Snapshots::One(snapshot)) => Some(snapshot),
-        Some(Snapshots::All) => return Err(UsageError::new("--suspects analyzes a single snapshot").into()),
+        Some(Snapshots::All) => {
+            return Err(UsageError::new("--suspects analyzes a single snapshot").into());
+        }
     };
     let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
     let heap = &loaded.heap;
@@ -29,7 +31,11 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let report = Suspects::new(&analysed, session);
     let document = || {
         let live = Histogram::of(heap, Some(&analysed.tree), GroupBy::Type, Scope::Live);
-        let omitted = [("rows", (found.len() - most).into()), ("count", Json::Null), ("shallow_bytes", Json::Null)];
+        let omitted = [
+            ("rows", (found.len() - most).into()),
+            ("count", Json::Null),
+            ("shallow_bytes", Json::Null),
+        ];
         Document::new("dumptool/top/1", &args.file)
             .with("snapshot", loaded.snapshot)
             .with("by", "suspects")
@@ -39,13 +45,20 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("total", sum_json(&live.total))
             .with("unreachable", live.unreachable.as_ref().map(sum_json))
             .with("total_bytes", analysed.tree.live_bytes())
-            // Suspects are no groups of objects, and overlap, so that what is left out cannot be added up.
+            // Suspects are no groups of objects, and overlap, so that what is left out cannot be
+            // added up.
             .with("rows", ())
             .rows("suspects")
             .with("omitted", Json::from(omitted))
             .with("warnings", warnings(&loaded.heap.warnings))
     };
-    print(session, document, &found[..most], &report.columns(), &Shown::Text(&|| report.text(&found, most)))?;
+    print(
+        session,
+        document,
+        &found[..most],
+        &report.columns(),
+        &Shown::Text(&|| report.text(&found, most)),
+    )?;
     Ok(report_loaded(session, input, &loaded))
 }
 

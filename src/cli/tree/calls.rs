@@ -20,7 +20,8 @@ pub(super) struct CallLine {
 /// Names in a line before those in the middle are left out.
 const CHAIN: usize = 6;
 
-/// Each call with what it costs below the one that it comes from. Calls that lead on to a single other one are one line.
+/// Each call with what it costs below the one that it comes from. Calls that lead on to a single
+/// other one are one line.
 pub(super) fn calls(lines: &[CallLine], amount: &Amount, terminal: &Terminal) -> String {
     let mut drawing = Drawing::default();
     for (i, line) in lines.iter().enumerate() {
@@ -33,7 +34,8 @@ pub(super) fn calls(lines: &[CallLine], amount: &Amount, terminal: &Terminal) ->
     drawing.render(amount, terminal)
 }
 
-/// Whether a call has nothing to say but that it leads to the next one. The first line of all says the whole and stays alone.
+/// Whether a call has nothing to say but that it leads to the next one. The first line of all says
+/// the whole and stays alone.
 fn leads_on(call: &CallLine, next: &CallLine) -> bool {
     let (before, after) = (&call.node, &next.node);
     before.depth > 0
@@ -83,7 +85,8 @@ struct Open {
 impl Drawing {
     fn draw(&mut self, line: &CallLine) {
         self.close(line.node.depth);
-        let level = self.open.last().map_or(u32::from(line.node.depth > 0), |above| above.level + 1);
+        let level =
+            self.open.last().map_or(u32::from(line.node.depth > 0), |above| above.level + 1);
         self.rows.push(Row { level, cost: line.cost(), names: vec![line.names()] });
         self.push(line, level);
     }
@@ -122,11 +125,22 @@ impl Drawing {
             match row.cost {
                 Cost::Call { total, own } => {
                     let own = if own == 0 { String::new() } else { amount.show(own) };
-                    table.row([amount.show(total), amount.percent(total), own, format!("{branch}{}", chain(&row.names))]);
+                    table.row([
+                        amount.show(total),
+                        amount.percent(total),
+                        own,
+                        format!("{branch}{}", chain(&row.names)),
+                    ]);
                 }
                 Cost::Omitted { calls, value } => {
-                    let smaller = terminal.dim(&format!("{} smaller, {}", count(calls), amount.show(value)));
-                    table.row(["…".to_owned(), String::new(), String::new(), format!("{branch}{smaller}")]);
+                    let smaller =
+                        terminal.dim(&format!("{} smaller, {}", count(calls), amount.show(value)));
+                    table.row([
+                        "…".to_owned(),
+                        String::new(),
+                        String::new(),
+                        format!("{branch}{smaller}"),
+                    ]);
                 }
             }
         }
@@ -134,7 +148,8 @@ impl Drawing {
     }
 }
 
-/// `main → run (app.py) → … 12 more … → loop → step (loop.py)`: a file is named after the last of its functions.
+/// `main → run (app.py) → … 12 more … → loop → step (loop.py)`: a file is named after the last of
+/// its functions.
 fn chain(names: &[(String, String)]) -> String {
     let show = |from: usize, until: usize| {
         let shown = names[from..until].iter().enumerate().map(|(i, (name, file))| {

@@ -52,7 +52,8 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
                 known_types(&loaded, input, glob)?;
             }
             let types = filter.types(heap);
-            let selects = |object| types[heap.type_id(object).0 as usize] && !heap.is_made_up(object);
+            let selects =
+                |object| types[heap.type_id(object).0 as usize] && !heap.is_made_up(object);
             tree::lines_below(heap, &tree, selects, options)
         }
     };
@@ -64,9 +65,12 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
             .with("filter", args.filter.json())
             .rows("nodes")
     };
-    let opens = session.common.verbose || terminal::columns().is_some_and(|columns| columns >= WIDE);
+    let opens =
+        session.common.verbose || terminal::columns().is_some_and(|columns| columns >= WIDE);
     let path = input.path.to_string_lossy();
-    let open = |line: &TreeLine| opens.then(|| open(heap, line, &quoted(&path), options, !filter.is_empty())).flatten();
+    let open = |line: &TreeLine| {
+        opens.then(|| open(heap, line, &quoted(&path), options, !filter.is_empty())).flatten()
+    };
     let text = || match lines.is_empty() {
         true => "no live objects: unreachable objects are not in the dominator tree\n".to_owned(),
         false => text(&loaded, &lines, options, tree.live_bytes(), &open, session),
@@ -75,7 +79,11 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     Ok(report_loaded(session, input, &loaded))
 }
 
-fn columns<'a>(heap: &'a Heap<'_>, lines: &'a [TreeLine], session: &'a Session) -> Columns<'a, TreeLine> {
+fn columns<'a>(
+    heap: &'a Heap<'_>,
+    lines: &'a [TreeLine],
+    session: &'a Session,
+) -> Columns<'a, TreeLine> {
     let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
     let share = move |line: &TreeLine| line.total_bytes as f64 / whole;
     Columns::new(session)
@@ -126,12 +134,22 @@ fn object(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
     }
 }
 
-/// The command that shows what was left out below a line. None below lines that no command begins with.
-fn open(heap: &Heap<'_>, line: &TreeLine, file: &str, options: TreeOptions, is_selection: bool) -> Option<String> {
-    let more = format!("-n {} --min-share {}%", options.lines.saturating_mul(4), options.min_share * 10.0);
+/// The command that shows what was left out below a line. None below lines that no command begins
+/// with.
+fn open(
+    heap: &Heap<'_>,
+    line: &TreeLine,
+    file: &str,
+    options: TreeOptions,
+    is_selection: bool,
+) -> Option<String> {
+    let more =
+        format!("-n {} --min-share {}%", options.lines.saturating_mul(4), options.min_share * 10.0);
     let which = match (&line.what, object(heap, line)) {
         // In a tree of these types, the same command with the same limits would show no more.
-        (TreeItem::Group(_), _) if is_selection => format!("--type {} {more}", quoted(name(heap, line).0)),
+        (TreeItem::Group(_), _) if is_selection => {
+            format!("--type {} {more}", quoted(name(heap, line).0))
+        }
         (TreeItem::Group(_), _) => format!("--type {}", quoted(name(heap, line).0)),
         (_, Some(id)) if line.depth == 0 => format!("{} {more}", id.trim_start_matches('#')),
         // In a shell, # would begin a comment.
@@ -164,7 +182,8 @@ fn text(
     // TreeItem is left out below a line is a line of its own, after all that is below it.
     let mut rows: Vec<(u32, [String; 3])> = Vec::new();
     let mut left_out: Vec<(u32, Omitted, String)> = Vec::new();
-    let rest = |rows: &mut Vec<(u32, [String; 3])>, (depth, omitted, open): (u32, Omitted, String)| {
+    let rest = |rows: &mut Vec<(u32, [String; 3])>,
+                (depth, omitted, open): (u32, Omitted, String)| {
         let what = format!("… {}{open}", plural(omitted.count, "more object", "more objects"));
         let share = percent(omitted.bytes as f64 / whole.max(1) as f64);
         rows.push((depth, [session.size(omitted.bytes), share, terminal.dim(&what)]));
@@ -174,9 +193,13 @@ fn text(
             rest(&mut rows, closed);
         }
         let share = percent(line.total_bytes as f64 / whole.max(1) as f64);
-        rows.push((line.depth, [session.size(line.total_bytes), share, title(heap, line, terminal)]));
+        rows.push((
+            line.depth,
+            [session.size(line.total_bytes), share, title(heap, line, terminal)],
+        ));
         if line.omitted.count > 0 && line.omitted.bytes > 0 {
-            let open = open(line).map(|command| format!("  {}", shown(&command))).unwrap_or_default();
+            let open =
+                open(line).map(|command| format!("  {}", shown(&command))).unwrap_or_default();
             left_out.push((line.depth + 1, line.omitted, open));
         }
     }
@@ -190,8 +213,12 @@ fn text(
     }
     let objects = lines.first().map_or(0, |line| line.count);
     let shown = match (lines.len() < options.lines, options.min_share > 0.0) {
-        (false, _) => format!("showing the {} largest entries (-n for more)", count(lines.len() as u64)),
-        (true, true) => format!("all entries with a share of at least {}", percent(options.min_share)),
+        (false, _) => {
+            format!("showing the {} largest entries (-n for more)", count(lines.len() as u64))
+        }
+        (true, true) => {
+            format!("all entries with a share of at least {}", percent(options.min_share))
+        }
         (true, false) => "all entries".to_owned(),
     };
     let live = match loaded.incomplete {
@@ -202,15 +229,27 @@ fn text(
     };
     if !matches!(lines.first(), Some(TreeLine { what: TreeItem::Heap, .. })) {
         let share = percent(whole as f64 / live_bytes.max(1) as f64);
-        return table.render() + &format!("{shown}; {}, {share} of {} {live}\n", session.size(whole), session.size(live_bytes));
+        return table.render()
+            + &format!(
+                "{shown}; {}, {share} of {} {live}\n",
+                session.size(whole),
+                session.size(live_bytes)
+            );
     }
-    table.render() + &format!("{shown}; {}, {} {live}\n", plural(objects, "object", "objects"), session.size(whole))
+    table.render()
+        + &format!(
+            "{shown}; {}, {} {live}\n",
+            plural(objects, "object", "objects"),
+            session.size(whole)
+        )
 }
 
-/// The text for a line: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one chain`.
+/// The text for a line: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one
+/// chain`.
 fn title(heap: &Heap<'_>, line: &TreeLine, terminal: &Terminal) -> String {
     let name = terminal.bold(&shown(name(heap, line).0));
-    let object = object(heap, line).map(|object| terminal.dim(&format!(" {object}"))).unwrap_or_default();
+    let object =
+        object(heap, line).map(|object| terminal.dim(&format!(" {object}"))).unwrap_or_default();
     let many = format!(" ×{}", count(line.count));
     match &line.what {
         TreeItem::Heap | TreeItem::Selection | TreeItem::Root(None) => name,

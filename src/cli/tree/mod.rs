@@ -27,7 +27,8 @@ pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-/// The lines drawn before each row: `│ ├ `, from the depths of the rows in depth-first order. The first row is the root.
+/// The lines drawn before each row: `│ ├ `, from the depths of the rows in depth-first order. The
+/// first row is the root.
 ///
 /// Rows deeper than [`MOST_DEPTH`] are not moved further in.
 pub(super) fn branches(depths: &[u32]) -> Vec<String> {
@@ -60,7 +61,10 @@ mod tests {
 
     #[test]
     fn branches_end_where_no_sibling_follows() {
-        assert_eq!(branches(&[0, 1, 2, 3, 2, 1, 2]), ["", "├ ", "│ ├ ", "│ │ └ ", "│ └ ", "└ ", "  └ "]);
+        assert_eq!(
+            branches(&[0, 1, 2, 3, 2, 1, 2]),
+            ["", "├ ", "│ ├ ", "│ │ └ ", "│ └ ", "└ ", "  └ "]
+        );
         assert_eq!(branches(&[0]), [""]);
         assert_eq!(branches(&[1_000_000])[0].chars().count(), 200);
     }

@@ -2,13 +2,15 @@
 
 use super::calls::{CallLine, calls};
 use crate::analysis::profile::{
-    CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, PrunedNode, Selected, prune, share_base,
+    CallTree, Focus, FrameBy, GroupLabel, Groups, PruneLimits, PrunedNode, Selected, prune,
+    share_base,
 };
 use crate::cli::args::TreeArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, refuse_tag, total_json, unit_name, whole,
+    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, refuse_tag, total_json,
+    unit_name, whole,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -35,10 +37,22 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let groups = Groups::of(&loaded.profile, FrameBy::Function);
     let base = share_base(&selected.total, metric);
-    let limits =
-        PruneLimits { min_share: args.min_share, base, depth: args.depth.unwrap_or(u32::MAX), nodes: session.rows(args.limit, 60) };
+    let limits = PruneLimits {
+        min_share: args.min_share,
+        base,
+        depth: args.depth.unwrap_or(u32::MAX),
+        nodes: session.rows(args.limit, 60),
+    };
     let amount = Amount::new(metric, base, session.common.bytes);
-    let view = View { loaded: &loaded, selected: &selected, groups: &groups, metric, amount, limits, session };
+    let view = View {
+        loaded: &loaded,
+        selected: &selected,
+        groups: &groups,
+        metric,
+        amount,
+        limits,
+        session,
+    };
     match &args.focus {
         None => view.show_all()?,
         Some(pattern) => view.show_focus(pattern)?,
@@ -78,12 +92,22 @@ impl<'a> View<'a> {
     fn show_focus(&self, pattern: &str) -> anyhow::Result<()> {
         let wanted = self.wanted(pattern)?;
         let focus = Focus::of(self.selected, self.groups, &wanted);
-        let found: Vec<_> =
-            self.groups.labels().iter().zip(&wanted).filter(|(_, wanted)| **wanted).map(|(label, _)| label).collect();
+        let found: Vec<_> = self
+            .groups
+            .labels()
+            .iter()
+            .zip(&wanted)
+            .filter(|(_, wanted)| **wanted)
+            .map(|(label, _)| label)
+            .collect();
         let root = match found[..] {
             [only] => only.clone(),
             _ => GroupLabel {
-                name: format!("{} matching {pattern}", plural(found.len() as u64, "function", "functions")).into(),
+                name: format!(
+                    "{} matching {pattern}",
+                    plural(found.len() as u64, "function", "functions")
+                )
+                .into(),
                 ..GroupLabel::default()
             },
         };
@@ -99,7 +123,11 @@ impl<'a> View<'a> {
         let mut both = self.nodes(&focus.callers, &root, CALLERS);
         let callers = both.len();
         both.append(&mut called);
-        let document = || self.document(Some(pattern)).some_rows("callers", 0..callers).some_rows("nodes", callers..usize::MAX);
+        let document = || {
+            self.document(Some(pattern))
+                .some_rows("callers", 0..callers)
+                .some_rows("nodes", callers..usize::MAX)
+        };
         let text = || {
             let heading = |text: &str| self.session.terminal.dim(text) + "\n";
             let (callers, called) = both.split_at(callers);
@@ -124,14 +152,20 @@ impl<'a> View<'a> {
     /// The functions that a pattern means.
     fn wanted(&self, text: &str) -> Result<Vec<bool>, UsageError> {
         let pattern = Pattern::new(text);
-        let wanted: Vec<bool> = self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
+        let wanted: Vec<bool> =
+            self.groups.labels().iter().map(|label| pattern.matches(label)).collect();
         match wanted.contains(&true) {
             true => Ok(wanted),
             false => Err(no_function(text, self.groups.labels())),
         }
     }
 
-    fn nodes<'n>(&'n self, tree: &CallTree, root: &'n GroupLabel, direction: &'static str) -> Vec<Node<'n>> {
+    fn nodes<'n>(
+        &'n self,
+        tree: &CallTree,
+        root: &'n GroupLabel,
+        direction: &'static str,
+    ) -> Vec<Node<'n>> {
         let nodes = prune(tree, self.metric, &self.limits).into_iter().map(|pruned| {
             let node = tree.node(pruned.node);
             Node {
@@ -201,7 +235,9 @@ impl<'a> View<'a> {
                 "showing {shown} of {}, at least {least} of {of} · {samples}\n",
                 plural(all as u64, "call path", "call paths")
             ),
-            false => format!("all {}; {of} · {samples}\n", plural(all as u64, "call path", "call paths")),
+            false => {
+                format!("all {}; {of} · {samples}\n", plural(all as u64, "call path", "call paths"))
+            }
         }
     }
 }

@@ -12,12 +12,18 @@ use crate::input::read::ReadOptions;
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let (profile, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
-    findings.none("samples.without_metric", profile.notes.without_metric, "samples without a metric");
+    findings.none(
+        "samples.without_metric",
+        profile.notes.without_metric,
+        "samples without a metric",
+    );
     findings.none("names.utf8", profile.notes.replaced, "names that are no UTF-8");
     findings.none("time.negative", u64::from(profile.total.time() < 0), "sums of times below zero");
-    // The totals stand at the end of the file: when that was not reached they are not there, or are not about all of it.
+    // The totals stand at the end of the file: when that was not reached they are not there, or are
+    // not about all of it.
     if damage.is_none() {
-        if let Some(count) = profile.metadatum("count").and_then(|count| count.trim().parse().ok()) {
+        if let Some(count) = profile.metadatum("count").and_then(|count| count.trim().parse().ok())
+        {
             findings.equal("metadata.count", count, profile.total.samples(), "samples");
         }
         if let Some(time) = profile.metadatum("gc").and_then(|gc| gc.trim().parse().ok()) {

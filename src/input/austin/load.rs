@@ -5,16 +5,23 @@ use crate::error::Result;
 use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
-use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId};
+use crate::model::profile::{
+    FrameKind, ProfileBuilder, ProfileFrame, ProfileSample, StackId, ThreadId,
+};
 use crate::model::sample::SampleFrame;
 use rustc_hash::FxHashMap;
 
 /// Loads a profile.
 ///
 /// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty profile with its damage.
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an
+/// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    let mut loader = Loader { builder: ProfileBuilder::new(options.keep_samples), known: FxHashMap::default(), memory: false };
+    let mut loader = Loader {
+        builder: ProfileBuilder::new(options.keep_samples),
+        known: FxHashMap::default(),
+        memory: false,
+    };
     let damage = damage(loader.read(bytes, options))?;
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
@@ -53,7 +60,11 @@ impl<'a> Loader<'a> {
                 }
                 AustinLine::Sample(sample) => self.sample(&sample),
             }
-            options.memory.check(offset, &self.builder, (self.known.len() as u64).saturating_mul(KNOWN))?;
+            options.memory.check(
+                offset,
+                &self.builder,
+                (self.known.len() as u64).saturating_mul(KNOWN),
+            )?;
         }
         Ok(())
     }
@@ -92,7 +103,9 @@ impl<'a> Loader<'a> {
                     let kind = kind_of_file(self.builder.text(file));
                     (self.builder.name(function), file, self.builder.line(line), kind)
                 }
-                Ok(SampleFrame::Kernel(symbol)) => (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel),
+                Ok(SampleFrame::Kernel(symbol)) => {
+                    (self.builder.name(symbol), Names::EMPTY, 0, FrameKind::Kernel)
+                }
                 Ok(SampleFrame::Invalid) => (Names::EMPTY, Names::EMPTY, 0, FrameKind::Invalid),
                 Err(text) => (self.builder.name(text), Names::EMPTY, 0, FrameKind::Code),
                 Ok(SampleFrame::GarbageCollector) => {

@@ -1,19 +1,22 @@
-//! Austin's text: collapsed stacks, one sample a line, as Austin up to 3.7 prints them and the converters of MOJO do.
+//! Austin's text: collapsed stacks, one sample a line, as Austin up to 3.7 prints them and the
+//! converters of MOJO do.
 //!
 //! ```text
 //! # mode: wall
 //! P<pid>;T[<interpreter>:]<thread>;<file>:<function>:<line>;… <metric>
 //! ```
 //!
-//! The metric is a time in microseconds, a change of memory in bytes (mode `memory`), or `time,idle,memory` (mode `full`).
-//! Austin 3.x itself, mojo2austin 1.7 (`full`) and mojo2austin 2.x (`peer`, which leaves out what it has no place for) differ
-//! in small things that are all read: empty lines, `:INVALID:`, `:GC:` and kernel frames, `None` for no metric.
+//! The metric is a time in microseconds, a change of memory in bytes (mode `memory`), or
+//! `time,idle,memory` (mode `full`). Austin 3.x itself, mojo2austin 1.7 (`full`) and mojo2austin
+//! 2.x (`peer`, which leaves out what it has no place for) differ in small things that are all
+//! read: empty lines, `:INVALID:`, `:GC:` and kernel frames, `None` for no metric.
 //!
-//! The text is ambiguous where names hold `;`, ` ` or newlines. A frame ends where a line number does, the metric begins
-//! after the last blank, and a sample ends where the next line begins as lines do.
+//! The text is ambiguous where names hold `;`, ` ` or newlines. A frame ends where a line number
+//! does, the metric begins after the last blank, and a sample ends where the next line begins as
+//! lines do.
 //!
-//! Sources: Austin 3.4.0 to 3.7.0 (`src/austin.c`), mojo2austin of austin-python 1.7.1 and 2.4.0, on whose output all of
-//! this was checked.
+//! Sources: Austin 3.4.0 to 3.7.0 (`src/austin.c`), mojo2austin of austin-python 1.7.1 and 2.4.0,
+//! on whose output all of this was checked.
 
 mod invariants;
 mod load;
@@ -60,7 +63,8 @@ pub const RECORD_NAMES: &[&str] = &["metadata", "sample"];
 /// Bytes of a file in which its first sample is looked for.
 const HEAD: usize = 64 << 10;
 
-/// Whether the first line of a file that is neither empty nor metadata (`# key: value`) is a sample.
+/// Whether the first line of a file that is neither empty nor metadata (`# key: value`) is a
+/// sample.
 pub fn begins_with_sample(bytes: &[u8]) -> bool {
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     let is_metadata = |line: &&[u8]| line.starts_with(b"# ") && line.contains(&b':');

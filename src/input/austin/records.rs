@@ -70,7 +70,8 @@ impl<'a> AustinSample<'a> {
     }
 }
 
-/// The first frame of a list, and what follows its `;`. A `;` before which there is no line number belongs to a name.
+/// The first frame of a list, and what follows its `;`. A `;` before which there is no line number
+/// belongs to a name.
 fn take_frame(text: &[u8]) -> (Result<SampleFrame<'_>, &[u8]>, Option<&[u8]>) {
     let mut from = 0;
     while let Some(at) = text.get(from..).and_then(|rest| memchr(b';', rest)) {
@@ -122,7 +123,9 @@ fn number(text: &[u8]) -> Option<i128> {
     if digits.is_empty() || digits.len() > 38 || !digits.iter().all(u8::is_ascii_digit) {
         return None;
     }
-    let value = digits.iter().fold(0i128, |value, digit| value.wrapping_mul(10).wrapping_add((digit & 15).into()));
+    let value = digits
+        .iter()
+        .fold(0i128, |value, digit| value.wrapping_mul(10).wrapping_add((digit & 15).into()));
     Some(if digits.len() < text.len() { value.wrapping_neg() } else { value })
 }
 
@@ -176,7 +179,10 @@ impl<'a> Lines<'a> {
     fn line(&mut self, offset: u64, line: &'a [u8]) -> Result<AustinLine<'a>> {
         if let Some(comment) = line.strip_prefix(b"#") {
             let (key, value) = split_at_first(comment, b':').unwrap_or((comment, b""));
-            return Ok(AustinLine::Metadata { key: key.trim_ascii(), value: value.strip_prefix(b" ").unwrap_or(value) });
+            return Ok(AustinLine::Metadata {
+                key: key.trim_ascii(),
+                value: value.strip_prefix(b" ").unwrap_or(value),
+            });
         }
         let sample = parse_sample(line).ok_or_else(|| {
             Error::corrupt(offset, "this line is no sample")
@@ -192,8 +198,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// Where the newline of the first line is. Names may hold newlines, so the line of a sample goes on until one that begins as
-/// lines do, or is empty.
+/// Where the newline of the first line is. Names may hold newlines, so the line of a sample goes on
+/// until one that begins as lines do, or is empty.
 fn end_of_line(text: &[u8]) -> Option<usize> {
     let mut end = memchr(b'\n', text)?;
     if !text.starts_with(b"P") {
@@ -202,7 +208,12 @@ fn end_of_line(text: &[u8]) -> Option<usize> {
     loop {
         let next_line = end.saturating_add(1);
         let next = text.get(next_line..).unwrap_or_default();
-        if next.is_empty() || next.starts_with(b"#") || next.starts_with(b"\n") || next.starts_with(b"\r\n") || is_sample(next) {
+        if next.is_empty()
+            || next.starts_with(b"#")
+            || next.starts_with(b"\n")
+            || next.starts_with(b"\r\n")
+            || is_sample(next)
+        {
             return Some(end);
         }
         end = next_line.saturating_add(memchr(b'\n', next)?);
@@ -216,10 +227,11 @@ fn parse_sample(line: &[u8]) -> Option<AustinSample<'_>> {
     let pid = number(pid)?;
     let rest = rest.strip_prefix(b"T")?;
     let (thread, stack) = rest.split_at(memchr(b';', rest).unwrap_or(rest.len()));
-    let (interpreter, thread) = match split_at_first(thread, b':').map(|(id, thread)| (number(id), thread)) {
-        Some((Some(interpreter), thread)) => (Some(interpreter), thread),
-        _ => (None, thread),
-    };
+    let (interpreter, thread) =
+        match split_at_first(thread, b':').map(|(id, thread)| (number(id), thread)) {
+            Some((Some(interpreter), thread)) => (Some(interpreter), thread),
+            _ => (None, thread),
+        };
     Some(AustinSample { pid, interpreter, thread, text, stack, metric })
 }
 
@@ -227,7 +239,9 @@ fn parse_metric(text: &[u8]) -> Option<Metric> {
     if text == b"None" {
         return Some(Metric::None);
     }
-    let Some((time, rest)) = split_at_first(text, b',') else { return number(text).map(Metric::One) };
+    let Some((time, rest)) = split_at_first(text, b',') else {
+        return number(text).map(Metric::One);
+    };
     let (idle, memory) = split_at_first(rest, b',')?;
     let idle = match idle {
         b"0" => false,
@@ -251,11 +265,13 @@ impl<'a> Iterator for Lines<'a> {
             if line.is_empty() {
                 continue;
             }
-            let line = match end {
-                Some(_) => self.line(offset, line),
-                // Without its newline the last number may have been cut.
-                None => Err(Error::truncated(offset, "the input ends inside a line").context(self.after())),
-            };
+            let line =
+                match end {
+                    Some(_) => self.line(offset, line),
+                    // Without its newline the last number may have been cut.
+                    None => Err(Error::truncated(offset, "the input ends inside a line")
+                        .context(self.after())),
+                };
             if line.is_err() {
                 self.at = self.bytes.len();
             }
@@ -268,7 +284,11 @@ impl<'a> Iterator for Lines<'a> {
 ///
 /// # Errors
 /// The first line that is none of the format.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     visit(Lines::new(bytes), options, visitor).map(|_| ())
 }
 
@@ -278,10 +298,16 @@ mod tests {
 
     fn frames(stack: &str) -> Vec<String> {
         let line = format!("P1;T0:5{stack} 7\n");
-        let Some(Ok((0, AustinLine::Sample(sample)))) = Lines::new(line.as_bytes()).next() else { panic!("{line}") };
+        let Some(Ok((0, AustinLine::Sample(sample)))) = Lines::new(line.as_bytes()).next() else {
+            panic!("{line}")
+        };
         let frames = sample.frames().map(|frame| match frame {
             Ok(SampleFrame::Code { file, function, line }) => {
-                format!("{}|{}|{line}", String::from_utf8_lossy(file), String::from_utf8_lossy(function))
+                format!(
+                    "{}|{}|{line}",
+                    String::from_utf8_lossy(file),
+                    String::from_utf8_lossy(function)
+                )
             }
             other => format!("{other:?}"),
         });

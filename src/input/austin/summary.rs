@@ -20,12 +20,17 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for datum in &profile.metadata {
         info.add_metadata(&datum.key, &datum.value);
     }
-    for (name, count) in [("metadata", profile.metadata.len() as u64), ("sample", profile.total.samples())] {
+    for (name, count) in
+        [("metadata", profile.metadata.len() as u64), ("sample", profile.total.samples())]
+    {
         if count > 0 {
             info.records.add(name, count);
         }
     }
-    if let Some((bad, total)) = profile.metadatum("errors").and_then(|errors| errors.split_once('/')).filter(|(bad, _)| *bad != "0")
+    if let Some((bad, total)) = profile
+        .metadatum("errors")
+        .and_then(|errors| errors.split_once('/'))
+        .filter(|(bad, _)| *bad != "0")
     {
         info.warnings.push(format!("Austin could not unwind {bad} of {total} samples properly"));
     }
@@ -36,9 +41,14 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 
 /// The sums of a profile. A file whose first line is damaged is an error.
 pub(super) fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
-    let loaded = load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
+    let loaded =
+        load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
     match loaded.damage {
-        Some(error) if loaded.profile.total.samples() == 0 && loaded.profile.metadata.is_empty() => Err(error),
+        Some(error)
+            if loaded.profile.total.samples() == 0 && loaded.profile.metadata.is_empty() =>
+        {
+            Err(error)
+        }
         damage => Ok((loaded.profile, damage)),
     }
 }

@@ -27,7 +27,8 @@ record! {
 }
 
 record! {
-    /// A named slot. Slots need neither be sorted nor dense nor distinct, and may lie beyond an object's references.
+    /// A named slot. Slots need neither be sorted nor dense nor distinct, and may lie beyond an
+    /// object's references.
     pub struct Field<'a> {
         /// 1: the slot is strong. The only value seen.
         flags: u64 = uleb("the flags of a field") => unsigned,
@@ -85,7 +86,10 @@ impl<'a> Fields<'a> {
 impl Class<'_> {
     /// Whether it stands for a class id that the VM does not use. No object has such a class.
     pub fn is_hole(&self) -> bool {
-        self.name.is_empty() && self.library_name.is_empty() && self.library_uri.is_empty() && self.fields.count == 0
+        self.name.is_empty()
+            && self.library_name.is_empty()
+            && self.library_uri.is_empty()
+            && self.fields.count == 0
     }
 }
 
@@ -100,7 +104,8 @@ pub enum ClassKind {
     Mint,
     /// `_Smi` of dart:core: its int has the word size of the VM.
     Smi,
-    /// `_OneByteString`, `_TwoByteString` of dart:core: a name in place of a string tells an export of DevTools.
+    /// `_OneByteString`, `_TwoByteString` of dart:core: a name in place of a string tells an export
+    /// of DevTools.
     String,
     /// `_GrowableList` of dart:core: its size tells the word size.
     GrowableList,
@@ -160,6 +165,10 @@ impl<'a> ClassTable<'a> {
     }
 
     pub(super) fn push(&mut self, class: &Class<'a>) {
-        self.0.push(ClassEntry { name: class.name, library_uri: class.library_uri, kind: ClassKind::of(class) });
+        self.0.push(ClassEntry {
+            name: class.name,
+            library_uri: class.library_uri,
+            kind: ClassKind::of(class),
+        });
     }
 }

@@ -27,7 +27,8 @@ pub enum Data<'a> {
     Latin1(Text<'a>),
     /// Tag 6: UTF-16, little endian; lone surrogates occur.
     Utf16(Text<'a>),
-    /// Tag 7: the length of a collection or of typed data, in elements; of a map or set its used slots.
+    /// Tag 7: the length of a collection or of typed data, in elements; of a map or set its used
+    /// slots.
     Length(u64),
     /// Tag 8: the name of what a VM object stands for; any string in an export of DevTools.
     Name(&'a [u8]),
@@ -56,7 +57,12 @@ impl<'a> Text<'a> {
 impl<'a> Data<'a> {
     /// Reads a tag and its data. The int of a `_Mint` is signed, except in exports of DevTools.
     #[inline(always)]
-    pub(super) fn read(cursor: &mut Cursor<'a>, kind: ClassKind, word_size: &mut WordSize, exported: bool) -> Result<Self> {
+    pub(super) fn read(
+        cursor: &mut Cursor<'a>,
+        kind: ClassKind,
+        word_size: &mut WordSize,
+        exported: bool,
+    ) -> Result<Self> {
         let offset = cursor.offset();
         Ok(match cursor.uleb128("the data tag of an object")? {
             0 => Self::None,
@@ -103,7 +109,8 @@ impl<'a> Data<'a> {
         TAG_NAMES.get(usize::from(self.tag())).copied().unwrap_or_default()
     }
 
-    /// Says tag and value to the sink. A string also says its length in the heap and in the file, in code units.
+    /// Says tag and value to the sink. A string also says its length in the heap and in the file,
+    /// in code units.
     pub(super) fn fields<S: FieldSink>(&self, sink: &mut S) {
         sink.unsigned("tag", u64::from(self.tag()));
         sink.text("kind", self.tag_name().as_bytes());
@@ -154,7 +161,9 @@ pub fn latin1(units: &[u8]) -> Cow<'_, str> {
 
 /// Decodes UTF-16LE, and says whether that was exact; a lone surrogate becomes U+FFFD.
 pub fn utf16(units: &[u8]) -> (String, bool) {
-    let units = units.chunks_exact(2).map(|unit| unit.iter().rev().fold(0, |value, &byte| value << 8 | u16::from(byte)));
+    let units = units
+        .chunks_exact(2)
+        .map(|unit| unit.iter().rev().fold(0, |value, &byte| value << 8 | u16::from(byte)));
     let mut exact = true;
     let text = char::decode_utf16(units)
         .map(|decoded| {
@@ -182,7 +191,8 @@ mod tests {
 
     #[test]
     fn devtools_exports_mints_unsigned() {
-        // 64 is C0 00 as sleb; DevTools reads that as uleb and writes 40, which as sleb would be -64.
+        // 64 is C0 00 as sleb; DevTools reads that as uleb and writes 40, which as sleb would be
+        // -64.
         assert_eq!(read(&[3, 0x40], ClassKind::Mint, true).unwrap(), Data::Int(64));
     }
 
@@ -194,21 +204,37 @@ mod tests {
 
     #[test]
     fn strings_of_both_widths() {
-        let Data::Latin1(text) = read(&[5, 0xc8, 1, 2, b'a', 0xe9], ClassKind::String, false).unwrap() else { panic!() };
+        let Data::Latin1(text) =
+            read(&[5, 0xc8, 1, 2, b'a', 0xe9], ClassKind::String, false).unwrap()
+        else {
+            panic!()
+        };
         assert_eq!((text.length, text.truncated_length, &*latin1(text.units)), (200, 2, "aé"));
-        let Data::Utf16(text) = read(&[6, 3, 3, 0x3d, 0xd8, 0, 0xde, 0, 0xd8], ClassKind::String, false).unwrap() else { panic!() };
+        let Data::Utf16(text) =
+            read(&[6, 3, 3, 0x3d, 0xd8, 0, 0xde, 0, 0xd8], ClassKind::String, false).unwrap()
+        else {
+            panic!()
+        };
         assert_eq!(utf16(text.units), ("\u{1f600}\u{fffd}".to_string(), false));
     }
 
     #[test]
     fn a_length_that_overflows_is_a_cut_string() {
-        let error = read(&[6, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1], ClassKind::String, false).unwrap_err();
+        let error = read(
+            &[6, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1],
+            ClassKind::String,
+            false,
+        )
+        .unwrap_err();
         assert_eq!(error.kind(), crate::error::ErrorKind::Truncated);
     }
 
     #[test]
     fn an_unknown_tag_is_reported_where_it_stands() {
         let error = read(&[9, 0], ClassKind::Other, false).unwrap_err();
-        assert_eq!((error.offset(), error.headline().as_str()), (Some(100), "unknown data tag 9 at offset 0x64 (100)"));
+        assert_eq!(
+            (error.offset(), error.headline().as_str()),
+            (Some(100), "unknown data tag 9 at offset 0x64 (100)")
+        );
     }
 }

@@ -11,11 +11,13 @@ pub struct Header<'a> {
     pub flags: u64,
     /// Name of the isolate (`main`), not of the program.
     pub name: &'a [u8],
-    /// Used bytes of the heap and of its image pages; at least the sum over the objects in every file seen.
+    /// Used bytes of the heap and of its image pages; at least the sum over the objects in every
+    /// file seen.
     pub shallow_size: u64,
     /// Capacity of the heap.
     pub capacity: u64,
-    /// External bytes, rounded to words; counted differently from the properties when there are several isolates.
+    /// External bytes, rounded to words; counted differently from the properties when there are
+    /// several isolates.
     pub external_size: u64,
     /// The number of classes that follow.
     pub class_count: u64,
@@ -28,7 +30,11 @@ impl<'a> Header<'a> {
     /// When the magic is another one or the header is cut off.
     pub fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let magic = cursor.rest();
-        if !SPEC.magics.iter().any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic))) {
+        if !SPEC
+            .magics
+            .iter()
+            .any(|known| known.starts_with(magic.get(..known.len()).unwrap_or(magic)))
+        {
             return Err(super::SPEC.wrong_magic());
         }
         cursor.take(8, "the magic")?;

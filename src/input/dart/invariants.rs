@@ -1,7 +1,8 @@
 //! `check` of a snapshot.
 //!
-//! Only what held in every file of a real VM is a rule. The sizes in the header are none: `shallowSize` was up to 444 248
-//! bytes above the sum of the objects, and `externalSize` differs from the properties when there are several isolates.
+//! Only what held in every file of a real VM is a rule. The sizes in the header are none:
+//! `shallowSize` was up to 444 248 bytes above the sum of the objects, and `externalSize` differs
+//! from the properties when there are several isolates.
 
 use super::class::{Class, ClassKind};
 use super::data::Data;
@@ -76,43 +77,65 @@ impl Checker {
 
     fn check_class(&mut self, class: &Class<'_>) {
         self.classes.class_flags += u64::from(class.flags != 0);
-        self.classes.field_flags += class.fields.iter().filter(|field| field.flags != 1).count() as u64;
+        self.classes.field_flags +=
+            class.fields.iter().filter(|field| field.flags != 1).count() as u64;
     }
 
     #[inline]
     fn check_object(&mut self, object: &Object<'_>, object_count: u64) {
         self.objects += 1;
         self.references = self.references.saturating_add(object.references.count());
-        self.faults.references_out_of_range += object.references.iter().map(|id| u64::from(id > object_count)).sum::<u64>();
+        self.faults.references_out_of_range +=
+            object.references.iter().map(|id| u64::from(id > object_count)).sum::<u64>();
         // Files of Dart 2.12 and before give the root the class 0, which is not stored.
-        self.faults.class_ids_out_of_range += u64::from(object.class_name.is_none() && (object.id, object.class_id) != (ROOT, 0));
+        self.faults.class_ids_out_of_range +=
+            u64::from(object.class_name.is_none() && (object.id, object.class_id) != (ROOT, 0));
         self.faults.objects_of_holes += u64::from(object.class_kind == ClassKind::Hole);
         self.faults.unaligned_sizes += u64::from(!object.shallow_size.is_multiple_of(8));
         match &object.data {
             Data::Bool(value) => self.faults.bools += u64::from(*value > 1),
-            Data::Latin1(text) | Data::Utf16(text) => self.faults.long_strings += u64::from(text.truncated_length > text.length),
+            Data::Latin1(text) | Data::Utf16(text) => {
+                self.faults.long_strings += u64::from(text.truncated_length > text.length)
+            }
             _ => {}
         }
     }
 
     fn check_property(&mut self, property: &ExternalProperty<'_>, object_count: u64) {
-        self.faults.properties_out_of_range += u64::from(!(1..=object_count).contains(&property.object_id));
+        self.faults.properties_out_of_range +=
+            u64::from(!(1..=object_count).contains(&property.object_id));
     }
 
     fn report(&self, records: &Records<'_>, findings: &mut Findings) {
         let header = records.header();
         findings.none("header.flags", header.flags, "flags of the header");
-        findings.at_most("header.shallow_size", header.capacity, header.shallow_size, "shallowSize against the capacity");
+        findings.at_most(
+            "header.shallow_size",
+            header.capacity,
+            header.shallow_size,
+            "shallowSize against the capacity",
+        );
         self.classes.report(findings);
         let counts = records.counts();
-        let (Some(reference_count), Some(object_count)) = (counts.references, counts.objects) else { return };
-        findings.at_most("header.reference_count", reference_count, self.references, "references against referenceCount");
+        let (Some(reference_count), Some(object_count)) = (counts.references, counts.objects)
+        else {
+            return;
+        };
+        findings.at_most(
+            "header.reference_count",
+            reference_count,
+            self.references,
+            "references against referenceCount",
+        );
         findings.push(
             "object.root",
             object_count > 0,
             1,
             object_count.min(1),
-            format!("object 1, the root, among {object_count} objects: {}, should be 1", object_count.min(1)),
+            format!(
+                "object 1, the root, among {object_count} objects: {}, should be 1",
+                object_count.min(1)
+            ),
         );
         self.faults.report(findings, counts.external_properties.is_some());
     }

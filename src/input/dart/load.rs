@@ -1,9 +1,10 @@
 //! Loading a snapshot into the model: one pass, in the order of the file.
 //!
-//! Object id n becomes row n - 1. The objects that the VM made up (the root, the read-only pages, the isolates) stay in the
-//! graph as objects of size 0 with all their references, and object 1 is the first root: what is reached from it is what is
-//! alive, and dominators are those of the VM's own graph. What these objects refer to is listed as roots once more, with the
-//! names of static fields, so that a path can begin at `isolate main: cache`.
+//! Object id n becomes row n - 1. The objects that the VM made up (the root, the read-only pages,
+//! the isolates) stay in the graph as objects of size 0 with all their references, and object 1 is
+//! the first root: what is reached from it is what is alive, and dominators are those of the VM's
+//! own graph. What these objects refer to is listed as roots once more, with the names of static
+//! fields, so that a path can begin at `isolate main: cache`.
 
 mod classes;
 mod histogram;
@@ -22,7 +23,8 @@ use crate::input::read::ReadOptions;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
 use crate::model::heap::{
-    ClassObject, Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes, TypeId, TypeKind,
+    ClassObject, Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes,
+    TypeId, TypeKind,
 };
 use classes::{Class, Classes};
 pub use histogram::histogram;
@@ -36,8 +38,8 @@ const SMALLEST_OBJECT: u64 = 4;
 /// Loads the graph of a snapshot.
 ///
 /// # Errors
-/// When the header cannot be read, or a snapshot other than number 0 is wanted. Damage behind the header is part of what is
-/// loaded.
+/// When the header cannot be read, or a snapshot other than number 0 is wanted. Damage behind the
+/// header is part of what is loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut records = Records::new(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -50,9 +52,18 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         ownerless: Saturating(0),
     };
     let damage = loader.read(&mut records, bytes.len() as u64, options).err();
-    // The roots come first, but what they hold is reached through objects that were not read. Only sizes follow these.
-    let incomplete = damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
-    Ok(Loaded { heap: loader.finish(&records, bytes), damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
+    // The roots come first, but what they hold is reached through objects that were not read. Only
+    // sizes follow these.
+    let incomplete =
+        damage.is_some() && records.counts().objects != Some(loader.positions.len() as u64);
+    Ok(Loaded {
+        heap: loader.finish(&records, bytes),
+        damage,
+        incomplete,
+        snapshot: 0,
+        remarks: Vec::new(),
+        executable: None,
+    })
 }
 
 /// The row of the object from which everything is reached.
@@ -71,7 +82,12 @@ struct Loader<'a> {
 }
 
 impl<'a> Loader<'a> {
-    fn read(&mut self, records: &mut Records<'a>, length: u64, options: LoadOptions<'_>) -> Result<()> {
+    fn read(
+        &mut self,
+        records: &mut Records<'a>,
+        length: u64,
+        options: LoadOptions<'_>,
+    ) -> Result<()> {
         loop {
             records.for_each_object(|records, offset, head, cursor| {
                 let row = self.positions.len() as u64;
@@ -82,8 +98,11 @@ impl<'a> Loader<'a> {
                     }
                 }
                 if row == MAX_OBJECTS {
-                    return Err(Error::limit(offset, "there are more objects than can be numbered")
-                        .expected(format!("at most {MAX_OBJECTS}")));
+                    return Err(Error::limit(
+                        offset,
+                        "there are more objects than can be numbered",
+                    )
+                    .expected(format!("at most {MAX_OBJECTS}")));
                 }
                 self.add_object(offset, head, cursor)
             })?;
@@ -105,7 +124,8 @@ impl<'a> Loader<'a> {
         let objects = counts.objects.unwrap_or(0).min(rest / SMALLEST_OBJECT);
         let left = rest.saturating_sub(objects.saturating_mul(SMALLEST_OBJECT));
         let references = counts.references.unwrap_or(0).min(left);
-        let [objects, room] = [objects, references].map(|count| usize::try_from(count).unwrap_or(0));
+        let [objects, room] =
+            [objects, references].map(|count| usize::try_from(count).unwrap_or(0));
         let heap = self.builder.heap();
         heap.type_of.reserve_exact(objects);
         heap.shallow = Sizes::with_capacity(objects);
@@ -145,7 +165,8 @@ impl<'a> Loader<'a> {
         self.positions.push(offset);
         heap.references.first.push(heap.references.target.len() as u64);
         if let (ClassKind::Isolate, Data::Name(port)) = (head.class_kind, &head.data) {
-            self.isolates.push(Isolate { object, port: String::from_utf8_lossy(port).into_owned() });
+            self.isolates
+                .push(Isolate { object, port: String::from_utf8_lossy(port).into_owned() });
         }
         if let Data::Name(name) = &head.data {
             self.name_class(object, class.type_id, name);
@@ -167,13 +188,19 @@ impl<'a> Loader<'a> {
         let objects = self.builder.heap().len() as u64;
         match property.object_id {
             id if id == 0 || id > objects => self.ownerless += 1,
-            id if property.external_size > 0 => self.builder.add_external(row(id), property.external_size),
+            id if property.external_size > 0 => {
+                self.builder.add_external(row(id), property.external_size)
+            }
             _ => {}
         }
     }
 
     fn finish(mut self, records: &Records<'a>, bytes: &'a [u8]) -> Heap<'a> {
-        roots::add(&mut self.builder, &self.isolates, &String::from_utf8_lossy(records.header().name));
+        roots::add(
+            &mut self.builder,
+            &self.isolates,
+            &String::from_utf8_lossy(records.header().name),
+        );
         self.builder.warn(WarningKind::UnknownClass, self.classless.0);
         self.builder.warn(WarningKind::StrayExternalSizes, self.ownerless.0);
         self.builder.heap().pointer_size = records.word_size().bytes().unwrap_or(0);
@@ -190,11 +217,19 @@ fn row(id: u64) -> ObjectId {
 
 /// Adds all references of an object.
 #[inline]
-fn add_references(references: &mut References, classes: &Classes, class: &Class, cursor: &mut Cursor<'_>) -> Result<()> {
+fn add_references(
+    references: &mut References,
+    classes: &Classes,
+    class: &Class,
+    cursor: &mut Cursor<'_>,
+) -> Result<()> {
     let count = cursor.uleb128(COUNT)?;
     let named = classes.labels(class);
     match usize::try_from(count) {
-        Ok(count) if count <= cursor.remaining() && add_targets(&mut references.target, count, cursor) => {
+        Ok(count)
+            if count <= cursor.remaining()
+                && add_targets(&mut references.target, count, cursor) =>
+        {
             let (named, elements) = (named.get(..count).unwrap_or(named), named.len()..count);
             // They are too few for a call that copies memory.
             named.iter().for_each(|&label| references.label.push(label));
@@ -205,7 +240,8 @@ fn add_references(references: &mut References, classes: &Classes, class: &Class,
     }
 }
 
-/// Adds the targets of `count` slots. False, with nothing done, if some slot is 0, damaged or near the end of the file.
+/// Adds the targets of `count` slots. False, with nothing done, if some slot is 0, damaged or near
+/// the end of the file.
 #[inline]
 fn add_targets(target: &mut Vec<ObjectId>, count: usize, cursor: &mut Cursor<'_>) -> bool {
     let (start, mut next) = (target.len(), *cursor);
@@ -224,7 +260,13 @@ fn add_targets(target: &mut Vec<ObjectId>, count: usize, cursor: &mut Cursor<'_>
 }
 
 /// Adds those of `count` slots that are not 0, one by one.
-fn add_slots(references: &mut References, named: &[Label], class: &Class, count: u64, cursor: &mut Cursor<'_>) -> Result<()> {
+fn add_slots(
+    references: &mut References,
+    named: &[Label],
+    class: &Class,
+    count: u64,
+    cursor: &mut Cursor<'_>,
+) -> Result<()> {
     let mut add = |label: Label| {
         let id = cursor.uleb128_wide(REFERENCE)?;
         if id != 0 {
@@ -254,7 +296,8 @@ fn add_weak_references<'a>(
     cursor.skip_uleb128s(count, REFERENCE)?;
     let ephemeron = class.ephemeron.and_then(|(key, value)| {
         let slot = |slot| all.iter().nth(usize::try_from(slot).ok()?).filter(|&id| id != 0);
-        // A key that is no object of its own is never collected: then the value is held as by any other reference.
+        // A key that is no object of its own is never collected: then the value is held as by any
+        // other reference.
         Some(((key, slot(key)?), (value, slot(value)?)))
     });
     if let Some(((_, key), (_, value))) = ephemeron {

@@ -30,25 +30,29 @@
 //! | 7 | length of a list, map, set or typed data: uleb |
 //! | 8 | name of a class, function, library, isolate …: str |
 //!
-//! There is no version, no checksum and no length of any part: the file can only be read from front to back, and nothing
-//! behind an unknown tag can be read at all. Sizes are bytes on the heap; Smis, the synthetic root objects and the objects
-//! that all isolates share have size 0. Of all header values only `referenceCount >=` the references and
-//! `capacity >= shallowSize` are promised; the sizes are those at the time of writing and differ from the sums.
+//! There is no version, no checksum and no length of any part: the file can only be read from front
+//! to back, and nothing behind an unknown tag can be read at all. Sizes are bytes on the heap;
+//! Smis, the synthetic root objects and the objects that all isolates share have size 0. Of all
+//! header values only `referenceCount >=` the references and `capacity >= shallowSize` are
+//! promised; the sizes are those at the time of writing and differ from the sums.
 //!
-//! Facts that other descriptions of the format get wrong, each of which was checked on real files: names have tag 8, not 7;
-//! hash codes are uleb, not u32; a `_Mint` is signed. DevTools re-encodes what it read before it exports: all strings
-//! become names (tag 8), every int becomes an uleb, and the file is padded with zeros to a multiple of 1 048 055 bytes.
+//! Facts that other descriptions of the format get wrong, each of which was checked on real files:
+//! names have tag 8, not 7; hash codes are uleb, not u32; a `_Mint` is signed. DevTools re-encodes
+//! what it read before it exports: all strings become names (tag 8), every int becomes an uleb, and
+//! the file is padded with zeros to a multiple of 1 048 055 bytes.
 //!
-//! Sources: the writer, `runtime/vm/object_graph.cc` of the Dart SDK (states of 2020 and 2024), the readers
-//! `pkg/vm_service/lib/src/snapshot_graph.dart` and `pkg/heap_snapshot`, DevTools at 054c817, and snapshots taken from
-//! Dart 2.17.6, 3.0.5, 3.1.5 and 3.7.3. The layout of 2.12 and before is known from its writer only. Recordings of VM
-//! service frames are joined when a source is opened; the JSON that DevTools saves for offline use is not read.
+//! Sources: the writer, `runtime/vm/object_graph.cc` of the Dart SDK (states of 2020 and 2024), the
+//! readers `pkg/vm_service/lib/src/snapshot_graph.dart` and `pkg/heap_snapshot`, DevTools at
+//! 054c817, and snapshots taken from Dart 2.17.6, 3.0.5, 3.1.5 and 3.7.3. The layout of 2.12 and
+//! before is known from its writer only. Recordings of VM service frames are joined when a source
+//! is opened; the JSON that DevTools saves for offline use is not read.
 //!
 //! * [`header`], [`class`], [`object`], [`data`], [`external_property`]: the parts of the file;
 //! * [`records`]: all of them in order; [`tail`]: what stands behind them;
 //! * [`word_size`]: what can be inferred about the VM;
 //! * [`load`](mod@load): the graph, for the model;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this format has.
+//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
+//!   format has.
 
 pub mod class;
 pub mod data;
@@ -85,7 +89,12 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     kind_of: |_| Kind::Heap,
     info,
     check,
-    heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: Some(identity_hashes) }),
+    heap: Some(HeapReader {
+        load,
+        histogram,
+        least_bytes: (4, 1),
+        identity_hashes: Some(identity_hashes),
+    }),
     profile: None,
 };
 

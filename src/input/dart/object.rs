@@ -23,7 +23,8 @@ pub struct Object<'a> {
     pub class_name: Option<&'a [u8]>,
     /// The case that the class is.
     pub class_kind: ClassKind,
-    /// Bytes on the heap with header and padding. 0 for what is shared between isolates, for Smis and synthetic objects.
+    /// Bytes on the heap with header and padding. 0 for what is shared between isolates, for Smis
+    /// and synthetic objects.
     pub shallow_size: u64,
     /// Data that is no reference.
     pub data: Data<'a>,
@@ -86,7 +87,11 @@ pub(super) struct Head<'a> {
 impl<'a> Head<'a> {
     /// Reads an object as far as that, and leaves the cursor at the number of references.
     #[inline(always)]
-    pub(super) fn read(cursor: &mut Cursor<'a>, classes: &ClassTable<'a>, vm: &mut Vm) -> Result<Self> {
+    pub(super) fn read(
+        cursor: &mut Cursor<'a>,
+        classes: &ClassTable<'a>,
+        vm: &mut Vm,
+    ) -> Result<Self> {
         let class_id = cursor.uleb128("the class of an object")?;
         let shallow_size = cursor.uleb128("the size of an object")?;
         let class: Option<&ClassEntry<'a>> = classes.get(class_id);
@@ -96,15 +101,27 @@ impl<'a> Head<'a> {
         if let (Data::Name(_), ClassKind::String) = (&data, kind) {
             vm.exported = true;
         }
-        Ok(Self { class_id, class_name: class.map(|class| class.name), class_kind: kind, shallow_size, data })
+        Ok(Self {
+            class_id,
+            class_name: class.map(|class| class.name),
+            class_kind: kind,
+            shallow_size,
+            data,
+        })
     }
 }
 
 impl<'a> Object<'a> {
     /// Reads the object with the given id.
     #[inline]
-    pub(super) fn read(cursor: &mut Cursor<'a>, id: u64, classes: &ClassTable<'a>, vm: &mut Vm) -> Result<Self> {
-        let Head { class_id, class_name, class_kind, shallow_size, data } = Head::read(cursor, classes, vm)?;
+    pub(super) fn read(
+        cursor: &mut Cursor<'a>,
+        id: u64,
+        classes: &ClassTable<'a>,
+        vm: &mut Vm,
+    ) -> Result<Self> {
+        let Head { class_id, class_name, class_kind, shallow_size, data } =
+            Head::read(cursor, classes, vm)?;
         let references = References::read(cursor)?;
         Ok(Self { id, class_id, class_name, class_kind, shallow_size, data, references })
     }
@@ -135,7 +152,8 @@ impl Object<'_> {
     }
 }
 
-/// The name of a class beside each of its objects is not longer than the model keeps it. The record of the class has all of it.
+/// The name of a class beside each of its objects is not longer than the model keeps it. The record
+/// of the class has all of it.
 fn shortened(name: &[u8]) -> Cow<'_, [u8]> {
     if name.len() <= Names::LONGEST {
         return name.into();

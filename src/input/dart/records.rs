@@ -46,7 +46,8 @@ impl Record for Rec<'_> {
     }
 }
 
-/// The counts in front of each group of records, as the file states them. None until they are reached.
+/// The counts in front of each group of records, as the file states them. None until they are
+/// reached.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// An upper bound of the references of all objects.
@@ -68,8 +69,9 @@ enum Group {
     Failed,
 }
 
-/// The records of a snapshot with their offsets. It keeps the names of the classes and nothing else. After an error the
-/// iterator has ended; after the last record, [`Records::tail`] reads the rest of the file.
+/// The records of a snapshot with their offsets. It keeps the names of the classes and nothing
+/// else. After an error the iterator has ended; after the last record, [`Records::tail`] reads the
+/// rest of the file.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     cursor: Cursor<'a>,
@@ -90,7 +92,8 @@ impl<'a> Records<'a> {
     /// When the magic is another one or the header is cut off.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
-        let header = Header::read(&mut cursor).map_err(|error| explain(error.context("in the header")))?;
+        let header =
+            Header::read(&mut cursor).map_err(|error| explain(error.context("in the header")))?;
         Ok(Self {
             cursor,
             header,
@@ -144,21 +147,25 @@ impl<'a> Records<'a> {
         let offset = self.cursor.offset();
         let id = self.read.0.saturating_add(1);
         let record = match self.group {
-            Group::Objects => Rec::Object(Object::read(&mut self.cursor, id, &self.classes, &mut self.vm)?),
+            Group::Objects => {
+                Rec::Object(Object::read(&mut self.cursor, id, &self.classes, &mut self.vm)?)
+            }
             Group::Classes => {
                 let class = Class::read(&mut self.cursor, id)?;
                 self.classes.push(&class);
                 Rec::Class(class)
             }
-            Group::ExternalProperties => Rec::ExternalProperty(ExternalProperty::read(&mut self.cursor)?),
+            Group::ExternalProperties => {
+                Rec::ExternalProperty(ExternalProperty::read(&mut self.cursor)?)
+            }
             Group::End | Group::Failed => return Ok(None),
         };
         self.read.0 = id;
         Ok(Some((offset, record)))
     }
 
-    /// Reads all objects, if they are what comes next, leaving their references to `each`: it is told the offset and the head
-    /// of each object, and has to read what follows that.
+    /// Reads all objects, if they are what comes next, leaving their references to `each`: it is
+    /// told the offset and the head of each object, and has to read what follows that.
     ///
     /// # Errors
     /// The first damage, or what `each` gives.
@@ -173,8 +180,8 @@ impl<'a> Records<'a> {
         while self.group == Group::Objects && self.read.0 < self.announced {
             let offset = self.cursor.offset();
             let mut cursor = self.cursor;
-            let outcome =
-                Head::read(&mut cursor, &self.classes, &mut self.vm).and_then(|head| each(self, offset, &head, &mut cursor));
+            let outcome = Head::read(&mut cursor, &self.classes, &mut self.vm)
+                .and_then(|head| each(self, offset, &head, &mut cursor));
             if let Err(error) = outcome {
                 return Err(self.fail(error));
             }
@@ -214,14 +221,19 @@ impl<'a> Records<'a> {
         };
         let error = match self.read.0 == self.announced {
             true => error.context(format!("behind {what} {}", self.read)),
-            false => error.context(format!("in {what} {} of {}", self.read.0.saturating_add(1), self.announced)),
+            false => error.context(format!(
+                "in {what} {} of {}",
+                self.read.0.saturating_add(1),
+                self.announced
+            )),
         };
         self.group = Group::Failed;
         (self.announced, self.read.0) = (0, 0);
         explain(error)
     }
 
-    /// Reads the identity hash codes behind the last record, by object. None unless all records were read, or if there are none.
+    /// Reads the identity hash codes behind the last record, by object. None unless all records
+    /// were read, or if there are none.
     ///
     /// # Errors
     /// When the hash codes are cut off.
@@ -232,7 +244,8 @@ impl<'a> Records<'a> {
         tail::hashes(&mut self.cursor, self.counts.objects.unwrap_or(0)).map_err(explain)
     }
 
-    /// Reads what stands behind the last record: identity hash codes and padding. None unless all records were read.
+    /// Reads what stands behind the last record: identity hash codes and padding. None unless all
+    /// records were read.
     ///
     /// # Errors
     /// When the hash codes are cut off, or more than zeros follows them.
@@ -240,7 +253,9 @@ impl<'a> Records<'a> {
         if self.group != Group::End {
             return Ok(None);
         }
-        Tail::read(&mut self.cursor, self.counts.objects.unwrap_or(0), options).map(Some).map_err(explain)
+        Tail::read(&mut self.cursor, self.counts.objects.unwrap_or(0), options)
+            .map(Some)
+            .map_err(explain)
     }
 }
 
@@ -260,7 +275,9 @@ impl<'a> Iterator for Records<'a> {
 #[cold]
 fn explain(error: Error) -> Error {
     match error.kind() {
-        ErrorKind::Truncated => error.hint("the snapshot was cut short, or a count before this is wrong"),
+        ErrorKind::Truncated => {
+            error.hint("the snapshot was cut short, or a count before this is wrong")
+        }
         _ => error,
     }
 }
@@ -279,7 +296,11 @@ pub fn identity_hashes(bytes: &[u8]) -> Result<Option<Vec<u32>>> {
 ///
 /// # Errors
 /// The first damage, in the records or behind them.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let mut records = Records::new(bytes)?;
     match visit(records.by_ref(), options, visitor)? {
         ControlFlow::Break(()) => Ok(()),

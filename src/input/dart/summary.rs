@@ -6,7 +6,9 @@ use super::object::{Object, ROOT};
 use super::records::{Rec, Records};
 use super::tail::{EXPORT_CHUNK, Tail};
 use crate::error::{Error, Result};
-use crate::input::info::{self, ByTag, DartDetails, DartTopClass, HeaderTotals, HeapInfo, Info, SnapshotInfo};
+use crate::input::info::{
+    self, ByTag, DartDetails, DartTopClass, HeaderTotals, HeapInfo, Info, SnapshotInfo,
+};
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
 
@@ -70,7 +72,8 @@ impl Totals {
                 }
                 Rec::ExternalProperty(property) => {
                     self.external_properties += 1;
-                    self.external_bytes = self.external_bytes.saturating_add(property.external_size);
+                    self.external_bytes =
+                        self.external_bytes.saturating_add(property.external_size);
                 }
             }
         }
@@ -94,7 +97,9 @@ impl Totals {
         }
         self.isolates += u64::from(object.class_kind == ClassKind::Isolate);
         self.smis += u64::from(object.class_kind == ClassKind::Smi);
-        let class = usize::try_from(object.class_id.wrapping_sub(1)).ok().and_then(|index| self.by_class.get_mut(index));
+        let class = usize::try_from(object.class_id.wrapping_sub(1))
+            .ok()
+            .and_then(|index| self.by_class.get_mut(index));
         match class {
             Some(class) => {
                 class.objects += 1;
@@ -165,14 +170,16 @@ impl Totals {
         }
     }
 
-    /// Which Dart wrote the file. Features are all there is to go by; without the end of the file some are unknown.
+    /// Which Dart wrote the file. Features are all there is to go by; without the end of the file
+    /// some are unknown.
     fn vm_generation(&self, classes: &ClassTable<'_>, modern: bool) -> Option<&'static str> {
         let tail = self.tail?;
         if !modern || tail.nonzero_hashes.is_none() {
             return Some("2.12 or before");
         }
         // Maps were renamed for 3.0; one of the two classes is always there.
-        match classes.iter().find(|class| matches!(class.name, b"_Map" | b"_InternalLinkedHashMap")) {
+        match classes.iter().find(|class| matches!(class.name, b"_Map" | b"_InternalLinkedHashMap"))
+        {
             Some(class) if class.name == b"_Map" => Some("3.x"),
             _ if self.smis.0 > 0 => Some("2.19 or later"),
             _ => Some("2.13 to 2.18"),
@@ -180,7 +187,8 @@ impl Totals {
     }
 
     fn top_classes(&self, classes: &ClassTable<'_>) -> Vec<DartTopClass> {
-        let mut ranking: Vec<_> = classes.iter().zip(&self.by_class).filter(|(_, totals)| totals.bytes > 0).collect();
+        let mut ranking: Vec<_> =
+            classes.iter().zip(&self.by_class).filter(|(_, totals)| totals.bytes > 0).collect();
         // The sort is stable: equal classes stay in the order of the file.
         ranking.sort_by_key(|(_, totals)| std::cmp::Reverse((totals.bytes, totals.objects)));
         ranking
@@ -199,7 +207,9 @@ impl Totals {
         let mut warnings = Vec::new();
         let flags = records.header().flags;
         if flags != 0 {
-            warnings.push(format!("The header has the flags {flags:#x}, which no known version of Dart sets."));
+            warnings.push(format!(
+                "The header has the flags {flags:#x}, which no known version of Dart sets."
+            ));
         }
         if records.is_devtools_export() {
             warnings.push(
@@ -214,18 +224,23 @@ impl Totals {
             ));
         }
         if self.classless_objects.0 > 0 {
-            warnings
-                .push(format!("The classes of some objects are not in the snapshot; such objects: {}.", self.classless_objects));
+            warnings.push(format!(
+                "The classes of some objects are not in the snapshot; such objects: {}.",
+                self.classless_objects
+            ));
         }
         let zeros = self.tail.map_or(0, |tail| tail.trailing_zeros);
         if zeros > 0 && !length.is_multiple_of(EXPORT_CHUNK) {
-            warnings.push(format!("Zeros stand behind the end of the snapshot and were ignored; bytes: {zeros}."));
+            warnings.push(format!(
+                "Zeros stand behind the end of the snapshot and were ignored; bytes: {zeros}."
+            ));
         }
         warnings
     }
 }
 
-/// Whether the classes are those of a VM of Dart 2.13 or later, which puts three of its own in front: the root is first.
+/// Whether the classes are those of a VM of Dart 2.13 or later, which puts three of its own in
+/// front: the root is first.
 fn has_synthetic_classes(classes: &ClassTable<'_>) -> bool {
     classes.get(1).is_some_and(|class| class.name == b"Root" && class.library_uri.is_empty())
 }

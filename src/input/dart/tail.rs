@@ -10,7 +10,8 @@ pub const EXPORT_CHUNK: usize = 1_048_055;
 /// The end of a snapshot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// The number of identity hash codes that are not 0. `None` if the file has none at all, as those of Dart 2.12 and before.
+    /// The number of identity hash codes that are not 0. `None` if the file has none at all, as
+    /// those of Dart 2.12 and before.
     pub nonzero_hashes: Option<u64>,
     /// Zeros behind the end.
     pub trailing_zeros: u64,
@@ -18,7 +19,11 @@ pub struct Tail {
 
 impl Tail {
     /// Reads all that is left.
-    pub(super) fn read(cursor: &mut Cursor<'_>, object_count: u64, options: ReadOptions<'_>) -> Result<Self> {
+    pub(super) fn read(
+        cursor: &mut Cursor<'_>,
+        object_count: u64,
+        options: ReadOptions<'_>,
+    ) -> Result<Self> {
         // Hash codes are skipped in runs only to tell now and then how far that is.
         const RUN: u64 = 1 << 18;
         if cursor.is_empty() {
@@ -46,7 +51,8 @@ pub(super) fn hashes(cursor: &mut Cursor<'_>, object_count: u64) -> Result<Optio
     let room = usize::try_from(object_count.min(cursor.remaining() as u64)).unwrap_or(0);
     let mut hashes = Vec::with_capacity(room);
     for _ in 0..object_count {
-        // They have 32 bits at most; more would be damage, of which the lower ones are as good as any.
+        // They have 32 bits at most; more would be damage, of which the lower ones are as good as
+        // any.
         hashes.push(cursor.uleb128("an identity hash code")? as u32);
     }
     Ok(Some(hashes))
@@ -57,9 +63,12 @@ fn trailing_zeros(cursor: &Cursor<'_>) -> Result<u64> {
     let rest = cursor.rest();
     match rest.iter().position(|&byte| byte != 0) {
         None => Ok(rest.len() as u64),
-        Some(zeros) => Err(Error::corrupt(cursor.offset().saturating_add(zeros as u64), "bytes behind the end of the snapshot")
-            .expected("the end of the file, or zeros")
-            .found(format!("{} bytes behind the identity hash codes", rest.len()))),
+        Some(zeros) => Err(Error::corrupt(
+            cursor.offset().saturating_add(zeros as u64),
+            "bytes behind the end of the snapshot",
+        )
+        .expected("the end of the file, or zeros")
+        .found(format!("{} bytes behind the identity hash codes", rest.len()))),
     }
 }
 

@@ -14,7 +14,8 @@ impl WordSize {
     /// Takes in the size of an object, in bytes.
     #[inline]
     pub(super) fn see_size(&mut self, shallow_size: u64, kind: ClassKind) {
-        // Objects are aligned to 16 bytes in 64-bit VMs, with compressed pointers too, and to 8 in 32-bit VMs.
+        // Objects are aligned to 16 bytes in 64-bit VMs, with compressed pointers too, and to 8 in
+        // 32-bit VMs.
         self.halves |= shallow_size & 15 == 8;
         // Header and three slots: 16 bytes in 32-bit VMs, 32 in others.
         self.wide_list |= kind == ClassKind::GrowableList && shallow_size == 32;
@@ -36,8 +37,8 @@ impl WordSize {
         }
     }
 
-    /// The value of a `_Smi` from what is stored: two's complement in the word size. Without a known word size, a number
-    /// of up to 32 bits is taken as it stands.
+    /// The value of a `_Smi` from what is stored: two's complement in the word size. Without a
+    /// known word size, a number of up to 32 bits is taken as it stands.
     #[inline]
     pub(super) fn smi(self, stored: u64) -> i64 {
         match (self.bytes(), u32::try_from(stored)) {
@@ -56,7 +57,10 @@ mod tests {
         let mut size = WordSize::default();
         assert_eq!((size.bytes(), size.smi(0xffff_ffff)), (None, 0xffff_ffff));
         size.see_smi(-5i64 as u64);
-        assert_eq!((size.bytes(), size.smi(-5i64 as u64), size.smi(0xffff_ffff)), (Some(8), -5, 0xffff_ffff));
+        assert_eq!(
+            (size.bytes(), size.smi(-5i64 as u64), size.smi(0xffff_ffff)),
+            (Some(8), -5, 0xffff_ffff)
+        );
         size.see_size(24, ClassKind::Other);
         assert_eq!((size.bytes(), size.smi(0xffff_ffff), size.smi(7)), (Some(4), -1, 7));
     }

@@ -47,8 +47,13 @@ impl<'a> Iterator for FoldedLines<'a> {
                 self.at = self.bytes.len();
             }
             return Some(divided.map(|line| (offset, line)).ok_or_else(|| {
-                let error = Error::corrupt(offset, "a line without a number").expected("frames, a blank and a number");
-                if end == rest.len() { Error::truncated(offset, "a line without a number") } else { error }
+                let error = Error::corrupt(offset, "a line without a number")
+                    .expected("frames, a blank and a number");
+                if end == rest.len() {
+                    Error::truncated(offset, "a line without a number")
+                } else {
+                    error
+                }
             }));
         }
     }
@@ -103,20 +108,28 @@ fn parse(text: &[u8]) -> Option<i128> {
 ///
 /// # Errors
 /// The first line without a number.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     visit(FoldedLines::new(bytes), options, visitor).map(|_| ())
 }
 
 /// Lines that are looked at to detect the format.
 const LOOKED_AT: usize = 50;
 
-/// Whether the first lines of a file are stacks with numbers, and one of them at least has several frames.
+/// Whether the first lines of a file are stacks with numbers, and one of them at least has several
+/// frames.
 pub(super) fn looks_right(bytes: &[u8]) -> bool {
     const HEAD: usize = 64 << 10;
     let head = bytes.get(..HEAD).unwrap_or(bytes);
     // The last line of the head may be cut.
-    let head =
-        if head.len() < bytes.len() { head.get(..memchr::memrchr(b'\n', head).unwrap_or(0)).unwrap_or_default() } else { head };
+    let head = if head.len() < bytes.len() {
+        head.get(..memchr::memrchr(b'\n', head).unwrap_or(0)).unwrap_or_default()
+    } else {
+        head
+    };
     let mut has_frames = false;
     for line in FoldedLines::new(head).take(LOOKED_AT) {
         let Ok((_, line)) = line else { return false };

@@ -4,12 +4,16 @@ use super::lines::{FoldedLines, MILLIONTHS};
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
-use crate::model::profile::{FrameKind, ProfileBuilder, ProfileFrame, ProfileThread, StackId, ThreadId, Unit, ValueType, Values};
+use crate::model::profile::{
+    FrameKind, ProfileBuilder, ProfileFrame, ProfileThread, StackId, ThreadId, Unit, ValueType,
+    Values,
+};
 
 /// Loads a profile of sums.
 ///
 /// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty profile with its damage.
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an
+/// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let shape = Shape::of(bytes);
     let mut loader = Loader { builder: ProfileBuilder::new(false), shape };
@@ -34,7 +38,8 @@ impl Shape {
             let before = line.before().filter(|_| is_differential);
             is_differential &= before.is_some();
             let numbers = [Some(line.millionths()), before.map(|(_, number)| number)];
-            is_whole &= numbers.into_iter().flatten().all(|number| number.wrapping_rem(MILLIONTHS) == 0);
+            is_whole &=
+                numbers.into_iter().flatten().all(|number| number.wrapping_rem(MILLIONTHS) == 0);
             lines = lines.saturating_add(1);
         }
         Self { is_differential: is_differential && lines > 0, is_whole }
@@ -68,7 +73,10 @@ impl Loader {
                 stack = before.stack;
                 values.insert(0, number);
             }
-            let values: Vec<i64> = values.into_iter().map(|value| self.builder.metric(self.shape.number(value))).collect();
+            let values: Vec<i64> = values
+                .into_iter()
+                .map(|value| self.builder.metric(self.shape.number(value)))
+                .collect();
             let (thread, frames) = self.thread(stack);
             let stack = self.stack(frames);
             self.builder.add(thread, stack, &Values::of_types(1, &values));
@@ -77,21 +85,29 @@ impl Loader {
         Ok(())
     }
 
-    /// The thread of a stack, and its frames. Dumptool writes `P12;T34` before the frames; other writers' threads are frames.
+    /// The thread of a stack, and its frames. Dumptool writes `P12;T34` before the frames; other
+    /// writers' threads are frames.
     fn thread<'a>(&mut self, stack: &'a [u8]) -> (ThreadId, &'a [u8]) {
         let known = (|| {
             let text = std::str::from_utf8(stack).ok()?;
             let (pid, rest) = text.strip_prefix('P')?.split_once(';')?;
             let (thread, frames) = rest.split_once(';').unwrap_or((rest, ""));
             let (interpreter, thread) = match thread.strip_prefix('T')?.split_once(':') {
-                Some((interpreter, thread)) if interpreter.parse::<i64>().is_ok() => (interpreter.parse::<i128>().ok(), thread),
+                Some((interpreter, thread)) if interpreter.parse::<i64>().is_ok() => {
+                    (interpreter.parse::<i128>().ok(), thread)
+                }
                 _ => (None, thread.strip_prefix('T')?),
             };
             Some((pid.parse::<i64>().ok()?, interpreter, thread, frames))
         })();
         let Some((pid, interpreter, thread, frames)) = known else {
             let labels = Default::default();
-            let unknown = ProfileThread { pid: ProfileThread::NO_PROCESS, interpreter: None, name: Names::EMPTY, labels };
+            let unknown = ProfileThread {
+                pid: ProfileThread::NO_PROCESS,
+                interpreter: None,
+                name: Names::EMPTY,
+                labels,
+            };
             return (self.builder.labelled_thread(unknown), stack);
         };
         let id = crate::input::frames::raw_thread_id(thread.as_bytes());
@@ -111,7 +127,8 @@ impl Loader {
                 None => (name, FrameKind::Code),
             };
             let function = self.builder.name(name);
-            let frame = self.builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind });
+            let frame =
+                self.builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind });
             stack = self.builder.push(stack, frame);
         }
         self.builder.count_cut();

@@ -1,8 +1,9 @@
-//! Folded stacks: `outer;inner;innermost 12`, one stack a line, as stackcollapse scripts, inferno, async-profiler, py-spy and dumptool
-//! write them.
+//! Folded stacks: `outer;inner;innermost 12`, one stack a line, as stackcollapse scripts, inferno,
+//! async-profiler, py-spy and dumptool write them.
 //!
-//! The last blank of a line divides the stack from its number. Empty lines and lines that begin with `#` are skipped. A differential
-//! file has two numbers in every line: before and after. There is no magic, and no escape for `;` and blanks in names.
+//! The last blank of a line divides the stack from its number. Empty lines and lines that begin
+//! with `#` are skipped. A differential file has two numbers in every line: before and after. There
+//! is no magic, and no escape for `;` and blanks in names.
 //!
 //! Sources: flamegraph.pl, difffolded.pl and inferno; files of py-spy 0.4.3.
 

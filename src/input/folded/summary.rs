@@ -37,7 +37,8 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
 
 /// A profile. A file whose first line is damaged is an error.
 fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
-    let loaded = load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
+    let loaded =
+        load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
     match loaded.damage {
         Some(error) if loaded.profile.total.samples() == 0 => Err(error),
         damage => Ok((loaded.profile, damage)),

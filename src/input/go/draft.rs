@@ -82,7 +82,12 @@ impl<'a> Offsets<'a> {
         for _ in 0..count {
             cursor.uleb128("a type's pointers")?;
         }
-        Ok(Self { count, encoded: offsets.get(..offsets.len().saturating_sub(cursor.remaining())).unwrap_or_default() })
+        Ok(Self {
+            count,
+            encoded: offsets
+                .get(..offsets.len().saturating_sub(cursor.remaining()))
+                .unwrap_or_default(),
+        })
     }
 
     /// The offsets, ascending.

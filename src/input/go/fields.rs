@@ -21,8 +21,8 @@ pub enum FieldKind {
 }
 
 impl FieldKind {
-    /// The kind that a number stands for. 2 and 3 mean other things in 1.3 than later; from 1.5 on they are reserved for what
-    /// they meant in 1.4, and are never written.
+    /// The kind that a number stands for. 2 and 3 mean other things in 1.3 than later; from 1.5 on
+    /// they are reserved for what they meant in 1.4, and are never written.
     fn new(number: u64, version: Version) -> Option<Self> {
         match (number, version <= Version::Go13) {
             (1, _) => Some(Self::Ptr),
@@ -78,8 +78,8 @@ impl<'a> FieldList<'a> {
     #[inline]
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
         let start = cursor.rest();
-        // This walks over a slice, which stays in registers as the caller's cursor does not. Most lists are short and end among
-        // the plain fields.
+        // This walks over a slice, which stays in registers as the caller's cursor does not. Most
+        // lists are short and end among the plain fields.
         let mut count = plain_fields(start);
         let mut rest = start.get(count.wrapping_mul(2)..).unwrap_or_default();
         loop {
@@ -115,7 +115,8 @@ impl<'a> FieldList<'a> {
         }
     }
 
-    /// As [`Self::read`], for at most four pointers with offsets of one byte: the list and what follows it.
+    /// As [`Self::read`], for at most four pointers with offsets of one byte: the list and what
+    /// follows it.
     #[inline(always)]
     pub(super) fn split_short(bytes: &'a [u8], version: Version) -> Option<(Self, &'a [u8])> {
         let head: &[u8; 9] = bytes.first_chunk()?;
@@ -157,7 +158,9 @@ impl<'a> FieldList<'a> {
 
     /// The number of fields that reach beyond `length` bytes of contents.
     pub fn beyond(&self, length: u64, pointer_size: u64) -> u64 {
-        let end = |field: &Field| field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
+        let end = |field: &Field| {
+            field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size))
+        };
         self.iter().filter(|field| end(field) > length).count() as u64
     }
 
@@ -223,7 +226,10 @@ impl Iterator for Fields<'_> {
             }
             [1, low, high @ 0..0x80, ref rest @ ..] => {
                 self.rest = rest;
-                Some(Field { kind: FieldKind::Ptr, offset: u64::from(low & 0x7f) | u64::from(high) << 7 })
+                Some(Field {
+                    kind: FieldKind::Ptr,
+                    offset: u64::from(low & 0x7f) | u64::from(high) << 7,
+                })
             }
             _ => self.any(),
         }
@@ -244,10 +250,12 @@ fn plain_fields(bytes: &[u8]) -> usize {
     count
 }
 
-/// The number of pointers with an offset of one byte at the start of the four fields that eight bytes may hold.
+/// The number of pointers with an offset of one byte at the start of the four fields that eight
+/// bytes may hold.
 ///
-/// They are looked at together, each a kind in the low and an offset in the high byte of 16 bits: how many fields there are
-/// is then no branch, which the processor would mispredict in every second object.
+/// They are looked at together, each a kind in the low and an offset in the high byte of 16 bits:
+/// how many fields there are is then no branch, which the processor would mispredict in every
+/// second object.
 #[inline(always)]
 fn plain_fields_in_chunk(chunk: &[u8; 8]) -> usize {
     let other = (u64::from_le_bytes(*chunk) ^ 0x0001_0001_0001_0001) & 0x80ff_80ff_80ff_80ff;
@@ -262,7 +270,8 @@ fn any_field(cursor: &mut Cursor<'_>, version: Version) -> Result<bool> {
         return Ok(false);
     }
     if FieldKind::new(kind, version).is_none() {
-        let expected = if version <= Version::Go13 { "a kind of 0 to 5" } else { "a kind of 0 to 3" };
+        let expected =
+            if version <= Version::Go13 { "a kind of 0 to 5" } else { "a kind of 0 to 3" };
         return Err(Error::corrupt(start, format!("unknown field kind {kind}")).expected(expected));
     }
     cursor.uleb128("a field list")?;
@@ -287,15 +296,24 @@ mod tests {
     #[test]
     fn kinds_2_and_3_changed_their_meaning_after_1_3() {
         let bytes = [1, 0, 2, 8, 3, 0x90, 0x01, 0];
-        assert_eq!(read(&bytes, Version::Go13).unwrap(), [("ptr", 0), ("string", 8), ("slice", 144)]);
-        assert_eq!(read(&bytes, Version::Go14).unwrap(), [("ptr", 0), ("iface", 8), ("eface", 144)]);
+        assert_eq!(
+            read(&bytes, Version::Go13).unwrap(),
+            [("ptr", 0), ("string", 8), ("slice", 144)]
+        );
+        assert_eq!(
+            read(&bytes, Version::Go14).unwrap(),
+            [("ptr", 0), ("iface", 8), ("eface", 144)]
+        );
         assert_eq!(read(&[4, 8, 5, 16, 0], Version::Go13).unwrap(), [("iface", 8), ("eface", 16)]);
     }
 
     #[test]
     fn unknown_kinds_are_reported_where_they_stand() {
         let error = read(&[1, 0, 0xac, 2, 8, 0], Version::Go17).unwrap_err();
-        assert_eq!((error.offset(), error.message().as_str()), (Some(2), "unknown field kind 300; expected a kind of 0 to 3"));
+        assert_eq!(
+            (error.offset(), error.message().as_str()),
+            (Some(2), "unknown field kind 300; expected a kind of 0 to 3")
+        );
         assert!(read(&[4, 8, 0], Version::Go14).is_err());
         assert!(read(&[6, 8, 0], Version::Go13).is_err());
     }

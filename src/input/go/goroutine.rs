@@ -1,4 +1,5 @@
-//! Goroutines and what belongs to them: tags 4 (goroutine), 5 (stack frame), 9 (OS thread), 14 (defer), 15 (panic).
+//! Goroutines and what belongs to them: tags 4 (goroutine), 5 (stack frame), 9 (OS thread), 14
+//! (defer), 15 (panic).
 
 use super::fields::FieldList;
 use super::primitives::{boolean, say_contents, string, uvarint};
@@ -42,7 +43,8 @@ record! {
 }
 
 impl Goroutine<'_> {
-    /// The name of the status without the bit that says that the stack is being scanned; None if it is not known.
+    /// The name of the status without the bit that says that the stack is being scanned; None if it
+    /// is not known.
     pub fn status_name(&self) -> Option<&'static str> {
         status_name(self.status)
     }
@@ -91,7 +93,8 @@ record! {
         contpc: Option<u64> = uvarint("a frame's continuation") if has_contpc => address,
         /// The name of its function.
         name: &'a [u8] = string("a frame's function") => text,
-        /// Where its pointers are. The list is not sorted, may have duplicates, and may reach into the parent's arguments.
+        /// Where its pointers are. The list is not sorted, may have duplicates, and may reach into
+        /// the parent's arguments.
         fields: FieldList<'a> = FieldList::read(version) => with(FieldList::say),
     }
 }

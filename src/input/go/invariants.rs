@@ -1,8 +1,9 @@
 //! `check` of a Go heap dump: the invariants that the format promises.
 //!
-//! Every rule held for all records of dumps of Go 1.19, 1.22 and 1.27. What does **not** hold is not checked: pointers of a
-//! frame may lie beyond its contents (they are the parent's arguments) and are not sorted, objects are not sorted by
-//! address, finalizer and panic types are seldom among the type records, words that look like pointers may point nowhere.
+//! Every rule held for all records of dumps of Go 1.19, 1.22 and 1.27. What does **not** hold is
+//! not checked: pointers of a frame may lie beyond its contents (they are the parent's arguments)
+//! and are not sorted, objects are not sorted by address, finalizer and panic types are seldom
+//! among the type records, words that look like pointers may point nowhere.
 
 use super::draft::Draft;
 use super::object::{Object, Typed};
@@ -32,13 +33,18 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         // The rest of the file may say what these miss, so they are not checked in a damaged one.
         checker.report_links(&mut findings);
         checker.report_memstats(&mut findings);
-        findings.none("eof.last", records.trailing().unwrap_or_default(), "bytes after the eof record");
+        findings.none(
+            "eof.last",
+            records.trailing().unwrap_or_default(),
+            "bytes after the eof record",
+        );
     }
     findings.set_damage(damage);
     Ok(findings)
 }
 
-/// The results of a pass over the records. The sets grow with the types and the allocation profile, not with the objects.
+/// The results of a pass over the records. The sets grow with the types and the allocation profile,
+/// not with the objects.
 struct Checker<'a> {
     version: Version,
     totals: Totals<'a>,
@@ -146,14 +152,15 @@ impl<'a> Checker<'a> {
     /// Whether an address is in the range of the heap, or that is not known.
     fn in_heap(&self, addr: u64, end: u64) -> bool {
         let Some(params) = self.totals.params else { return true };
-        params.heap_start.is_none_or(|start| addr >= start) && params.heap_end.is_none_or(|limit| end <= limit)
+        params.heap_start.is_none_or(|start| addr >= start)
+            && params.heap_end.is_none_or(|limit| end <= limit)
     }
 
     fn object(&mut self, object: &Object<'a>) {
         let (addr, end) = (object.addr, object.end());
         self.heap.outside_heap += u64::from(!self.in_heap(addr, end));
-        // Objects of a span stand one after the other, so that comparing neighbours finds an overlap inside a span; the
-        // order of spans is arbitrary.
+        // Objects of a span stand one after the other, so that comparing neighbours finds an
+        // overlap inside a span; the order of spans is arbitrary.
         if let Some((last_addr, last_end)) = self.last_object.replace((addr, end)) {
             self.heap.overlapping += u64::from(addr < last_end && last_addr < end);
         }
@@ -173,7 +180,9 @@ impl<'a> Checker<'a> {
             Rec::Draft(Draft::Type(record)) => {
                 self.type_at(record.addr, record.size, record.name);
                 let end = |offset: u64| offset.saturating_add(self.pointer_size());
-                self.heap.fields_of_types += record.pointers.iter().filter(|&offset| end(offset) > record.size).count() as u64;
+                self.heap.fields_of_types +=
+                    record.pointers.iter().filter(|&offset| end(offset) > record.size).count()
+                        as u64;
             }
             Rec::Itab(itab) => self.itab_types.extend(itab.type_addr()),
             Rec::DataSegment(segment) | Rec::BssSegment(segment) => {
@@ -183,7 +192,12 @@ impl<'a> Checker<'a> {
             }
             Rec::Goroutine(goroutine) => {
                 self.stacks.unknown_status += u64::from(goroutine.status_name().is_none());
-                self.goroutine = Some(CurrentGoroutine { addr: goroutine.addr, sp: goroutine.sp, depth: 0, child_sp: 0 });
+                self.goroutine = Some(CurrentGoroutine {
+                    addr: goroutine.addr,
+                    sp: goroutine.sp,
+                    depth: 0,
+                    child_sp: 0,
+                });
             }
             Rec::StackFrame(frame) => {
                 self.heap.reserved_fields += frame.fields.reserved();
@@ -194,7 +208,9 @@ impl<'a> Checker<'a> {
             Rec::Finalizer(record) | Rec::QueuedFinalizer(record) => {
                 self.links.finalizers += u64::from(!self.in_heap(record.object, record.object));
             }
-            Rec::Memprof(record) => self.links.repeated_profiles += u64::from(!self.profiles.insert(record.id)),
+            Rec::Memprof(record) => {
+                self.links.repeated_profiles += u64::from(!self.profiles.insert(record.id))
+            }
             Rec::AllocSample(record) => {
                 self.sampled_profiles.insert(record.profile);
                 self.links.samples += u64::from(!self.in_heap(record.addr, record.addr));
@@ -242,37 +258,70 @@ impl<'a> Checker<'a> {
             "the first record is the params record".to_owned(),
         );
         for name in ["params", "memstats", "data_segment", "bss_segment"] {
-            findings.at_most(format!("{name}.once"), 1, self.totals.records(name), &format!("{name} records"));
+            findings.at_most(
+                format!("{name}.once"),
+                1,
+                self.totals.records(name),
+                &format!("{name} records"),
+            );
         }
     }
 
     fn report_heap(&mut self, findings: &mut Findings, complete: bool) {
         self.heap.report(findings, self.version);
         let Some(memstats) = self.totals.memstats.filter(|_| complete) else { return };
-        // A sweep that has not ended leaves dead objects in the statistics that the writer skips; there are never more
-        // objects than the statistics count.
+        // A sweep that has not ended leaves dead objects in the statistics that the writer skips;
+        // there are never more objects than the statistics count.
         let heap = self.totals.heap();
-        findings.at_most("memstats.heap_objects", memstats.get("HeapObjects"), heap.objects, "objects against HeapObjects");
-        findings.at_most("memstats.heap_alloc", memstats.get("HeapAlloc"), heap.bytes, "bytes in objects against HeapAlloc");
+        findings.at_most(
+            "memstats.heap_objects",
+            memstats.get("HeapObjects"),
+            heap.objects,
+            "objects against HeapObjects",
+        );
+        findings.at_most(
+            "memstats.heap_alloc",
+            memstats.get("HeapAlloc"),
+            heap.bytes,
+            "bytes in objects against HeapAlloc",
+        );
     }
 
     fn report_links(&mut self, findings: &mut Findings) {
-        let missing = |used: &FxHashSet<u64>| Saturating(used.iter().filter(|addr| !self.types.contains_key(addr)).count() as u64);
+        let missing = |used: &FxHashSet<u64>| {
+            Saturating(used.iter().filter(|addr| !self.types.contains_key(addr)).count() as u64)
+        };
         self.links.types_of_objects = missing(&self.used_types);
         self.links.types_of_itabs = missing(&self.itab_types);
-        self.links.unknown_profiles.0 = self.sampled_profiles.difference(&self.profiles).count() as u64;
+        self.links.unknown_profiles.0 =
+            self.sampled_profiles.difference(&self.profiles).count() as u64;
         self.links.report(findings, self.version);
         if self.version == Version::Draft13 {
             return;
         }
-        findings.equal("memstats.present", 1, self.totals.records("memstats").min(1), "memstats records");
+        findings.equal(
+            "memstats.present",
+            1,
+            self.totals.records("memstats").min(1),
+            "memstats records",
+        );
         for name in ["data_segment", "bss_segment"] {
-            findings.equal(format!("{name}.present"), 1, self.totals.records(name).min(1), &format!("{name} records"));
+            findings.equal(
+                format!("{name}.present"),
+                1,
+                self.totals.records(name).min(1),
+                &format!("{name} records"),
+            );
         }
     }
 
     fn report_memstats(&self, findings: &mut Findings) {
         let Some(memstats) = self.totals.memstats else { return };
-        findings.equal("memstats.alloc", memstats.get("HeapAlloc"), memstats.get("Alloc"), "Alloc against HeapAlloc");
+        findings.equal(
+            "memstats.alloc",
+            memstats.get("HeapAlloc"),
+            memstats.get("Alloc"),
+            "Alloc against HeapAlloc",
+        );
     }
 }

@@ -1,15 +1,18 @@
 //! A Go heap dump as a heap.
 //!
-//! Three passes, because a record has no length and an address says nothing of the row until all addresses are known:
+//! Three passes, because a record has no length and an address says nothing of the row until all
+//! addresses are known:
 //!
-//! 1. `survey`: all records in order. Addresses of objects (without phantoms), types, itabs, where to begin again.
+//! 1. `survey`: all records in order. Addresses of objects (without phantoms), types, itabs, where
+//!    to begin again.
 //! 2. `place`: objects in parallel. Address → row; the size and the place in the file of each.
 //! 3. `edges`: rows in parallel. Pointers → references, and the shape by which an object is typed.
 //!
 //! After that `roots` walks over what is not an object, and `typing` gives numbers to the types.
 //!
-//! An object takes 4 bytes each for its type, size, place and first reference, 2 bytes for a hint at its type until that is
-//! decided, and about 2 bytes of the table of addresses; a reference takes 8. All are reserved by counts of an earlier pass.
+//! An object takes 4 bytes each for its type, size, place and first reference, 2 bytes for a hint
+//! at its type until that is decided, and about 2 bytes of the table of addresses; a reference
+//! takes 8. All are reserved by counts of an earlier pass.
 
 mod edges;
 mod exe;
@@ -45,8 +48,8 @@ use values::Contents;
 /// Rows that are worked on together. Results do not depend on it, nor on the number of threads.
 const CHUNK: usize = 1 << 16;
 
-/// Chunks between two of which all threads wait for each other: what a chunk needs beyond its results need not be there for all
-/// chunks at the same time.
+/// Chunks between two of which all threads wait for each other: what a chunk needs beyond its
+/// results need not be there for all chunks at the same time.
 fn chunks_at_a_time() -> usize {
     rayon::current_num_threads().saturating_mul(4)
 }
@@ -56,12 +59,17 @@ fn chunks_at_a_time() -> usize {
 /// A damaged dump gives the heap of what could be read, with [`Loaded::damage`] set.
 ///
 /// # Errors
-/// When the magic is not one of a Go heap dump, another snapshot than the only one is asked for, or there are more objects
-/// than rows.
+/// When the magic is not one of a Go heap dump, another snapshot than the only one is asked for, or
+/// there are more objects than rows.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let progress = |part: u64, parts: u64| {
-        (options.progress)((bytes.len() as u64).checked_div(parts).unwrap_or(bytes.len() as u64).saturating_mul(part))
+        (options.progress)(
+            (bytes.len() as u64)
+                .checked_div(parts)
+                .unwrap_or(bytes.len() as u64)
+                .saturating_mul(part),
+        )
     };
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
     let placed = Placed::new(bytes, &survey);
@@ -76,12 +84,16 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     warnings.add(WarningKind::RepeatedAddresses, survey.duplicates);
     warnings.add(WarningKind::OverlappingObjects, placed.overlapping.0);
     warnings.add(WarningKind::FieldsBeyondObjects, edges.faults.beyond.0);
-    warnings.add(WarningKind::UnknownInterfaceTypes, (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0);
+    warnings.add(
+        WarningKind::UnknownInterfaceTypes,
+        (edges.faults.unknown_interfaces + roots.faults.unknown_interfaces).0,
+    );
     warnings.add(WarningKind::UnknownTypes, edges.faults.unknown_types.0);
     warnings.add(WarningKind::FieldsBeyondTypes, survey.old.dropped_fields());
     warnings.add(WarningKind::StrayFrames, roots.faults.lost_frames.0);
     warnings.add(WarningKind::MissingParams, u64::from(survey.params.is_none()));
-    let (mut types, mut type_of) = typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
+    let (mut types, mut type_of) =
+        typing::number(edges.shape_of, edges.shapes, &hints, &survey, &mut names);
     let mut type_sources = Vec::new();
     let named = match options.executable {
         Some(executable) => {

@@ -18,7 +18,8 @@ record! {
         size: u64 = uvarint("a profile's object size") => unsigned,
         /// The stack, innermost frame first.
         frames: Frames<'a> = Frames::read() => with(Frames::say),
-        /// Sampled allocations. The counts are up to two collections old and not scaled by the sampling rate.
+        /// Sampled allocations. The counts are up to two collections old and not scaled by the
+        /// sampling rate.
         allocs: u64 = uvarint("a profile's allocations") => unsigned,
         /// Sampled frees.
         frees: u64 = uvarint("a profile's frees") => unsigned,
@@ -40,7 +41,8 @@ record! {
 record! {
     /// A live object that was sampled when it was allocated.
     pub struct AllocSample {
-        /// The address that the allocation returned: 8 bytes into the object if the object has a malloc header.
+        /// The address that the allocation returned: 8 bytes into the object if the object has a
+        /// malloc header.
         addr: u64 = uvarint("a sample's address") => address,
         /// Where it was allocated: the id of a profile entry.
         profile: u64 = uvarint("a sample's profile id") => unsigned,
@@ -59,14 +61,23 @@ impl<'a> Frames<'a> {
         let start = cursor.offset();
         let count = cursor.uleb128("a profile's frame count")?;
         if count > cursor.remaining() as u64 / LEAST_FRAME {
-            return Err(Error::corrupt(start, format!("a profile of {count} frames"))
-                .expected(format!("at most {} in the bytes that are left", cursor.remaining() as u64 / LEAST_FRAME)));
+            return Err(Error::corrupt(start, format!("a profile of {count} frames")).expected(
+                format!(
+                    "at most {} in the bytes that are left",
+                    cursor.remaining() as u64 / LEAST_FRAME
+                ),
+            ));
         }
         let frames = cursor.rest();
         for _ in 0..count {
             Frame::read(cursor)?;
         }
-        Ok(Self { count, encoded: frames.get(..frames.len().saturating_sub(cursor.remaining())).unwrap_or_default() })
+        Ok(Self {
+            count,
+            encoded: frames
+                .get(..frames.len().saturating_sub(cursor.remaining()))
+                .unwrap_or_default(),
+        })
     }
 
     /// The frames in the order of the file.

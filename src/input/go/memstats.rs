@@ -9,7 +9,8 @@ const PAUSES: usize = 256;
 /// Numbers before the ring of pauses.
 const SINGLE: usize = 24;
 
-/// Names of the numbers before the ring of pauses, as in `runtime.MemStats`, for JSON and in `snake_case`.
+/// Names of the numbers before the ring of pauses, as in `runtime.MemStats`, for JSON and in
+/// `snake_case`.
 const NAMES: [(&str, &str); SINGLE] = [
     ("Alloc", "alloc"),
     ("TotalAlloc", "total_alloc"),
@@ -44,13 +45,18 @@ pub struct Memstats<'a> {
 }
 
 impl<'a> Memstats<'a> {
-    /// Steps over the numbers after the tag. No count precedes the ring of pauses: it always has 256 entries.
+    /// Steps over the numbers after the tag. No count precedes the ring of pauses: it always has
+    /// 256 entries.
     pub(super) fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let start = cursor.rest();
         for _ in 0..=SINGLE + PAUSES {
             cursor.uleb128("the memory statistics")?;
         }
-        Ok(Self { encoded: start.get(..start.len().saturating_sub(cursor.remaining())).unwrap_or_default() })
+        Ok(Self {
+            encoded: start
+                .get(..start.len().saturating_sub(cursor.remaining()))
+                .unwrap_or_default(),
+        })
     }
 
     /// All 281 numbers in the order of the file.

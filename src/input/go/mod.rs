@@ -1,4 +1,5 @@
-//! Go heap dumps, as `runtime/debug.WriteHeapDump` writes them: Go 1.3 to 1.27, and the draft before 1.3.
+//! Go heap dumps, as `runtime/debug.WriteHeapDump` writes them: Go 1.3 to 1.27, and the draft
+//! before 1.3.
 //!
 //! ```text
 //! file   = "go1.N heap dump\n" (16 bytes, N = 3 to 7), record*
@@ -26,23 +27,27 @@
 //! | 16 | memprof | u id, u size, u frames, { s function, s file, u line }*, u allocs, u frees |
 //! | 17 | alloc sample | u object address, u memprof id |
 //!
-//! The kinds of an FL are 1 pointer, and in 1.3: 2 string, 3 slice, 4 iface, 5 eface; in 1.4: 2 iface, 3 eface; from 1.5
-//! on only pointers are written. Pointers inside contents are words of the target's size and byte order.
+//! The kinds of an FL are 1 pointer, and in 1.3: 2 string, 3 slice, 4 iface, 5 eface; in 1.4: 2
+//! iface, 3 eface; from 1.5 on only pointers are written. Pointers inside contents are words of the
+//! target's size and byte order.
 //!
-//! The **draft** of March 2014 has the magic of 1.3 and other tags: 1 object {u addr, u type, u kind, s contents}, 3 eof,
-//! 4 stack root {u pointer, u sp}, 5 data root {u found at, u pointer}, 6 other root {u pointer}, 7 type {u addr, u size,
-//! s name, u count, count u offsets}, 8 thread {u addr, u sp}, 9 stack frame {u sp, u parent sp, s name}, 10 params
-//! {u endian, u pointer size}. How it is told from the released 1.3 is said at [`Version::detect`].
+//! The **draft** of March 2014 has the magic of 1.3 and other tags: 1 object {u addr, u type, u
+//! kind, s contents}, 3 eof, 4 stack root {u pointer, u sp}, 5 data root {u found at, u pointer}, 6
+//! other root {u pointer}, 7 type {u addr, u size, s name, u count, count u offsets}, 8 thread {u
+//! addr, u sp}, 9 stack frame {u sp, u parent sp, s name}, 10 params {u endian, u pointer size}.
+//! How it is told from the released 1.3 is said at [`Version::detect`].
 //!
-//! Params come first. A goroutine is followed by its frames (innermost first), defers and panics. Types may repeat.
-//! Since Go 1.22 the writer emits objects that do not exist: see [`phantoms`].
+//! Params come first. A goroutine is followed by its frames (innermost first), defers and panics.
+//! Types may repeat. Since Go 1.22 the writer emits objects that do not exist: see [`phantoms`].
 //!
-//! Sources: `runtime/heapdump.go` (first `heapdump.c`) at the releases 1.3, 1.4, 1.5, 1.6, 1.7, 1.19.8, 1.22.10 and 1.27.3;
-//! the README of randall77/hprof at its first commits for the draft; the pages "heapdump13" to "heapdump15-through-heapdump17"
-//! of the Go wiki, corrected where dumps of Go 1.19, 1.22 and 1.27 (amd64, 386, s390x, mips) say otherwise.
+//! Sources: `runtime/heapdump.go` (first `heapdump.c`) at the releases 1.3, 1.4, 1.5, 1.6, 1.7,
+//! 1.19.8, 1.22.10 and 1.27.3; the README of randall77/hprof at its first commits for the draft;
+//! the pages "heapdump13" to "heapdump15-through-heapdump17" of the Go wiki, corrected where dumps
+//! of Go 1.19, 1.22 and 1.27 (amd64, 386, s390x, mips) say otherwise.
 //!
-//! * [`records`]: the records as they stand in the file; their layouts are in [`params`], [`object`], [`types`],
-//!   [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made of [`fields`];
+//! * [`records`]: the records as they stand in the file; their layouts are in [`params`],
+//!   [`object`], [`types`], [`goroutine`], [`roots`], [`memstats`], [`memprof`] and [`draft`], made
+//!   of [`fields`];
 //! * `plain`: runs of objects in their usual form, which is what makes a pass fast;
 //! * [`phantoms`]: which objects do not exist;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say;
@@ -81,7 +86,13 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     title: "Go heap dump",
     versions: "1.3-draft, 1.3, 1.4, 1.5, 1.6, 1.7 (Go 1.7 to 1.27)",
     extensions: &["heapdump", "godump", "dump"],
-    magics: &[b"go1.3 heap dump\n", b"go1.4 heap dump\n", b"go1.5 heap dump\n", b"go1.6 heap dump\n", b"go1.7 heap dump\n"],
+    magics: &[
+        b"go1.3 heap dump\n",
+        b"go1.4 heap dump\n",
+        b"go1.5 heap dump\n",
+        b"go1.6 heap dump\n",
+        b"go1.7 heap dump\n",
+    ],
     begins_otherwise: |_| false,
     record_names: &[records::Rec::NAMES, &["stack_root", "data_root", "thread"]],
     kind: Kind::Heap,

@@ -25,8 +25,8 @@ pub struct Object<'a> {
 pub struct Typed {
     /// Address of the type, 0 if it has no pointers or is not known.
     pub type_addr: u64,
-    /// How the type fills the object: 0 once, 1 repeatedly, 2 as the elements of a channel, 127 unknown (1.3: every
-    /// word may be a pointer).
+    /// How the type fills the object: 0 once, 1 repeatedly, 2 as the elements of a channel, 127
+    /// unknown (1.3: every word may be a pointer).
     pub kind: u64,
 }
 
@@ -36,9 +36,17 @@ impl<'a> Object<'a> {
     pub(super) fn read(cursor: &mut Cursor<'a>, version: Version) -> Result<Self> {
         let addr = cursor.uleb128_wide("an object address")?;
         if version <= Version::Go13 {
-            let typed = Typed { type_addr: cursor.uleb128("an object's type")?, kind: cursor.uleb128("an object's kind")? };
+            let typed = Typed {
+                type_addr: cursor.uleb128("an object's type")?,
+                kind: cursor.uleb128("an object's kind")?,
+            };
             let contents = string(cursor, "an object's contents")?;
-            return Ok(Self { addr, typed: Some(typed), contents, fields: FieldList::empty(version) });
+            return Ok(Self {
+                addr,
+                typed: Some(typed),
+                contents,
+                fields: FieldList::empty(version),
+            });
         }
         let contents = string(cursor, "an object's contents")?;
         Ok(Self { addr, typed: None, contents, fields: FieldList::read(cursor, version)? })

@@ -18,13 +18,15 @@ record! {
         hchan_size: Option<u64> = uvarint("a channel header size") if version == Version::Go13 => unsigned,
         /// First address of the heap.
         heap_start: Option<u64> = uvarint("a heap start") if version >= Version::Go13 => address,
-        /// First address after the heap. Since Go 1.11 the heap has holes, so the difference is not its size.
+        /// First address after the heap. Since Go 1.11 the heap has holes, so the difference is not
+        /// its size.
         heap_end: Option<u64> = uvarint("a heap end") if version >= Version::Go13 => address,
         /// The letter of the Plan 9 tool chain, as a code point (1.3 to 1.6).
         thechar: Option<u64> = uvarint("an architecture") if version >= Version::Go13 && version < Version::Go17 => with(say_thechar),
         /// GOARCH (1.7).
         goarch: Option<&'a [u8]> = string("an architecture") if version >= Version::Go17 => text,
-        /// GOEXPERIMENT, and in 1.7 dumps since about Go 1.17 the version that built the program, with its experiments.
+        /// GOEXPERIMENT, and in 1.7 dumps since about Go 1.17 the version that built the program,
+        /// with its experiments.
         experiment: Option<&'a [u8]> = string("an experiment or version") if version >= Version::Go13 => with(say_experiment),
         /// Processors that the program could use.
         ncpu: Option<u64> = uvarint("a number of processors") if version >= Version::Go13 => unsigned,
@@ -32,7 +34,8 @@ record! {
 }
 
 impl Params<'_> {
-    /// GOARCH, from the letter where only that is known. A letter that no release used is shown as it is.
+    /// GOARCH, from the letter where only that is known. A letter that no release used is shown as
+    /// it is.
     pub fn goarch(&self) -> Option<String> {
         if let Some(name) = self.goarch {
             return Some(String::from_utf8_lossy(name).into_owned());
@@ -56,7 +59,9 @@ impl Params<'_> {
 
     /// The Go version that built the program, if the dump tells: `go1.27.3`, `devel go1.23-… X:…`.
     pub fn go_version(&self) -> Option<String> {
-        self.experiment.filter(|text| is_version(text)).map(|text| String::from_utf8_lossy(text).into_owned())
+        self.experiment
+            .filter(|text| is_version(text))
+            .map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
     /// Header values with their names, in the order of the file.
@@ -100,7 +105,9 @@ fn pointer_size(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
     let start = cursor.offset();
     match cursor.uleb128(what)? {
         size @ (4 | 8) => Ok(size),
-        size => Err(Error::corrupt(start, "impossible pointer size").expected("4 or 8").found(size.to_string())),
+        size => Err(Error::corrupt(start, "impossible pointer size")
+            .expected("4 or 8")
+            .found(size.to_string())),
     }
 }
 

@@ -1,12 +1,14 @@
 //! Objects that do not exist: a mistake of the writer since Go 1.22.
 //!
-//! The writer takes a span of small objects for an array that fills the span. Since Go 1.22 the span's end holds the
-//! bitmap of its pointers, and since Go 1.26 ("Green Tea") also its mark bits, so that the last slots are not objects. They are
-//! written all the same, with those bits as their contents. Their share is a few percent in large heaps and over a half
-//! in tiny ones; leaving them out, the number and the sizes of the objects are those of the allocator's statistics in every
+//! The writer takes a span of small objects for an array that fills the span. Since Go 1.22 the
+//! span's end holds the bitmap of its pointers, and since Go 1.26 ("Green Tea") also its mark bits,
+//! so that the last slots are not objects. They are written all the same, with those bits as their
+//! contents. Their share is a few percent in large heaps and over a half in tiny ones; leaving them
+//! out, the number and the sizes of the objects are those of the allocator's statistics in every
 //! dump that was looked at (Go 1.19, 1.22, 1.27; amd64, 386, s390x, mips).
 //!
-//! For objects of at most 512 bytes (128 where pointers have 4), whose spans are single pages of 8192 bytes:
+//! For objects of at most 512 bytes (128 where pointers have 4), whose spans are single pages of
+//! 8192 bytes:
 //!
 //! ```text
 //! reserve = 0
@@ -15,8 +17,9 @@
 //! slots   = (8192 - reserve) / size; slots from that number on do not exist
 //! ```
 //!
-//! A span holds pointers if any of its objects has: the types of all objects in it have pointers, or none has. The
-//! objects of a span stand together in the file, so one open page is enough to know.
+//! A span holds pointers if any of its objects has: the types of all objects in it have pointers,
+//! or none has. The objects of a span stand together in the file, so one open page is enough to
+//! know.
 
 pub use crate::input::info::PhantomRule as Rule;
 
@@ -26,13 +29,15 @@ const PAGE: u64 = 8192;
 const INLINE_MARKS: u64 = 128;
 
 impl Rule {
-    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. None if it is no version.
+    /// The rule for a build version: `go1.27.3`, `go1.25.1 X:greenteagc`, `devel go1.23-…`. None if
+    /// it is no version.
     pub fn of_version(version: &str) -> Option<Self> {
         let (_, number) = version.split_once("go1.")?;
         let digits = number.bytes().take_while(u8::is_ascii_digit).count();
         let minor: u32 = number.get(..digits)?.parse().ok()?;
         let experiment = |name: &str| version.split([' ', ',', ':', '-']).any(|part| part == name);
-        let green_tea = minor >= 26 && !experiment("nogreenteagc") || minor == 25 && experiment("greenteagc");
+        let green_tea =
+            minor >= 26 && !experiment("nogreenteagc") || minor == 25 && experiment("greenteagc");
         Some(match minor {
             _ if green_tea => Self::GreenTea,
             22.. if !experiment("noallocheaders") => Self::AllocHeaders,
@@ -40,19 +45,22 @@ impl Rule {
         })
     }
 
-    /// Where the objects of `size` bytes in a page end, as an offset in the page. `scan`: whether the span holds pointers.
+    /// Where the objects of `size` bytes in a page end, as an offset in the page. `scan`: whether
+    /// the span holds pointers.
     pub fn slots_end(self, pointer_size: u64, size: u64, scan: bool) -> u64 {
         if self == Self::None || size == 0 || size > largest(pointer_size) {
             return PAGE;
         }
         let marks = if self == Self::GreenTea && size >= 16 { INLINE_MARKS } else { 0 };
         let bitmap = if scan { PAGE.checked_div(pointer_size).unwrap_or(PAGE) / 8 } else { 0 };
-        let slots = PAGE.saturating_sub(marks).saturating_sub(bitmap).checked_div(size).unwrap_or(0);
+        let slots =
+            PAGE.saturating_sub(marks).saturating_sub(bitmap).checked_div(size).unwrap_or(0);
         slots.saturating_mul(size)
     }
 }
 
-/// The size up to which the bitmap of pointers is in the span. Larger objects with pointers have a malloc header.
+/// The size up to which the bitmap of pointers is in the span. Larger objects with pointers have a
+/// malloc header.
 pub fn largest(pointer_size: u64) -> u64 {
     pointer_size.saturating_mul(pointer_size).saturating_mul(8)
 }
@@ -68,7 +76,8 @@ pub struct Phantoms {
     pub fields: u64,
 }
 
-/// Counts phantoms in one pass with constant memory, by every rule at once, because the version may not be known.
+/// Counts phantoms in one pass with constant memory, by every rule at once, because the version may
+/// not be known.
 #[derive(Clone, Debug)]
 pub struct PhantomCounter {
     pointer_size: u64,
@@ -84,7 +93,8 @@ struct OpenPage {
     start: u64,
     size: u64,
     scan: bool,
-    /// For `AllocHeaders` with and without pointers, then for `GreenTea`: where slots end, and objects behind that.
+    /// For `AllocHeaders` with and without pointers, then for `GreenTea`: where slots end, and
+    /// objects behind that.
     ends: [u64; 4],
     behind: [Behind; 4],
     /// The least of `ends`. Nearly all objects lie before it.
@@ -102,7 +112,13 @@ impl PhantomCounter {
     /// A counter for pointers of 4 or 8 bytes.
     pub fn new(pointer_size: u64) -> Self {
         let none = Phantoms::default();
-        Self { pointer_size, largest: largest(pointer_size), alloc_headers: none, green_tea: none, page: OpenPage::default() }
+        Self {
+            pointer_size,
+            largest: largest(pointer_size),
+            alloc_headers: none,
+            green_tea: none,
+            page: OpenPage::default(),
+        }
     }
 
     /// Takes the next object of the file, with the length of its field list.
@@ -144,10 +160,15 @@ impl PhantomCounter {
         self.alloc_headers.add(if page.scan { headers_scan } else { headers_noscan }, page.size);
         self.green_tea.add(if page.scan { green_scan } else { green_noscan }, page.size);
         let end = |rule: Rule, scan| rule.slots_end(self.pointer_size, size, scan);
-        let ends =
-            [end(Rule::AllocHeaders, true), end(Rule::AllocHeaders, false), end(Rule::GreenTea, true), end(Rule::GreenTea, false)];
+        let ends = [
+            end(Rule::AllocHeaders, true),
+            end(Rule::AllocHeaders, false),
+            end(Rule::GreenTea, true),
+            end(Rule::GreenTea, false),
+        ];
         let first_end = ends.iter().copied().min().unwrap_or(PAGE);
-        self.page = OpenPage { start, size, scan: false, ends, behind: [Behind::default(); 4], first_end };
+        self.page =
+            OpenPage { start, size, scan: false, ends, behind: [Behind::default(); 4], first_end };
     }
 }
 
@@ -187,8 +208,8 @@ impl PhantomFilter {
         Self { rule, pointer_size, largest: largest(pointer_size), page: FilteredPage::default() }
     }
 
-    /// Takes the next object of the file, and whether it has pointers; gives addresses and sizes of objects that exist:
-    /// this one, or earlier ones, which have no pointers.
+    /// Takes the next object of the file, and whether it has pointers; gives addresses and sizes of
+    /// objects that exist: this one, or earlier ones, which have no pointers.
     #[inline]
     pub fn add(&mut self, addr: u64, size: u64, scan: bool, mut real: impl FnMut(u64, u64)) {
         if self.rule == Rule::None || size > self.largest {
@@ -251,7 +272,8 @@ mod tests {
 
     /// All slots of one page, every one of them written. The filter agrees with the counter.
     fn count(pointer_size: u64, size: u64, scan: bool, rule: Rule) -> u64 {
-        let (mut counter, mut filter) = (PhantomCounter::new(pointer_size), PhantomFilter::new(rule, pointer_size));
+        let (mut counter, mut filter) =
+            (PhantomCounter::new(pointer_size), PhantomFilter::new(rule, pointer_size));
         let mut real = Vec::new();
         // The only object with pointers may be the first or the last.
         for scan_slot in [0, PAGE / size - 1] {
@@ -275,7 +297,11 @@ mod tests {
         assert_eq!(count(8, 64, true, Rule::GreenTea), 4);
         assert_eq!(count(8, 64, false, Rule::AllocHeaders), 0);
         assert_eq!(count(8, 64, false, Rule::GreenTea), 2);
-        assert_eq!(count(8, 8, false, Rule::GreenTea), 0, "objects of 8 bytes have no marks in the span");
+        assert_eq!(
+            count(8, 8, false, Rule::GreenTea),
+            0,
+            "objects of 8 bytes have no marks in the span"
+        );
         assert_eq!(count(4, 128, true, Rule::AllocHeaders), 2, "one bit for each of 2048 words");
         assert_eq!(count(4, 256, true, Rule::GreenTea), 0, "larger objects have a header");
         // 8192 = 170 * 48 + 32: the bitmap takes the rest and two slots.
@@ -289,7 +315,10 @@ mod tests {
         counter.add(page + 8128, 64, 0);
         counter.add(page + 8192, 64, 3);
         counter.add(page + 8192 + 8128, 64, 2);
-        assert_eq!(counter.finish(Rule::AllocHeaders), Phantoms { objects: 1, bytes: 64, fields: 2 });
+        assert_eq!(
+            counter.finish(Rule::AllocHeaders),
+            Phantoms { objects: 1, bytes: 64, fields: 2 }
+        );
         assert_eq!(counter.finish(Rule::GreenTea), Phantoms { objects: 2, bytes: 128, fields: 2 });
     }
 }

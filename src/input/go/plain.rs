@@ -1,18 +1,23 @@
 //! Objects in the form that nearly all have, a run of them at a time.
 //!
-//! A dump consists of objects for the most part, so that the time of a pass is what one of them takes. Here everything stays
-//! in registers: what remains of the input is one slice, no error is made, and no record is copied. Whatever is unusual ends
-//! the run and is left to [`Object::read`].
+//! A dump consists of objects for the most part, so that the time of a pass is what one of them
+//! takes. Here everything stays in registers: what remains of the input is one slice, no error is
+//! made, and no record is copied. Whatever is unusual ends the run and is left to [`Object::read`].
 
 use super::fields::FieldList;
 use super::object::Object;
 use super::version::Version;
 use crate::bytes::Cursor;
 
-/// Gives at most `most` objects at the cursor to `take`, with their offsets, up to the first record that is none or an
-/// unusual one. The cursor then stands there.
+/// Gives at most `most` objects at the cursor to `take`, with their offsets, up to the first record
+/// that is none or an unusual one. The cursor then stands there.
 #[inline]
-pub(super) fn take_objects<'a>(cursor: &mut Cursor<'a>, version: Version, most: u64, mut take: impl FnMut(u64, &Object<'a>)) {
+pub(super) fn take_objects<'a>(
+    cursor: &mut Cursor<'a>,
+    version: Version,
+    most: u64,
+    mut take: impl FnMut(u64, &Object<'a>),
+) {
     if version <= Version::Go13 {
         return;
     }
@@ -51,10 +56,12 @@ fn split_address(bytes: &[u8]) -> Option<(u64, &[u8])> {
 fn split_contents(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     match *bytes {
         [a, ref rest @ ..] if a < 0x80 => rest.split_at_checked(usize::from(a)),
-        [a, b, ref rest @ ..] if b < 0x80 => rest.split_at_checked(usize::from(a & 0x7f) | usize::from(b) << 7),
-        [a, b, c, ref rest @ ..] if c < 0x80 => {
-            rest.split_at_checked(usize::from(a & 0x7f) | usize::from(b & 0x7f) << 7 | usize::from(c) << 14)
+        [a, b, ref rest @ ..] if b < 0x80 => {
+            rest.split_at_checked(usize::from(a & 0x7f) | usize::from(b) << 7)
         }
+        [a, b, c, ref rest @ ..] if c < 0x80 => rest.split_at_checked(
+            usize::from(a & 0x7f) | usize::from(b & 0x7f) << 7 | usize::from(c) << 14,
+        ),
         _ => None,
     }
 }

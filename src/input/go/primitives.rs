@@ -17,15 +17,17 @@ pub(super) fn string<'a>(cursor: &mut Cursor<'a>, what: &'static str) -> Result<
     cursor.take(length, what)
 }
 
-/// A number that is 0 or 1. Anything else is damage: the writer has no other, and saying so early keeps the position of the
-/// error close to its cause.
+/// A number that is 0 or 1. Anything else is damage: the writer has no other, and saying so early
+/// keeps the position of the error close to its cause.
 #[inline]
 pub(super) fn boolean(cursor: &mut Cursor<'_>, what: &'static str) -> Result<bool> {
     let start = cursor.offset();
     match cursor.uleb128(what)? {
         0 => Ok(false),
         1 => Ok(true),
-        value => Err(Error::corrupt(start, format!("{what} is no boolean")).expected("0 or 1").found(value.to_string())),
+        value => Err(Error::corrupt(start, format!("{what} is no boolean"))
+            .expected("0 or 1")
+            .found(value.to_string())),
     }
 }
 

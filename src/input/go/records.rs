@@ -45,10 +45,12 @@ records! {
 /// The tag of a frame.
 const STACK_FRAME: u64 = 5;
 
-/// The records of a file with their offsets. After the eof record or an error the iterator has ended.
+/// The records of a file with their offsets. After the eof record or an error the iterator has
+/// ended.
 ///
-/// A file that ends between two records without an eof record gives an error at its end, because the writer does not
-/// notice when a disk is full. Bytes after the eof record are an error only where it came too early: see [`Self::trailing`].
+/// A file that ends between two records without an eof record gives an error at its end, because
+/// the writer does not notice when a disk is full. Bytes after the eof record are an error only
+/// where it came too early: see [`Self::trailing`].
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     cursor: Cursor<'a>,
@@ -80,7 +82,14 @@ impl<'a> Records<'a> {
     pub(super) fn with_version(bytes: &'a [u8], version: Version) -> Self {
         let has_contpc = if version == Version::Go13 { None } else { Some(true) };
         let cursor = Cursor::at(bytes, MAGIC_LENGTH as u64);
-        Self { cursor, version, state: State::Reading, objects: 0, memstats_seen: false, has_contpc }
+        Self {
+            cursor,
+            version,
+            state: State::Reading,
+            objects: 0,
+            memstats_seen: false,
+            has_contpc,
+        }
     }
 
     /// The layout.
@@ -98,13 +107,14 @@ impl<'a> Records<'a> {
         (self.state == State::Eof).then(|| self.cursor.remaining() as u64)
     }
 
-    /// Whether the frames lack their `contpc`, as in dumps made by Go 1.3 between March and May 2014.
+    /// Whether the frames lack their `contpc`, as in dumps made by Go 1.3 between March and May
+    /// 2014.
     pub fn lacks_contpc(&self) -> bool {
         self.has_contpc == Some(false)
     }
 
-    /// Takes all objects up to the next record of another kind. Nearly all records are objects, and a pass over them takes
-    /// half as long if no more than they is passed on.
+    /// Takes all objects up to the next record of another kind. Nearly all records are objects, and
+    /// a pass over them takes half as long if no more than they is passed on.
     ///
     /// # Errors
     /// The first damage, after which the iterator has ended.
@@ -118,7 +128,11 @@ impl<'a> Records<'a> {
     /// # Errors
     /// As there.
     #[inline]
-    pub(super) fn take_some_objects(&mut self, most: u64, mut take: impl FnMut(u64, &Object<'a>)) -> Result<()> {
+    pub(super) fn take_some_objects(
+        &mut self,
+        most: u64,
+        mut take: impl FnMut(u64, &Object<'a>),
+    ) -> Result<()> {
         let end = self.objects.saturating_add(most);
         while self.state == State::Reading {
             let left = end.saturating_sub(self.objects);
@@ -128,7 +142,10 @@ impl<'a> Records<'a> {
             });
             let ([1, ..], true) = (self.cursor.rest(), self.objects < end) else { break };
             let offset = self.cursor.offset();
-            let object = self.cursor.u8("a record tag").and_then(|_| Object::read(&mut self.cursor, self.version));
+            let object = self
+                .cursor
+                .u8("a record tag")
+                .and_then(|_| Object::read(&mut self.cursor, self.version));
             match object {
                 Ok(object) => take(offset, &object),
                 Err(error) => {
@@ -179,16 +196,20 @@ impl<'a> Records<'a> {
             return Ok(Rec::Draft(record));
         }
         if let 2 | 11..=19 = tag {
-            return Err(Error::unsupported(start, format!("record tag {tag} belongs to a later draft of 1.3"))
-                .expected("a record of the first draft (1, 3 to 10)")
-                .hint("drafts between March 10 and 25, 2014 are not read"));
+            return Err(Error::unsupported(
+                start,
+                format!("record tag {tag} belongs to a later draft of 1.3"),
+            )
+            .expected("a record of the first draft (1, 3 to 10)")
+            .hint("drafts between March 10 and 25, 2014 are not read"));
         }
         Err(unknown_tag(start, tag, "a record of the draft of 1.3 (1, 3 to 10)"))
     }
 
-    /// Whether the frame that follows has a `contpc`. In 1.3 that is decided at the first one: the layout without it counts
-    /// only if the frame can be read so and is followed by a tag, and if it cannot be read with it or its `contpc`, which
-    /// would really be the length of a name, is no address.
+    /// Whether the frame that follows has a `contpc`. In 1.3 that is decided at the first one: the
+    /// layout without it counts only if the frame can be read so and is followed by a tag, and if
+    /// it cannot be read with it or its `contpc`, which would really be the length of a name, is no
+    /// address.
     fn has_contpc(&self) -> bool {
         self.has_contpc.unwrap_or_else(|| {
             let with = self.plausible_frame(true).and_then(|frame| frame.contpc);
@@ -200,20 +221,24 @@ impl<'a> Records<'a> {
     fn plausible_frame(&self, has_contpc: bool) -> Option<StackFrame<'a>> {
         let mut cursor = self.cursor;
         let frame = StackFrame::read(&mut cursor, self.version, has_contpc).ok()?;
-        (cursor.is_empty() || cursor.uleb128("a record tag").is_ok_and(|tag| tag <= 17)).then_some(frame)
+        (cursor.is_empty() || cursor.uleb128("a record tag").is_ok_and(|tag| tag <= 17))
+            .then_some(frame)
     }
 
-    /// The damage when the input ends before an eof record, or an eof record comes before the statistics, which every
-    /// released version writes first. The tag of an eof is 0, so that zeros in a damaged file look like one.
+    /// The damage when the input ends before an eof record, or an eof record comes before the
+    /// statistics, which every released version writes first. The tag of an eof is 0, so that zeros
+    /// in a damaged file look like one.
     #[cold]
     fn end(&mut self) -> Option<Error> {
         let offset = self.cursor.offset();
         let trailing = self.cursor.remaining();
         let error = match self.state {
             State::Reading => Error::truncated(offset, "the dump ends without its eof record"),
-            State::Eof if !self.memstats_seen && trailing > 0 => Error::corrupt(offset, "the eof record comes too early")
-                .expected("nothing after it")
-                .found(format!("{trailing} bytes")),
+            State::Eof if !self.memstats_seen && trailing > 0 => {
+                Error::corrupt(offset, "the eof record comes too early")
+                    .expected("nothing after it")
+                    .found(format!("{trailing} bytes"))
+            }
             State::Eof | State::Ended => return None,
         };
         self.state = State::Ended;
@@ -261,6 +286,10 @@ impl<'a> Iterator for Records<'a> {
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     visit(Records::new(bytes)?, options, visitor).map(|_| ())
 }

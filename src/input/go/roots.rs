@@ -1,4 +1,5 @@
-//! Roots outside of stacks: tags 2 (other root), 7 and 11 (finalizers), 12 and 13 (data and bss segment).
+//! Roots outside of stacks: tags 2 (other root), 7 and 11 (finalizers), 12 and 13 (data and bss
+//! segment).
 
 use super::fields::FieldList;
 use super::primitives::{say_contents, string, uvarint};

@@ -10,7 +10,9 @@ use super::records::{Rec, Records};
 use super::roots::Segment;
 use super::version::Version;
 use crate::error::Result;
-use crate::input::info::{self, GoDetails, GoMemstats, HeapInfo, Info, NameCount, RecordCounts, SegmentSize, SnapshotInfo};
+use crate::input::info::{
+    self, GoDetails, GoMemstats, HeapInfo, Info, NameCount, RecordCounts, SegmentSize, SnapshotInfo,
+};
 use crate::input::read::ReadOptions;
 use crate::model::fields::Record;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -27,8 +29,8 @@ const HEADER: u64 = 8;
 
 /// Summarizes a dump in one pass.
 ///
-/// `objects` are the object records less phantoms and `shallow_bytes` the sum of their sizes, `types` the distinct types;
-/// references and roots need the graph.
+/// `objects` are the object records less phantoms and `shallow_bytes` the sum of their sizes,
+/// `types` the distinct types; references and roots need the graph.
 ///
 /// # Errors
 /// When the magic is not one of a Go heap dump.
@@ -64,7 +66,8 @@ pub(super) struct Heap {
     pub(super) bytes: u64,
     pub(super) phantoms: Phantoms,
     pub(super) rule: Rule,
-    /// Whether the rule was found by comparing with the statistics, against the version or without one.
+    /// Whether the rule was found by comparing with the statistics, against the version or without
+    /// one.
     pub(super) by_memstats: bool,
 }
 
@@ -107,15 +110,16 @@ impl<'a> Totals<'a> {
         let size = object.size();
         self.object_records += 1;
         self.object_bytes = self.object_bytes.saturating_add(size);
-        self.details.pointer_fields = self.details.pointer_fields.saturating_add(object.fields.len());
+        self.details.pointer_fields =
+            self.details.pointer_fields.saturating_add(object.fields.len());
         self.phantoms.add(object.addr, size, object.fields.len());
         if size > 128 && size <= LARGEST_WITH_HEADER && !object.fields.is_empty() {
             self.large_object(object);
         }
     }
 
-    /// Counts an object that may have a malloc header. An object with a pointer in its first 8 bytes has none: it is one
-    /// of 32761 to 32768 bytes, which are not allocated by size class.
+    /// Counts an object that may have a malloc header. An object with a pointer in its first 8
+    /// bytes has none: it is one of 32761 to 32768 bytes, which are not allocated by size class.
     fn large_object(&mut self, object: &Object<'_>) {
         let pointer_size = self.params.map_or(8, |params| params.pointer_size);
         let first = object.fields.iter().next().map_or(0, |field| field.offset);
@@ -149,7 +153,8 @@ impl<'a> Totals<'a> {
             None => self.statuses.push(NameCount { name: status.to_owned(), count: 1 }),
         }
         // The text is what was left from an earlier wait unless the goroutine waits now.
-        let known = self.reasons.len() < MOST_REASONS || self.reasons.contains_key(goroutine.waitreason);
+        let known =
+            self.reasons.len() < MOST_REASONS || self.reasons.contains_key(goroutine.waitreason);
         if status == "waiting" && known {
             let count = self.reasons.entry(goroutine.waitreason).or_default();
             *count = count.saturating_add(1);
@@ -164,8 +169,9 @@ impl<'a> Totals<'a> {
         }
     }
 
-    /// Leaves phantoms out, by the rule of the version. A rule by which the statistics agree exactly goes before that:
-    /// experiments and forks change the rule, and a dump before about Go 1.17 does not say its version.
+    /// Leaves phantoms out, by the rule of the version. A rule by which the statistics agree
+    /// exactly goes before that: experiments and forks change the rule, and a dump before about Go
+    /// 1.17 does not say its version.
     pub(super) fn heap(&mut self) -> Heap {
         let version = self.params.and_then(|params| params.go_version());
         let of_version = version.as_deref().and_then(Rule::of_version);
@@ -175,7 +181,11 @@ impl<'a> Totals<'a> {
             return heap;
         }
         let others = [Rule::None, Rule::AllocHeaders, Rule::GreenTea];
-        let mut others = others.into_iter().filter(|other| *other != rule).map(|rule| self.heap_by(rule, true)).collect::<Vec<_>>();
+        let mut others = others
+            .into_iter()
+            .filter(|other| *other != rule)
+            .map(|rule| self.heap_by(rule, true))
+            .collect::<Vec<_>>();
         others.retain(|other| self.matches(other) == Some(true));
         others.pop().unwrap_or(heap)
     }
@@ -197,7 +207,8 @@ impl<'a> Totals<'a> {
             info.warnings.push(format!("{bytes} bytes follow the eof record; they were not read."));
         }
         if records.lacks_contpc() {
-            info.warnings.push("The stack frames have the layout of Go 1.3 before May 31, 2014.".to_owned());
+            info.warnings
+                .push("The stack frames have the layout of Go 1.3 before May 31, 2014.".to_owned());
         }
     }
 
@@ -234,7 +245,10 @@ impl<'a> Totals<'a> {
     fn warn(&self, heap: &Heap, info: &mut Info, complete: bool) {
         let warnings = &mut info.warnings;
         if self.params.is_none() {
-            warnings.push("The dump has no params record: its pointer size and byte order are not known.".to_owned());
+            warnings.push(
+                "The dump has no params record: its pointer size and byte order are not known."
+                    .to_owned(),
+            );
         }
         if heap.by_memstats {
             warnings
@@ -267,12 +281,16 @@ impl<'a> Totals<'a> {
             big_endian: params.map(|params| params.big_endian),
             arch: params.and_then(|params| params.goarch()),
             go_version: params.and_then(|params| params.go_version()),
-            heap_objects_matches: self.memstats.map(|memstats| memstats.get("HeapObjects") == heap.objects),
-            heap_alloc_matches: self.memstats.map(|memstats| memstats.get("HeapAlloc") == heap.bytes),
+            heap_objects_matches: self
+                .memstats
+                .map(|memstats| memstats.get("HeapObjects") == heap.objects),
+            heap_alloc_matches: self
+                .memstats
+                .map(|memstats| memstats.get("HeapAlloc") == heap.bytes),
             memstats: self.memstats.map(|memstats| GoMemstats(memstats.iter().collect())),
-            experiment: params
-                .filter(|params| params.go_version().is_none())
-                .and_then(|params| params.experiment.map(|text| String::from_utf8_lossy(text).into_owned())),
+            experiment: params.filter(|params| params.go_version().is_none()).and_then(|params| {
+                params.experiment.map(|text| String::from_utf8_lossy(text).into_owned())
+            }),
             hchan_size: params.and_then(|params| params.hchan_size),
             heap_start: hex(params.and_then(|params| params.heap_start)),
             heap_end: hex(params.and_then(|params| params.heap_end)),
@@ -290,15 +308,18 @@ impl<'a> Totals<'a> {
             details.malloc_headers = 0;
         }
         details.goroutines.by_status = ranked(self.statuses);
-        let reasons =
-            self.reasons.into_iter().map(|(name, count)| NameCount { name: String::from_utf8_lossy(name).into_owned(), count });
+        let reasons = self.reasons.into_iter().map(|(name, count)| NameCount {
+            name: String::from_utf8_lossy(name).into_owned(),
+            count,
+        });
         details.goroutines.wait_reasons = ranked(reasons.collect());
         details.goroutines.wait_reasons.truncate(SHOWN_REASONS);
         details
     }
 }
 
-/// Most frequent first; by name where that is equal, so that the output does not depend on the order of a map.
+/// Most frequent first; by name where that is equal, so that the output does not depend on the
+/// order of a map.
 fn ranked(mut counted: Vec<NameCount>) -> Vec<NameCount> {
     counted.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.name.cmp(&b.name)));
     counted

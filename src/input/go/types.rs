@@ -13,9 +13,11 @@ record! {
         addr: u64 = uvarint("a type address") => address,
         /// Bytes in a value.
         size: u64 = uvarint("a type's size") => unsigned,
-        /// Package path, a dot, and the name. From 1.7 to 1.27 a pointer type with methods has an empty name: `flag.`.
+        /// Package path, a dot, and the name. From 1.7 to 1.27 a pointer type with methods has an
+        /// empty name: `flag.`.
         name: &'a [u8] = string("a type's name") => text,
-        /// Whether the data word of an interface that holds the type is a pointer. It is set for every type of a real dump.
+        /// Whether the data word of an interface that holds the type is a pointer. It is set for
+        /// every type of a real dump.
         ifaceptr: bool = boolean("a type's pointer flag") => boolean,
         /// Where the pointers in a value are (1.3 only, empty later).
         fields: FieldList<'a> = FieldList::of_type(version) => with(say_fields),

@@ -27,10 +27,11 @@ pub enum Version {
 impl Version {
     /// The layout of a file, by its magic and, for the magic of 1.3, by what follows.
     ///
-    /// A released dump always begins with its params: tag 6, a byte order of 0 or 1, a pointer size of 4 or 8. In the draft 6
-    /// is the tag of a root with an arbitrary pointer. A draft that begins with a root to address 0 or 1 followed by a stack
-    /// root or thread looks the same; such a file is a draft if it can be read as one up to an eof at its very end, and
-    /// not as released 1.3.
+    /// A released dump always begins with its params: tag 6, a byte order of 0 or 1, a pointer size
+    /// of 4 or 8. In the draft 6 is the tag of a root with an arbitrary pointer. A draft that
+    /// begins with a root to address 0 or 1 followed by a stack root or thread looks the same; such
+    /// a file is a draft if it can be read as one up to an eof at its very end, and not as released
+    /// 1.3.
     ///
     /// # Errors
     /// When the magic is another one.
@@ -61,7 +62,10 @@ impl Version {
 
 fn draft_or_released(bytes: &[u8]) -> Version {
     match bytes.get(MAGIC_LENGTH..).unwrap_or_default() {
-        [6, 0 | 1, 4 | 8, ..] if reaches_its_end(bytes, Version::Draft13) && !reaches_its_end(bytes, Version::Go13) => {
+        [6, 0 | 1, 4 | 8, ..]
+            if reaches_its_end(bytes, Version::Draft13)
+                && !reaches_its_end(bytes, Version::Go13) =>
+        {
             Version::Draft13
         }
         [6, 0 | 1, 4 | 8, ..] | [6, 0 | 1] | [6] | [] => Version::Go13,

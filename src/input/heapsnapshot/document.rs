@@ -33,9 +33,11 @@ impl<'a> Document<'a> {
     /// Finds the parts of a document.
     ///
     /// # Errors
-    /// When the bytes are not a snapshot, or `snapshot` cannot be read. Later damage is part of the document.
+    /// When the bytes are not a snapshot, or `snapshot` cannot be read. Later damage is part of the
+    /// document.
     pub fn read(bytes: &'a [u8]) -> Result<Self> {
-        let meta = Meta::read(&mut find_snapshot(bytes)?).map_err(|error| error.context("in snapshot"))?;
+        let meta =
+            Meta::read(&mut find_snapshot(bytes)?).map_err(|error| error.context("in snapshot"))?;
         let mut document = Self {
             meta,
             nodes: None,

@@ -16,7 +16,14 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut document = Document::read(bytes)?;
     let mut findings = Findings::default();
     findings.set_damage(document.damage.take());
-    let mut checker = Checker { document: &document, options, faults: Faults::default(), ids: Vec::new(), edges: 0, nodes: 0 };
+    let mut checker = Checker {
+        document: &document,
+        options,
+        faults: Faults::default(),
+        ids: Vec::new(),
+        edges: 0,
+        nodes: 0,
+    };
     // What is cut off is damage, and contradicts nothing.
     let is_whole = !document.is_incomplete();
     let outcome = checker.nodes().and_then(|()| checker.edges()).and_then(|()| checker.locations());
@@ -54,9 +61,12 @@ impl<'a> Checker<'_, 'a> {
         self.rows(&document.nodes, fields.count, "in nodes", |checker, row| {
             let field = |at: usize| row.get(at).copied().unwrap_or(0);
             checker.nodes = checker.nodes.wrapping_add(1);
-            checker.faults.node_types += u64::from(field(fields.kind) >= document.meta.node_types.len() as u64);
-            checker.faults.node_names += u64::from(field(fields.name) >= document.strings.len() as u64);
-            checker.faults.detachedness += u64::from(fields.detachedness.is_some_and(|at| field(at) > 2));
+            checker.faults.node_types +=
+                u64::from(field(fields.kind) >= document.meta.node_types.len() as u64);
+            checker.faults.node_names +=
+                u64::from(field(fields.name) >= document.strings.len() as u64);
+            checker.faults.detachedness +=
+                u64::from(fields.detachedness.is_some_and(|at| field(at) > 2));
             checker.edges = checker.edges.saturating_add(field(fields.edge_count));
             checker.ids.push(field(fields.id));
         })
@@ -70,17 +80,23 @@ impl<'a> Checker<'_, 'a> {
             let kind = field(fields.kind);
             let is_indexed = matches!(meta.edge_type(kind), EdgeType::Element | EdgeType::Hidden);
             checker.faults.edge_types += u64::from(kind >= meta.edge_types.len() as u64);
-            checker.faults.edge_names += u64::from(!is_indexed && field(fields.name_or_index) >= document.strings.len() as u64);
-            checker.faults.targets += u64::from(!is_position(field(fields.to_node), meta.node.count, end));
+            checker.faults.edge_names += u64::from(
+                !is_indexed && field(fields.name_or_index) >= document.strings.len() as u64,
+            );
+            checker.faults.targets +=
+                u64::from(!is_position(field(fields.to_node), meta.node.count, end));
         })
     }
 
     fn locations(&mut self) -> Result<()> {
         let (document, fields) = (self.document, &self.document.meta.location_fields);
-        let Some(at) = fields.iter().position(|field| field == "object_index") else { return Ok(()) };
+        let Some(at) = fields.iter().position(|field| field == "object_index") else {
+            return Ok(());
+        };
         let (count, end) = (document.meta.node.count, self.positions());
         self.rows(&document.locations, fields.len(), "in locations", |checker, row| {
-            checker.faults.locations += u64::from(!is_position(row.get(at).copied().unwrap_or(0), count, end));
+            checker.faults.locations +=
+                u64::from(!is_position(row.get(at).copied().unwrap_or(0), count, end));
         })
     }
 
@@ -112,21 +128,40 @@ impl<'a> Checker<'_, 'a> {
         if is_whole {
             let nodes = Rows::of(self.document.nodes.as_ref(), meta.node.count);
             if let Some(count) = meta.node_count {
-                findings.equal("snapshot.node_count", count, self.nodes, "nodes against node_count");
+                findings.equal(
+                    "snapshot.node_count",
+                    count,
+                    self.nodes,
+                    "nodes against node_count",
+                );
             }
             if let Some(count) = meta.edge_count {
-                findings.equal("snapshot.edge_count", count, edges.count as u64, "edges against edge_count");
+                findings.equal(
+                    "snapshot.edge_count",
+                    count,
+                    edges.count as u64,
+                    "edges against edge_count",
+                );
             }
-            findings.equal("node.edge_count", self.edges, edges.count as u64, "edges against the sum of the nodes' edge_count");
+            findings.equal(
+                "node.edge_count",
+                self.edges,
+                edges.count as u64,
+                "edges against the sum of the nodes' edge_count",
+            );
             findings.none("nodes.rows", nodes.left_over as u64, "numbers after the last node");
             findings.none("edges.rows", edges.left_over as u64, "numbers after the last edge");
         }
         self.faults.report(findings, !self.document.strings.is_empty());
         self.ids.sort_unstable();
-        let repeated = self.ids.windows(2).filter(|pair| matches!(pair, [a, b] if a == b)).count() as u64;
+        let repeated =
+            self.ids.windows(2).filter(|pair| matches!(pair, [a, b] if a == b)).count() as u64;
         findings.none("node.id", repeated, "nodes with the id of another node");
-        if let (Some(count), Some(infos)) = (meta.trace_function_count, &self.document.trace_function_infos) {
-            let functions = Rows::of(Some(infos), meta.trace_function_info_fields.len().max(1)).count as u64;
+        if let (Some(count), Some(infos)) =
+            (meta.trace_function_count, &self.document.trace_function_infos)
+        {
+            let functions =
+                Rows::of(Some(infos), meta.trace_function_info_fields.len().max(1)).count as u64;
             // A process that records itself goes on allocating functions while it writes.
             let more = "functions in trace_function_infos beyond trace_function_count, allocated while the snapshot was written";
             findings.tolerate(functions.saturating_sub(count), more);

@@ -1,9 +1,10 @@
 //! Loading a snapshot into the model.
 //!
-//! Node k becomes object k. The synthetic nodes stay in the graph as [`TypeKind::Root`](crate::model::heap::TypeKind::Root), and node
-//! 0 is the first root: what is reached from it, and from what nothing holds at all (`essential`), is what is alive. Retained
-//! sizes and dominators of live nodes are those that Chrome DevTools shows; nodes that only hold each other in a cycle, of which
-//! DevTools shows each by itself, are unreachable.
+//! Node k becomes object k. The synthetic nodes stay in the graph as
+//! [`TypeKind::Root`](crate::model::heap::TypeKind::Root), and node 0 is the first root: what is
+//! reached from it, and from what nothing holds at all (`essential`), is what is alive. Retained
+//! sizes and dominators of live nodes are those that Chrome DevTools shows; nodes that only hold
+//! each other in a cycle, of which DevTools shows each by itself, are unreachable.
 
 mod detached;
 mod edges;
@@ -33,8 +34,8 @@ use values::NodeNames;
 /// Loads the graph of a snapshot.
 ///
 /// # Errors
-/// When the bytes are not a snapshot, a snapshot other than number 0 is wanted, or there are too many nodes. Later damage is part of
-/// what is loaded.
+/// When the bytes are not a snapshot, a snapshot other than number 0 is wanted, or there are too
+/// many nodes. Later damage is part of what is loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     let mut document = Document::read(bytes)?;
     only_snapshot(options.snapshot)?;
@@ -46,7 +47,12 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
 }
 
-fn build<'a>(document: Document<'a>, mut nodes: Nodes, mut edges: Edges, sizes: NodeSizes) -> Heap<'a> {
+fn build<'a>(
+    document: Document<'a>,
+    mut nodes: Nodes,
+    mut edges: Edges,
+    sizes: NodeSizes,
+) -> Heap<'a> {
     let Document { meta, strings, .. } = document;
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let (first, missing, surplus) = first_edges(&nodes, edges.len());
@@ -55,7 +61,8 @@ fn build<'a>(document: Document<'a>, mut nodes: Nodes, mut edges: Edges, sizes: 
     let is_dom_trees = |object: &ObjectId| {
         let name = nodes.name.get(object.index()).and_then(|&name| strings.raw(name.into()));
         let kind = nodes.kind.get(object.index()).map(|&kind| meta.node_type(kind.into()));
-        kind == Some(NodeType::Synthetic) && name.is_some_and(|name| name.raw() == b"(Document DOM trees)")
+        kind == Some(NodeType::Synthetic)
+            && name.is_some_and(|name| name.raw() == b"(Document DOM trees)")
     };
     let dom_trees = graph.of(0).map(|(_, target)| target).find(is_dom_trees);
     let graph = Graph { dom_trees, ..graph };
@@ -77,14 +84,19 @@ fn build<'a>(document: Document<'a>, mut nodes: Nodes, mut edges: Edges, sizes: 
     heap.references.weak.truncate(heap.references.target.len().div_ceil(64));
     builder.warn(WarningKind::MissingReferences, missing);
     builder.warn(WarningKind::SurplusReferences, surplus as u64);
-    builder.warn(WarningKind::PartialRows, u64::from(nodes.left_over > 0).saturating_add(u64::from(edges.left_over > 0)));
+    builder.warn(
+        WarningKind::PartialRows,
+        u64::from(nodes.left_over > 0).saturating_add(u64::from(edges.left_over > 0)),
+    );
     let repeated = nodes.repeated_ids();
     builder.warn(WarningKind::RepeatedIds, repeated);
-    let ids = if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
+    let ids =
+        if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
     builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name })))
 }
 
-/// Where the edges of each node begin, how many edges are missing at the end, and how many belong to no node.
+/// Where the edges of each node begin, how many edges are missing at the end, and how many belong
+/// to no node.
 fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
     let mut first = Offsets::with_capacity(nodes.len().saturating_add(1), edges as u64);
     let mut sum = 0u64;
@@ -97,8 +109,8 @@ fn first_edges(nodes: &Nodes, edges: usize) -> (Offsets, u64, usize) {
     (first, sum.saturating_sub(edges as u64), edges.saturating_sub(used))
 }
 
-/// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM node is detached takes the graph: only
-/// nodes that V8 itself has marked are counted as such.
+/// Counts nodes by the types that [`load`] gives them, in one pass over the nodes. Whether a DOM
+/// node is detached takes the graph: only nodes that V8 itself has marked are counted as such.
 ///
 /// # Errors
 /// As [`load`].
@@ -108,7 +120,12 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let fields = document.meta.node;
     let mut sums: FxHashMap<(u8, u32, bool), Sum> = FxHashMap::default();
     let mut damage = None;
-    let named = |kind: u64| matches!(document.meta.node_type(kind), NodeType::Object | NodeType::Native | NodeType::Synthetic);
+    let named = |kind: u64| {
+        matches!(
+            document.meta.node_type(kind),
+            NodeType::Object | NodeType::Native | NodeType::Synthetic
+        )
+    };
     for part in &Rows::of(document.nodes.as_ref(), fields.count).parts {
         (options.progress)(part.offset());
         let outcome = part.read(fields.count, |_, row| {
@@ -117,7 +134,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
             let name = if named(kind) { nodes::narrow(field(fields.name)) } else { 0 };
             let native = document.meta.node_type(kind) == NodeType::Native;
             let detached = native && fields.detachedness.is_some_and(|at| field(at) == 2);
-            sums.entry((kind.min(255) as u8, name, detached)).or_default().add(field(fields.self_size), 0);
+            sums.entry((kind.min(255) as u8, name, detached))
+                .or_default()
+                .add(field(fields.self_size), 0);
         });
         if let Err(error) = outcome {
             damage = Some(error.context("in nodes"));

@@ -170,8 +170,16 @@ impl Meta {
         Ok(Self {
             node,
             edge,
-            node_types: names.node_types.into_iter().map(|name| (NodeType::of(&name), name)).collect(),
-            edge_types: names.edge_types.into_iter().map(|name| (EdgeType::of(&name), name)).collect(),
+            node_types: names
+                .node_types
+                .into_iter()
+                .map(|name| (NodeType::of(&name), name))
+                .collect(),
+            edge_types: names
+                .edge_types
+                .into_iter()
+                .map(|name| (EdgeType::of(&name), name))
+                .collect(),
             node_fields: names.node_fields,
             edge_fields: names.edge_fields,
             location_fields: names.location_fields,
@@ -188,13 +196,19 @@ impl Meta {
     /// The type of a node by its number in the file.
     #[inline]
     pub fn node_type(&self, number: u64) -> NodeType {
-        usize::try_from(number).ok().and_then(|number| self.node_types.get(number)).map_or(NodeType::Other, |(known, _)| *known)
+        usize::try_from(number)
+            .ok()
+            .and_then(|number| self.node_types.get(number))
+            .map_or(NodeType::Other, |(known, _)| *known)
     }
 
     /// The type of an edge by its number in the file.
     #[inline]
     pub fn edge_type(&self, number: u64) -> EdgeType {
-        usize::try_from(number).ok().and_then(|number| self.edge_types.get(number)).map_or(EdgeType::Other, |(known, _)| *known)
+        usize::try_from(number)
+            .ok()
+            .and_then(|number| self.edge_types.get(number))
+            .map_or(EdgeType::Other, |(known, _)| *known)
     }
 }
 
@@ -244,7 +258,8 @@ impl Fields<'_> {
     }
 
     fn position(&self, name: &'static str) -> Result<usize> {
-        self.find(name).ok_or_else(|| Error::corrupt(self.offset, format!("{} has no {name}", self.of)))
+        self.find(name)
+            .ok_or_else(|| Error::corrupt(self.offset, format!("{} has no {name}", self.of)))
     }
 
     fn count(&self) -> Result<usize> {
@@ -271,7 +286,9 @@ fn list(json: &mut Scanner<'_>) -> Result<Vec<String>> {
     json.begin_array()?;
     while json.item()? {
         match json.peek()? {
-            ValueKind::String if names.len() < MAX_TYPES => names.push(json.text()?.decode().into_owned()),
+            ValueKind::String if names.len() < MAX_TYPES => {
+                names.push(json.text()?.decode().into_owned())
+            }
             _ => json.skip()?,
         }
     }

@@ -1,4 +1,5 @@
-//! V8 heap snapshots (`.heapsnapshot`, `.heaptimeline`): Node.js, Chrome, Deno, Electron, Bun, Hermes.
+//! V8 heap snapshots (`.heapsnapshot`, `.heaptimeline`): Node.js, Chrome, Deno, Electron, Bun,
+//! Hermes.
 //!
 //! ```text
 //! file     = {"snapshot": {"meta": meta, "node_count": n, "edge_count": n, "trace_function_count": n[, "extra_native_bytes": n]},
@@ -13,19 +14,23 @@
 //! | `edges` | type (index into `edge_types[0]`), name_or_index, to_node (position of the target in `nodes`) |
 //! | `locations` | object_index (position in `nodes`), script_id, line, column (0-based) |
 //!
-//! The edges of a node follow those of the node before it. `name_or_index` is a number for the types `element` and `hidden`, and a
-//! string otherwise. Positions are rows times the number of fields. Which fields there are, their order, and the numbers of types
-//! differ between versions of V8: only the names in `meta` are relied on. The members of the document may have any order.
+//! The edges of a node follow those of the node before it. `name_or_index` is a number for the
+//! types `element` and `hidden`, and a string otherwise. Positions are rows times the number of
+//! fields. Which fields there are, their order, and the numbers of types differ between versions of
+//! V8: only the names in `meta` are relied on. The members of the document may have any order.
 //!
 //! **What holds what** follows Chrome DevTools, node by node: see [`load`](mod@load).
 //!
-//! Odd, but as V8 writes it: characters above U+FFFF are cut to 16 bits, and texts to 1024 characters; a process that records its
-//! own allocations writes a smaller `trace_function_count` than there are functions. Bun writes lone surrogates as `\ud800`.
+//! Odd, but as V8 writes it: characters above U+FFFF are cut to 16 bits, and texts to 1024
+//! characters; a process that records its own allocations writes a smaller `trace_function_count`
+//! than there are functions. Bun writes lone surrogates as `\ud800`.
 //!
-//! Sources: V8's `src/profiler/heap-snapshot-generator.cc` (2023), the front end of Chrome DevTools 1.0.1705227
-//! (`heap_snapshot_worker/HeapSnapshot.ts`), and snapshots of Node.js 12 to 24, Deno 2.9, Chromium 156 and Bun 1.4.
+//! Sources: V8's `src/profiler/heap-snapshot-generator.cc` (2023), the front end of Chrome DevTools
+//! 1.0.1705227 (`heap_snapshot_worker/HeapSnapshot.ts`), and snapshots of Node.js 12 to 24, Deno
+//! 2.9, Chromium 156 and Bun 1.4.
 //!
-//! * [`meta`]: names of fields and types; [`document`]: where the parts are; [`strings`]: texts on demand;
+//! * [`meta`]: names of fields and types; [`document`]: where the parts are; [`strings`]: texts on
+//!   demand;
 //! * [`rows`]: nodes and edges, in parallel; [`records`]: all rows in order;
 //! * [`load`](mod@load): the graph, for the model;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
@@ -64,7 +69,8 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     profile: None,
 };
 
-/// Whether the first 4 KiB are those of a snapshot that a tool has re-written: with white space, or with members in another order.
+/// Whether the first 4 KiB are those of a snapshot that a tool has re-written: with white space, or
+/// with members in another order.
 fn begins_otherwise(bytes: &[u8]) -> bool {
     let head = bytes.get(..4096).unwrap_or(bytes).trim_ascii_start();
     let has = |name: &[u8]| memchr::memmem::find(head, name).is_some();

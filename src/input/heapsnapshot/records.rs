@@ -95,8 +95,16 @@ impl Numbered {
 
 impl Rec<'_> {
     /// The names of the records.
-    pub(super) const NAMES: &'static [&'static str] =
-        &["snapshot", "node", "edge", "trace_function_info", "trace_node", "sample", "location", "string"];
+    pub(super) const NAMES: &'static [&'static str] = &[
+        "snapshot",
+        "node",
+        "edge",
+        "trace_function_info",
+        "trace_node",
+        "sample",
+        "location",
+        "string",
+    ];
 }
 
 impl Record for Rec<'_> {
@@ -158,7 +166,11 @@ impl Record for Rec<'_> {
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let mut document = Document::read(bytes)?;
     let damage = document.damage.take();
     let reader = Reader { document: &document, bytes, options };
@@ -212,16 +224,21 @@ const LOCATION: &[&str] = &["object_index", "script_id", "script_object_index", 
 impl<'a> Reader<'_, 'a> {
     fn part(&self, part: Part, visitor: &mut impl Visitor) -> Result<ControlFlow<()>> {
         let (meta, strings) = (&self.document.meta, &self.document.strings);
-        let field = |row: &[u64; MAX_FIELDS], at: Option<usize>| at.and_then(|at| row.get(at)).copied().unwrap_or(0);
+        let field = |row: &[u64; MAX_FIELDS], at: Option<usize>| {
+            at.and_then(|at| row.get(at)).copied().unwrap_or(0)
+        };
         let find = |fields: &[String], name: &str| fields.iter().position(|field| field == name);
         match part {
             Part::Nodes => {
                 let numbered = Numbered::new(NODE, &meta.node_fields);
                 self.rows(&self.document.nodes, meta.node.count, |offset, row| {
-                    let node_type =
-                        meta.node_types.get(field(&row, Some(meta.node.kind)) as usize).map_or("unknown", |(_, name)| name);
+                    let node_type = meta
+                        .node_types
+                        .get(field(&row, Some(meta.node.kind)) as usize)
+                        .map_or("unknown", |(_, name)| name);
                     let name = strings.text(field(&row, Some(meta.node.name)));
-                    visitor.record(offset, &Rec::Node { node_type, name, numbers: numbered.with(row) })
+                    visitor
+                        .record(offset, &Rec::Node { node_type, name, numbers: numbered.with(row) })
                 })
             }
             Part::Edges => {
@@ -230,11 +247,17 @@ impl<'a> Reader<'_, 'a> {
                 let mut owners = Owners::new(self.document);
                 self.rows(&self.document.edges, meta.edge.count, |offset, row| {
                     let number = field(&row, Some(meta.edge.kind));
-                    let edge_type = meta.edge_types.get(number as usize).map_or("unknown", |(_, name)| name);
-                    let is_indexed = matches!(meta.edge_type(number), EdgeType::Element | EdgeType::Hidden);
-                    let name = (!is_indexed).then(|| strings.text(field(&row, Some(meta.edge.name_or_index))));
+                    let edge_type =
+                        meta.edge_types.get(number as usize).map_or("unknown", |(_, name)| name);
+                    let is_indexed =
+                        matches!(meta.edge_type(number), EdgeType::Element | EdgeType::Hidden);
+                    let name = (!is_indexed)
+                        .then(|| strings.text(field(&row, Some(meta.edge.name_or_index))));
                     let numbers = if is_indexed { indexed.with(row) } else { numbered.with(row) };
-                    visitor.record(offset, &Rec::Edge { from_node: owners.next(), edge_type, name, numbers })
+                    visitor.record(
+                        offset,
+                        &Rec::Edge { from_node: owners.next(), edge_type, name, numbers },
+                    )
                 })
             }
             Part::Functions => {
@@ -242,8 +265,12 @@ impl<'a> Reader<'_, 'a> {
                 let (name, script) = (find(fields, "name"), find(fields, "script_name"));
                 let numbered = Numbered::new(FUNCTION, fields);
                 self.rows(&self.document.trace_function_infos, fields.len(), |offset, row| {
-                    let (name, script_name) = (strings.text(field(&row, name)), strings.text(field(&row, script)));
-                    visitor.record(offset, &Rec::TraceFunctionInfo { name, script_name, numbers: numbered.with(row) })
+                    let (name, script_name) =
+                        (strings.text(field(&row, name)), strings.text(field(&row, script)));
+                    visitor.record(
+                        offset,
+                        &Rec::TraceFunctionInfo { name, script_name, numbers: numbered.with(row) },
+                    )
                 })
             }
             Part::Tree => self.tree(visitor),
@@ -265,7 +292,10 @@ impl<'a> Reader<'_, 'a> {
                     if index.is_multiple_of(65536) {
                         (self.options.progress)(offset);
                     }
-                    if visitor.record(offset, &Rec::String { index, text: strings.text(index) }).is_break() {
+                    if visitor
+                        .record(offset, &Rec::String { index, text: strings.text(index) })
+                        .is_break()
+                    {
                         return Ok(ControlFlow::Break(()));
                     }
                 }
@@ -281,7 +311,8 @@ impl<'a> Reader<'_, 'a> {
         fields: usize,
         mut each: impl FnMut(u64, [u64; MAX_FIELDS]) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>> {
-        let Some(mut numbers) = numbers.clone().filter(|_| (1..=MAX_FIELDS).contains(&fields)) else {
+        let Some(mut numbers) = numbers.clone().filter(|_| (1..=MAX_FIELDS).contains(&fields))
+        else {
             return Ok(ControlFlow::Continue(()));
         };
         let mut count = 0u64;
@@ -319,18 +350,24 @@ impl<'a> Reader<'_, 'a> {
                     if at == 0 {
                         offset = json.offset().saturating_sub(number.raw().len() as u64);
                     }
-                    row.get_mut(at).into_iter().for_each(|field| *field = number.unsigned().unwrap_or(0));
+                    row.get_mut(at)
+                        .into_iter()
+                        .for_each(|field| *field = number.unsigned().unwrap_or(0));
                     at = at.wrapping_add(1);
                     if at == children {
                         let depth = (json.depth() as u64).saturating_sub(1);
-                        if visitor.record(offset, &Rec::TraceNode { numbers: numbered.with(row), depth }).is_break() {
+                        if visitor
+                            .record(offset, &Rec::TraceNode { numbers: numbered.with(row), depth })
+                            .is_break()
+                        {
                             return Ok(ControlFlow::Break(()));
                         }
                     }
                 }
                 Token::BeginArray | Token::EndArray => at = 0,
                 _ => {
-                    return Err(Error::corrupt(json.offset(), "malformed trace_tree").expected("numbers and arrays"));
+                    return Err(Error::corrupt(json.offset(), "malformed trace_tree")
+                        .expected("numbers and arrays"));
                 }
             }
         }
@@ -351,7 +388,13 @@ struct Owners<'a> {
 impl<'a> Owners<'a> {
     fn new(document: &Document<'a>) -> Self {
         let fields = document.meta.node;
-        Self { nodes: document.nodes.clone(), fields: fields.count, edge_count: fields.edge_count, position: 0, left: 0 }
+        Self {
+            nodes: document.nodes.clone(),
+            fields: fields.count,
+            edge_count: fields.edge_count,
+            position: 0,
+            left: 0,
+        }
     }
 
     /// Position of the node that the next edge belongs to.

@@ -1,14 +1,16 @@
 //! Nodes and edges in columns, read in parallel.
 //!
-//! An array of numbers can be cut at any comma. Counting commas, which takes a twentieth of the time of reading, tells which field
-//! each part begins with, so that every part can be read into its own place.
+//! An array of numbers can be cut at any comma. Counting commas, which takes a twentieth of the
+//! time of reading, tells which field each part begins with, so that every part can be read into
+//! its own place.
 
 use super::meta::MAX_FIELDS;
 use crate::error::{Error, Result};
 use crate::input::json::Numbers;
 use rayon::prelude::*;
 
-/// Bytes of a part. Small enough that threads end at about the same time, large enough that parts cost nothing.
+/// Bytes of a part. Small enough that threads end at about the same time, large enough that parts
+/// cost nothing.
 const PART: usize = 2 << 20;
 
 /// A part of an array of rows.
@@ -33,7 +35,9 @@ pub struct Rows<'a> {
 impl<'a> Rows<'a> {
     /// Cuts an array of numbers into parts of rows of `fields` numbers.
     pub fn of(numbers: Option<&Numbers<'a>>, fields: usize) -> Self {
-        let Some(numbers) = numbers else { return Self { parts: Vec::new(), count: 0, left_over: 0 } };
+        let Some(numbers) = numbers else {
+            return Self { parts: Vec::new(), count: 0, left_over: 0 };
+        };
         let (bytes, offset) = (numbers.bytes(), numbers.offset());
         let starts = starts(bytes);
         let counts: Vec<usize> = starts
@@ -46,7 +50,10 @@ impl<'a> Rows<'a> {
             .collect();
         // The last number has no comma after it, unless the writer is generous.
         let tail = bytes.trim_ascii_end();
-        let total = counts.iter().sum::<usize>().wrapping_add(usize::from(!tail.is_empty() && !tail.ends_with(b",")));
+        let total = counts
+            .iter()
+            .sum::<usize>()
+            .wrapping_add(usize::from(!tail.is_empty() && !tail.ends_with(b",")));
         let count = total.checked_div(fields).unwrap_or(0);
         let mut before = 0usize;
         let mut parts = Vec::with_capacity(starts.len());
@@ -93,14 +100,23 @@ impl Part<'_> {
     /// # Errors
     /// The first number that is not whole or negative. `each` has received the rows before it.
     #[inline(always)]
-    pub fn read(&self, fields: usize, mut each: impl FnMut(usize, &[u64; MAX_FIELDS])) -> Result<()> {
+    pub fn read(
+        &self,
+        fields: usize,
+        mut each: impl FnMut(usize, &[u64; MAX_FIELDS]),
+    ) -> Result<()> {
         let mut numbers = self.numbers.clone();
         let mut row = [0; MAX_FIELDS];
         for index in 0..self.rows {
             for field in row.iter_mut().take(fields) {
                 match numbers.unsigned()? {
                     Some(number) => *field = number,
-                    None => return Err(Error::truncated(numbers.offset(), "the last row lacks fields")),
+                    None => {
+                        return Err(Error::truncated(
+                            numbers.offset(),
+                            "the last row lacks fields",
+                        ));
+                    }
                 }
             }
             each(index, &row);

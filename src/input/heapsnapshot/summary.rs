@@ -4,7 +4,9 @@ use super::document::Document;
 use super::rows::{Part, Rows};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::info::{CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, SnapshotInfo};
+use crate::input::info::{
+    CountsByName, FormatDetails, HeapInfo, HeapsnapshotDetails, Info, SnapshotInfo,
+};
 use crate::input::json::{Numbers, Scanner, Token};
 use crate::input::read::ReadOptions;
 use rayon::prelude::*;
@@ -27,13 +29,18 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     ] {
         count.into_iter().for_each(|count| info.add_metadata(key, count));
     }
-    let of = |numbers: &Option<Numbers<'_>>, fields: &[String]| Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64;
+    let of = |numbers: &Option<Numbers<'_>>, fields: &[String]| {
+        Rows::of(numbers.as_ref(), fields.len().max(1)).count as u64
+    };
     let trace_nodes = trace_nodes(bytes, &document);
     for (name, count) in [
         ("snapshot", 1),
         ("node", nodes.count),
         ("edge", edges.count),
-        ("trace_function_info", of(&document.trace_function_infos, &meta.trace_function_info_fields)),
+        (
+            "trace_function_info",
+            of(&document.trace_function_infos, &meta.trace_function_info_fields),
+        ),
         ("trace_node", trace_nodes),
         ("sample", of(&document.samples, &meta.sample_fields)),
         ("location", of(&document.locations, &meta.location_fields)),
@@ -45,11 +52,22 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     }
     let names = |sums: &[u64; 256], types: Vec<&String>| {
         CountsByName(
-            types.into_iter().zip(sums).filter(|(_, count)| **count > 0).map(|(name, count)| (name.clone(), *count)).collect(),
+            types
+                .into_iter()
+                .zip(sums)
+                .filter(|(_, count)| **count > 0)
+                .map(|(name, count)| (name.clone(), *count))
+                .collect(),
         )
     };
-    let by_node_type = names(&nodes.by_type, meta.node_types.iter().map(|(_, name)| name).collect());
-    let synthetic = meta.node_types.iter().zip(nodes.by_type).filter(|((_, name), _)| name == "synthetic").map(|(_, count)| count);
+    let by_node_type =
+        names(&nodes.by_type, meta.node_types.iter().map(|(_, name)| name).collect());
+    let synthetic = meta
+        .node_types
+        .iter()
+        .zip(nodes.by_type)
+        .filter(|((_, name), _)| name == "synthetic")
+        .map(|(_, count)| count);
     let objects = nodes.count.saturating_sub(synthetic.sum());
     let details = HeapsnapshotDetails {
         nodes: nodes.count,
@@ -93,7 +111,14 @@ struct NodeSums {
 impl NodeSums {
     fn read(document: &Document<'_>, options: ReadOptions<'_>) -> Self {
         let fields = document.meta.node;
-        let none = || Self { count: 0, bytes: 0, detached: 0, roots: None, by_type: [0; 256], damage: None };
+        let none = || Self {
+            count: 0,
+            bytes: 0,
+            detached: 0,
+            roots: None,
+            by_type: [0; 256],
+            damage: None,
+        };
         let read = |part: &Part<'_>| {
             (options.progress)(part.offset());
             let mut sums = none();
@@ -110,7 +135,8 @@ impl NodeSums {
             sums.damage = outcome.err().map(|error| error.context("in nodes"));
             sums
         };
-        let parts: Vec<Self> = Rows::of(document.nodes.as_ref(), fields.count).parts.par_iter().map(read).collect();
+        let parts: Vec<Self> =
+            Rows::of(document.nodes.as_ref(), fields.count).parts.par_iter().map(read).collect();
         let mut total = none();
         for part in parts {
             total.count = total.count.wrapping_add(part.count);
@@ -147,7 +173,8 @@ impl EdgeSums {
             sums.damage = outcome.err().map(|error| error.context("in edges"));
             sums
         };
-        let parts: Vec<Self> = Rows::of(document.edges.as_ref(), fields.count).parts.par_iter().map(read).collect();
+        let parts: Vec<Self> =
+            Rows::of(document.edges.as_ref(), fields.count).parts.par_iter().map(read).collect();
         let mut total = Self { count: 0, by_type: [0; 256], damage: None };
         for part in parts {
             total.count = total.count.wrapping_add(part.count);
@@ -174,7 +201,10 @@ fn add(total: &mut [u64; 256], part: &[u64; 256]) {
 
 /// The number of stacks in the allocation tree.
 fn trace_nodes(bytes: &[u8], document: &Document<'_>) -> u64 {
-    let (Some(start), fields) = (document.trace_tree, document.meta.trace_node_fields.len() as u64) else { return 0 };
+    let (Some(start), fields) = (document.trace_tree, document.meta.trace_node_fields.len() as u64)
+    else {
+        return 0;
+    };
     let mut json = Scanner::new(Cursor::at(bytes, start).rest(), start);
     let mut numbers = 0u64;
     while let Ok(Some(token)) = json.token() {

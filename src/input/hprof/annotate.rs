@@ -1,7 +1,7 @@
 //! Instances with the names and values of their fields, for `cat`.
 //!
-//! HotSpot and Android write strings and classes before the instances that need them. Classes that follow their instances are not
-//! known to these.
+//! HotSpot and Android write strings and classes before the instances that need them. Classes that
+//! follow their instances are not known to these.
 
 use super::classes::{ClassDump, Field, Static};
 use super::naming::{Strings, class_name};
@@ -17,7 +17,11 @@ use rustc_hash::FxHashMap;
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let records = Records::new(bytes)?;
     let mut known = Known::new(records.header().id_size);
     for (i, record) in records.enumerate() {
@@ -50,16 +54,27 @@ struct Known<'a> {
 
 impl<'a> Known<'a> {
     fn new(ids: IdSize) -> Self {
-        Self { ids, strings: Strings::default(), names: FxHashMap::default(), classes: FxHashMap::default() }
+        Self {
+            ids,
+            strings: Strings::default(),
+            names: FxHashMap::default(),
+            classes: FxHashMap::default(),
+        }
     }
 
     /// Keeps strings and classes. The first of an id counts.
     #[inline]
     fn add(&mut self, record: &Rec<'a>) {
         match record {
-            Rec::Top { body: Body::Utf8(string), .. } => _ = self.strings.add(string.id, string.text),
-            Rec::Top { body: Body::LoadClass(class), .. } => _ = self.names.entry(class.class).or_insert(class.name),
-            Rec::Heap(HeapRec::ClassDump(class)) => _ = self.classes.entry(class.id).or_insert(*class),
+            Rec::Top { body: Body::Utf8(string), .. } => {
+                _ = self.strings.add(string.id, string.text)
+            }
+            Rec::Top { body: Body::LoadClass(class), .. } => {
+                _ = self.names.entry(class.class).or_insert(class.name)
+            }
+            Rec::Heap(HeapRec::ClassDump(class)) => {
+                _ = self.classes.entry(class.id).or_insert(*class)
+            }
             _ => {}
         }
     }
@@ -67,8 +82,12 @@ impl<'a> Known<'a> {
     /// The fields of an instance with the class of each, as far as its data reaches.
     fn fields(&self, instance: &Instance<'a>) -> impl Iterator<Item = (u64, Static)> {
         let mut rest = instance.values;
-        let classes = std::iter::successors(self.classes.get(&instance.class), |class| self.classes.get(&class.super_class));
-        let fields = classes.take(MAX_DEPTH).flat_map(|class| class.fields.iter().map(|field| (class.id, field)));
+        let classes = std::iter::successors(self.classes.get(&instance.class), |class| {
+            self.classes.get(&class.super_class)
+        });
+        let fields = classes
+            .take(MAX_DEPTH)
+            .flat_map(|class| class.fields.iter().map(|field| (class.id, field)));
         fields.map_while(move |(class, Field { name, kind })| {
             let (value, after) = rest.split_at_checked(kind.size(self.ids))?;
             rest = after;

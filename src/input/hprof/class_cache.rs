@@ -7,8 +7,8 @@ const BITS: u32 = SLOTS.trailing_zeros();
 
 /// A number for each of the classes seen last, by class id.
 ///
-/// A pass looks up the class of every object. Objects of a few classes take turns, so that a direct-mapped cache of 4 KiB
-/// answers nearly all lookups without the hash table.
+/// A pass looks up the class of every object. Objects of a few classes take turns, so that a
+/// direct-mapped cache of 4 KiB answers nearly all lookups without the hash table.
 #[derive(Debug)]
 pub(super) struct ClassCache {
     /// Id and number. Unused slots have an id that belongs in another slot.

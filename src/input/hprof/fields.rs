@@ -58,14 +58,17 @@ impl Widths {
 /// The treatment of gaps between fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// All are filled, those of superclasses too: JDK 15 and later (`FieldLayoutBuilder`, JDK-8237767).
+    /// All are filled, those of superclasses too: JDK 15 and later (`FieldLayoutBuilder`,
+    /// JDK-8237767).
     Filled,
-    /// The fields of a class begin behind those of its superclass, rounded up to a reference. The gap before a long is filled
-    /// by other fields of the class: up to JDK 14 (`ClassFileParser::layout_fields`), and later with `-UseEmptySlotsInSupers`.
+    /// The fields of a class begin behind those of its superclass, rounded up to a reference. The
+    /// gap before a long is filled by other fields of the class: up to JDK 14
+    /// (`ClassFileParser::layout_fields`), and later with `-UseEmptySlotsInSupers`.
     Own,
     /// As `Own`, but the gap before a long stays empty: `-CompactFields`.
     None,
-    /// The fields of each class are rounded up to a reference, as Eclipse MAT counts them: for pointers of 4 bytes.
+    /// The fields of each class are rounded up to a reference, as Eclipse MAT counts them: for
+    /// pointers of 4 bytes.
     Rounded,
 }
 
@@ -80,8 +83,9 @@ impl Gaps {
         }
     }
 
-    /// Where the fields of a class end, which adds `own` to a superclass whose fields end at `end`. `fixed` classes have
-    /// their references first and gaps before a long, up to JDK 14, as its C++ code knows their offsets.
+    /// Where the fields of a class end, which adds `own` to a superclass whose fields end at `end`.
+    /// `fixed` classes have their references first and gaps before a long, up to JDK 14, as its C++
+    /// code knows their offsets.
     pub(super) fn extend(self, end: u64, own: &Widths, reference: u64, fixed: bool) -> u64 {
         match self {
             Self::Filled => end.saturating_add(own.total(reference)),
@@ -96,14 +100,19 @@ impl Gaps {
 fn behind(end: u64, mut own: Widths, reference: u64, references_first: bool, compact: bool) -> u64 {
     let mut offset = end.next_multiple_of(reference);
     if references_first {
-        offset = offset.saturating_add(reference.saturating_mul(std::mem::take(&mut own.references)));
+        offset =
+            offset.saturating_add(reference.saturating_mul(std::mem::take(&mut own.references)));
     }
     if own.longs > 0 && !offset.is_multiple_of(8) {
         let mut gap = offset.next_multiple_of(8).saturating_sub(offset);
         offset = offset.saturating_add(gap);
         if compact {
-            for (width, count) in [(4, &mut own.ints), (2, &mut own.shorts), (1, &mut own.bytes), (reference, &mut own.references)]
-            {
+            for (width, count) in [
+                (4, &mut own.ints),
+                (2, &mut own.shorts),
+                (1, &mut own.bytes),
+                (reference, &mut own.references),
+            ] {
                 // Only one int or reference fits.
                 let moved = gap.checked_div(width).unwrap_or(0).min(*count);
                 *count = count.saturating_sub(moved);
@@ -113,7 +122,9 @@ fn behind(end: u64, mut own: Widths, reference: u64, references_first: bool, com
     }
     offset = offset.saturating_add(own.numbers());
     if own.references > 0 {
-        offset = offset.next_multiple_of(reference).saturating_add(reference.saturating_mul(own.references));
+        offset = offset
+            .next_multiple_of(reference)
+            .saturating_add(reference.saturating_mul(own.references));
     }
     offset.next_multiple_of(reference)
 }
@@ -127,8 +138,11 @@ mod tests {
 
     #[test]
     fn gaps_of_superclasses_are_filled_since_15() {
-        // A header of 12, a byte, and a long in a subclass: 13 bytes, then 3 that are free for a third class.
-        for (gaps, long, byte) in [(Gaps::Filled, 21, 22), (Gaps::Own, 24, 28), (Gaps::None, 24, 28)] {
+        // A header of 12, a byte, and a long in a subclass: 13 bytes, then 3 that are free for a
+        // third class.
+        for (gaps, long, byte) in
+            [(Gaps::Filled, 21, 22), (Gaps::Own, 24, 28), (Gaps::None, 24, 28)]
+        {
             let first = gaps.extend(12, &BYTE, 4, false);
             let second = gaps.extend(first, &LONG, 4, false);
             assert_eq!((second, gaps.extend(second, &BYTE, 4, false)), (long, byte), "{gaps:?}");
@@ -139,14 +153,23 @@ mod tests {
     fn the_gap_before_a_long_is_filled_unless_fields_are_not_compact() {
         let own = LONG.and(BYTE).and(Widths { references: 1, ..Widths::default() });
         assert_eq!(Gaps::Own.extend(12, &own, 4, false), 28);
-        assert_eq!(Gaps::Own.extend(12, &LONG.and(Widths { references: 1, ..Widths::default() }), 4, false), 24);
+        assert_eq!(
+            Gaps::Own.extend(
+                12,
+                &LONG.and(Widths { references: 1, ..Widths::default() }),
+                4,
+                false
+            ),
+            24
+        );
         assert_eq!(Gaps::None.extend(12, &own, 4, false), 32);
     }
 
     #[test]
     fn references_of_a_soft_reference_come_first() {
         // java.lang.ref.Reference has four references, SoftReference a long.
-        let reference = Gaps::Own.extend(12, &Widths { references: 4, ..Widths::default() }, 4, true);
+        let reference =
+            Gaps::Own.extend(12, &Widths { references: 4, ..Widths::default() }, 4, true);
         assert_eq!((reference, Gaps::Own.extend(reference, &LONG, 4, true)), (28, 40));
     }
 }

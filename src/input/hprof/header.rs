@@ -20,7 +20,8 @@ impl Header {
     /// Reads the header.
     ///
     /// # Errors
-    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8 bytes.
+    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8
+    /// bytes.
     pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<Self> {
         let magics = super::SPEC.magics.iter().zip(["1.0.1", "1.0.2", "1.0.3"]);
         let mut matching = magics.filter(|(magic, _)| cursor.rest().starts_with(magic));
@@ -31,7 +32,9 @@ impl Header {
             4 => IdSize::Four,
             8 => IdSize::Eight,
             size => {
-                return Err(Error::corrupt(offset, "ids have an impossible size").expected("4 or 8").found(size.to_string()));
+                return Err(Error::corrupt(offset, "ids have an impossible size")
+                    .expected("4 or 8")
+                    .found(size.to_string()));
             }
         };
         Ok(Self { version, id_size, timestamp: cursor.u64::<BE>("the time stamp")? })

@@ -8,7 +8,8 @@ use super::layout::is;
 pub(super) struct Hidden {
     /// Fields that every version since 11 injects.
     pub fields: Widths,
-    /// The objects are larger than their fields by what depends on the version: the distance to one neighbour is enough to tell.
+    /// The objects are larger than their fields by what depends on the version: the distance to one
+    /// neighbour is enough to tell.
     pub larger: bool,
     /// The objects have a stack behind their fields, so that they differ in size.
     pub chunk: bool,
@@ -20,13 +21,15 @@ const fn fields(references: u64, longs: u64, ints: u64, bytes: u64) -> Widths {
     Widths { references, longs, ints, shorts: 0, bytes }
 }
 
-/// Virtual threads that are not running keep their stacks in objects of this class (JDK 21 and later).
+/// Virtual threads that are not running keep their stacks in objects of this class (JDK 21 and
+/// later).
 const CHUNK: &str = "jdk.internal.vm.StackChunk";
 
-/// Fields that the JVM injects in all versions from 11 to 25 (`*_INJECTED_FIELDS` in `hotspot/share/classfile/javaClasses.hpp`;
-/// pointers count as longs).
+/// Fields that the JVM injects in all versions from 11 to 25 (`*_INJECTED_FIELDS` in
+/// `hotspot/share/classfile/javaClasses.hpp`; pointers count as longs).
 const INJECTED: [(&str, Widths); 7] = [
-    // klass, array_klass; oop_size, static_oop_field_count; protection_domain, signers, source_file (up to 14 init_lock).
+    // klass, array_klass; oop_size, static_oop_field_count; protection_domain, signers, source_file
+    // (up to 14 init_lock).
     ("java.lang.Class", fields(3, 2, 2, 0)),
     ("java.lang.ClassLoader", fields(0, 1, 0, 0)),
     ("java.lang.Module", fields(0, 1, 0, 0)),
@@ -38,7 +41,8 @@ const INJECTED: [(&str, Widths); 7] = [
     ("java.lang.invoke.MethodHandleNatives$CallSiteContext", fields(0, 2, 0, 0)),
 ];
 
-/// Classes with injected fields in some versions, or with fields that `@Contended` keeps apart from others.
+/// Classes with injected fields in some versions, or with fields that `@Contended` keeps apart from
+/// others.
 const LARGER: [&str; 13] = [
     "java.lang.Thread",
     "java.lang.VirtualThread",
@@ -55,7 +59,8 @@ const LARGER: [&str; 13] = [
     "jdk.internal.invoke.NativeEntryPoint",
 ];
 
-/// Classes whose offsets the C++ code of up to JDK 14 knows (`layout_fields` in `classFileParser.cpp`).
+/// Classes whose offsets the C++ code of up to JDK 14 knows (`layout_fields` in
+/// `classFileParser.cpp`).
 const FIXED: [&str; 16] = [
     "java.lang.AssertionStatusDirectives",
     "java.lang.Class",

@@ -16,7 +16,8 @@ use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load()`] gives them, with the same sizes.
 ///
-/// The sizes of objects are known only at the end of the file, so their parts are counted until then.
+/// The sizes of objects are known only at the end of the file, so their parts are counted until
+/// then.
 ///
 /// # Errors
 /// When the header cannot be read, or another snapshot than the first is asked for.
@@ -25,7 +26,9 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     let mut objects = Objects::default();
     // The scan takes itself for the first of three passes.
     let progress = |offset: u64| (options.progress)(offset.saturating_mul(3));
-    let mut scan = Scan::with(bytes, options.layout, &progress, |scan, object, row| objects.add(object, row, scan))?;
+    let mut scan = Scan::with(bytes, options.layout, &progress, |scan, object, row| {
+        objects.add(object, row, scan)
+    })?;
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let types = Types::new(&scan, &mut builder);
     let heap = builder.finish(Ids::Rows(0), None);
@@ -71,7 +74,8 @@ impl Objects {
                     class.instances += 1;
                     class.values = class.values.saturating_add(instance.values.len() as u64);
                     if let Some(stacks) = &mut class.stacks {
-                        let count = stacks.counts.entry(words(instance.values, stacks.offset)).or_default();
+                        let count =
+                            stacks.counts.entry(words(instance.values, stacks.offset)).or_default();
                         *count = count.saturating_add(1);
                     }
                 }
@@ -93,7 +97,8 @@ impl Objects {
     fn class(&mut self, id: u64, row: Option<usize>, scan: &Scan<'_>) -> Option<&mut Class> {
         let row = row?;
         if row >= self.classes.len() {
-            let stacks = scan.words_field(id).map(|offset| Stacks { offset, counts: FxHashMap::default() });
+            let stacks =
+                scan.words_field(id).map(|offset| Stacks { offset, counts: FxHashMap::default() });
             self.classes.push(Class { id, stacks, ..Class::default() });
         }
         self.classes.get_mut(row)
@@ -106,30 +111,47 @@ impl Objects {
             sums.add(types.class, 1, rule.class(&class.dump.statics, ids, &scan.strings));
         }
         for class in &self.classes {
-            let known = scan.classes.index(class.id).and_then(|row| Some((scan.classes.get(row)?, *types.of_class.get(row)?)));
+            let known = scan
+                .classes
+                .index(class.id)
+                .and_then(|row| Some((scan.classes.get(row)?, *types.of_class.get(row)?)));
             let instances = class.instances.0;
             match known {
                 Some((known, type_id)) => {
                     sums.add(type_id, instances, known.size.saturating_mul(instances));
-                    let stacks = class.stacks.iter().filter(|_| known.words.is_some()).flat_map(|stacks| &stacks.counts);
-                    stacks.for_each(|(&words, &count)| sums.add(type_id, 0, rule.stack(words).saturating_mul(count)));
+                    let stacks = class
+                        .stacks
+                        .iter()
+                        .filter(|_| known.words.is_some())
+                        .flat_map(|stacks| &stacks.counts);
+                    stacks.for_each(|(&words, &count)| {
+                        sums.add(type_id, 0, rule.stack(words).saturating_mul(count))
+                    });
                 }
-                None => sums.add(types.unknown, instances, rule.base().saturating_mul(instances).saturating_add(class.values)),
+                None => sums.add(
+                    types.unknown,
+                    instances,
+                    rule.base().saturating_mul(instances).saturating_add(class.values),
+                ),
             }
             let array = known.map_or(types.unknown_array, |(_, type_id)| type_id);
             sums.add_arrays(array, &class.arrays, |length| rule.object_array(length, ids));
         }
         for (element, lengths) in PRIMITIVES.into_iter().zip(&self.primitives) {
             let width = element.size(ids) as u64;
-            sums.add_arrays(types.primitive_array(element), lengths, |length| rule.numbers(length.into(), width));
+            sums.add_arrays(types.primitive_array(element), lengths, |length| {
+                rule.numbers(length.into(), width)
+            });
         }
     }
 }
 
-/// The number of arrays for each length, as far as sizes depend on it: they are rounded up to [`STEP`] at most.
+/// The number of arrays for each length, as far as sizes depend on it: they are rounded up to
+/// [`STEP`] at most.
 #[derive(Clone, Default)]
 struct Lengths {
-    /// By the length modulo `STEP`. None as long as there are no arrays, which is so for most classes.
+    /// By the length modulo `STEP`. None as long as there are no arrays, which is so for most
+    /// classes.
     counts: Option<Box<[u64; STEP as usize]>>,
     /// Sum of the lengths divided by `STEP`.
     rest: u64,

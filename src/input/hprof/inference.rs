@@ -1,15 +1,18 @@
 //! Finds the layout of objects, and the size of each class, from addresses and fields.
 //!
-//! HotSpot has rules for the fields of a class, which `fields` knows, and options that change them; a dump names neither its
-//! options nor its version. Each layout that arrays allow is tried on all classes: the one that agrees most often with the
-//! distance between neighbours is that of the file. Then the size of each class is settled, superclasses first:
+//! HotSpot has rules for the fields of a class, which `fields` knows, and options that change them;
+//! a dump names neither its options nor its version. Each layout that arrays allow is tried on all
+//! classes: the one that agrees most often with the distance between neighbours is that of the
+//! file. Then the size of each class is settled, superclasses first:
 //!
 //! * A distance below the size by the rules is the size, as objects do not overlap.
-//! * A distance above it is the size if the JVM is known to add something to the class (`hidden`), or if it is that of at
-//!   least [`MANY`] neighbours and of half of them all. Otherwise there is garbage behind the objects, and the rules count.
+//! * A distance above it is the size if the JVM is known to add something to the class (`hidden`),
+//!   or if it is that of at least [`MANY`] neighbours and of half of them all. Otherwise there is
+//!   garbage behind the objects, and the rules count.
 //!
-//! Bytes that a class has beyond the rules are in its subclasses too. Addresses are not used when they are not those of a JVM: no
-//! multiples of 8, or closer to each other than the fields between them allow.
+//! Bytes that a class has beyond the rules are in its subclasses too. Addresses are not used when
+//! they are not those of a JVM: no multiples of 8, or closer to each other than the fields between
+//! them allow.
 
 use super::fields::Gaps;
 use super::layout::{Class, ClassTable};
@@ -32,25 +35,33 @@ const TRUST: usize = 16;
 #[derive(Clone, Debug)]
 pub(super) struct Found {
     pub rule: Rule,
-    /// Neighbours whose distance is the size of the first one's class. None if the file or the user states sizes, or if ids are
-    /// no addresses.
+    /// Neighbours whose distance is the size of the first one's class. None if the file or the user
+    /// states sizes, or if ids are no addresses.
     pub pairs: Option<u64>,
-    /// Classes that are as large as the distance of their objects says, and not as the rules do, in the order of the file.
+    /// Classes that are as large as the distance of their objects says, and not as the rules do, in
+    /// the order of the file.
     pub corrected: Vec<Corrected>,
 }
 
 impl Default for Found {
     fn default() -> Self {
-        Self { rule: Rule::HotSpot(Layout::narrow_pointers(Gaps::Filled)), pairs: None, corrected: Vec::new() }
+        Self {
+            rule: Rule::HotSpot(Layout::narrow_pointers(Gaps::Filled)),
+            pairs: None,
+            corrected: Vec::new(),
+        }
     }
 }
 
 impl Found {
-    /// The bytes beyond the rules that neighbours prove. `name` gives the name of a class by its position.
+    /// The bytes beyond the rules that neighbours prove. `name` gives the name of a class by its
+    /// position.
     pub(super) fn remark(&self, name: impl Fn(usize) -> String) -> Option<String> {
         let mut largest: Vec<_> = self.corrected.iter().collect();
         largest.sort_by_key(|class| std::cmp::Reverse(class.pairs));
-        let example = |class: &&Corrected| format!("{} has {} bytes, not {}", name(class.class), class.size, class.by_rule);
+        let example = |class: &&Corrected| {
+            format!("{} has {} bytes, not {}", name(class.class), class.size, class.by_rule)
+        };
         let examples: Vec<_> = largest.iter().take(EXAMPLES).map(example).collect();
         let rest = if largest.len() > EXAMPLES { " …" } else { "" };
         let count = largest.len();
@@ -102,17 +113,28 @@ pub(super) fn find(
         return by_rule(Rule::HotSpot(layout));
     }
     classes.find_hidden(strings, ids);
-    let distance = |class: &Class<'_>| neighbours.distance(class.dump.id).filter(|_| !class.hidden.chunk);
+    let distance =
+        |class: &Class<'_>| neighbours.distance(class.dump.id).filter(|_| !class.hidden.chunk);
     let mut distances: Vec<_> = classes.iter().map(distance).collect();
     let alignment = neighbours.alignment().filter(|_| are_addresses(classes, &distances));
-    let mut layout = pick(classes, neighbours, alignment.map(|alignment| (alignment, &*distances)), filled, choice);
+    let mut layout = pick(
+        classes,
+        neighbours,
+        alignment.map(|alignment| (alignment, &*distances)),
+        filled,
+        choice,
+    );
     let is_measured = alignment.is_some() && choice == LayoutChoice::default();
     if !is_measured {
         distances.fill(None);
     } else if let Some(distance) = mirror.and_then(|index| distances.get_mut(index)) {
         see_mirrors(distance, classes, strings, neighbours, &layout);
     }
-    let mut found = Found { rule: Rule::HotSpot(layout), pairs: is_measured.then_some(0), corrected: Vec::new() };
+    let mut found = Found {
+        rule: Rule::HotSpot(layout),
+        pairs: is_measured.then_some(0),
+        corrected: Vec::new(),
+    };
     let ends = classes.ends(&layout, |index, class, end| {
         let Some(distance) = distances.get(index).copied().flatten() else { return end };
         let by_rule = layout.up(end);
@@ -132,7 +154,8 @@ pub(super) fn find(
     found
 }
 
-/// The size of a class, of which the rules say `by_rule`. `larger` classes have more than they list.
+/// The size of a class, of which the rules say `by_rule`. `larger` classes have more than they
+/// list.
 fn settle(by_rule: u64, distance: Distance, larger: bool) -> u64 {
     let Distance { least, times, pairs } = distance;
     let is_size = match least.checked_sub(by_rule) {
@@ -144,12 +167,18 @@ fn settle(by_rule: u64, distance: Distance, larger: bool) -> u64 {
 
 /// Whether objects are at least as far from each other as the smallest layout says.
 fn are_addresses(classes: &ClassTable<'_>, distances: &[Option<Distance>]) -> bool {
-    let (_, contradicting, all) = agreement(classes, distances, &Layout::new(4, 8, 8, Gaps::Filled, 0));
+    let (_, contradicting, all) =
+        agreement(classes, distances, &Layout::new(4, 8, 8, Gaps::Filled, 0));
     contradicting.saturating_mul(TRUST) <= all
 }
 
-/// The classes whose distance is the size by the layout, those whose distance is smaller, and all with a distance.
-fn agreement(classes: &ClassTable<'_>, distances: &[Option<Distance>], layout: &Layout) -> (usize, usize, usize) {
+/// The classes whose distance is the size by the layout, those whose distance is smaller, and all
+/// with a distance.
+fn agreement(
+    classes: &ClassTable<'_>,
+    distances: &[Option<Distance>],
+    layout: &Layout,
+) -> (usize, usize, usize) {
     let (mut same, mut contradicting, mut all) = (0usize, 0usize, 0usize);
     classes.ends(layout, |index, _, end| {
         if let Some(distance) = distances.get(index).copied().flatten() {
@@ -163,8 +192,8 @@ fn agreement(classes: &ClassTable<'_>, distances: &[Option<Distance>], layout: &
     (same, contradicting, all)
 }
 
-/// The layout that agrees best with the distances, or the one that is usual if there are none. `filled`: the file is of JDK 15
-/// or later.
+/// The layout that agrees best with the distances, or the one that is usual if there are none.
+/// `filled`: the file is of JDK 15 or later.
 fn pick(
     classes: &ClassTable<'_>,
     neighbours: &Neighbours,
@@ -181,7 +210,11 @@ fn pick(
         None if neighbours.arrays.wide < 16 => &[4],
         None => &[8, 4],
     };
-    let gaps = if filled { [Gaps::Filled, Gaps::Own, Gaps::None] } else { [Gaps::Own, Gaps::None, Gaps::Filled] };
+    let gaps = if filled {
+        [Gaps::Filled, Gaps::Own, Gaps::None]
+    } else {
+        [Gaps::Own, Gaps::None, Gaps::Filled]
+    };
     let mut best: Option<(Layout, i64)> = None;
     for &reference in references {
         // Class pointers have been small beside wide references since JDK 15.
@@ -190,7 +223,8 @@ fn pick(
         for (header, gaps) in usual.into_iter().flat_map(|header| gaps.map(|gaps| (header, gaps))) {
             let layout = Layout::new(reference, header, alignment, gaps, arrays.numbers);
             // The smallest header fits always, should the addresses be none of a JVM.
-            let fits = header == 8 || layout.array <= arrays.numbers && layout.before_references() <= references;
+            let fits = header == 8
+                || layout.array <= arrays.numbers && layout.before_references() <= references;
             if choice.header.map_or(!fits, |chosen| chosen != header) {
                 continue;
             }
@@ -204,7 +238,8 @@ fn pick(
     best.map_or(Layout::new(8, 16, alignment, Gaps::Filled, arrays.numbers), |(layout, _)| layout)
 }
 
-/// Takes class objects for instances of java.lang.Class, which they are but for the static fields behind them.
+/// Takes class objects for instances of java.lang.Class, which they are but for the static fields
+/// behind them.
 fn see_mirrors(
     distance: &mut Option<Distance>,
     classes: &ClassTable<'_>,

@@ -1,14 +1,18 @@
 //! The invariants of the format, as verified by `check`.
 //!
-//! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. What does **not** hold is not
-//! checked: serials of traces may name none, the instance size of a class means different things, threads need no record.
-//! HotSpot leaves out two things that its dumps name, which are counted and tolerated:
-//! * class objects of its shared archive (CDS) whose classes are not loaded. The archive's own arrays name them, but a class object
-//!   is only written as the record of its class (`HeapObjectDumper::do_object`, `mask_dormant_archived_object`);
-//! * classes that are loaded and not linked yet. They have a root (`StickyClassDumper`), and since JDK 21 no record.
+//! Every rule held for dumps that OpenJDK 17 wrote with compressed and with wide references. What
+//! does **not** hold is not checked: serials of traces may name none, the instance size of a class
+//! means different things, threads need no record. HotSpot leaves out two things that its dumps
+//! name, which are counted and tolerated:
+//! * class objects of its shared archive (CDS) whose classes are not loaded. The archive's own
+//!   arrays name them, but a class object is only written as the record of its class
+//!   (`HeapObjectDumper::do_object`, `mask_dormant_archived_object`);
+//! * classes that are loaded and not linked yet. They have a root (`StickyClassDumper`), and since
+//!   JDK 21 no record.
 //!
-//! Two passes: ids are collected in the first one, and what refers to them is looked up in the second. The memory that this
-//! takes grows with the ids in the file, not with their objects' contents.
+//! Two passes: ids are collected in the first one, and what refers to them is looked up in the
+//! second. The memory that this takes grows with the ids in the file, not with their objects'
+//! contents.
 
 use super::classes::ClassDump;
 use super::layout::{ClassTable, is};
@@ -43,7 +47,12 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     let Checker { faults, unlinked, .. } = checker;
     let checks_elements = matches!(scan.sizes.rule, Rule::Stated { .. });
-    faults.report(&mut findings, scan.damage.is_none(), checks_elements, scan.sizes.pairs.is_some());
+    faults.report(
+        &mut findings,
+        scan.damage.is_none(),
+        checks_elements,
+        scan.sizes.pairs.is_some(),
+    );
     if let Rule::HotSpot { .. } = scan.sizes.rule {
         findings.tolerate(faults.dangling_elements.0, WarningKind::OmittedElements.text());
         findings.tolerate(unlinked.0, WarningKind::OmittedClasses.text());
@@ -78,7 +87,8 @@ struct Checker<'s, 'a> {
 }
 
 faults! {
-    /// Rules that need all of the file are left out when it is damaged, that of elements for HotSpot.
+    /// Rules that need all of the file are left out when it is damaged, that of elements for
+    /// HotSpot.
     struct Faults(complete: bool, checks_elements: bool, has_addresses: bool) {
         repeated_strings: "utf8.id" "strings with the id of another string",
         repeated_serials: "load_class.serial" "loaded classes with the serial of another class",
@@ -165,18 +175,27 @@ impl<'s, 'a> Checker<'s, 'a> {
         }
         let dumped = self.classes().iter().filter(|class| !self.loaded.contains(&class.dump.id));
         self.faults.not_loaded.0 = dumped.count() as u64;
-        self.faults.repeated_objects = self.scan.objects - Saturating(self.addresses.len() as u64) + self.scan.repeated_classes;
+        self.faults.repeated_objects = self.scan.objects - Saturating(self.addresses.len() as u64)
+            + self.scan.repeated_classes;
     }
 
     fn top_level(&mut self, body: &Body<'_>, length: u32) {
-        self.faults.between_segments += u64::from(self.in_segments && !matches!(body, Body::HeapDumpSegment | Body::HeapDumpEnd));
+        self.faults.between_segments += u64::from(
+            self.in_segments && !matches!(body, Body::HeapDumpSegment | Body::HeapDumpEnd),
+        );
         match body {
-            Body::Utf8(string) => self.faults.repeated_strings += u64::from(!self.strings.insert(string.id)),
+            Body::Utf8(string) => {
+                self.faults.repeated_strings += u64::from(!self.strings.insert(string.id))
+            }
             Body::LoadClass(class) => self.loaded_class(class),
             Body::Frame(frame) => self.frame(frame),
             Body::Trace(trace) => {
                 self.faults.repeated_traces += u64::from(!self.traces.insert(trace.serial));
-                let missing = trace.frames.iter().filter(|frame| !self.scan.frames.contains_key(frame)).count();
+                let missing = trace
+                    .frames
+                    .iter()
+                    .filter(|frame| !self.scan.frames.contains_key(frame))
+                    .count();
                 self.faults.frameless_traces += missing as u64;
             }
             Body::HeapDumpSegment => self.in_segments = true,
@@ -198,7 +217,9 @@ impl<'s, 'a> Checker<'s, 'a> {
 
     fn frame(&mut self, frame: &Frame) {
         let missing = |id| id != 0 && !self.strings().contains(id);
-        let nameless = !self.strings().contains(frame.method) || missing(frame.signature) || missing(frame.source);
+        let nameless = !self.strings().contains(frame.method)
+            || missing(frame.signature)
+            || missing(frame.source);
         self.faults.nameless_frames += u64::from(nameless);
         // Classes may be loaded after the frame in the file; serial 0 is no class.
         let known = frame.class_serial == 0 || self.scan.serials.contains_key(&frame.class_serial);
@@ -212,30 +233,35 @@ impl<'s, 'a> Checker<'s, 'a> {
         let name = found.map_or(&b""[..], |class| self.strings().text(class.name));
         let is_object = is(name, "java.lang.Object");
         let has_super = self.classes().index(class.super_class).is_some();
-        self.faults.super_classes += u64::from(if is_object { class.super_class != 0 } else { !has_super });
+        self.faults.super_classes +=
+            u64::from(if is_object { class.super_class != 0 } else { !has_super });
         for field in class.statics.iter() {
             self.faults.nameless_fields += u64::from(!self.strings().contains(field.name));
             if let Value::Object(id) = field.value {
                 self.faults.dangling_statics += u64::from(self.dangling(id));
             }
         }
-        // Without a java.lang.Class in the file, what a class object has besides its static fields is not known.
+        // Without a java.lang.Class in the file, what a class object has besides its static fields
+        // is not known.
         let rule = self.scan.sizes.rule;
         if matches!(rule, Rule::HotSpot(layout) if layout.mirror > 0) {
             self.overlap(class.id, rule.class(&class.statics, self.ids, self.strings()));
         }
-        let nameless = class.fields.iter().filter(|field| !self.strings().contains(field.name)).count();
+        let nameless =
+            class.fields.iter().filter(|field| !self.strings().contains(field.name)).count();
         self.faults.nameless_fields += nameless as u64;
         for id in [class.loader, class.signers, class.domain] {
             self.faults.dangling_statics += u64::from(self.dangling(id));
         }
     }
 
-    /// Notes whether an object of this size reaches into the next one. Only where ids are the addresses of a JVM.
+    /// Notes whether an object of this size reaches into the next one. Only where ids are the
+    /// addresses of a JVM.
     #[inline]
     fn overlap(&mut self, id: u64, size: u64) {
         if self.scan.sizes.pairs.is_some() {
-            let overlaps = self.addresses.after(id).is_some_and(|next| next.saturating_sub(id) < size);
+            let overlaps =
+                self.addresses.after(id).is_some_and(|next| next.saturating_sub(id) < size);
             self.faults.overlaps += u64::from(overlaps);
         }
     }
@@ -251,7 +277,8 @@ impl<'s, 'a> Checker<'s, 'a> {
         match object {
             Object::Instance(instance) => self.instance(instance),
             Object::ObjectArray(array) => {
-                let class = self.classes().index(array.class).and_then(|index| self.classes().get(index));
+                let class =
+                    self.classes().index(array.class).and_then(|index| self.classes().get(index));
                 let is_array = class.is_none_or(|class| {
                     let name = self.strings().text(class.name);
                     name.starts_with(b"[") || name.ends_with(b"[]")
@@ -263,7 +290,9 @@ impl<'s, 'a> Checker<'s, 'a> {
                 self.faults.dangling_elements += dangling as u64;
                 self.overlap(array.id, self.scan.sizes.rule.object_array(array.count, self.ids));
             }
-            Object::PrimitiveArray(array) => self.overlap(array.id, self.scan.sizes.rule.primitive_array(array, self.ids)),
+            Object::PrimitiveArray(array) => {
+                self.overlap(array.id, self.scan.sizes.rule.primitive_array(array, self.ids))
+            }
         }
     }
 
@@ -272,11 +301,14 @@ impl<'s, 'a> Checker<'s, 'a> {
             Some((class, index)) if class == instance.class => Some(index),
             _ => self.classes().index(instance.class),
         };
-        let Some((index, class)) = index.and_then(|index| Some((index, self.classes().get(index)?))) else {
+        let Some((index, class)) =
+            index.and_then(|index| Some((index, self.classes().get(index)?)))
+        else {
             self.faults.classless_instances += 1;
             return;
         };
-        let (broken, data, size) = (class.broken, class.data, self.scan.sizes.rule.instance(class, instance.values));
+        let (broken, data, size) =
+            (class.broken, class.data, self.scan.sizes.rule.instance(class, instance.values));
         self.last = Some((instance.class, index));
         if broken {
             return;
@@ -296,7 +328,8 @@ impl<'s, 'a> Checker<'s, 'a> {
     fn root(&mut self, root: &Root) {
         let missing = u64::from(root.object == 0 || self.dangling(root.object));
         match (root.tag().kind, self.scan.sizes.rule) {
-            // HotSpot writes these for all classes of the boot loader, but no record of a class that is not linked yet.
+            // HotSpot writes these for all classes of the boot loader, but no record of a class
+            // that is not linked yet.
             (RootKind::Class, Rule::HotSpot { .. }) => self.unlinked += missing,
             _ => self.faults.rootless += missing,
         }

@@ -1,4 +1,5 @@
-//! Classes with their chains of superclasses: where the fields of an object stand, and how large it is.
+//! Classes with their chains of superclasses: where the fields of an object stand, and how large it
+//! is.
 
 use super::classes::ClassDump;
 use super::fields::Widths;
@@ -23,7 +24,8 @@ pub struct Class<'a> {
     pub name: u64,
     /// Position of its superclass.
     pub parent: Option<usize>,
-    /// Its superclass is not there, or the chain is endless or absurdly long: what is inherited is not known.
+    /// Its superclass is not there, or the chain is endless or absurdly long: what is inherited is
+    /// not known.
     pub broken: bool,
     /// Bytes of all fields in the file, as far as known.
     pub data: u64,
@@ -40,7 +42,8 @@ pub struct Class<'a> {
     layout: Option<Range<usize>>,
 }
 
-/// Superclasses that a class may have. A limit, so that a chain cannot be followed again and again at any length.
+/// Superclasses that a class may have. A limit, so that a chain cannot be followed again and again
+/// at any length.
 const MAX_DEPTH: u32 = 1024;
 
 /// A field with a reference.
@@ -139,7 +142,11 @@ impl<'a> ClassTable<'a> {
         for start in 0..self.classes.len() {
             let mut next = Some(start);
             while let Some(index) = next {
-                let (Some(state), Some(class)) = (states.get_mut(index), self.classes.get_mut(index)) else { break };
+                let (Some(state), Some(class)) =
+                    (states.get_mut(index), self.classes.get_mut(index))
+                else {
+                    break;
+                };
                 if *state != State::New {
                     break;
                 }
@@ -153,7 +160,9 @@ impl<'a> ClassTable<'a> {
                 let parent = self.classes.get(index).and_then(|class| class.parent);
                 // A parent that is still open closes a circle.
                 let settled = parent.filter(|&parent| states.get(parent) == Some(&State::Done));
-                let parent = settled.and_then(|parent| self.classes.get(parent)).filter(|parent| parent.depth < MAX_DEPTH);
+                let parent = settled
+                    .and_then(|parent| self.classes.get(parent))
+                    .filter(|parent| parent.depth < MAX_DEPTH);
                 let inherited = parent.map(|parent| (parent.data, parent.depth, parent.broken));
                 if let Some(class) = self.classes.get_mut(index) {
                     class.settle(inherited, ids);
@@ -177,8 +186,11 @@ impl<'a> ClassTable<'a> {
             let Some(&index) = self.order.get(position) else { return };
             let Some(class) = self.classes.get(index) else { return };
             let hidden = hidden(strings.text(class.name));
-            let larger =
-                hidden.larger || class.parent.and_then(|parent| self.classes.get(parent)).is_some_and(|parent| parent.larger);
+            let larger = hidden.larger
+                || class
+                    .parent
+                    .and_then(|parent| self.classes.get(parent))
+                    .is_some_and(|parent| parent.larger);
             let words = class.words_field(hidden, strings, ids);
             if let Some(class) = self.classes.get_mut(index) {
                 (class.hidden, class.larger, class.words) = (hidden, larger, words);
@@ -186,19 +198,29 @@ impl<'a> ClassTable<'a> {
         }
     }
 
-    /// Where the fields of each class end in memory. `settle` is given the position of each class, superclasses first, itself,
-    /// and where its fields end by the rules, and says where they do.
-    pub(super) fn ends(&self, layout: &Layout, mut settle: impl FnMut(usize, &Class<'a>, u64) -> u64) -> Vec<u64> {
+    /// Where the fields of each class end in memory. `settle` is given the position of each class,
+    /// superclasses first, itself, and where its fields end by the rules, and says where they do.
+    pub(super) fn ends(
+        &self,
+        layout: &Layout,
+        mut settle: impl FnMut(usize, &Class<'a>, u64) -> u64,
+    ) -> Vec<u64> {
         let mut ends = vec![0; self.classes.len()];
         for &index in &self.order {
             let Some(class) = self.classes.get(index) else { continue };
             let inherited = class.parent.and_then(|parent| ends.get(parent).copied());
-            // Fields of java.lang.Object itself, which has none, do not count; those of a class without its superclass do.
+            // Fields of java.lang.Object itself, which has none, do not count; those of a class
+            // without its superclass do.
             let end = match inherited {
                 None if !class.broken => layout.header,
                 _ => {
                     let own = class.own.and(class.hidden.fields);
-                    layout.gaps.extend(inherited.unwrap_or(layout.header), &own, layout.reference, class.hidden.fixed)
+                    layout.gaps.extend(
+                        inherited.unwrap_or(layout.header),
+                        &own,
+                        layout.reference,
+                        class.hidden.fixed,
+                    )
                 }
             };
             let end = settle(index, class, end);
@@ -221,9 +243,16 @@ impl<'a> ClassTable<'a> {
         std::iter::successors(self.classes.get(index), |class| self.classes.get(class.parent?))
     }
 
-    /// The references in objects of a class, its own first. The caller has seen an object with that many bytes of data, or
-    /// else a class with many fields and many subclasses could ask for more than the file justifies.
-    pub(super) fn references(&mut self, index: usize, ids: IdSize, strings: &Strings<'_>, names: &mut Names) -> &[ReferenceField] {
+    /// The references in objects of a class, its own first. The caller has seen an object with that
+    /// many bytes of data, or else a class with many fields and many subclasses could ask for more
+    /// than the file justifies.
+    pub(super) fn references(
+        &mut self,
+        index: usize,
+        ids: IdSize,
+        strings: &Strings<'_>,
+        names: &mut Names,
+    ) -> &[ReferenceField] {
         let layout = match self.classes.get(index).map(|class| class.layout.clone()) {
             Some(Some(layout)) => layout,
             Some(None) => {
@@ -238,21 +267,36 @@ impl<'a> ClassTable<'a> {
         self.fields.get(layout).unwrap_or_default()
     }
 
-    fn lay_out(&mut self, index: usize, ids: IdSize, strings: &Strings<'_>, names: &mut Names) -> Range<usize> {
+    fn lay_out(
+        &mut self,
+        index: usize,
+        ids: IdSize,
+        strings: &Strings<'_>,
+        names: &mut Names,
+    ) -> Range<usize> {
         let mut fields = Vec::new();
         let mut offset = 0usize;
         let mut strong = false;
         for class in self.chain(index) {
             let name = strings.text(class.name);
             let is_reference = is(name, "java.lang.ref.Reference");
-            // A soft reference keeps its object until memory is short, so that it counts as what retains it, as in MAT. A finalizer
-            // keeps its object until `finalize` has run.
-            strong |= is(name, "java.lang.ref.SoftReference") || is(name, "java.lang.ref.Finalizer");
+            // A soft reference keeps its object until memory is short, so that it counts as what
+            // retains it, as in MAT. A finalizer keeps its object until `finalize` has run.
+            strong |=
+                is(name, "java.lang.ref.SoftReference") || is(name, "java.lang.ref.Finalizer");
             for field in class.dump.fields.iter() {
                 if field.kind == FieldType::Object {
                     let text = strings.text(field.name);
-                    let label = if text.is_empty() { Label::NONE } else { Label::field(names.intern_bytes(text)) };
-                    fields.push(ReferenceField { offset, label, weak: is_reference && !strong && text == b"referent" });
+                    let label = if text.is_empty() {
+                        Label::NONE
+                    } else {
+                        Label::field(names.intern_bytes(text))
+                    };
+                    fields.push(ReferenceField {
+                        offset,
+                        label,
+                        weak: is_reference && !strong && text == b"referent",
+                    });
                 }
                 offset = offset.saturating_add(field.kind.size(ids));
             }
@@ -264,7 +308,8 @@ impl<'a> ClassTable<'a> {
 }
 
 impl Class<'_> {
-    /// Sums up the chain, now that what is inherited is known: data, depth, and whether the superclass is broken.
+    /// Sums up the chain, now that what is inherited is known: data, depth, and whether the
+    /// superclass is broken.
     fn settle(&mut self, inherited: Option<(u64, u32, bool)>, ids: IdSize) {
         let own = self.own.total(ids.bytes() as u64);
         let Some((data, depth, broken)) = inherited else {
@@ -279,13 +324,23 @@ impl Class<'_> {
     }
 
     /// Where the words of a StackChunk's stack stand among its values.
-    pub(super) fn words_field(&self, hidden: Hidden, strings: &Strings<'_>, ids: IdSize) -> Option<usize> {
+    pub(super) fn words_field(
+        &self,
+        hidden: Hidden,
+        strings: &Strings<'_>,
+        ids: IdSize,
+    ) -> Option<usize> {
         let (offset, kind) = self.own_field(b"size", strings, ids).filter(|_| hidden.chunk)?;
         (kind == FieldType::Int).then_some(offset)
     }
 
     /// Where a field that the class itself declares stands, counted from its first own field.
-    pub(super) fn own_field(&self, name: &[u8], strings: &Strings<'_>, ids: IdSize) -> Option<(usize, FieldType)> {
+    pub(super) fn own_field(
+        &self,
+        name: &[u8],
+        strings: &Strings<'_>,
+        ids: IdSize,
+    ) -> Option<(usize, FieldType)> {
         let mut offset = 0usize;
         for field in self.dump.fields.iter() {
             if strings.text(field.name) == name {
@@ -299,5 +354,6 @@ impl Class<'_> {
 
 /// Whether the name of a class, with dots or slashes, is this one.
 pub(super) fn is(name: &[u8], dotted: &str) -> bool {
-    name.len() == dotted.len() && name.iter().zip(dotted.bytes()).all(|(&a, b)| a == b || (a == b'/' && b == b'.'))
+    name.len() == dotted.len()
+        && name.iter().zip(dotted.bytes()).all(|(&a, b)| a == b || (a == b'/' && b == b'.'))
 }

@@ -1,18 +1,22 @@
 //! The heap of a file.
 //!
-//! Objects are all instances, arrays and classes; rows are in the order of ids, which are addresses. Three passes: `scan`
-//! collects ids and classes, the second one says where in the file each row is, the third one decodes the rows in order.
+//! Objects are all instances, arrays and classes; rows are in the order of ids, which are
+//! addresses. Three passes: `scan` collects ids and classes, the second one says where in the file
+//! each row is, the third one decodes the rows in order.
 //!
-//! * Types are the classes of the file, in its order; several of one name stay apart, as those of several loaders. The type
-//!   of a class object is java.lang.Class. The namespace of a class is its package.
-//! * References of an object are its fields, those of its class first, then those of the superclass, and so on; of an array
-//!   its elements; of a class its static fields and `<super>`, `<loader>`, `<signers>`, `<protection domain>`.
-//! * An object keeps its class alive, and so the loader and the static fields of that class. The file has no such reference, so
-//!   instances and arrays of references get one, `<class>`, before all others, unless a root holds the class anyway. Roots hold
-//!   all classes of the boot loader, hidden ones apart.
-//! * The `referent` of a java.lang.ref.Reference is weak, except that of a soft reference, which the JVM keeps until memory
-//!   is short, and that of a java.lang.ref.Finalizer, which the JVM keeps until `finalize` has run. Eclipse MAT takes both for
-//!   strong as well.
+//! * Types are the classes of the file, in its order; several of one name stay apart, as those of
+//!   several loaders. The type of a class object is java.lang.Class. The namespace of a class is
+//!   its package.
+//! * References of an object are its fields, those of its class first, then those of the
+//!   superclass, and so on; of an array its elements; of a class its static fields and `<super>`,
+//!   `<loader>`, `<signers>`, `<protection domain>`.
+//! * An object keeps its class alive, and so the loader and the static fields of that class. The
+//!   file has no such reference, so instances and arrays of references get one, `<class>`, before
+//!   all others, unless a root holds the class anyway. Roots hold all classes of the boot loader,
+//!   hidden ones apart.
+//! * The `referent` of a java.lang.ref.Reference is weak, except that of a soft reference, which
+//!   the JVM keeps until memory is short, and that of a java.lang.ref.Finalizer, which the JVM
+//!   keeps until `finalize` has run. Eclipse MAT takes both for strong as well.
 
 use super::class_cache::ClassCache;
 use super::members::Members;
@@ -32,23 +36,28 @@ use crate::java::{CLASS, FieldType, PRIMITIVES, package_of};
 use crate::model::addresses::Addresses;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
-use crate::model::heap::{ClassObject, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind};
+use crate::model::heap::{
+    ClassObject, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, TypeId, TypeKind,
+};
 use std::num::Saturating;
 
 /// Loads the heap of a file. All of its heap dumps, should there be several, are taken for one.
 ///
 /// # Errors
-/// When the header cannot be read, or another snapshot than the first is asked for, or there are too many objects.
+/// When the header cannot be read, or another snapshot than the first is asked for, or there are
+/// too many objects.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     only_snapshot(options.snapshot)?;
     let mut scan = Scan::new(bytes, options.layout, options.progress)?;
     if scan.objects.0 > MAX_OBJECTS {
-        return Err(Error::limit(0, format!("there are {} objects", scan.objects)).expected(format!("at most {MAX_OBJECTS}")));
+        return Err(Error::limit(0, format!("there are {} objects", scan.objects))
+            .expected(format!("at most {MAX_OBJECTS}")));
     }
     let addresses = std::mem::take(&mut scan.addresses).finish();
     let repeated = (scan.objects - Saturating(addresses.len() as u64) + scan.repeated_classes).0;
     let (positions, fields) = find_rows(bytes, &scan, &addresses, options.progress);
-    let references = usize::try_from(scan.elements.0.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
+    let references =
+        usize::try_from(scan.elements.0.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
     let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
     let types = Types::new(&scan, &mut builder);
     let class_label = Label::field(builder.names().intern(CLASS));
@@ -78,12 +87,24 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let values = Members::new(contents, scan.classes, scan.strings, types.of_class);
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
     // Roots and objects stand in any order, so that both may follow.
-    Ok(Loaded { heap, incomplete: scan.damage.is_some(), snapshot: 0, remarks, executable: None, damage: scan.damage })
+    Ok(Loaded {
+        heap,
+        incomplete: scan.damage.is_some(),
+        snapshot: 0,
+        remarks,
+        executable: None,
+        damage: scan.damage,
+    })
 }
 
-/// The second pass: where the record of each row stands, and how many fields with references there are at most. The first
-/// object of an id counts. No record stands at offset 0, which is none.
-fn find_rows(bytes: &[u8], scan: &Scan<'_>, addresses: &Addresses, progress: Progress<'_>) -> (Offsets, u64) {
+/// The second pass: where the record of each row stands, and how many fields with references there
+/// are at most. The first object of an id counts. No record stands at offset 0, which is none.
+fn find_rows(
+    bytes: &[u8],
+    scan: &Scan<'_>,
+    addresses: &Addresses,
+    progress: Progress<'_>,
+) -> (Offsets, u64) {
     let mut positions = Offsets::zeros(addresses.len(), bytes.len() as u64);
     let (mut fields, mut values) = (0u64, 0u64);
     let mut add = |id, offset| {
@@ -138,11 +159,19 @@ impl Types {
         let mut class_type = None;
         for class in scan.classes.iter() {
             let text = scan.strings.text(class.name);
-            let name = if text.is_empty() { format!("class {:#x}", class.dump.id).into() } else { class_name(text, scan.ours) };
-            let element = PRIMITIVES.iter().position(|element| name.strip_suffix("[]") == Some(element.name()));
+            let name = if text.is_empty() {
+                format!("class {:#x}", class.dump.id).into()
+            } else {
+                class_name(text, scan.ours)
+            };
+            let element = PRIMITIVES
+                .iter()
+                .position(|element| name.strip_suffix("[]") == Some(element.name()));
             let kind = match kind(text) {
                 TypeKind::Instance if element.is_some() => TypeKind::Bytes,
-                TypeKind::Instance if text.starts_with(b"[") || text.ends_with(b"[]") => TypeKind::Array,
+                TypeKind::Instance if text.starts_with(b"[") || text.ends_with(b"[]") => {
+                    TypeKind::Array
+                }
                 kind => kind,
             };
             let type_id = builder.add_type(&name, package_of(&name), kind);
@@ -155,13 +184,17 @@ impl Types {
             of_class.push(type_id);
         }
         let mut array = |(element, known): (FieldType, Option<TypeId>)| {
-            known.unwrap_or_else(|| builder.add_type(&format!("{}[]", element.name()), "", TypeKind::Bytes))
+            known.unwrap_or_else(|| {
+                builder.add_type(&format!("{}[]", element.name()), "", TypeKind::Bytes)
+            })
         };
         let of_array = PRIMITIVES.into_iter().zip(of_array).map(&mut array).collect();
         Self {
             of_class,
             of_array,
-            class: class_type.unwrap_or_else(|| builder.add_type("java.lang.Class", "java.lang", TypeKind::Class)),
+            class: class_type.unwrap_or_else(|| {
+                builder.add_type("java.lang.Class", "java.lang", TypeKind::Class)
+            }),
             unknown: builder.add_type("(unknown class)", "", TypeKind::Instance),
             unknown_array: builder.add_type("(unknown class)[]", "", TypeKind::Array),
         }
@@ -176,7 +209,8 @@ impl Types {
 #[derive(Default)]
 struct Faults {
     dangling: Saturating<u64>,
-    /// Elements of arrays in files of HotSpot: its shared archive has an array that names class objects it does not write.
+    /// Elements of arrays in files of HotSpot: its shared archive has an array that names class
+    /// objects it does not write.
     dangling_elements: Saturating<u64>,
     classless: Saturating<u64>,
     short: Saturating<u64>,
@@ -188,7 +222,8 @@ struct Rows<'s, 'a> {
     scan: &'s mut Scan<'a>,
     addresses: &'s Addresses,
     types: &'s Types,
-    /// The class that the objects of each class hold besides their fields. `None` if a root holds it.
+    /// The class that the objects of each class hold besides their fields. `None` if a root holds
+    /// it.
     held_classes: Vec<Option<ObjectId>>,
     class_label: Label,
     builder: &'s mut HeapBuilder<'a>,
@@ -203,7 +238,10 @@ impl<'a> Rows<'_, 'a> {
         let (third, steps) = (end / 3, (positions.len() as u64 / 65536).saturating_add(1));
         for row in 0..positions.len() {
             if row % 65536 == 0 {
-                let done = (third / 65536).saturating_mul((row as u64 / 65536).min(65536)).checked_div(steps).unwrap_or(0);
+                let done = (third / 65536)
+                    .saturating_mul((row as u64 / 65536).min(65536))
+                    .checked_div(steps)
+                    .unwrap_or(0);
                 progress(end.saturating_sub(third).saturating_add(done));
             }
             let mut cursor = Cursor::at(bytes, positions.get(row));
@@ -228,7 +266,8 @@ impl<'a> Rows<'_, 'a> {
     #[inline]
     fn class(&mut self, id: u64) -> Option<usize> {
         let table = &self.scan.classes;
-        let find = || table.index(id).and_then(|index| u32::try_from(index).ok()).unwrap_or(u32::MAX);
+        let find =
+            || table.index(id).and_then(|index| u32::try_from(index).ok()).unwrap_or(u32::MAX);
         let index = self.classes.get_or_find(id, find);
         (index != u32::MAX).then_some(index as usize)
     }
@@ -239,7 +278,10 @@ impl<'a> Rows<'_, 'a> {
             Object::Instance(instance) => {
                 let Some(index) = self.class(instance.class) else {
                     self.faults.classless += 1;
-                    self.builder.add_object(self.types.unknown, rule.base().saturating_add(instance.values.len() as u64));
+                    self.builder.add_object(
+                        self.types.unknown,
+                        rule.base().saturating_add(instance.values.len() as u64),
+                    );
                     return;
                 };
                 self.add_instance(index, instance.values);
@@ -261,16 +303,23 @@ impl<'a> Rows<'_, 'a> {
                 }
             }
             Object::PrimitiveArray(array) => {
-                self.builder.add_object(self.types.primitive_array(array.element), rule.primitive_array(array, ids));
+                self.builder.add_object(
+                    self.types.primitive_array(array.element),
+                    rule.primitive_array(array, ids),
+                );
             }
         }
     }
 
     fn add_instance(&mut self, index: usize, values: &[u8]) {
         let Some(class) = self.scan.classes.get(index) else { return };
-        let (is_short, size) = ((values.len() as u64) < class.data, self.scan.sizes.rule.instance(class, values));
+        let (is_short, size) =
+            ((values.len() as u64) < class.data, self.scan.sizes.rule.instance(class, values));
         self.faults.broken += u64::from(class.broken);
-        self.builder.add_object(self.types.of_class.get(index).copied().unwrap_or(self.types.unknown), size);
+        self.builder.add_object(
+            self.types.of_class.get(index).copied().unwrap_or(self.types.unknown),
+            size,
+        );
         self.hold_class(Some(index));
         if is_short {
             self.faults.short += 1;
@@ -278,7 +327,14 @@ impl<'a> Rows<'_, 'a> {
         }
         let Scan { classes, strings, ids, .. } = &mut *self.scan;
         for field in classes.references(index, *ids, strings, self.builder.names()) {
-            reference(ids.at(values, field.offset), field.label, field.weak, self.addresses, self.builder, &mut self.faults);
+            reference(
+                ids.at(values, field.offset),
+                field.label,
+                field.weak,
+                self.addresses,
+                self.builder,
+                &mut self.faults,
+            );
         }
     }
 
@@ -291,13 +347,20 @@ impl<'a> Rows<'_, 'a> {
     }
 
     fn add_class(&mut self, id: u64) {
-        let Some(class) = self.scan.classes.index(id).and_then(|index| self.scan.classes.get(index)).map(|class| class.dump) else {
+        let Some(class) = self
+            .scan
+            .classes
+            .index(id)
+            .and_then(|index| self.scan.classes.get(index))
+            .map(|class| class.dump)
+        else {
             self.builder.add_object(self.types.class, 0);
             return;
         };
-        let object = self
-            .builder
-            .add_object(self.types.class, self.scan.sizes.rule.class(&class.statics, self.scan.ids, &self.scan.strings));
+        let object = self.builder.add_object(
+            self.types.class,
+            self.scan.sizes.rule.class(&class.statics, self.scan.ids, &self.scan.strings),
+        );
         self.name_class(object, id);
         for field in class.statics.iter() {
             if let Value::Object(target) = field.value {
@@ -317,11 +380,18 @@ impl<'a> Rows<'_, 'a> {
     }
 
     fn name_class(&mut self, object: ObjectId, id: u64) {
-        let Some(&of) = self.scan.classes.index(id).and_then(|index| self.types.of_class.get(index)) else { return };
+        let Some(&of) =
+            self.scan.classes.index(id).and_then(|index| self.types.of_class.get(index))
+        else {
+            return;
+        };
         let heap = self.builder.heap();
-        let Some(name) = heap.types.get(of.0 as usize).map(|of| heap.names.text(of.name)) else { return };
+        let Some(name) = heap.types.get(of.0 as usize).map(|of| heap.names.text(of.name)) else {
+            return;
+        };
         // The classes that hold the roots in files of dumptool are called by what they hold.
-        let name = if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
+        let name =
+            if name.starts_with("GC roots: ") { name.to_owned() } else { format!("class {name}") };
         let name = heap.names.intern(&name);
         heap.classes.push(ClassObject { object, name, instances: Some(of) });
     }
@@ -334,7 +404,14 @@ impl<'a> Rows<'_, 'a> {
 
 /// Adds a reference to an id, if that is one of an object.
 #[inline]
-fn reference(id: u64, label: Label, weak: bool, addresses: &Addresses, builder: &mut HeapBuilder<'_>, faults: &mut Faults) {
+fn reference(
+    id: u64,
+    label: Label,
+    weak: bool,
+    addresses: &Addresses,
+    builder: &mut HeapBuilder<'_>,
+    faults: &mut Faults,
+) {
     if id == 0 {
         return;
     }

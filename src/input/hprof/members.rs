@@ -10,7 +10,8 @@ use super::values::Contents;
 use crate::java::FieldType;
 use crate::model::addresses::Addresses;
 use crate::model::heap::{
-    Array, EachElement, EachField, Field, FieldValue, Heap, Ids, Known, ObjectId, ObjectValues, TypeId, Value,
+    Array, EachElement, EachField, Field, FieldValue, Heap, Ids, Known, ObjectId, ObjectValues,
+    TypeId, Value,
 };
 
 /// The contents of objects, with the classes that say what the bytes mean.
@@ -31,12 +32,21 @@ struct Slot<'a> {
 }
 
 impl<'a> Members<'a> {
-    pub(super) fn new(contents: Contents<'a>, classes: ClassTable<'a>, strings: Strings<'a>, types: Vec<TypeId>) -> Self {
+    pub(super) fn new(
+        contents: Contents<'a>,
+        classes: ClassTable<'a>,
+        strings: Strings<'a>,
+        types: Vec<TypeId>,
+    ) -> Self {
         Self { contents, classes, strings, types }
     }
 
-    /// The fields of an instance as far as its data reaches: its class first, then the superclass, and so on.
-    fn slots<'s>(&'s self, instance: &Instance<'a>) -> impl Iterator<Item = Slot<'a>> + use<'s, 'a> {
+    /// The fields of an instance as far as its data reaches: its class first, then the superclass,
+    /// and so on.
+    fn slots<'s>(
+        &'s self,
+        instance: &Instance<'a>,
+    ) -> impl Iterator<Item = Slot<'a>> + use<'s, 'a> {
         let ids = self.contents.ids;
         let mut rest = instance.values;
         let parent = |&class: &usize| self.classes.get(class).and_then(|class| class.parent);
@@ -52,7 +62,13 @@ impl<'a> Members<'a> {
         })
     }
 
-    fn statics(&self, statics: &Statics<'a>, class: &str, addresses: &Addresses, each: &mut EachField<'_>) {
+    fn statics(
+        &self,
+        statics: &Statics<'a>,
+        class: &str,
+        addresses: &Addresses,
+        each: &mut EachField<'_>,
+    ) {
         for field in statics.iter() {
             let name = String::from_utf8_lossy(self.strings.text(field.name));
             let value = value(field.value, field.kind, addresses);
@@ -73,7 +89,9 @@ impl<'a> Members<'a> {
     }
 
     fn stored(&self, slot: &Slot<'_>, addresses: &Addresses) -> FieldValue<'static> {
-        slot.kind.value(slot.bytes).map_or(FieldValue::Omitted, |stored| value(stored, slot.kind, addresses))
+        slot.kind
+            .value(slot.bytes)
+            .map_or(FieldValue::Omitted, |stored| value(stored, slot.kind, addresses))
     }
 }
 
@@ -91,9 +109,12 @@ impl<'a> ObjectValues<'a> for Members<'a> {
         match self.contents.record(object) {
             Some(HeapRec::Object(Object::Instance(instance))) => {
                 for slot in self.slots(&instance) {
-                    let (name, value) = (String::from_utf8_lossy(slot.name), self.stored(&slot, addresses));
+                    let (name, value) =
+                        (String::from_utf8_lossy(slot.name), self.stored(&slot, addresses));
                     let class = self.class_name(heap, slot.class);
-                    if each(Field { class, name: &name, type_name: slot.kind.name(), value }).is_break() {
+                    if each(Field { class, name: &name, type_name: slot.kind.name(), value })
+                        .is_break()
+                    {
                         return;
                     }
                 }
@@ -116,7 +137,8 @@ impl<'a> ObjectValues<'a> for Members<'a> {
             }
             HeapRec::ClassDump(dump) => {
                 let mut statics = self.class_of(dump.id)?.1.dump.statics.iter();
-                let field = statics.find(|field| self.strings.text(field.name) == name.as_bytes())?;
+                let field =
+                    statics.find(|field| self.strings.text(field.name) == name.as_bytes())?;
                 Some(value(field.value, field.kind, addresses))
             }
             _ => None,
@@ -135,8 +157,12 @@ impl<'a> ObjectValues<'a> for Members<'a> {
     fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         let Ids::Addresses(addresses) = &heap.ids else { return };
         let (bytes, kind) = match self.contents.record(object) {
-            Some(HeapRec::Object(Object::ObjectArray(array))) => (array.elements, FieldType::Object),
-            Some(HeapRec::Object(Object::PrimitiveArray(array))) => (array.contents.unwrap_or_default(), array.element),
+            Some(HeapRec::Object(Object::ObjectArray(array))) => {
+                (array.elements, FieldType::Object)
+            }
+            Some(HeapRec::Object(Object::PrimitiveArray(array))) => {
+                (array.contents.unwrap_or_default(), array.element)
+            }
             _ => return,
         };
         let width = kind.size(self.contents.ids);

@@ -1,4 +1,5 @@
-//! Java heap dumps and profiles (`hprof`): versions 1.0.1 and 1.0.2 of the JDK, and 1.0.3 of Android.
+//! Java heap dumps and profiles (`hprof`): versions 1.0.1 and 1.0.2 of the JDK, and 1.0.3 of
+//! Android.
 //!
 //! ```text
 //! file   = "JAVA PROFILE 1.0.N\0", u4 size of an id (4 or 8), u8 milliseconds since 1970, record*
@@ -41,23 +42,28 @@
 //! | fe | heap info (Android) | u4 heap, id name |
 //! | c3 | primitive array without data (Android) | id, u4 trace, u4 n, u1 type |
 //!
-//! constants = u2 n, n { u2 index, u1 type, value };  statics = u2 n, n { id name, u1 type, value };
-//! fields = u2 n, n { id name, u1 type }, without those of the superclass. Types: 2 object, 4 boolean, 5 char, 6 float,
-//! 7 double, 8 byte, 9 short, 10 int, 11 long.
+//! constants = u2 n, n { u2 index, u1 type, value };  statics = u2 n, n { id name, u1 type, value
+//! }; fields = u2 n, n { id name, u1 type }, without those of the superclass. Types: 2 object, 4
+//! boolean, 5 char, 6 float, 7 double, 8 byte, 9 short, 10 int, 11 long.
 //!
-//! Nothing marks the end of a file but the end of the last row of segments. The size of an object in the virtual machine is
-//! not in the file: [`sizes`] says how it is found.
+//! Nothing marks the end of a file but the end of the last row of segments. The size of an object
+//! in the virtual machine is not in the file: [`sizes`] says how it is found.
 //!
-//! Sources: `hotspot/share/services/heapDumper.cpp` of OpenJDK 17 and the comment at its top, the readers of Eclipse MAT
-//! (26cff26) and VisualVM (518dd1f), `HprofRecordTag` of LeakCanary's shark (0f7dbab) for Android's records, and dumps of
-//! OpenJDK 17. Android's records are known from its readers only.
+//! Sources: `hotspot/share/services/heapDumper.cpp` of OpenJDK 17 and the comment at its top, the
+//! readers of Eclipse MAT (26cff26) and VisualVM (518dd1f), `HprofRecordTag` of LeakCanary's shark
+//! (0f7dbab) for Android's records, and dumps of OpenJDK 17. Android's records are known from its
+//! readers only.
 //!
-//! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made of [`primitives`];
+//! * [`header`], [`symbols`], [`statistics`], [`classes`], [`objects`], [`roots`]: the parts, made
+//!   of [`primitives`];
 //! * [`records`]: all of them in order; `annotate`: with the fields of instances;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this format has;
+//! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
+//!   format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`], [`threads`], [`values`] and `members` (fields and elements);
-//! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours` (distances) and `inference`.
+//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`],
+//!   [`threads`], [`values`] and `members` (fields and elements);
+//! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours`
+//!   (distances) and `inference`.
 
 mod annotate;
 mod class_cache;

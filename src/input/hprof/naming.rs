@@ -4,8 +4,8 @@ use crate::java::PRIMITIVES;
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// Bytes of a string that are kept. Names of Java are shorter; longer ones, used again and again, would cost more than the
-/// size of the file justifies.
+/// Bytes of a string that are kept. Names of Java are shorter; longer ones, used again and again,
+/// would cost more than the size of the file justifies.
 pub const MAX_NAME: usize = 4096;
 
 /// The strings of a file by their ids.
@@ -35,16 +35,22 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// The name of a class as in Java's source: `java.lang.String[]` for `[Ljava/lang/String;`, `int[][]` for `[[I`.
+/// The name of a class as in Java's source: `java.lang.String[]` for `[Ljava/lang/String;`,
+/// `int[][]` for `[[I`.
 ///
-/// Files that dumptool wrote have names of other languages, whose slashes stay: there `keep_slashes` is set. The few classes that
-/// every reader of the format expects are in `java/` even there.
+/// Files that dumptool wrote have names of other languages, whose slashes stay: there
+/// `keep_slashes` is set. The few classes that every reader of the format expects are in `java/`
+/// even there.
 pub fn class_name(name: &[u8], keep_slashes: bool) -> Cow<'_, str> {
     let dimensions = name.iter().take_while(|&&byte| byte == b'[').count();
     let element = name.get(dimensions..).unwrap_or_default();
     let dotted = |name| {
         let text = String::from_utf8_lossy(name);
-        if text.contains('/') && (!keep_slashes || text.starts_with("java/")) { Cow::Owned(text.replace('/', ".")) } else { text }
+        if text.contains('/') && (!keep_slashes || text.starts_with("java/")) {
+            Cow::Owned(text.replace('/', "."))
+        } else {
+            text
+        }
     };
     let element = match element {
         _ if dimensions == 0 => return dotted(name),

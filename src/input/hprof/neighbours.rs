@@ -1,13 +1,16 @@
 //! Which objects stand next to each other, seen while they go by.
 //!
-//! Objects do not overlap, so the distance to any later object bounds the size of an earlier one, and the smallest distance of
-//! a class is nearly always its size. Two sources give distances in one pass, with memory that does not grow with the heap:
+//! Objects do not overlap, so the distance to any later object bounds the size of an earlier one,
+//! and the smallest distance of a class is nearly always its size. Two sources give distances in
+//! one pass, with memory that does not grow with the heap:
 //!
-//! * **The order of the file.** Most collectors let the dumper walk their regions by address, so that the next record is the next
-//!   object. Classes stand elsewhere in the file, which makes some distances too large and none too small.
-//! * **A sample of pages.** All objects and classes of some pages are kept and sorted at the end, for dumps in the order of the
-//!   graph (ZGC) and for classes. The sample is the whole heap until there are more than [`SAMPLE`] objects; then half
-//!   of the pages go, and again. Which ones depends on nothing but their addresses.
+//! * **The order of the file.** Most collectors let the dumper walk their regions by address, so
+//!   that the next record is the next object. Classes stand elsewhere in the file, which makes some
+//!   distances too large and none too small.
+//! * **A sample of pages.** All objects and classes of some pages are kept and sorted at the end,
+//!   for dumps in the order of the graph (ZGC) and for classes. The sample is the whole heap until
+//!   there are more than [`SAMPLE`] objects; then half of the pages go, and again. Which ones
+//!   depends on nothing but their addresses.
 
 use super::class_cache::ClassCache;
 use super::objects::Object;
@@ -16,7 +19,8 @@ use rustc_hash::FxHashMap;
 
 /// Objects in the sample. Half a million takes 8 MiB.
 const SAMPLE: usize = 1 << 19;
-/// Objects in the sample if the file is in the order of addresses, so that nearly all neighbours are known without it.
+/// Objects in the sample if the file is in the order of addresses, so that nearly all neighbours
+/// are known without it.
 const SMALL_SAMPLE: usize = 1 << 16;
 /// Bytes of a page of the sample: log2.
 const PAGE: u32 = 14;
@@ -114,11 +118,14 @@ impl Distances {
             }
             What::References(count) => {
                 let count = u64::from(count);
-                self.arrays.narrow = self.arrays.narrow.min(distance.saturating_sub(count.saturating_mul(4)));
-                self.arrays.wide = self.arrays.wide.min(distance.saturating_sub(count.saturating_mul(8)));
+                self.arrays.narrow =
+                    self.arrays.narrow.min(distance.saturating_sub(count.saturating_mul(4)));
+                self.arrays.wide =
+                    self.arrays.wide.min(distance.saturating_sub(count.saturating_mul(8)));
             }
             What::Numbers(bytes) => {
-                self.arrays.numbers = self.arrays.numbers.min(distance.saturating_sub(bytes.into()));
+                self.arrays.numbers =
+                    self.arrays.numbers.min(distance.saturating_sub(bytes.into()));
             }
             What::Class(position) => self.mirrors.push((position, distance)),
             What::Other => {}
@@ -160,8 +167,8 @@ impl Default for Watch {
 }
 
 impl Watch {
-    /// Takes the next object; the row of its class, if it is no primitive array. Rows count classes from 0 in the order of
-    /// their first objects.
+    /// Takes the next object; the row of its class, if it is no primitive array. Rows count classes
+    /// from 0 in the order of their first objects.
     #[inline]
     pub(super) fn object(&mut self, object: &Object<'_>, ids: IdSize) -> Option<usize> {
         let id = object.id();
@@ -170,11 +177,15 @@ impl Watch {
                 let row = self.row(instance.class);
                 (What::Instance(row), Some(row as usize))
             }
-            Object::ObjectArray(array) => (What::References(array.count), Some(self.row(array.class) as usize)),
-            Object::PrimitiveArray(array) if array.element.size(ids) <= 4 => match u32::try_from(array.size(ids)) {
-                Ok(bytes) => (What::Numbers(bytes), None),
-                Err(_) => (What::Other, None),
-            },
+            Object::ObjectArray(array) => {
+                (What::References(array.count), Some(self.row(array.class) as usize))
+            }
+            Object::PrimitiveArray(array) if array.element.size(ids) <= 4 => {
+                match u32::try_from(array.size(ids)) {
+                    Ok(bytes) => (What::Numbers(bytes), None),
+                    Err(_) => (What::Other, None),
+                }
+            }
             Object::PrimitiveArray(_) => (What::Other, None),
         };
         if let Some((before, last)) = self.last.replace((id, what)) {
@@ -226,7 +237,10 @@ impl Watch {
     pub(super) fn finish(mut self) -> Neighbours {
         // Sorting is next to nothing where the file is in the order of addresses.
         self.sample.sort_by_key(|(id, _)| *id);
-        let mut sampled = Distances { classes: vec![Distance::NONE; self.distances.classes.len()], ..Distances::default() };
+        let mut sampled = Distances {
+            classes: vec![Distance::NONE; self.distances.classes.len()],
+            ..Distances::default()
+        };
         for ((before, what), (id, _)) in self.sample.iter().zip(self.sample.iter().skip(1)) {
             if before < id && self.holds_all(before >> PAGE, id >> PAGE) {
                 sampled.see(*what, id.saturating_sub(*before));
@@ -235,12 +249,20 @@ impl Watch {
         let Distances { mut classes, mut arrays, .. } = self.distances;
         classes.iter_mut().zip(&sampled.classes).for_each(|(class, sampled)| class.merge(*sampled));
         arrays.merge(sampled.arrays);
-        Neighbours { rows: self.rows, classes, arrays, mirrors: sampled.mirrors, bits: self.bits, objects: self.objects }
+        Neighbours {
+            rows: self.rows,
+            classes,
+            arrays,
+            mirrors: sampled.mirrors,
+            bits: self.bits,
+            objects: self.objects,
+        }
     }
 
     /// Whether the sample has all pages behind the first one up to the last one.
     fn holds_all(&self, first: u64, last: u64) -> bool {
-        last.saturating_sub(first) <= EMPTY_PAGES && (first..last).all(|page| hash(page.saturating_add(1)) <= self.limit)
+        last.saturating_sub(first) <= EMPTY_PAGES
+            && (first..last).all(|page| hash(page.saturating_add(1)) <= self.limit)
     }
 }
 
@@ -272,8 +294,9 @@ impl Neighbours {
         (distance.pairs > 0).then_some(*distance)
     }
 
-    /// The greatest power of two that divides all addresses; HotSpot takes 8 to 256 for the alignment. None if addresses are
-    /// no multiples of 8, so that they are not those of a JVM with pointers of 8 bytes.
+    /// The greatest power of two that divides all addresses; HotSpot takes 8 to 256 for the
+    /// alignment. None if addresses are no multiples of 8, so that they are not those of a JVM with
+    /// pointers of 8 bytes.
     pub(super) fn alignment(&self) -> Option<u64> {
         match self.bits.trailing_zeros() {
             ..3 => None,

@@ -143,7 +143,10 @@ fn size(count: u32, element: FieldType, ids: IdSize) -> u64 {
 fn element(cursor: &mut Cursor<'_>) -> Result<FieldType> {
     let element = FieldType::read(cursor, "the type of an array's elements")?;
     if element == FieldType::Object {
-        let error = Error::corrupt(cursor.offset().saturating_sub(1), "a primitive array has elements that are objects");
+        let error = Error::corrupt(
+            cursor.offset().saturating_sub(1),
+            "a primitive array has elements that are objects",
+        );
         return Err(error.expected("a type of 4 to 11"));
     }
     Ok(element)

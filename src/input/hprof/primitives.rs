@@ -57,8 +57,11 @@ impl FieldType {
     pub(super) fn read(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Self> {
         let offset = cursor.offset();
         let tag = cursor.u8(what)?;
-        Self::of_tag(tag)
-            .ok_or_else(|| Error::corrupt(offset, format!("{what} is unknown")).expected("2 or 4 to 11").found(tag.to_string()))
+        Self::of_tag(tag).ok_or_else(|| {
+            Error::corrupt(offset, format!("{what} is unknown"))
+                .expected("2 or 4 to 11")
+                .found(tag.to_string())
+        })
     }
 
     /// Bytes of a value in the file.

@@ -1,7 +1,9 @@
-//! Files of the JDK's profiler (`-agentlib:hprof=cpu=samples` or `heap=sites`, up to Java 8), and those that dumptool writes of
-//! other profiles: sums of samples or of allocated bytes by trace, and no heap.
+//! Files of the JDK's profiler (`-agentlib:hprof=cpu=samples` or `heap=sites`, up to Java 8), and
+//! those that dumptool writes of other profiles: sums of samples or of allocated bytes by trace,
+//! and no heap.
 //!
-//! There are no times: CPU samples are counted only. Dumptool says the process and the interpreter as the thread's groups.
+//! There are no times: CPU samples are counted only. Dumptool says the process and the interpreter
+//! as the thread's groups.
 
 use super::header::Header;
 use super::naming::{Strings, class_name};
@@ -14,7 +16,9 @@ use crate::input::format::Kind;
 use crate::input::frames::{kind_of_file, raw_thread_id};
 use crate::input::load::{LoadedProfile, MemoryLimit, ProfileOptions};
 use crate::model::names::Names;
-use crate::model::profile::{FrameId, FrameKind, Mode, ProfileBuilder, ProfileFrame, StackId, ThreadId, Values};
+use crate::model::profile::{
+    FrameId, FrameKind, Mode, ProfileBuilder, ProfileFrame, StackId, ThreadId, Values,
+};
 use byteorder::BE;
 use rustc_hash::FxHashMap;
 
@@ -25,7 +29,9 @@ pub fn kind(bytes: &[u8]) -> Kind {
     if Header::read(&mut cursor).is_err() {
         return kind;
     }
-    while let (Ok(tag), Ok(_time), Ok(length)) = (cursor.u8("a tag"), cursor.u32::<BE>("a time"), cursor.u32::<BE>("a length")) {
+    while let (Ok(tag), Ok(_time), Ok(length)) =
+        (cursor.u8("a tag"), cursor.u32::<BE>("a time"), cursor.u32::<BE>("a length"))
+    {
         match tag {
             0x0c | 0x1c => return Kind::Heap,
             0x06 | 0x0d => kind = Kind::Profile,
@@ -49,7 +55,8 @@ pub fn load_profile(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedP
     }
     let mut parts = Parts::default();
     let damage = parts.read(&mut records, options).err();
-    let mut loader = Loader { parts: &parts, builder: ProfileBuilder::new(false), frames: FxHashMap::default() };
+    let mut loader =
+        Loader { parts: &parts, builder: ProfileBuilder::new(false), frames: FxHashMap::default() };
     loader.add_all(options.memory)?;
     Ok(LoadedProfile { profile: loader.builder.finish(), damage })
 }
@@ -167,13 +174,23 @@ impl Loader<'_, '_> {
             let unresolved = &mut self.builder.notes().unresolved;
             *unresolved = unresolved.saturating_add(1);
             let name = self.builder.name(b"<unresolved>");
-            return self.builder.frame(ProfileFrame { function: name, file: name, line: 0, kind: FrameKind::Code });
+            return self.builder.frame(ProfileFrame {
+                function: name,
+                file: name,
+                line: 0,
+                kind: FrameKind::Code,
+            });
         };
         let strings = &self.parts.strings;
         let (method, source) = (strings.text(frame.method), strings.text(frame.source));
         if method.is_empty() && frame.line == -1 {
             let (function, file) = (Names::EMPTY, Names::EMPTY);
-            return self.builder.frame(ProfileFrame { function, file, line: 0, kind: FrameKind::Invalid });
+            return self.builder.frame(ProfileFrame {
+                function,
+                file,
+                line: 0,
+                kind: FrameKind::Invalid,
+            });
         }
         let function = match self.parts.classes.get(&frame.class_serial) {
             Some(&class) => {

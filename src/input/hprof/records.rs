@@ -16,7 +16,8 @@ use std::num::Saturating;
 /// One record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rec<'a> {
-    /// One with an envelope. That of a heap dump or a segment comes before the records inside of it.
+    /// One with an envelope. That of a heap dump or a segment comes before the records inside of
+    /// it.
     Top {
         /// Microseconds since the time in the header; it wraps.
         time: u32,
@@ -106,8 +107,8 @@ pub(super) fn read_heap_record<'a>(cursor: &mut Cursor<'a>, ids: IdSize) -> Resu
 
 /// The records of a file with their offsets. After an error the iterator has ended.
 ///
-/// A file that ends after a segment without the record that ends the dump gives an error at its end: there is no other sign
-/// of a cut between two records.
+/// A file that ends after a segment without the record that ends the dump gives an error at its
+/// end: there is no other sign of a cut between two records.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     /// Behind the current segment.
@@ -128,12 +129,22 @@ impl<'a> Records<'a> {
     /// Reads the header.
     ///
     /// # Errors
-    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8 bytes.
+    /// When the magic is another one, the header is cut off, or ids are neither of 4 nor of 8
+    /// bytes.
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         let header = Header::read(&mut cursor)?;
         let heap = Cursor::new(&[], 0);
-        Ok(Self { cursor, header, heap, cut: false, open: false, ended: false, surplus: 0, objects: Saturating(0) })
+        Ok(Self {
+            cursor,
+            header,
+            heap,
+            cut: false,
+            open: false,
+            ended: false,
+            surplus: 0,
+            objects: Saturating(0),
+        })
     }
 
     /// The header.
@@ -151,13 +162,17 @@ impl<'a> Records<'a> {
         self.heap = Cursor::new(&[], 0);
     }
 
-    /// The next record if it is an object; otherwise nothing is read. Nearly all records are objects, and passing on no more
-    /// than those saves a third of the time of a pass.
+    /// The next record if it is an object; otherwise nothing is read. Nearly all records are
+    /// objects, and passing on no more than those saves a third of the time of a pass.
     #[inline]
     pub(super) fn next_object(&mut self) -> Option<Result<(u64, Object<'a>)>> {
         let [tag @ 0x21..=0x23, ..] = *self.heap.rest() else { return None };
         let offset = self.heap.offset();
-        match self.heap.u8("a tag").and_then(|_| Object::read(tag, &mut self.heap, self.header.id_size)) {
+        match self
+            .heap
+            .u8("a tag")
+            .and_then(|_| Object::read(tag, &mut self.heap, self.header.id_size))
+        {
             Ok(object) => {
                 self.objects += 1;
                 object.map(|object| Ok((offset, object)))
@@ -181,19 +196,27 @@ impl<'a> Records<'a> {
             let body = if tag == 0x1c { Body::HeapDumpSegment } else { Body::HeapDump };
             return Ok(Rec::Top { time, length, body });
         }
-        let unknown =
-            || Error::corrupt(start, format!("unknown record tag {tag:#04x}")).expected("0x01 to 0x07, 0x0a to 0x0e, 0x1c or 0x2c");
+        let unknown = || {
+            Error::corrupt(start, format!("unknown record tag {tag:#04x}"))
+                .expected("0x01 to 0x07, 0x0a to 0x0e, 0x1c or 0x2c")
+        };
         if !Body::has_tag(tag.into()) {
             return Err(unknown());
         }
         let offset = cursor.offset();
         let mut inside = Cursor::new(cursor.take(length.into(), "the body of a record")?, offset);
-        let body = Body::read(tag.into(), &mut inside, self.header.id_size).map_err(|error| match error.kind() {
-            // The body is there in full: what is wrong is its length.
-            ErrorKind::Truncated => Error::corrupt(start, format!("record {tag:#04x} is shorter than its fields"))
-                .found(format!("a length of {length}")),
-            _ => error,
-        })?;
+        let body =
+            Body::read(tag.into(), &mut inside, self.header.id_size).map_err(
+                |error| match error.kind() {
+                    // The body is there in full: what is wrong is its length.
+                    ErrorKind::Truncated => Error::corrupt(
+                        start,
+                        format!("record {tag:#04x} is shorter than its fields"),
+                    )
+                    .found(format!("a length of {length}")),
+                    _ => error,
+                },
+            )?;
         let body = body.ok_or_else(unknown)?;
         self.surplus = self.surplus.saturating_add(inside.remaining() as u64);
         self.open &= tag != 0x2c;
@@ -210,8 +233,10 @@ impl<'a> Records<'a> {
     #[cold]
     fn fail_in_heap(&mut self, error: Error, start: u64) -> Error {
         let error = match error.kind() {
-            ErrorKind::Truncated if !self.cut => Error::corrupt(start, "a heap record reaches beyond the end of its segment")
-                .hint("a segment's length or a count is wrong"),
+            ErrorKind::Truncated if !self.cut => {
+                Error::corrupt(start, "a heap record reaches beyond the end of its segment")
+                    .hint("a segment's length or a count is wrong")
+            }
             _ => error,
         };
         self.fail(error, start)
@@ -224,9 +249,16 @@ impl<'a> Records<'a> {
             return None;
         }
         self.ended = true;
-        let what = if self.cut { "the input ends inside a heap dump" } else { "the heap dump ends without its last record" };
-        let error =
-            Error::truncated(self.cursor.offset(), what).expected(if self.cut { "more heap records" } else { "HEAP_DUMP_END" });
+        let what = if self.cut {
+            "the input ends inside a heap dump"
+        } else {
+            "the heap dump ends without its last record"
+        };
+        let error = Error::truncated(self.cursor.offset(), what).expected(if self.cut {
+            "more heap records"
+        } else {
+            "HEAP_DUMP_END"
+        });
         Some(error.context(format!("after {} objects", self.objects)))
     }
 }
@@ -241,7 +273,11 @@ impl<'a> Iterator for Records<'a> {
                 return self.end().map(Err);
             }
             let offset = self.cursor.offset();
-            return Some(self.top_level().map(|record| (offset, record)).map_err(|error| self.fail(error, offset)));
+            return Some(
+                self.top_level()
+                    .map(|record| (offset, record))
+                    .map_err(|error| self.fail(error, offset)),
+            );
         }
         let offset = self.heap.offset();
         match read_heap_record(&mut self.heap, self.header.id_size) {

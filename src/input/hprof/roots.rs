@@ -28,7 +28,13 @@ enum Rest {
     ThreadAndTrace,
 }
 
-const fn root(tag: u8, name: &'static str, title: &'static str, kind: RootKind, rest: Rest) -> RootTag {
+const fn root(
+    tag: u8,
+    name: &'static str,
+    title: &'static str,
+    kind: RootKind,
+    rest: Rest,
+) -> RootTag {
     RootTag { tag, name, title, kind, rest }
 }
 
@@ -69,7 +75,9 @@ pub struct Root {
 impl Root {
     /// Reads a root after its tag; None if the tag is that of something else.
     pub(super) fn read(tag: u8, cursor: &mut Cursor<'_>, ids: IdSize) -> Result<Option<Self>> {
-        let Some((index, kind)) = (0..).zip(&ROOT_TAGS).find(|(_, kind)| kind.tag == tag) else { return Ok(None) };
+        let Some((index, kind)) = (0..).zip(&ROOT_TAGS).find(|(_, kind)| kind.tag == tag) else {
+            return Ok(None);
+        };
         let object = ids.read(cursor, "the object of a root")?;
         let mut root = Self { index, object, handle: 0, thread: 0, last: -1 };
         match kind.rest {
@@ -96,12 +104,15 @@ impl Root {
 
     /// Serial of its thread.
     pub fn thread(&self) -> Option<u32> {
-        matches!(self.tag().rest, Rest::Thread | Rest::ThreadAndFrame | Rest::ThreadAndTrace).then_some(self.thread)
+        matches!(self.tag().rest, Rest::Thread | Rest::ThreadAndFrame | Rest::ThreadAndTrace)
+            .then_some(self.thread)
     }
 
     /// Its frame, counted from the innermost one of its thread.
     pub fn frame(&self) -> Option<u32> {
-        (self.tag().rest == Rest::ThreadAndFrame).then_some(self.last).and_then(|frame| frame.try_into().ok())
+        (self.tag().rest == Rest::ThreadAndFrame)
+            .then_some(self.last)
+            .and_then(|frame| frame.try_into().ok())
     }
 
     /// Serial of the stack, if it is the root of a thread object.

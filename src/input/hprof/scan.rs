@@ -58,12 +58,16 @@ impl<'a> Scan<'a> {
     ///
     /// # Errors
     /// When the header cannot be read.
-    pub(super) fn new(bytes: &'a [u8], layout: LayoutChoice, progress: Progress<'_>) -> Result<Self> {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        layout: LayoutChoice,
+        progress: Progress<'_>,
+    ) -> Result<Self> {
         Self::with(bytes, layout, progress, |scan, object, _| scan.add_object(object))
     }
 
-    /// As [`Self::new`], but with something else done with the objects, which come with the row of their class as [`Watch`]
-    /// counts them.
+    /// As [`Self::new`], but with something else done with the objects, which come with the row of
+    /// their class as [`Watch`] counts them.
     ///
     /// # Errors
     /// When the header cannot be read.
@@ -188,39 +192,60 @@ impl<'a> Scan<'a> {
         self.classes.set_names(&self.names);
         self.ours = self.classes.named("dumptool.Info", &self.strings).is_some();
         self.classes.resolve(self.ids);
-        self.sizes = inference::find(&mut self.classes, &self.strings, self.ids, neighbours, self.ours, layout);
+        self.sizes = inference::find(
+            &mut self.classes,
+            &self.strings,
+            self.ids,
+            neighbours,
+            self.ours,
+            layout,
+        );
     }
 
-    /// Where the words of a StackChunk's stack stand among its values, if this is that class. Before the end of the scan, classes
-    /// have no names yet.
+    /// Where the words of a StackChunk's stack stand among its values, if this is that class.
+    /// Before the end of the scan, classes have no names yet.
     pub(super) fn words_field(&self, class: u64) -> Option<usize> {
         let name = self.strings.text(self.names.get(&class).copied()?);
-        self.classes.index(class).and_then(|index| self.classes.get(index))?.words_field(hidden(name), &self.strings, self.ids)
+        self.classes.index(class).and_then(|index| self.classes.get(index))?.words_field(
+            hidden(name),
+            &self.strings,
+            self.ids,
+        )
     }
 
     /// Returns the lines that `-v` prints.
     pub(super) fn remarks(&self) -> Vec<String> {
         let name = |index| {
-            self.classes.get(index).map_or_else(String::new, |class| class_name(self.strings.text(class.name), false).into())
+            self.classes.get(index).map_or_else(String::new, |class| {
+                class_name(self.strings.text(class.name), false).into()
+            })
         };
         self.sizes.remark(name).into_iter().collect()
     }
 
-    /// Whether a class is one of arrays that the boot loader keeps. HotSpot writes a root for each other class of that loader,
-    /// but none for array classes.
+    /// Whether a class is one of arrays that the boot loader keeps. HotSpot writes a root for each
+    /// other class of that loader, but none for array classes.
     pub(super) fn is_boot_array(&self, class: &Class<'_>) -> bool {
         let is_array = || self.strings.text(class.name).starts_with(b"[");
-        self.has_system_classes && matches!(self.sizes.rule, Rule::HotSpot { .. }) && class.dump.loader == 0 && is_array()
+        self.has_system_classes
+            && matches!(self.sizes.rule, Rule::HotSpot { .. })
+            && class.dump.loader == 0
+            && is_array()
     }
 
-    /// For each class, in the order of the table: what its objects keep alive besides their fields, as an id, 0 for nothing.
+    /// For each class, in the order of the table: what its objects keep alive besides their fields,
+    /// as an id, 0 for nothing.
     ///
-    /// That is the class itself, unless a root holds it anyway. In files of dumptool, where classes are no objects of the heap that
-    /// was converted, a class names it in a static field [`CLASS`].
+    /// That is the class itself, unless a root holds it anyway. In files of dumptool, where classes
+    /// are no objects of the heap that was converted, a class names it in a static field [`CLASS`].
     pub(super) fn held_classes(&self) -> Vec<u64> {
         let rooted: FxHashSet<u64> = self.roots.iter().map(|root| root.object).collect();
         let named = |class: &Class<'_>| {
-            let field = class.dump.statics.iter().find(|field| self.strings.text(field.name) == CLASS.as_bytes())?;
+            let field = class
+                .dump
+                .statics
+                .iter()
+                .find(|field| self.strings.text(field.name) == CLASS.as_bytes())?;
             if let Value::Object(id) = field.value { Some(id) } else { None }
         };
         let held = |class: &Class<'_>| match self.ours {
@@ -231,9 +256,17 @@ impl<'a> Scan<'a> {
         self.classes.iter().map(held).collect()
     }
 
-    /// Where a field that all objects of a class inherit from `declaring` stands, counted from the end of their data.
-    pub(super) fn inherited_field(&self, declaring: &str, field: &[u8]) -> Option<(usize, FieldType)> {
-        let class = self.classes.named(declaring, &self.strings).and_then(|index| self.classes.get(index))?;
+    /// Where a field that all objects of a class inherit from `declaring` stands, counted from the
+    /// end of their data.
+    pub(super) fn inherited_field(
+        &self,
+        declaring: &str,
+        field: &[u8],
+    ) -> Option<(usize, FieldType)> {
+        let class = self
+            .classes
+            .named(declaring, &self.strings)
+            .and_then(|index| self.classes.get(index))?;
         let (offset, kind) = class.own_field(field, &self.strings, self.ids)?;
         Some((usize::try_from(class.data).ok()?.checked_sub(offset)?, kind))
     }

@@ -1,17 +1,20 @@
 //! Sizes of objects in memory, which no file states for all objects.
 //!
-//! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every class is that of its
-//!   objects. dumptool, Android and SubstrateVM write it so. Arrays have a header of the size of a java.lang.Object and
-//!   4 bytes for the length, and are rounded up to 8, as VisualVM counts them.
-//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. What the addresses of the objects
-//!   say of the layout, and of the size of each class, is found by `inference`.
-//! * **HotSpot with ids of 4 bytes**: the header has 8 bytes, and the whole is rounded up to 8. Up to JDK 14 the fields of each
-//!   class are rounded up to 4, as Eclipse MAT counts all versions; since 15, which the field `classData` of java.lang.Class
-//!   tells, gaps are filled, as VisualVM counts all versions.
+//! * **Stated**: when the class java.lang.Object has an instance size above 0, the size of every
+//!   class is that of its objects. dumptool, Android and SubstrateVM write it so. Arrays have a
+//!   header of the size of a java.lang.Object and 4 bytes for the length, and are rounded up to 8,
+//!   as VisualVM counts them.
+//! * **HotSpot** writes the bytes of all fields instead, of which java.lang.Object has none. What
+//!   the addresses of the objects say of the layout, and of the size of each class, is found by
+//!   `inference`.
+//! * **HotSpot with ids of 4 bytes**: the header has 8 bytes, and the whole is rounded up to 8. Up
+//!   to JDK 14 the fields of each class are rounded up to 4, as Eclipse MAT counts all versions;
+//!   since 15, which the field `classData` of java.lang.Class tells, gaps are filled, as VisualVM
+//!   counts all versions.
 //!
-//! A class object is an instance of java.lang.Class with the static fields of its class behind it. With ids of 4 bytes and in
-//! stated sizes it counts its static fields, rounded up to 8, as in MAT; in files of dumptool, where classes are not objects of
-//! the original heap, it counts nothing.
+//! A class object is an instance of java.lang.Class with the static fields of its class behind it.
+//! With ids of 4 bytes and in stated sizes it counts its static fields, rounded up to 8, as in MAT;
+//! in files of dumptool, where classes are not objects of the original heap, it counts nothing.
 
 use super::classes::Statics;
 use super::fields::{Gaps, Widths};
@@ -55,8 +58,9 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// That of a JVM with pointers of 8 bytes. Headers of 16 bytes have arrays begin at 24, but at 20 since JDK 23 (JDK-8139457),
-    /// if elements are no larger than 4; `slack` is what an array has besides its elements at least.
+    /// That of a JVM with pointers of 8 bytes. Headers of 16 bytes have arrays begin at 24, but at
+    /// 20 since JDK 23 (JDK-8139457), if elements are no larger than 4; `slack` is what an array
+    /// has besides its elements at least.
     pub(super) fn new(reference: u64, header: u64, alignment: u64, gaps: Gaps, slack: u64) -> Self {
         let array = match header {
             8 => 12,
@@ -67,7 +71,8 @@ impl Layout {
         Self { reference, header, array, wide_array: up(array, 8), alignment, gaps, mirror: 0 }
     }
 
-    /// That of a JVM with pointers of 4 bytes. Longs are counted as close to the header of an array as other elements.
+    /// That of a JVM with pointers of 4 bytes. Longs are counted as close to the header of an array
+    /// as other elements.
     pub(super) fn narrow_pointers(gaps: Gaps) -> Self {
         Self { reference: 4, header: 8, array: 12, wide_array: 12, alignment: 8, gaps, mirror: 0 }
     }
@@ -84,15 +89,24 @@ impl Layout {
         up(size, self.alignment)
     }
 
-    /// Bytes of the references and numbers of static fields, behind a java.lang.Class: references come first, longs are aligned.
+    /// Bytes of the references and numbers of static fields, behind a java.lang.Class: references
+    /// come first, longs are aligned.
     pub(super) fn statics(&self, statics: &Statics<'_>, strings: &Strings<'_>) -> u64 {
         let mut widths = Widths::default();
         // HotSpot lists two references of the class that are no static fields.
         let real = |name| !matches!(strings.text(name), b"<init_lock>" | b"<resolved_references>");
-        statics.iter().filter(|field| field.kind != FieldType::Object || real(field.name)).for_each(|field| widths.add(field.kind));
-        let references = Widths { references: widths.references, ..Widths::default() }.total(self.reference);
+        statics
+            .iter()
+            .filter(|field| field.kind != FieldType::Object || real(field.name))
+            .for_each(|field| widths.add(field.kind));
+        let references =
+            Widths { references: widths.references, ..Widths::default() }.total(self.reference);
         let numbers = widths.total(0);
-        if widths.longs > 0 { up(references, 8).saturating_add(numbers) } else { references.saturating_add(numbers) }
+        if widths.longs > 0 {
+            up(references, 8).saturating_add(numbers)
+        } else {
+            references.saturating_add(numbers)
+        }
     }
 }
 
@@ -114,7 +128,8 @@ impl Rule {
         }
     }
 
-    /// Bytes of a stack in a StackChunk: its words, and a bit for each that may be a reference (two for two narrow ones).
+    /// Bytes of a stack in a StackChunk: its words, and a bit for each that may be a reference (two
+    /// for two narrow ones).
     pub(super) fn stack(&self, words: u64) -> u64 {
         let Self::HotSpot(layout) = self else { return 0 };
         let bits = words.saturating_mul(if layout.reference == 4 { 2 } else { 1 });
@@ -125,9 +140,12 @@ impl Rule {
     #[inline]
     pub(super) fn object_array(&self, count: u32, ids: IdSize) -> u64 {
         match self {
-            Self::Stated { object, .. } => {
-                up(object.saturating_add(4).saturating_add((ids.bytes() as u64).saturating_mul(count.into())), 8)
-            }
+            Self::Stated { object, .. } => up(
+                object
+                    .saturating_add(4)
+                    .saturating_add((ids.bytes() as u64).saturating_mul(count.into())),
+                8,
+            ),
             Self::HotSpot(layout) => {
                 let start = layout.before_references();
                 layout.up(start.saturating_add(layout.reference.saturating_mul(count.into())))
@@ -157,9 +175,15 @@ impl Rule {
     pub(super) fn class(&self, statics: &Statics<'_>, ids: IdSize, strings: &Strings<'_>) -> u64 {
         match self {
             Self::Stated { ours: true, .. } => 0,
-            Self::HotSpot(layout) if layout.mirror > 0 => layout.up(layout.mirror.saturating_add(layout.statics(statics, strings))),
+            Self::HotSpot(layout) if layout.mirror > 0 => {
+                layout.up(layout.mirror.saturating_add(layout.statics(statics, strings)))
+            }
             _ => {
-                let reference = if let Self::HotSpot(layout) = self { layout.reference } else { ids.bytes() as u64 };
+                let reference = if let Self::HotSpot(layout) = self {
+                    layout.reference
+                } else {
+                    ids.bytes() as u64
+                };
                 let mut widths = Widths::default();
                 statics.iter().for_each(|field| widths.add(field.kind));
                 up(widths.total(reference), 8)
@@ -170,7 +194,10 @@ impl Rule {
 
 /// The words of a StackChunk's stack, which its field at this offset has.
 pub(super) fn words(values: &[u8], offset: usize) -> u64 {
-    let words = values.get(offset..).and_then(|rest| rest.first_chunk()).map_or(0, |words| i32::from_be_bytes(*words));
+    let words = values
+        .get(offset..)
+        .and_then(|rest| rest.first_chunk())
+        .map_or(0, |words| i32::from_be_bytes(*words));
     u64::try_from(words).unwrap_or(0)
 }
 

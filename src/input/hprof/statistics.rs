@@ -1,5 +1,5 @@
-//! Records of profiles: allocation sites, totals, CPU samples and the profiler's settings. The JDK wrote them up to
-//! version 8; no reader of heaps needs them.
+//! Records of profiles: allocation sites, totals, CPU samples and the profiler's settings. The JDK
+//! wrote them up to version 8; no reader of heaps needs them.
 
 use super::primitives::{u1, u2, u4, u8};
 use crate::bytes::Cursor;
@@ -67,7 +67,10 @@ pub struct Sites<'a> {
 impl<'a> Sites<'a> {
     fn read(cursor: &mut Cursor<'a>) -> Result<Self> {
         let count = u4(cursor, "a number of allocation sites")?;
-        Ok(Self { count, bytes: cursor.take(u64::from(count).saturating_mul(25), "allocation sites")? })
+        Ok(Self {
+            count,
+            bytes: cursor.take(u64::from(count).saturating_mul(25), "allocation sites")?,
+        })
     }
 
     /// All, in the order of the file.

@@ -12,7 +12,9 @@ use super::sizes::Rule;
 use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::format::Kind;
-use crate::input::info::{self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, RootCount, SnapshotInfo};
+use crate::input::info::{
+    self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, RootCount, SnapshotInfo,
+};
 use crate::input::load::{LayoutChoice, ProfileOptions};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
@@ -26,7 +28,8 @@ use std::num::Saturating;
 /// The maximum number of classes in [`HprofDetails::top_classes`].
 const TOP_CLASSES: usize = 10;
 
-/// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the objects.
+/// Summarizes a file in one pass. The memory that this takes grows with the classes, not with the
+/// objects.
 ///
 /// # Errors
 /// When the header cannot be read.
@@ -40,9 +43,16 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     Ok(totals.into_info(&records, damage))
 }
 
-fn info_of_profile(records: &mut Records<'_>, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+fn info_of_profile(
+    records: &mut Records<'_>,
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+) -> Result<Info> {
     let header = *records.header();
-    let loaded = super::load_profile(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
+    let loaded = super::load_profile(
+        bytes,
+        ProfileOptions { progress: options.progress, ..ProfileOptions::default() },
+    )?;
     let mut info = Info::new(&super::SPEC, header.version);
     info.kind = Kind::Profile;
     info.add_metadata("id_size", header.id_size.bytes());
@@ -190,7 +200,14 @@ impl<'a> Totals<'a> {
         self.table.set_names(&self.names);
         self.table.resolve(ids);
         let neighbours = std::mem::take(&mut self.watch).finish();
-        let found = inference::find(&mut self.table, &self.strings, ids, &neighbours, false, LayoutChoice::default());
+        let found = inference::find(
+            &mut self.table,
+            &self.strings,
+            ids,
+            &neighbours,
+            false,
+            LayoutChoice::default(),
+        );
         let Rule::HotSpot(layout) = found.rule else { return None };
         (!self.table.is_empty()).then(|| HprofLayout {
             references: layout.reference,
@@ -209,13 +226,24 @@ impl<'a> Totals<'a> {
         info.add_metadata("id_size", header.id_size.bytes());
         info.add_metadata("timestamp_ms", header.timestamp);
         info.records = self.record_counts();
-        let roots: Vec<_> = ROOT_TAGS.iter().zip(self.roots).map(|(tag, count)| RootCount { kind: tag.name, count }).collect();
-        let segments = self.records.count("heap_dump").saturating_add(self.records.count("heap_dump_segment"));
+        let roots: Vec<_> = ROOT_TAGS
+            .iter()
+            .zip(self.roots)
+            .map(|(tag, count)| RootCount { kind: tag.name, count })
+            .collect();
+        let segments =
+            self.records.count("heap_dump").saturating_add(self.records.count("heap_dump_segment"));
         if segments == 0 && damage.is_none() {
-            info.warnings.push("The file holds no heap dump; it may be a profile of CPU time or allocations.".to_owned());
+            info.warnings.push(
+                "The file holds no heap dump; it may be a profile of CPU time or allocations."
+                    .to_owned(),
+            );
         }
         if self.no_data.0 > 0 {
-            info.warnings.push(format!("The contents of some arrays were left out; such arrays: {}.", self.no_data));
+            info.warnings.push(format!(
+                "The contents of some arrays were left out; such arrays: {}.",
+                self.no_data
+            ));
         }
         let layout = self.layout(header.id_size);
         if self.virtual_threads.lack_stacks(&self.thread_roots) {
@@ -225,7 +253,9 @@ impl<'a> Totals<'a> {
             snapshots: vec![SnapshotInfo {
                 index: 0,
                 complete: damage.is_none(),
-                objects: Some((self.instances + self.object_arrays + self.primitive_arrays.objects).0),
+                objects: Some(
+                    (self.instances + self.object_arrays + self.primitive_arrays.objects).0,
+                ),
                 references: None,
                 roots: Some(roots.iter().map(|root| root.count).sum()),
                 types: Some(self.classes.0),
@@ -273,8 +303,12 @@ impl<'a> Totals<'a> {
 
     fn top_classes(&self) -> Vec<HprofTopClass> {
         let classes = self.by_class.iter().map(|(class, count)| (Err(*class), *count));
-        let arrays = PRIMITIVES.into_iter().zip(self.by_element).map(|(element, count)| (Ok(element), count));
-        let mut ranking: Vec<_> = classes.chain(arrays).filter(|(_, count)| count.objects.0 > 0).collect();
+        let arrays = PRIMITIVES
+            .into_iter()
+            .zip(self.by_element)
+            .map(|(element, count)| (Ok(element), count));
+        let mut ranking: Vec<_> =
+            classes.chain(arrays).filter(|(_, count)| count.objects.0 > 0).collect();
         // The sort is stable: equal classes stay in the order in which their first objects came.
         ranking.sort_by_key(|(_, count)| Reverse((count.objects, count.bytes)));
         ranking.truncate(TOP_CLASSES);
@@ -286,7 +320,11 @@ impl<'a> Totals<'a> {
                 None => format!("{class:#x}"),
             },
         };
-        let top = |(class, count): (_, Count)| HprofTopClass { name: name(class), count: count.objects.0, data_bytes: count.bytes };
+        let top = |(class, count): (_, Count)| HprofTopClass {
+            name: name(class),
+            count: count.objects.0,
+            data_bytes: count.bytes,
+        };
         ranking.into_iter().map(top).collect()
     }
 }

@@ -11,7 +11,8 @@ record! {
     pub struct Utf8<'a>(ids: IdSize) {
         /// Its id.
         id: u64 = read_id("a string's id", ids) => address,
-        /// Nominally UTF-8; HotSpot writes its modified form, in which supplementary characters are pairs of surrogates.
+        /// Nominally UTF-8; HotSpot writes its modified form, in which supplementary characters are
+        /// pairs of surrogates.
         text: &'a [u8] = rest("a string") => text,
     }
 }
@@ -89,7 +90,8 @@ pub struct FrameIds<'a> {
 impl<'a> FrameIds<'a> {
     fn read(cursor: &mut Cursor<'a>, ids: IdSize) -> Result<Self> {
         let count = u4(cursor, "a number of frames")?;
-        let bytes = cursor.take(u64::from(count).saturating_mul(ids.bytes() as u64), "the frames of a trace")?;
+        let bytes = cursor
+            .take(u64::from(count).saturating_mul(ids.bytes() as u64), "the frames of a trace")?;
         Ok(Self { count, bytes, ids })
     }
 

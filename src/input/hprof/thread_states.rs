@@ -39,13 +39,21 @@ impl States {
         contents: &Contents<'_>,
     ) -> (Option<&'static str>, Option<u64>) {
         let Some(instance) = contents.instance(thread) else { return (None, None) };
-        if !scan.classes.index(instance.class).is_some_and(|class| scan.inherits(class, "java.lang.Thread")) {
+        if !scan
+            .classes
+            .index(instance.class)
+            .is_some_and(|class| scan.inherits(class, "java.lang.Thread"))
+        {
             return (None, None);
         }
         let from_holder = || {
             let (from_end, _) = self.holder.filter(|(_, kind)| *kind == FieldType::Object)?;
             let id = scan.ids.at(instance.values, instance.values.len().checked_sub(from_end)?);
-            number(contents.instance(addresses.at(id)?)?.values, self.status_in_holder, FieldType::Int)
+            number(
+                contents.instance(addresses.at(id)?)?.values,
+                self.status_in_holder,
+                FieldType::Int,
+            )
         };
         let status = number(instance.values, self.status, FieldType::Int).or_else(from_holder);
         let id = number(instance.values, self.id, FieldType::Long).filter(|id| *id > 0);

@@ -24,7 +24,12 @@ struct Known {
 }
 
 /// Adds all threads and roots.
-pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_>, builder: &mut HeapBuilder<'_>) {
+pub(super) fn add(
+    scan: &Scan<'_>,
+    addresses: &Addresses,
+    contents: &Contents<'_>,
+    builder: &mut HeapBuilder<'_>,
+) {
     let threads = add_threads(scan, addresses, contents, builder);
     let mut missing = Saturating(0u64);
     let mut undumped = Saturating(0u64);
@@ -42,9 +47,13 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
             let frame = root.frame().filter(|frame| *frame < thread.count)?;
             thread.first.checked_add(frame)
         });
-        let function = frame.and_then(|frame| builder.heap().frames.get(frame as usize)).map(|frame| frame.function);
+        let function = frame
+            .and_then(|frame| builder.heap().frames.get(frame as usize))
+            .map(|frame| frame.function);
         let group = match (thread, function) {
-            (Some((_, thread)), _) if tag.kind == RootKind::Thread => format!("{} {}", tag.title, thread.name),
+            (Some((_, thread)), _) if tag.kind == RootKind::Thread => {
+                format!("{} {}", tag.title, thread.name)
+            }
             (Some((_, thread)), Some(function)) => {
                 format!("thread {} {}", thread.name, builder.names().text(function))
             }
@@ -52,7 +61,8 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
             (None, _) => tag.title.to_owned(),
         };
         let group = builder.names().intern(&group);
-        let label = match scan.classes.index(root.object).and_then(|index| scan.classes.get(index)) {
+        let label = match scan.classes.index(root.object).and_then(|index| scan.classes.get(index))
+        {
             Some(class) if tag.kind == RootKind::Class => {
                 let name = class_name(scan.strings.text(class.name), scan.ours);
                 Label::field(builder.names().intern(&name))
@@ -65,8 +75,17 @@ pub(super) fn add(scan: &Scan<'_>, addresses: &Addresses, contents: &Contents<'_
     for class in scan.classes.iter().filter(|class| scan.is_boot_array(class)) {
         let Some(object) = addresses.at(class.dump.id) else { continue };
         let group = builder.names().intern("system class");
-        let label = Label::field(builder.names().intern(&class_name(scan.strings.text(class.name), scan.ours)));
-        builder.add_root(Root { object, kind: RootKind::Class, group, label, frame: None, thread: None });
+        let label = Label::field(
+            builder.names().intern(&class_name(scan.strings.text(class.name), scan.ours)),
+        );
+        builder.add_root(Root {
+            object,
+            kind: RootKind::Class,
+            group,
+            label,
+            frame: None,
+            thread: None,
+        });
     }
     if let Rule::HotSpot { .. } = scan.sizes.rule {
         builder.warn(WarningKind::OmittedClasses, undumped.0);
@@ -96,20 +115,24 @@ fn add_threads(
         trace: thread.trace,
         name: thread.name,
     });
-    let rooted = scan
-        .roots
-        .iter()
-        .filter_map(|root| Some(Said { serial: root.thread()?, object: root.object, trace: root.trace()?, name: 0 }));
+    let rooted = scan.roots.iter().filter_map(|root| {
+        Some(Said { serial: root.thread()?, object: root.object, trace: root.trace()?, name: 0 })
+    });
     let states = States::of(scan);
-    let name_field = scan.inherited_field("java.lang.Thread", b"name").filter(|(_, kind)| *kind == FieldType::Object);
+    let name_field = scan
+        .inherited_field("java.lang.Thread", b"name")
+        .filter(|(_, kind)| *kind == FieldType::Object);
     let mut known = FxHashMap::default();
     let mut said: Vec<Said> = Vec::new();
     let mut places = FxHashMap::default();
     for thread in started.chain(rooted) {
         match places.get(&thread.serial).and_then(|&place: &usize| said.get_mut(place)) {
-            // A stack is taken from whoever has one: profiles name an empty one at the start of a thread.
+            // A stack is taken from whoever has one: profiles name an empty one at the start of a
+            // thread.
             Some(first) => {
-                let has_frames = |trace: u32| scan.traces.get(&trace).is_some_and(|trace| trace.frames.count() > 0);
+                let has_frames = |trace: u32| {
+                    scan.traces.get(&trace).is_some_and(|trace| trace.frames.count() > 0)
+                };
                 if !has_frames(first.trace) && has_frames(thread.trace) {
                     first.trace = thread.trace;
                 }
@@ -133,13 +156,15 @@ fn add_threads(
             let id = scan.ids.at(values, values.len().checked_sub(from_end)?);
             contents.text(id, addresses)
         });
-        let (state, id) = object.map_or((None, None), |object| states.of_thread(object, scan, addresses, contents));
+        let (state, id) = object
+            .map_or((None, None), |object| states.of_thread(object, scan, addresses, contents));
         let name = match (own, scan.strings.text(thread.name)) {
             (Some((name, _)), _) if !name.is_empty() => name.chars().take(MAX_NAME).collect(),
             (_, name) if !name.is_empty() => String::from_utf8_lossy(name).into_owned(),
             _ => format!("{}", thread.serial),
         };
-        // A stack belongs to one thread. Others that name it again could ask for more frames than the file justifies.
+        // A stack belongs to one thread. Others that name it again could ask for more frames than
+        // the file justifies.
         let trace = scan.traces.get(&thread.trace).filter(|trace| used.insert(trace.serial));
         let frames = trace.map(|trace| stack(trace, scan, builder.names())).unwrap_or_default();
         let first = builder.add_thread(&name, id.unwrap_or(thread.serial.into()), object, &frames);

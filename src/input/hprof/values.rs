@@ -1,4 +1,5 @@
-//! The values of whole objects: texts, numbers, bytes. Decoded from the file on demand. Fields are in `members`.
+//! The values of whole objects: texts, numbers, bytes. Decoded from the file on demand. Fields are
+//! in `members`.
 
 use super::layout::is;
 use super::objects::{Instance, Object};
@@ -45,23 +46,34 @@ struct TextFields {
 
 /// The kind of a class of this name; arrays are told by the caller.
 pub(super) fn kind(name: &[u8]) -> TypeKind {
-    const NUMBERS: [&str; 8] = ["Boolean", "Character", "Float", "Double", "Byte", "Short", "Integer", "Long"];
+    const NUMBERS: [&str; 8] =
+        ["Boolean", "Character", "Float", "Double", "Byte", "Short", "Integer", "Long"];
     if is(name, "java.lang.String") {
         return TypeKind::Text;
     }
     if is(name, "java.lang.Class") {
         return TypeKind::Class;
     }
-    let boxed = |number: &&str| name.get(10..) == Some(number.as_bytes()) && is(name.get(..10).unwrap_or_default(), "java.lang.");
+    let boxed = |number: &&str| {
+        name.get(10..) == Some(number.as_bytes())
+            && is(name.get(..10).unwrap_or_default(), "java.lang.")
+    };
     if NUMBERS.iter().any(boxed) { TypeKind::Number } else { TypeKind::Instance }
 }
 
 impl<'a> Contents<'a> {
     /// `type_of` is the type of each class, in the order of the table.
-    pub(super) fn new(bytes: &'a [u8], scan: &Scan<'a>, positions: Offsets, type_of: &[TypeId]) -> Self {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        scan: &Scan<'a>,
+        positions: Offsets,
+        type_of: &[TypeId],
+    ) -> Self {
         let decoders = scan.classes.iter().zip(type_of).filter_map(|(class, type_id)| {
             let field = |name: &[u8]| class.own_field(name, &scan.strings, scan.ids);
-            let int = |name| field(name).filter(|(_, kind)| *kind == FieldType::Int).map(|(offset, _)| offset);
+            let int = |name| {
+                field(name).filter(|(_, kind)| *kind == FieldType::Int).map(|(offset, _)| offset)
+            };
             let (value, value_type) = field(b"value")?;
             let decoder = match kind(scan.strings.text(class.name)) {
                 TypeKind::Text if value_type == FieldType::Object => Decoder::Text(TextFields {
@@ -69,7 +81,9 @@ impl<'a> Contents<'a> {
                     coder: field(b"coder").map(|(offset, _)| offset),
                     part: int(b"offset").zip(int(b"count")),
                 }),
-                TypeKind::Number if value_type != FieldType::Object => Decoder::Number { offset: value, kind: value_type },
+                TypeKind::Number if value_type != FieldType::Object => {
+                    Decoder::Number { offset: value, kind: value_type }
+                }
                 _ => return None,
             };
             Some((*type_id, decoder))
@@ -78,7 +92,12 @@ impl<'a> Contents<'a> {
             bytes,
             ids: scan.ids,
             decoders: decoders.collect(),
-            classes: scan.classes.iter().zip(type_of).map(|(class, type_id)| (class.dump.id, *type_id)).collect(),
+            classes: scan
+                .classes
+                .iter()
+                .zip(type_of)
+                .map(|(class, type_id)| (class.dump.id, *type_id))
+                .collect(),
             positions,
             big_endian_texts: is_big_endian(scan),
         }
@@ -86,7 +105,8 @@ impl<'a> Contents<'a> {
 
     /// The record of an object.
     pub(super) fn record(&self, object: ObjectId) -> Option<HeapRec<'a>> {
-        read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids).ok()
+        read_heap_record(&mut Cursor::at(self.bytes, self.positions.get(object.index())), self.ids)
+            .ok()
     }
 
     /// An instance.
@@ -97,21 +117,33 @@ impl<'a> Contents<'a> {
         }
     }
 
-    /// The text of a java.lang.String or an array of chars, by its id, with its length in code units.
+    /// The text of a java.lang.String or an array of chars, by its id, with its length in code
+    /// units.
     pub(super) fn text(&self, id: u64, addresses: &Addresses) -> Option<(Cow<'a, str>, u64)> {
         match self.record(addresses.at(id)?)? {
             HeapRec::Object(Object::Instance(instance)) => {
-                match self.classes.get(&instance.class).and_then(|type_id| self.decoders.get(type_id)) {
+                match self
+                    .classes
+                    .get(&instance.class)
+                    .and_then(|type_id| self.decoders.get(type_id))
+                {
                     Some(Decoder::Text(fields)) => self.string(&instance, fields, addresses),
                     _ => None,
                 }
             }
-            HeapRec::Object(Object::PrimitiveArray(array)) if array.element == FieldType::Char => utf16(array.contents?, true),
+            HeapRec::Object(Object::PrimitiveArray(array)) if array.element == FieldType::Char => {
+                utf16(array.contents?, true)
+            }
             _ => None,
         }
     }
 
-    fn string(&self, instance: &Instance<'a>, fields: &TextFields, addresses: &Addresses) -> Option<(Cow<'a, str>, u64)> {
+    fn string(
+        &self,
+        instance: &Instance<'a>,
+        fields: &TextFields,
+        addresses: &Addresses,
+    ) -> Option<(Cow<'a, str>, u64)> {
         let array = self.record(addresses.at(self.ids.at(instance.values, fields.value))?)?;
         let HeapRec::Object(Object::PrimitiveArray(array)) = array else { return None };
         let contents = array.contents?;
@@ -121,10 +153,11 @@ impl<'a> Contents<'a> {
                 Some(_) => utf16(contents, self.big_endian_texts),
             },
             FieldType::Char => {
-                let number = |offset: usize| match FieldType::Int.value(instance.values.get(offset..)?)? {
-                    FieldValue::Integer(number) => usize::try_from(number).ok(),
-                    _ => None,
-                };
+                let number =
+                    |offset: usize| match FieldType::Int.value(instance.values.get(offset..)?)? {
+                        FieldValue::Integer(number) => usize::try_from(number).ok(),
+                        _ => None,
+                    };
                 // Android keeps a flag in the lowest bit of its count, but has no offset.
                 let part = fields.part.and_then(|(offset, count)| {
                     let start = number(offset)?.checked_mul(2)?;
@@ -148,12 +181,14 @@ impl<'a> Contents<'a> {
                     Some((text, length)) => Value::Text { text, length },
                     None => Value::None,
                 },
-                Some(Decoder::Number { offset, kind }) => match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
-                    Some(FieldValue::Boolean(value)) => Value::Boolean(value),
-                    Some(FieldValue::Integer(value)) => Value::Integer(value),
-                    Some(FieldValue::Float(value)) => Value::Float(value),
-                    Some(FieldValue::Object(_)) | None => Value::None,
-                },
+                Some(Decoder::Number { offset, kind }) => {
+                    match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
+                        Some(FieldValue::Boolean(value)) => Value::Boolean(value),
+                        Some(FieldValue::Integer(value)) => Value::Integer(value),
+                        Some(FieldValue::Float(value)) => Value::Float(value),
+                        Some(FieldValue::Object(_)) | None => Value::None,
+                    }
+                }
                 None => Value::None,
             },
             Some(HeapRec::Object(Object::ObjectArray(array))) => Value::Length(array.count.into()),
@@ -162,23 +197,31 @@ impl<'a> Contents<'a> {
                 None => Value::Length(array.count.into()),
             },
             Some(HeapRec::ClassDump(class)) => {
-                let name = self.classes.get(&class.id).and_then(|type_id| heap.types.get(type_id.0 as usize));
-                name.map_or(Value::None, |named| Value::Name(heap.names.text(named.name).to_owned().into()))
+                let name = self
+                    .classes
+                    .get(&class.id)
+                    .and_then(|type_id| heap.types.get(type_id.0 as usize));
+                name.map_or(Value::None, |named| {
+                    Value::Name(heap.names.text(named.name).to_owned().into())
+                })
             }
             _ => Value::None,
         }
     }
 }
 
-/// Whether the machine was big-endian: the JDK keeps in a static field by how much the first byte of a char is shifted.
+/// Whether the machine was big-endian: the JDK keeps in a static field by how much the first byte
+/// of a char is shifted.
 fn is_big_endian(scan: &Scan<'_>) -> bool {
-    let class = scan.classes.named("java.lang.StringUTF16", &scan.strings).and_then(|index| scan.classes.get(index));
+    let class = scan
+        .classes
+        .named("java.lang.StringUTF16", &scan.strings)
+        .and_then(|index| scan.classes.get(index));
     class.is_some_and(|class| {
-        class
-            .dump
-            .statics
-            .iter()
-            .any(|field| scan.strings.text(field.name) == b"HI_BYTE_SHIFT" && field.value == FieldValue::Integer(8))
+        class.dump.statics.iter().any(|field| {
+            scan.strings.text(field.name) == b"HI_BYTE_SHIFT"
+                && field.value == FieldValue::Integer(8)
+        })
     })
 }
 

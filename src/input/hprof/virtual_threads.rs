@@ -1,8 +1,9 @@
 //! Finds out whether the stacks of parked virtual threads are missing.
 //!
-//! The stack of a parked virtual thread is an object, a `jdk.internal.vm.StackChunk`, whose contents are not in the dump. JDK 25
-//! writes such a stack as that of a thread whose object is the `java.lang.VirtualThread`, with a root for each local variable.
-//! JDK 21 writes neither, so that nothing in the file refers to what only those stacks hold.
+//! The stack of a parked virtual thread is an object, a `jdk.internal.vm.StackChunk`, whose
+//! contents are not in the dump. JDK 25 writes such a stack as that of a thread whose object is the
+//! `java.lang.VirtualThread`, with a root for each local variable. JDK 21 writes neither, so that
+//! nothing in the file refers to what only those stacks hold.
 
 use super::objects::Instance;
 use super::roots::Root;
@@ -57,7 +58,11 @@ impl VirtualThreads {
         if self.chunk.id == 0 || !self.has_chunks || self.threads.is_empty() {
             return false;
         }
-        let rooted: FxHashSet<u64> = roots.into_iter().filter(|root| root.trace().is_some()).map(|root| root.object).collect();
+        let rooted: FxHashSet<u64> = roots
+            .into_iter()
+            .filter(|root| root.trace().is_some())
+            .map(|root| root.object)
+            .collect();
         !self.threads.iter().any(|thread| rooted.contains(thread))
     }
 }

@@ -3,7 +3,8 @@
 use serde::Serialize;
 
 /// The names of the kinds of data, by tag.
-pub(in crate::input) const TAG_NAMES: [&str; 9] = ["none", "null", "bool", "int", "double", "latin1", "utf16", "length", "name"];
+pub(in crate::input) const TAG_NAMES: [&str; 9] =
+    ["none", "null", "bool", "int", "double", "latin1", "utf16", "length", "name"];
 
 /// Details of a snapshot. Sizes are in bytes; None is what was not reached or cannot be told.
 #[derive(Clone, Debug, Serialize)]

@@ -44,11 +44,12 @@ pub struct HprofLayout {
     pub array_header: u64,
     /// The number of which addresses are multiples.
     pub alignment: u64,
-    /// The treatment of gaps between fields: `filled`, `own` (only the class itself fills them), `none`, or `rounded` (the fields of
-    /// each class are rounded up to a reference).
+    /// The treatment of gaps between fields: `filled`, `own` (only the class itself fills them),
+    /// `none`, or `rounded` (the fields of each class are rounded up to a reference).
     pub gaps: &'static str,
-    /// Neighbours whose distance is the size of the first one's class, which the layout was found with. None if ids are no
-    /// addresses of a JVM with pointers of 8 bytes: then the layout is the usual one.
+    /// Neighbours whose distance is the size of the first one's class, which the layout was found
+    /// with. None if ids are no addresses of a JVM with pointers of 8 bytes: then the layout is the
+    /// usual one.
     pub pairs: Option<u64>,
     /// Classes whose size is that distance, and not what HotSpot's rules give.
     pub measured_classes: u64,

@@ -72,13 +72,16 @@ impl<'a> Number<'a> {
     #[cold]
     fn not(&self, expected: &'static str) -> Error {
         let head = self.raw.get(..32).unwrap_or(self.raw);
-        Error::corrupt(self.offset, "malformed number").expected(expected).found(format!("`{}`", String::from_utf8_lossy(head)))
+        Error::corrupt(self.offset, "malformed number")
+            .expected(expected)
+            .found(format!("`{}`", String::from_utf8_lossy(head)))
     }
 }
 
 /// The numbers of an array, read in place.
 ///
-/// Plain digits take a load, a few shifts and three multiplications for each eight of them, without a branch on their number.
+/// Plain digits take a load, a few shifts and three multiplications for each eight of them, without
+/// a branch on their number.
 #[derive(Clone, Debug)]
 pub struct Numbers<'a> {
     bytes: &'a [u8],
@@ -89,8 +92,9 @@ pub struct Numbers<'a> {
 }
 
 impl<'a> Numbers<'a> {
-    /// The numbers in `bytes`, which are separated by commas; the brackets are not part of them. `offset` is the absolute offset
-    /// of the first byte. If the array is `cut` off by the end of the input, its last number is left out, which may be cut too.
+    /// The numbers in `bytes`, which are separated by commas; the brackets are not part of them.
+    /// `offset` is the absolute offset of the first byte. If the array is `cut` off by the end of
+    /// the input, its last number is left out, which may be cut too.
     pub fn new(bytes: &'a [u8], offset: u64, cut: bool) -> Self {
         let whole = match cut {
             true => bytes.get(..memchr::memrchr(b',', bytes).unwrap_or(0)).unwrap_or_default(),
@@ -131,7 +135,9 @@ impl<'a> Numbers<'a> {
         match word.wrapping_shr(width) as u8 {
             b',' => self.at = next.wrapping_add(1),
             // V8 12 and earlier end each node and edge with a line feed.
-            b'\n' if self.bytes.get(next.wrapping_add(1)) == Some(&b',') => self.at = next.wrapping_add(2),
+            b'\n' if self.bytes.get(next.wrapping_add(1)) == Some(&b',') => {
+                self.at = next.wrapping_add(2)
+            }
             _ => return self.slow(),
         }
         Ok(Some(eight_digits(digits.wrapping_shl(64u32.wrapping_sub(width)))))
@@ -166,7 +172,8 @@ impl<'a> Numbers<'a> {
         Some(u64::from_le_bytes(*word))
     }
 
-    /// A number of eight digits and more, near the end, or with something other than a comma after it.
+    /// A number of eight digits and more, near the end, or with something other than a comma after
+    /// it.
     #[inline(never)]
     fn slow(&mut self) -> Result<Option<u64>> {
         self.skip_space();
@@ -175,7 +182,10 @@ impl<'a> Numbers<'a> {
         }
         let number = match self.word().map(|word| word ^ ZEROS) {
             // Eight digits, and no more.
-            Some(digits) if digits.wrapping_add(0x7676_7676_7676_7676) & 0x8080_8080_8080_8080 == 0 && (digits & HIGH) == 0 => {
+            Some(digits)
+                if digits.wrapping_add(0x7676_7676_7676_7676) & 0x8080_8080_8080_8080 == 0
+                    && (digits & HIGH) == 0 =>
+            {
                 let next = self.at.wrapping_add(8);
                 if self.bytes.get(next) == Some(&b',') {
                     self.at = next.wrapping_add(1);
@@ -205,7 +215,9 @@ impl<'a> Numbers<'a> {
             None => {}
             Some(b',') => self.at = self.at.wrapping_add(1),
             Some(&byte) => {
-                return Err(Error::corrupt(self.offset(), "malformed JSON").expected("a comma").found(super::text::shown(byte)));
+                return Err(Error::corrupt(self.offset(), "malformed JSON")
+                    .expected("a comma")
+                    .found(super::text::shown(byte)));
             }
         }
         Ok(())

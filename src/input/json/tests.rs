@@ -28,14 +28,20 @@ fn tree(bytes: &[u8]) -> Result<Value> {
                 value
             }
             Token::String(text) => text.decode().into_owned().into(),
-            Token::Number(number) if number.raw().iter().any(|byte| b".eE".contains(byte)) => number.float()?.into(),
-            Token::Number(number) => number.unsigned().map(Value::from).or_else(|_| number.signed().map(Value::from))?,
+            Token::Number(number) if number.raw().iter().any(|byte| b".eE".contains(byte)) => {
+                number.float()?.into()
+            }
+            Token::Number(number) => {
+                number.unsigned().map(Value::from).or_else(|_| number.signed().map(Value::from))?
+            }
             Token::Bool(value) => value.into(),
             Token::Null => Value::Null,
         };
         match open.last_mut() {
             None => return Ok(value),
-            Some((Value::Object(members), _)) => _ = members.insert(key.take().expect("members have keys"), value),
+            Some((Value::Object(members), _)) => {
+                _ = members.insert(key.take().expect("members have keys"), value)
+            }
             Some((Value::Array(items), _)) => items.push(value),
             Some(_) => unreachable!("only containers are open"),
         }
@@ -56,7 +62,8 @@ fn document() -> impl Strategy<Value = Value> {
     leaf.prop_recursive(6, 60, 8, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..8).prop_map(Value::from),
-            prop::collection::btree_map("[a-e\"]{0,3}", inner, 0..6).prop_map(|map| Value::Object(map.into_iter().collect())),
+            prop::collection::btree_map("[a-e\"]{0,3}", inner, 0..6)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
         ]
     })
 }
@@ -120,13 +127,17 @@ proptest! {
 #[test]
 fn a_cut_array_gives_the_numbers_that_are_certainly_whole() {
     let mut read = Vec::new();
-    let error = Scanner::new(b"[1,22,33", 0).unsigned_array(|number| read.push(number)).unwrap_err();
+    let error =
+        Scanner::new(b"[1,22,33", 0).unsigned_array(|number| read.push(number)).unwrap_err();
     assert_eq!((read, error.kind(), error.offset()), (vec![1, 22], ErrorKind::Truncated, Some(8)));
 }
 
 #[test]
 fn members_and_items_are_read_by_what_they_should_be() {
-    let mut json = Scanner::new(br#"{"a": "x", "skipped": [{"b": [1, "]"]}, 2], "list": [1, [2.5], {}], "n": 7}"#, 0);
+    let mut json = Scanner::new(
+        br#"{"a": "x", "skipped": [{"b": [1, "]"]}, 2], "list": [1, [2.5], {}], "n": 7}"#,
+        0,
+    );
     let mut seen = Vec::new();
     json.begin_object().unwrap();
     while let Some(key) = json.key().unwrap() {
@@ -159,7 +170,10 @@ fn what_writers_get_wrong_is_read_all_the_same() {
     assert_eq!(Scanner::new(b"\xef\xbb\xbf 1e3", 0).unsigned().unwrap(), 1000);
     assert_eq!(Scanner::new(b"2.0", 0).unsigned().unwrap(), 2);
     assert!(Scanner::new(b"NaN", 0).number().unwrap().float().unwrap().is_nan());
-    assert_eq!(Scanner::new(b"-9223372036854775808", 0).number().unwrap().signed().unwrap(), i64::MIN);
+    assert_eq!(
+        Scanner::new(b"-9223372036854775808", 0).number().unwrap().signed().unwrap(),
+        i64::MIN
+    );
 }
 
 #[test]
@@ -174,7 +188,10 @@ fn errors_name_the_byte_at_fault() {
         (b"\x00", 0, "expected a value, found byte 0x00"),
     ] {
         let error = tree(bytes).unwrap_err();
-        assert_eq!((error.offset(), error.message()), (Some(offset), format!("malformed JSON; {message}")));
+        assert_eq!(
+            (error.offset(), error.message()),
+            (Some(offset), format!("malformed JSON; {message}"))
+        );
     }
     let mut json = Scanner::new(b"[1,-2,3]", 100);
     let error = json.unsigned_array(|_| {}).unwrap_err();

@@ -21,8 +21,9 @@ impl<'a> Text<'a> {
         self.raw
     }
 
-    /// The text. Unescapes; replaces lone surrogates and bytes that are not UTF-8 with U+FFFD, and drops the backslash of unknown
-    /// escapes. Borrows from the input unless something had to be changed.
+    /// The text. Unescapes; replaces lone surrogates and bytes that are not UTF-8 with U+FFFD, and
+    /// drops the backslash of unknown escapes. Borrows from the input unless something had to be
+    /// changed.
     pub fn decode(&self) -> Cow<'a, str> {
         match self.escaped {
             false => String::from_utf8_lossy(self.raw),
@@ -31,13 +32,17 @@ impl<'a> Text<'a> {
     }
 }
 
-/// The position of the quote that ends the string from `start` on, and whether the string has escapes.
+/// The position of the quote that ends the string from `start` on, and whether the string has
+/// escapes.
 #[inline]
 pub(crate) fn closing_quote(bytes: &[u8], start: usize) -> Option<(usize, bool)> {
     let mut at = start;
     // Nearly all strings are shorter than this. A word at a time is faster than a call for those.
     for _ in 0..8 {
-        let Some(word) = bytes.get(at..at.wrapping_add(8)).and_then(|word| word.try_into().ok()) else { break };
+        let Some(word) = bytes.get(at..at.wrapping_add(8)).and_then(|word| word.try_into().ok())
+        else {
+            break;
+        };
         let word = u64::from_le_bytes(word);
         let found = zero_bytes(word ^ QUOTES) | zero_bytes(word ^ BACKSLASHES);
         if found != 0 {
@@ -104,7 +109,8 @@ fn unescape(raw: &[u8]) -> String {
     }
 }
 
-/// Appends the character of `\uXXXX`, of which `rest` follows the `u`. Returns what follows the character.
+/// Appends the character of `\uXXXX`, of which `rest` follows the `u`. Returns what follows the
+/// character.
 fn push_code_point<'a>(text: &mut Vec<u8>, rest: &'a [u8]) -> &'a [u8] {
     let (first, mut rest) = code_unit(rest);
     let mut character = first.and_then(char::from_u32);
@@ -124,7 +130,9 @@ fn push_code_point<'a>(text: &mut Vec<u8>, rest: &'a [u8]) -> &'a [u8] {
 /// Four hexadecimal digits, and what follows them.
 fn code_unit(rest: &[u8]) -> (Option<u32>, &[u8]) {
     let Some((digits, after)) = rest.split_at_checked(4) else { return (None, rest) };
-    let value = digits.iter().try_fold(0u32, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)?));
+    let value = digits
+        .iter()
+        .try_fold(0u32, |value, &digit| Some(value << 4 | char::from(digit).to_digit(16)?));
     if value.is_some() { (value, after) } else { (None, rest) }
 }
 

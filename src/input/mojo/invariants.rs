@@ -14,7 +14,8 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     let mut findings = Findings::default();
     check_events(&tally, &mut findings);
     check_metrics(&tally, &mut findings);
-    // The totals stand at the end of the file: when that was not reached they are not there, or are not about all of it.
+    // The totals stand at the end of the file: when that was not reached they are not there, or are
+    // not about all of it.
     if damage.is_none() {
         check_totals(&tally, &mut findings);
     }
@@ -23,10 +24,17 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
 }
 
 fn check_events(tally: &Tally<'_>, findings: &mut Findings) {
-    findings.none("events.outside_of_samples", tally.strays.0, "frames and metrics before the first stack");
+    findings.none(
+        "events.outside_of_samples",
+        tally.strays.0,
+        "frames and metrics before the first stack",
+    );
     findings.none("keys.unresolved", tally.symbols.unresolved(), "keys that are defined nowhere");
     if tally.version < 4 {
-        let newer = ["stack_repeat", "task_stack", "task_waiter", "task_running"].map(|name| tally.count(name)).iter().sum();
+        let newer = ["stack_repeat", "task_stack", "task_waiter", "task_running"]
+            .map(|name| tally.count(name))
+            .iter()
+            .sum();
         findings.none("events.of_version_4", newer, "events of version 4 in an older file");
     }
 }
@@ -38,7 +46,11 @@ fn check_metrics(tally: &Tally<'_>, findings: &mut Findings) {
         findings.none("time.negative", u64::from(tally.time.0 < 0), "sums of times below zero");
     }
     if matches!(mode, "memory" | "full") {
-        findings.none("samples.without_memory", tally.memoryless_samples.0, "samples without a memory delta");
+        findings.none(
+            "samples.without_memory",
+            tally.memoryless_samples.0,
+            "samples without a memory delta",
+        );
     }
     if mode != "full" {
         findings.none("events.idle", tally.count("idle"), "idle marks outside of the mode `full`");
@@ -55,7 +67,9 @@ fn check_totals(tally: &Tally<'_>, findings: &mut Findings) {
         findings.at_most("metadata.errors", bad, tally.invalid_samples.0, "invalid samples");
     }
     // From version 4 on the total counts sampling rounds.
-    if let Some((_, total)) = tally.metadatum("saturation").and_then(parse_ratio).filter(|_| tally.version < 4) {
+    if let Some((_, total)) =
+        tally.metadatum("saturation").and_then(parse_ratio).filter(|_| tally.version < 4)
+    {
         findings.equal("metadata.saturation.total", total, tally.samples.0, "samples");
     }
     if let Some(time) = tally.number("gc") {

@@ -1,8 +1,9 @@
 //! The names and frames behind the keys of a MOJO file.
 //!
-//! Keys are pointers of the profiled process, so they mean something only together with the process of the last STACK:
-//! two processes use the same keys for different things. They are defined again when memory is reused, and a frame binds
-//! its names when it is defined, not when it is referred to.
+//! Keys are pointers of the profiled process, so they mean something only together with the process
+//! of the last STACK: two processes use the same keys for different things. They are defined again
+//! when memory is reused, and a frame binds its names when it is defined, not when it is referred
+//! to.
 //!
 //! The user of the keys decides how to keep names and frames: as text, or as rows of a profile.
 
@@ -33,7 +34,12 @@ impl<N, F> Default for Process<N, F> {
 
 impl<N, F> Default for Keys<N, F> {
     fn default() -> Self {
-        Self { processes: vec![Process::default()], by_pid: FxHashMap::default(), current: 0, last: Process::default() }
+        Self {
+            processes: vec![Process::default()],
+            by_pid: FxHashMap::default(),
+            current: 0,
+            last: Process::default(),
+        }
     }
 }
 
@@ -92,8 +98,9 @@ impl<N: Copy, F: Copy> Keys<N, F> {
         self.processes.get(self.current)?.frames.get(&key).copied()
     }
 
-    /// A string that the current process did not define. First those defined before any STACK (austinp 3.4.0), then the latest
-    /// one of any process: mojo-compress defines everything once, under the first process.
+    /// A string that the current process did not define. First those defined before any STACK
+    /// (austinp 3.4.0), then the latest one of any process: mojo-compress defines everything once,
+    /// under the first process.
     pub(super) fn string_elsewhere(&self, key: u64) -> Option<N> {
         let before_any_stack = self.processes.first()?.strings.get(&key);
         before_any_stack.or_else(|| self.last.strings.get(&key)).copied()

@@ -1,14 +1,16 @@
 //! Loads a profile: one pass, in which a stack costs one lookup.
 //!
-//! Nearly all of a file are references to frames, and the same run of them comes again and again. So a run is looked up as
-//! bytes, and only runs that were not met lately are taken apart. What a run means changes when one of its keys is defined
-//! again, which is rare: then all are forgotten.
+//! Nearly all of a file are references to frames, and the same run of them comes again and again.
+//! So a run is looked up as bytes, and only runs that were not met lately are taken apart. What a
+//! run means changes when one of its keys is defined again, which is rare: then all are forgotten.
 //!
-//! Where stacks hardly come again, looking for them is in vain: then a run that was not met lately becomes new stacks. That is
-//! found out part by part, so that only profiles that are loaded in parts have such stacks.
+//! Where stacks hardly come again, looking for them is in vain: then a run that was not met lately
+//! becomes new stacks. That is found out part by part, so that only profiles that are loaded in
+//! parts have such stacks.
 //!
-//! Where stacks are to be forgotten now and then, those that the file can still refer to are put into the new tree: the last
-//! ones of all threads. Those of tasks are not, as only profiles with all samples keep them.
+//! Where stacks are to be forgotten now and then, those that the file can still refer to are put
+//! into the new tree: the last ones of all threads. Those of tasks are not, as only profiles with
+//! all samples keep them.
 
 mod frames;
 mod repeat;
@@ -21,7 +23,8 @@ use crate::error::Result;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
-    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId, StackTree, TaskChange, ThreadId,
+    EqualStacks, FrameId, FrameKind, Profile, ProfileBuilder, ProfileFrame, ProfileSample, StackId,
+    StackTree, TaskChange, ThreadId,
 };
 use frames::Frames;
 use repeat::Previous;
@@ -34,14 +37,22 @@ use std::ops::ControlFlow;
 /// # Errors
 /// When the header cannot be read, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    load_in_parts(bytes, options, Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) })
+    load_in_parts(
+        bytes,
+        options,
+        Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) },
+    )
 }
 
 /// Loads a profile in parts, which end where a sample does.
 ///
 /// # Errors
 /// As for [`load()`].
-pub fn load_in_parts(bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
+pub fn load_in_parts(
+    bytes: &[u8],
+    options: ProfileOptions<'_>,
+    parts: Parts<'_>,
+) -> Result<LoadedProfile> {
     let mut records = Records::new(bytes)?;
     let version_error = records.version_error();
     let mut loader = Loader::new(options.keep_samples, parts);
@@ -127,7 +138,13 @@ impl<'a, 'p> Loader<'a, 'p> {
             let (offset, event) = record?;
             self.event(event);
             // What takes memory besides stacks; those are looked at when the next sample begins.
-            if matches!(event, Event::Stack { .. } | Event::Frame(_) | Event::String { .. } | Event::TaskStack { .. }) {
+            if matches!(
+                event,
+                Event::Stack { .. }
+                    | Event::Frame(_)
+                    | Event::String { .. }
+                    | Event::TaskStack { .. }
+            ) {
                 options.memory.check(offset, &self.builder, 0)?;
             }
             if matches!(event, Event::Stack { .. }) {
@@ -152,7 +169,8 @@ impl<'a, 'p> Loader<'a, 'p> {
         let previous = self.previous.frames(self.builder.stacks());
         (self.parts.take)(self.builder.profile())?;
         let size = if self.are_stacks_new() {
-            // It is of no use to know many of them, and what is made of them is done faster among few.
+            // It is of no use to know many of them, and what is made of them is done faster among
+            // few.
             let size = self.parts.size / 16;
             self.builder.forget_stacks(EqualStacks::MayRepeat);
             self.runs = Runs::few(size);
@@ -164,8 +182,8 @@ impl<'a, 'p> Loader<'a, 'p> {
         };
         self.samples_before = self.builder.profile().total.samples();
         self.previous.restore(&previous, &mut self.builder);
-        // What is done for each part anew must not be more than what is new in it: the time would grow with the square of the
-        // file.
+        // What is done for each part anew must not be more than what is new in it: the time would
+        // grow with the square of the file.
         let Profile { stacks, threads, frames, .. } = self.builder.profile();
         let anew = stacks.len().saturating_add(threads.len()).saturating_add(frames.len());
         self.full = stacks.len().saturating_add(anew.max(size));
@@ -182,18 +200,30 @@ impl<'a, 'p> Loader<'a, 'p> {
     #[inline]
     fn event(&mut self, event: Event<'a>) {
         match event {
-            Event::Stack { pid, interpreter, thread } => self.begin_sample(pid, interpreter, thread),
-            Event::Time { .. } | Event::Memory { .. } | Event::Gc | Event::Idle => match &mut self.open {
-                Some(open) => open.state.note(&event),
-                None => count_one(&mut self.builder.notes().strays),
-            },
-            Event::FrameRef { key } => self.frame_ref(key),
-            Event::InvalidFrame => {
-                self.push(ProfileFrame { function: Names::EMPTY, file: Names::EMPTY, line: 0, kind: FrameKind::Invalid })
+            Event::Stack { pid, interpreter, thread } => {
+                self.begin_sample(pid, interpreter, thread)
             }
+            Event::Time { .. } | Event::Memory { .. } | Event::Gc | Event::Idle => {
+                match &mut self.open {
+                    Some(open) => open.state.note(&event),
+                    None => count_one(&mut self.builder.notes().strays),
+                }
+            }
+            Event::FrameRef { key } => self.frame_ref(key),
+            Event::InvalidFrame => self.push(ProfileFrame {
+                function: Names::EMPTY,
+                file: Names::EMPTY,
+                line: 0,
+                kind: FrameKind::Invalid,
+            }),
             Event::KernelFrame { symbol } => {
                 let function = self.builder.name(symbol);
-                self.push(ProfileFrame { function, file: Names::EMPTY, line: 0, kind: FrameKind::Kernel });
+                self.push(ProfileFrame {
+                    function,
+                    file: Names::EMPTY,
+                    line: 0,
+                    kind: FrameKind::Kernel,
+                });
             }
             Event::String { key, value } => {
                 let value = self.builder.name(value);
@@ -218,7 +248,9 @@ impl<'a, 'p> Loader<'a, 'p> {
                 self.task = Some(Task { id: task, name, frames, stack: StackId::EMPTY });
                 self.finish_task();
             }
-            Event::TaskWaiter { task, waiter } => self.builder.task(task, TaskChange::Waiter(waiter)),
+            Event::TaskWaiter { task, waiter } => {
+                self.builder.task(task, TaskChange::Waiter(waiter))
+            }
             Event::TaskRunning { task } => self.builder.task(task, TaskChange::Running),
             Event::StringRef { .. } => {}
         }
@@ -258,7 +290,8 @@ impl<'a, 'p> Loader<'a, 'p> {
             self.run_frames.push(self.frames.frame(key, &mut self.builder));
         }
         open.stack = self.builder.push_all(open.stack, &self.run_frames);
-        // What is defined nowhere may be defined later, and is counted each time; so are stacks that are too deep.
+        // What is defined nowhere may be defined later, and is counted each time; so are stacks
+        // that are too deep.
         if !self.frames.take_guess() && !self.builder.is_cut() {
             self.runs.put(place, key, open.stack);
         }
@@ -311,7 +344,8 @@ impl<'a, 'p> Loader<'a, 'p> {
     fn finish_sample(&mut self) {
         let Some(open) = self.open.take() else { return };
         let Open { place, stack, state: SampleState { time, memory, idle, gc, .. } } = open;
-        let [time, memory] = [time, memory].map(|metric| metric.map(|metric| self.builder.metric(metric.value())));
+        let [time, memory] =
+            [time, memory].map(|metric| metric.map(|metric| self.builder.metric(metric.value())));
         self.builder.count_cut();
         self.builder.sample(&ProfileSample { thread: place.thread, stack, time, memory, idle, gc });
         self.previous.set(place.repeat, stack);

@@ -10,7 +10,8 @@ use std::ops::ControlFlow;
 
 /// A varint of MOJO: a magnitude of up to 64 bits and a sign.
 ///
-/// i64 is not enough: frame keys with all 64 bits set occur in files of every Austin release since 3.4.1.
+/// i64 is not enough: frame keys with all 64 bits set occur in files of every Austin release since
+/// 3.4.1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Varint {
     /// The number without its sign.
@@ -51,8 +52,9 @@ impl From<Varint> for i128 {
 }
 
 records! {
-    /// One event. Which versions have which is said in the table of the module above; 13 to 16 belong to version 4, but
-    /// austin-python reads them under any version and so does this reader. `check` reports them.
+    /// One event. Which versions have which is said in the table of the module above; 13 to 16
+    /// belong to version 4, but austin-python reads them under any version and so does this reader.
+    /// `check` reports them.
     #[allow(missing_docs, reason = "the fields are named in the table of the module above")]
     pub enum Event<'a>(version: u64) {
         1 "metadata" Metadata {
@@ -102,7 +104,8 @@ record! {
         scope: u64 = varint_key("a scope key") => unsigned as "scope_key",
         /// First line of the instruction; the byte offset inside the function for native frames.
         line: Varint = varint("a line") => signed,
-        /// Last line. This and the columns are from version 2 on, and known only for CPython 3.11 and later.
+        /// Last line. This and the columns are from version 2 on, and known only for CPython 3.11
+        /// and later.
         line_end: Option<Varint> = varint("a line end") if version >= 2 => signed,
         /// First column.
         column: Option<Varint> = varint("a column") if version >= 2 => signed,
@@ -143,8 +146,8 @@ impl<'a> Records<'a> {
     /// Reads the header: magic and version.
     ///
     /// # Errors
-    /// When the magic is another one or the version is cut off. A version newer than 4 is no error here: see
-    /// [`Records::version_error`].
+    /// When the magic is another one or the version is cut off. A version newer than 4 is no error
+    /// here: see [`Records::version_error`].
     pub fn new(bytes: &'a [u8]) -> Result<Self> {
         let mut cursor = Cursor::new(bytes, 0);
         if cursor.take(3, "the magic")? != b"MOJ" {
@@ -159,8 +162,9 @@ impl<'a> Records<'a> {
         self.version
     }
 
-    /// For a version that is not known: an error that says so. Its events are read by the rules of the newest known
-    /// version, which is what austin-python does, so that what did not change is still shown.
+    /// For a version that is not known: an error that says so. Its events are read by the rules of
+    /// the newest known version, which is what austin-python does, so that what did not change is
+    /// still shown.
     pub fn version_error(&self) -> Option<Error> {
         match self.version {
             1..=NEWEST => None,
@@ -177,8 +181,9 @@ impl<'a> Records<'a> {
         self.cursor.offset()
     }
 
-    /// Passes over the FRAME_REF events that follow, if any. They are nearly all of a file, and a summary needs no more of
-    /// them than this. It is no harm to stop early: what is unusual is left to the iterator.
+    /// Passes over the FRAME_REF events that follow, if any. They are nearly all of a file, and a
+    /// summary needs no more of them than this. It is no harm to stop early: what is unusual is
+    /// left to the iterator.
     #[inline]
     pub(super) fn frame_refs(&mut self) -> Option<FrameRefs> {
         // A copy, because the compiler keeps it in registers.
@@ -194,15 +199,22 @@ impl<'a> Records<'a> {
         }
         self.cursor = cursor;
         self.count += count;
-        (count > 0).then(|| FrameRefs { count, offset: last.0, key: Varint::of_leb128(last.1).as_key() })
+        (count > 0).then(|| FrameRefs {
+            count,
+            offset: last.0,
+            key: Varint::of_leb128(last.1).as_key(),
+        })
     }
 
-    /// Like [`Records::frame_refs`], but returns the bytes of the run, which [`keys_of_run`] splits.
+    /// Like [`Records::frame_refs`], but returns the bytes of the run, which [`keys_of_run`]
+    /// splits.
     #[inline]
     pub(super) fn run(&mut self) -> &'a [u8] {
         let start = self.cursor.rest();
         match self.frame_refs() {
-            Some(_) => start.get(..start.len().wrapping_sub(self.cursor.remaining())).unwrap_or_default(),
+            Some(_) => {
+                start.get(..start.len().wrapping_sub(self.cursor.remaining())).unwrap_or_default()
+            }
             None => &[],
         }
     }
@@ -249,8 +261,13 @@ pub(super) fn keys_of_run(run: &[u8]) -> impl Iterator<Item = u64> {
 /// Gives every event to the visitor.
 ///
 /// # Errors
-/// The first damage, or an unknown version after all that could be read by the rules of the newest one.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+/// The first damage, or an unknown version after all that could be read by the rules of the newest
+/// one.
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let records = Records::new(bytes)?;
     let version_error = records.version_error();
     match (visit(records, options, visitor)?, version_error) {
@@ -271,7 +288,8 @@ fn varint(cursor: &mut Cursor<'_>, what: &'static str) -> Result<Varint> {
     if let Some(number) = cursor.uleb128_in_word() {
         return Ok(Varint::of_leb128(number));
     }
-    // The 64 bits of the longest keys and the sign are more than LEB128 is read for, so the first byte is taken apart.
+    // The 64 bits of the longest keys and the sign are more than LEB128 is read for, so the first
+    // byte is taken apart.
     let start = cursor.offset();
     let first = cursor.u8(what)?;
     let negative = first & 0x40 != 0;
@@ -300,7 +318,8 @@ fn varint_key(cursor: &mut Cursor<'_>, what: &'static str) -> Result<u64> {
 
 #[cold]
 fn too_long(offset: u64, what: &str) -> Error {
-    Error::corrupt(offset, format!("{what} is a number of more than 64 bits")).expected("a magnitude of at most 64 bits")
+    Error::corrupt(offset, format!("{what} is a number of more than 64 bits"))
+        .expected("a magnitude of at most 64 bits")
 }
 
 #[cfg(test)]
@@ -325,9 +344,14 @@ mod tests {
 
     #[test]
     fn varints_of_the_specification() {
-        for (bytes, value) in
-            [(&[0xc3, 0x02][..], -131), (&[0x00], 0), (&[0x40], 0), (&[0x3f], 63), (&[0x80, 0x01], 64), (&[0x81, 0x80, 0x00], 1)]
-        {
+        for (bytes, value) in [
+            (&[0xc3, 0x02][..], -131),
+            (&[0x00], 0),
+            (&[0x40], 0),
+            (&[0x3f], 63),
+            (&[0x80, 0x01], 64),
+            (&[0x81, 0x80, 0x00], 1),
+        ] {
             assert_eq!(decode(bytes).unwrap(), value);
         }
     }
@@ -343,10 +367,22 @@ mod tests {
 
     #[test]
     fn runs_of_frame_refs_are_those_that_the_iterator_gives() {
-        let keys = [(5, false), (0x7f3b_2000_0000, false), (77, true), (u64::MAX, false), (1 << 40, true), (9, false), (8, false)];
-        let refs: Vec<u8> = keys.iter().flat_map(|&(key, negative)| [vec![FRAME_REF], encode(key, negative)].concat()).collect();
+        let keys = [
+            (5, false),
+            (0x7f3b_2000_0000, false),
+            (77, true),
+            (u64::MAX, false),
+            (1 << 40, true),
+            (9, false),
+            (8, false),
+        ];
+        let refs: Vec<u8> = keys
+            .iter()
+            .flat_map(|&(key, negative)| [vec![FRAME_REF], encode(key, negative)].concat())
+            .collect();
         let bytes = [b"MOJ\x03", &refs[..], b"\x07"].concat();
-        let one_by_one: Vec<_> = Records::new(&bytes).unwrap().map(|record| record.unwrap()).collect();
+        let one_by_one: Vec<_> =
+            Records::new(&bytes).unwrap().map(|record| record.unwrap()).collect();
         let (mut records, mut count) = (Records::new(&bytes).unwrap(), 0);
         let mut runs = 0;
         while count < one_by_one.len() {

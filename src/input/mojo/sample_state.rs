@@ -25,13 +25,14 @@ impl SampleState {
         }
     }
 
-    /// Whether there is a metric, which comes last: metadata that follow it are not inside of the sample, and damage after it is
-    /// not in it.
+    /// Whether there is a metric, which comes last: metadata that follow it are not inside of the
+    /// sample, and damage after it is not in it.
     pub(super) fn has_metric(&self) -> bool {
         self.time.is_some() || self.memory.is_some()
     }
 
-    /// Whether a STACK_REPEAT counts. A second one in a sample would double the stack each time, so it is passed over.
+    /// Whether a STACK_REPEAT counts. A second one in a sample would double the stack each time, so
+    /// it is passed over.
     pub(super) fn begins_repeat(&mut self) -> bool {
         !std::mem::replace(&mut self.repeated, true)
     }

@@ -13,7 +13,8 @@ use rustc_hash::FxHashMap;
 /// The end of a stream of samples.
 #[derive(Debug)]
 pub enum Stop<E> {
-    /// The input is damaged. All that came before has been given to the sink; the sample that was open has not.
+    /// The input is damaged. All that came before has been given to the sink; the sample that was
+    /// open has not.
     Damage(Error),
     /// The sink refused.
     Sink(E),
@@ -30,15 +31,18 @@ pub struct Streamed {
     pub ranges: u64,
     /// 1 if damage cut a sample, which was not given to the sink.
     pub cut: u64,
-    /// Samples of more than [`StackTree::DEEPEST`] frames, of which the outermost were given to the sink.
+    /// Samples of more than [`StackTree::DEEPEST`] frames, of which the outermost were given to the
+    /// sink.
     pub deep: u64,
     /// Events about asyncio tasks, which a stream of samples does not show.
     pub task_events: u64,
 }
 
-/// Gives metadata and samples to the sink, in the order of the file, and tells what ended that if not the end of the file.
+/// Gives metadata and samples to the sink, in the order of the file, and tells what ended that if
+/// not the end of the file.
 ///
-/// A sample is given when it ends: at the next STACK, at metadata after its metric, or at the end of the file.
+/// A sample is given when it ends: at the next STACK, at metadata after its metric, or at the end
+/// of the file.
 pub fn for_each_sample<'a, S: SampleSink<'a>>(
     bytes: &'a [u8],
     lookup: Lookup,
@@ -62,7 +66,8 @@ struct Stream<'a> {
     task_frames: u64,
     /// Frames were left out of the sample.
     cut: bool,
-    /// The last frames of each thread, for STACK_REPEAT: (process, thread), as austin-python keys them.
+    /// The last frames of each thread, for STACK_REPEAT: (process, thread), as austin-python keys
+    /// them.
     previous: FxHashMap<(i128, &'a [u8]), Vec<SampleFrame<'a>>>,
     streamed: Streamed,
 }
@@ -87,7 +92,12 @@ impl<'a> Stream<'a> {
         }
     }
 
-    fn run<S: SampleSink<'a>>(&mut self, bytes: &'a [u8], options: ReadOptions<'_>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    fn run<S: SampleSink<'a>>(
+        &mut self,
+        bytes: &'a [u8],
+        options: ReadOptions<'_>,
+        sink: &mut S,
+    ) -> Result<(), Stop<S::Error>> {
         let records = Records::new(bytes).map_err(Stop::Damage)?;
         let version_error = records.version_error();
         for record in records {
@@ -102,7 +112,12 @@ impl<'a> Stream<'a> {
     }
 
     #[inline]
-    fn event<S: SampleSink<'a>>(&mut self, offset: u64, event: Event<'a>, sink: &mut S) -> Result<(), Stop<S::Error>> {
+    fn event<S: SampleSink<'a>>(
+        &mut self,
+        offset: u64,
+        event: Event<'a>,
+        sink: &mut S,
+    ) -> Result<(), Stop<S::Error>> {
         match event {
             Event::FrameRef { key } => {
                 let frame = self.symbols.frame(offset, key).map_err(Stop::Damage)?;
@@ -117,7 +132,12 @@ impl<'a> Stream<'a> {
                 self.frames.clear();
                 self.task_frames = 0;
                 let interpreter = interpreter.map(Varint::value);
-                self.open = Some(Open { pid: pid.value(), interpreter, thread, state: SampleState::default() });
+                self.open = Some(Open {
+                    pid: pid.value(),
+                    interpreter,
+                    thread,
+                    state: SampleState::default(),
+                });
             }
             Event::Metadata { key, value } => {
                 if self.open.as_ref().is_some_and(|open| open.state.has_metric()) {
@@ -140,7 +160,9 @@ impl<'a> Stream<'a> {
                 self.task_frames = frames;
                 count_one(&mut self.streamed.task_events);
             }
-            Event::TaskWaiter { .. } | Event::TaskRunning { .. } => count_one(&mut self.streamed.task_events),
+            Event::TaskWaiter { .. } | Event::TaskRunning { .. } => {
+                count_one(&mut self.streamed.task_events)
+            }
             Event::Idle | Event::Time { .. } | Event::Memory { .. } => {
                 if let Some(open) = &mut self.open {
                     open.state.note(&event);
@@ -159,7 +181,8 @@ impl<'a> Stream<'a> {
         }
     }
 
-    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end belong to that moment only.
+    /// STACK_REPEAT: the previous frames of this thread come first. Native frames at their end
+    /// belong to that moment only.
     fn repeat(&mut self) {
         let Some(open) = &mut self.open else { return };
         let previous = self.previous.get(&(open.pid, open.thread));
@@ -176,7 +199,15 @@ impl<'a> Stream<'a> {
             return Ok(());
         };
         let [time, memory] = [state.time, state.memory].map(|metric| metric.map(Varint::value));
-        let sample = Sample { pid, interpreter, thread, frames: &self.frames, time, memory, idle: state.idle };
+        let sample = Sample {
+            pid,
+            interpreter,
+            thread,
+            frames: &self.frames,
+            time,
+            memory,
+            idle: state.idle,
+        };
         sink.sample(&sample).map_err(Stop::Sink)?;
         if std::mem::take(&mut self.cut) {
             count_one(&mut self.streamed.deep);
@@ -184,7 +215,8 @@ impl<'a> Stream<'a> {
         count_one(&mut self.streamed.samples);
         let previous = self.previous.entry((pid, thread)).or_default();
         previous.clear();
-        previous.extend(self.frames.iter().filter(|frame| matches!(frame, SampleFrame::Code { .. })));
+        previous
+            .extend(self.frames.iter().filter(|frame| matches!(frame, SampleFrame::Code { .. })));
         Ok(())
     }
 }

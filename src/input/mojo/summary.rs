@@ -128,7 +128,9 @@ impl<'a> Tally<'a> {
             *count = count.saturating_add(1);
         }
         match event {
-            Event::FrameRef { key } if self.task_frames == 0 => self.open_frames(FrameRefs { count: 1, offset, key }),
+            Event::FrameRef { key } if self.task_frames == 0 => {
+                self.open_frames(FrameRefs { count: 1, offset, key })
+            }
             Event::FrameRef { .. } => self.task_frames = self.task_frames.saturating_sub(1),
             Event::Stack { pid, interpreter, thread } => {
                 self.finish_sample();
@@ -141,7 +143,9 @@ impl<'a> Tally<'a> {
                     (options.progress)(offset);
                 }
             }
-            Event::Time { .. } | Event::Memory { .. } | Event::Gc | Event::Idle => self.sample(|open| open.state.note(&event)),
+            Event::Time { .. } | Event::Memory { .. } | Event::Gc | Event::Idle => {
+                self.sample(|open| open.state.note(&event))
+            }
             Event::InvalidFrame => self.sample(|open| open.invalid = true),
             Event::KernelFrame { .. } | Event::StackRepeat => self.sample(|open| open.frames += 1),
             Event::TaskStack { frames, .. } => self.task_frames = frames,
@@ -212,7 +216,11 @@ impl<'a> Tally<'a> {
 
     /// Returns the number of events with a name.
     pub(super) fn count(&self, name: &str) -> u64 {
-        Event::NAMES.iter().zip(self.counts).find(|(known, _)| **known == name).map_or(0, |(_, count)| count)
+        Event::NAMES
+            .iter()
+            .zip(self.counts)
+            .find(|(known, _)| **known == name)
+            .map_or(0, |(_, count)| count)
     }
 
     /// The last value of a metadata key.
@@ -239,7 +247,8 @@ impl<'a> Tally<'a> {
             strings: self.symbols.keys.string_count(),
             time_us: clamp(self.time.0),
             cpu_time_us: matches!(mode, Some("full" | "cpu")).then(|| clamp(self.busy_time.0)),
-            memory_bytes: (self.count("memory") > 0).then(|| self.memory.0.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
+            memory_bytes: (self.count("memory") > 0)
+                .then(|| self.memory.0.clamp(i64::MIN.into(), i64::MAX.into()) as i64),
             gc_samples: self.gc_samples.0,
             gc_time_us: clamp(self.gc_time.0),
             interval_us: self.number("interval"),
@@ -251,7 +260,8 @@ impl<'a> Tally<'a> {
 
     /// The sums that metrics read.
     fn total(&self) -> Values {
-        let narrow = |sum: i128| i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX });
+        let narrow =
+            |sum: i128| i64::try_from(sum).unwrap_or(if sum < 0 { i64::MIN } else { i64::MAX });
         let sums = StandardSums {
             time: narrow(self.time.0),
             idle_time: narrow(self.time.0.saturating_sub(self.busy_time.0)),
@@ -262,15 +272,18 @@ impl<'a> Tally<'a> {
         Values::of_sums(self.samples.0, self.gc_samples.0, sums)
     }
 
-    /// The function with the largest value of its own; the name decides between equals. Not told for files that repeat
-    /// stacks by reference, whose innermost frames are not known without resolving them.
+    /// The function with the largest value of its own; the name decides between equals. Not told
+    /// for files that repeat stacks by reference, whose innermost frames are not known without
+    /// resolving them.
     fn hottest(&self) -> Option<Hottest> {
         let repeats = self.count("stack_repeat") > 0;
         let total = if self.time.0 > 0 { self.time.0 } else { self.self_values.values().sum() };
-        let ((function, file), value) = self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
+        let ((function, file), value) =
+            self.self_values.iter().min_by_key(|(name, value)| (Reverse(**value), **name))?;
         (!repeats && *value > 0 && total > 0).then(|| Hottest {
             name: display_name(FrameKind::Code, &String::from_utf8_lossy(function)).to_owned(),
-            namespace: Some(String::from_utf8_lossy(file).into_owned()).filter(|file| !file.is_empty()),
+            namespace: Some(String::from_utf8_lossy(file).into_owned())
+                .filter(|file| !file.is_empty()),
             share: *value as f64 / total as f64,
         })
     }
@@ -278,12 +291,17 @@ impl<'a> Tally<'a> {
     fn warnings(&self) -> Vec<String> {
         let mut warnings = Vec::new();
         if self.symbols.unresolved() > 0 {
-            warnings.push(format!("{} keys are defined nowhere in the file", self.symbols.unresolved()));
+            warnings.push(format!(
+                "{} keys are defined nowhere in the file",
+                self.symbols.unresolved()
+            ));
         }
         if self.time.0 < 0 {
             warnings.push("the times add up to less than nothing".to_owned());
         }
-        if let Some((bad, total)) = self.metadatum("errors").and_then(parse_ratio).filter(|(bad, _)| *bad > 0) {
+        if let Some((bad, total)) =
+            self.metadatum("errors").and_then(parse_ratio).filter(|(bad, _)| *bad > 0)
+        {
             warnings.push(format!("Austin could not unwind {bad} of {total} samples properly"));
         }
         warnings

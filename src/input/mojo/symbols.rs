@@ -9,9 +9,9 @@ use std::num::Saturating;
 /// The lookup of a key that its process did not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lookup {
-    /// Then among the definitions made before any STACK (austinp 3.4.0), then the latest one of any process
-    /// (mojo-compress defines everything once, under the first process). Key 0 is empty and key 1 is `<unknown>` unless
-    /// defined; what remains is `<unresolved>`.
+    /// Then among the definitions made before any STACK (austinp 3.4.0), then the latest one of any
+    /// process (mojo-compress defines everything once, under the first process). Key 0 is empty and
+    /// key 1 is `<unknown>` unless defined; what remains is `<unresolved>`.
     Robust,
     /// As austin-python 2.x does: not at all, it is an error. Key 1 is `<unknown>` even if defined.
     Strict,

@@ -112,7 +112,8 @@ pub struct Block<'a> {
     pub name: BlockName,
     /// Offset of the first byte of the name.
     pub start: u64,
-    /// Offset of the first byte after the block. Unlike in the file's tables this includes the last field of a `toc`.
+    /// Offset of the first byte after the block. Unlike in the file's tables this includes the last
+    /// field of a `toc`.
     pub end: u64,
     /// The data that follows the name.
     pub body: Body<'a>,
@@ -122,7 +123,9 @@ impl<'a> Block<'a> {
     /// The zstd frame with its absolute offset, if the block has one.
     pub(super) fn frame(&self) -> Option<(&'a [u8], u64)> {
         match self.body {
-            Body::Column { frame, .. } | Body::Strings { frame, .. } => Some((frame, self.end.saturating_sub(frame.len() as u64))),
+            Body::Column { frame, .. } | Body::Strings { frame, .. } => {
+                Some((frame, self.end.saturating_sub(frame.len() as u64)))
+            }
             Body::Meta { .. } | Body::Toc { .. } | Body::Unknown { .. } => None,
         }
     }
@@ -130,7 +133,9 @@ impl<'a> Block<'a> {
     /// Whether this is a table of contents of the whole file: of `filemeta` and other tables.
     pub fn is_outer_toc(&self) -> bool {
         let Body::Toc { entries, .. } = self.body else { return false };
-        toc_entries(entries).next().is_some_and(|entry| entry.name.is("filemeta") || entry.name.is("toc"))
+        toc_entries(entries)
+            .next()
+            .is_some_and(|entry| entry.name.is("filemeta") || entry.name.is("toc"))
     }
 }
 
@@ -141,7 +146,8 @@ pub struct TocEntry {
     pub name: BlockName,
     /// Offset of its first byte.
     pub start: u64,
-    /// Offset after its last byte; for a `toc` after its last entry, so that 8 bytes more belong to it.
+    /// Offset after its last byte; for a `toc` after its last entry, so that 8 bytes more belong to
+    /// it.
     pub end: u64,
 }
 
@@ -157,21 +163,30 @@ pub fn toc_entries(entries: &[u8]) -> impl Iterator<Item = TocEntry> + '_ {
 
 /// Reads the block at the cursor by the layout that its name implies.
 ///
-/// An unknown name is accepted when a zstd frame stands where one would: after the header of a column or of strings.
+/// An unknown name is accepted when a zstd frame stands where one would: after the header of a
+/// column or of strings.
 pub(super) fn read_block<'a>(cursor: &mut Cursor<'a>) -> Result<Block<'a>> {
     let start = cursor.offset();
     let name = read_name(cursor)?;
-    let layout = name.layout().or_else(|| guess_layout(cursor)).ok_or_else(|| unknown_block(start, name))?;
+    let layout =
+        name.layout().or_else(|| guess_layout(cursor)).ok_or_else(|| unknown_block(start, name))?;
     let body = match layout {
         Layout::Meta => read_meta(cursor)?,
         Layout::Column => {
             let entry_size = cursor.u16::<LE>("the entry size of a column")?;
             let size = cursor.u64::<LE>("the size field of a column")?;
-            Body::Column { entry_size, size, frame: take_frame(cursor).map_err(|error| error.context(place(name)))? }
+            Body::Column {
+                entry_size,
+                size,
+                frame: take_frame(cursor).map_err(|error| error.context(place(name)))?,
+            }
         }
         Layout::Strings => {
             let size = cursor.u64::<LE>("the size field of the strings")?;
-            Body::Strings { size, frame: take_frame(cursor).map_err(|error| error.context(place(name)))? }
+            Body::Strings {
+                size,
+                frame: take_frame(cursor).map_err(|error| error.context(place(name)))?,
+            }
         }
         Layout::Toc => read_toc(cursor)?,
     };
@@ -185,17 +200,27 @@ pub(super) fn take_listed_block<'a>(cursor: &mut Cursor<'a>, entry: TocEntry) ->
     let mut block = Cursor::new(cursor.take(length, "a block")?, start);
     let name = read_name(&mut block)?;
     if name != entry.name {
-        return Err(Error::corrupt(start, "this is not the block that the table of contents lists here")
-            .expected(entry.name.shown())
-            .found(name.shown()));
+        return Err(Error::corrupt(
+            start,
+            "this is not the block that the table of contents lists here",
+        )
+        .expected(entry.name.shown())
+        .found(name.shown()));
     }
     let body = match name.layout() {
         Some(Layout::Meta) => read_meta(&mut block)?,
         Some(Layout::Column) => {
             let entry_size = block.u16::<LE>("the entry size of a column")?;
-            Body::Column { entry_size, size: block.u64::<LE>("the size field of a column")?, frame: block.rest() }
+            Body::Column {
+                entry_size,
+                size: block.u64::<LE>("the size field of a column")?,
+                frame: block.rest(),
+            }
         }
-        Some(Layout::Strings) => Body::Strings { size: block.u64::<LE>("the size field of the strings")?, frame: block.rest() },
+        Some(Layout::Strings) => Body::Strings {
+            size: block.u64::<LE>("the size field of the strings")?,
+            frame: block.rest(),
+        },
         // Tables are never listed with their full extent: see `Hints`.
         Some(Layout::Toc) | None => Body::Unknown { payload: block.rest() },
     };
@@ -214,7 +239,8 @@ fn read_meta<'a>(cursor: &mut Cursor<'a>) -> Result<Body<'a>> {
     let size = cursor.u64::<LE>("the size of a metadata block")?;
     let left = cursor.remaining() as u64;
     if size > left && swapped.is_some_and(|swapped| swapped <= left.min(1 << 20)) {
-        return Err(Error::unsupported(at, "the file was written by a big-endian machine").found(format!("a size of {size} bytes")));
+        return Err(Error::unsupported(at, "the file was written by a big-endian machine")
+            .found(format!("a size of {size} bytes")));
     }
     Ok(Body::Meta { payload: cursor.take(size, "a metadata block")? })
 }
@@ -226,7 +252,8 @@ fn read_toc<'a>(cursor: &mut Cursor<'a>) -> Result<Body<'a>> {
 }
 
 fn guess_layout(cursor: &Cursor<'_>) -> Option<Layout> {
-    let frame_at = |skip: usize| cursor.rest().get(skip..).is_some_and(|rest| rest.starts_with(&FRAME_MAGIC));
+    let frame_at =
+        |skip: usize| cursor.rest().get(skip..).is_some_and(|rest| rest.starts_with(&FRAME_MAGIC));
     match (frame_at(10), frame_at(8)) {
         (true, _) => Some(Layout::Column),
         (_, true) => Some(Layout::Strings),
@@ -242,7 +269,9 @@ fn place(name: BlockName) -> String {
 fn unknown_block(offset: u64, name: BlockName) -> Error {
     Error::corrupt(offset, format!("unknown block {}", name.shown()))
         .expected("the name of a block, such as \"colkind\" or \"toc\"")
-        .hint("blocks carry no length, so what follows can only be found through a table of contents")
+        .hint(
+            "blocks carry no length, so what follows can only be found through a table of contents",
+        )
 }
 
 #[cfg(test)]

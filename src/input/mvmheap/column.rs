@@ -1,4 +1,5 @@
-//! Decompression of blocks: numbers in chunks with constant memory, and whole small blocks with a limit.
+//! Decompression of blocks: numbers in chunks with constant memory, and whole small blocks with a
+//! limit.
 
 use super::blocks::{Block, Body};
 use crate::error::{Error, Result};
@@ -7,23 +8,28 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 use zstd::zstd_safe::{DCtx, DParameter, InBuffer, OutBuffer, ResetDirective, get_error_name};
 
-/// The writer's level 9 declares windows of 4 MiB (2²²); a larger declaration than this is refused, not allocated.
+/// The writer's level 9 declares windows of 4 MiB (2²²); a larger declaration than this is refused,
+/// not allocated.
 const LARGEST_WINDOW_LOG: u32 = 23;
-/// The most bytes that the columns of a file may decompress to, whatever its size; its snapshots share it.
+/// The most bytes that the columns of a file may decompress to, whatever its size; its snapshots
+/// share it.
 const FREE: u64 = 128 << 20;
-/// The most bytes beyond that which each compressed byte of a snapshot's columns may become. Real ones reach 30.
+/// The most bytes beyond that which each compressed byte of a snapshot's columns may become. Real
+/// ones reach 30.
 const RATIO: u64 = 100;
-/// Columns of a snapshot: six of collectables, which are equally long, and two of references, of which there are a few for each.
+/// Columns of a snapshot: six of collectables, which are equally long, and two of references, of
+/// which there are a few for each.
 const COLLECTABLES_SHARE: u64 = 2 * 6;
 const REFERENCES_SHARE: u64 = 2 * 2;
 /// The bytes that a number counts for, however narrow it is in the file: about its size in memory.
 const NUMBER: u64 = 8;
-/// The most bytes that all blocks held in memory as a whole may decompress to together, and the most for each of their compressed bytes. Real
-/// tables of strings reach 10.
+/// The most bytes that all blocks held in memory as a whole may decompress to together, and the
+/// most for each of their compressed bytes. Real tables of strings reach 10.
 const TABLES_FREE: u64 = 8 << 20;
 const TABLES_RATIO: u64 = 32;
 
-/// Decompression contexts for reuse: each owns a window of 4 MiB, which is not to be allocated anew for every column.
+/// Decompression contexts for reuse: each owns a window of 4 MiB, which is not to be allocated anew
+/// for every column.
 #[derive(Clone)]
 pub(super) struct Decoders {
     unused: Arc<Mutex<Vec<DCtx<'static>>>>,
@@ -43,7 +49,8 @@ impl Decoders {
         Self { free: FREE.checked_div(count as u64).unwrap_or(FREE), ..Self::default() }
     }
 
-    /// Bytes that the columns of a snapshot of `weight` compressed bytes may decompress to, with 8 bytes for each number.
+    /// Bytes that the columns of a snapshot of `weight` compressed bytes may decompress to, with 8
+    /// bytes for each number.
     fn limit(&self, weight: u64) -> u64 {
         self.free.saturating_add(weight.saturating_mul(RATIO))
     }
@@ -100,15 +107,17 @@ impl Drop for FrameReader<'_> {
 }
 
 impl<'a> FrameReader<'a> {
-    /// `weight` is the number of compressed bytes that justify the decompressed ones, such as the size of the snapshot: a
-    /// single column of equal numbers may well shrink to a few bytes.
+    /// `weight` is the number of compressed bytes that justify the decompressed ones, such as the
+    /// size of the snapshot: a single column of equal numbers may well shrink to a few bytes.
     pub(super) fn new(block: &Block<'a>, weight: u64, decoders: &Decoders) -> Result<Self> {
         let (frame, offset) = block.frame().unwrap_or_default();
         let mut context = decoders.take();
         context
             .reset(ResetDirective::SessionAndParameters)
             .and_then(|_| context.set_parameter(DParameter::WindowLogMax(LARGEST_WINDOW_LOG)))
-            .map_err(|code| Error::limit(offset, "cannot start zstd").found(get_error_name(code)))?;
+            .map_err(|code| {
+                Error::limit(offset, "cannot start zstd").found(get_error_name(code))
+            })?;
         Ok(Self {
             context: Some(context),
             decoders: decoders.clone(),
@@ -125,7 +134,9 @@ impl<'a> FrameReader<'a> {
     /// Fills the buffer as far as there is something left; gives the number of bytes.
     pub(super) fn read(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0usize;
-        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty() && !self.ended) {
+        while let Some(rest) =
+            buffer.get_mut(filled..).filter(|rest| !rest.is_empty() && !self.ended)
+        {
             let mut input = InBuffer { src: self.frame, pos: self.consumed };
             let mut output = OutBuffer::around(rest);
             let Some(context) = &mut self.context else { break };
@@ -160,7 +171,10 @@ impl<'a> FrameReader<'a> {
 
     #[cold]
     fn damaged(&self, why: &'static str) -> Error {
-        let what = format!("the zstd frame of block \"{}\" cannot be decompressed", self.name.escape_default());
+        let what = format!(
+            "the zstd frame of block \"{}\" cannot be decompressed",
+            self.name.escape_default()
+        );
         let error = match why.contains("memory") {
             true => Error::limit(self.position(), what),
             false => Error::corrupt(self.position(), what),
@@ -170,15 +184,21 @@ impl<'a> FrameReader<'a> {
 
     #[cold]
     fn cut(&self) -> Error {
-        Error::truncated(self.position(), format!("the zstd frame of block \"{}\" is cut", self.name.escape_default()))
-            .context(format!("after {} decompressed bytes", self.decoded))
+        Error::truncated(
+            self.position(),
+            format!("the zstd frame of block \"{}\" is cut", self.name.escape_default()),
+        )
+        .context(format!("after {} decompressed bytes", self.decoded))
     }
 
     #[cold]
     fn too_large(&self, limit: u64) -> Error {
-        Error::limit(self.offset, format!("block \"{}\" decompresses too far", self.name.escape_default()))
-            .expected(format!("at most {limit} bytes from {}", self.frame.len()))
-            .hint("a real column does not shrink that much; the file was made to exhaust its reader")
+        Error::limit(
+            self.offset,
+            format!("block \"{}\" decompresses too far", self.name.escape_default()),
+        )
+        .expected(format!("at most {limit} bytes from {}", self.frame.len()))
+        .hint("a real column does not shrink that much; the file was made to exhaust its reader")
     }
 }
 
@@ -196,9 +216,12 @@ impl<'a> Column<'a> {
             return Err(Error::corrupt(block.start, "this block is no column"));
         };
         if !matches!(entry_size, 1 | 2 | 4 | 8) {
-            return Err(Error::corrupt(block.start.saturating_add(8), "the entry size of a column is none that a number can have")
-                .expected("1, 2, 4 or 8")
-                .found(entry_size.to_string()));
+            return Err(Error::corrupt(
+                block.start.saturating_add(8),
+                "the entry size of a column is none that a number can have",
+            )
+            .expected("1, 2, 4 or 8")
+            .found(entry_size.to_string()));
         }
         let mut frame = FrameReader::new(block, weight, decoders)?;
         let numbers = match frame.name.starts_with("ref") {
@@ -209,7 +232,8 @@ impl<'a> Column<'a> {
         Ok(Self { frame, width: usize::from(entry_size), raw: Vec::new() })
     }
 
-    /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the column has ended.
+    /// Replaces the contents of `values` by the next numbers, at most `count`. Fewer mean that the
+    /// column has ended.
     pub(super) fn read(&mut self, count: usize, values: &mut Vec<u64>) -> Result<()> {
         self.next(count)?.widen(values);
         Ok(())
@@ -221,9 +245,12 @@ impl<'a> Column<'a> {
         let length = self.frame.read(&mut self.raw)?;
         let raw = self.raw.get(..length).unwrap_or_default();
         if !length.is_multiple_of(self.width) {
-            return Err(Error::corrupt(self.frame.position(), format!("column \"{}\" ends inside a number", self.frame.name))
-                .expected(format!("a multiple of {} bytes", self.width))
-                .found(format!("{} bytes", self.frame.decoded)));
+            return Err(Error::corrupt(
+                self.frame.position(),
+                format!("column \"{}\" ends inside a number", self.frame.name),
+            )
+            .expected(format!("a multiple of {} bytes", self.width))
+            .found(format!("{} bytes", self.frame.decoded)));
         }
         Ok(match self.width {
             1 => Numbers::U8(raw),
@@ -273,9 +300,15 @@ impl Numbers<'_> {
         values.clear();
         match self {
             Self::U8(numbers) => values.extend(numbers.iter().map(|number| u64::from(*number))),
-            Self::U16(numbers) => values.extend(numbers.iter().map(|number| u64::from(u16::from_le_bytes(*number)))),
-            Self::U32(numbers) => values.extend(numbers.iter().map(|number| u64::from(u32::from_le_bytes(*number)))),
-            Self::U64(numbers) => values.extend(numbers.iter().map(|number| u64::from_le_bytes(*number))),
+            Self::U16(numbers) => {
+                values.extend(numbers.iter().map(|number| u64::from(u16::from_le_bytes(*number))))
+            }
+            Self::U32(numbers) => {
+                values.extend(numbers.iter().map(|number| u64::from(u32::from_le_bytes(*number))))
+            }
+            Self::U64(numbers) => {
+                values.extend(numbers.iter().map(|number| u64::from_le_bytes(*number)))
+            }
         }
     }
 
@@ -283,9 +316,15 @@ impl Numbers<'_> {
     pub(super) fn sum(&self) -> u64 {
         match self {
             Self::U8(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(*number))),
-            Self::U16(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(u16::from_le_bytes(*number)))),
-            Self::U32(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from(u32::from_le_bytes(*number)))),
-            Self::U64(numbers) => wrapping_sum(numbers.iter().map(|number| u64::from_le_bytes(*number))),
+            Self::U16(numbers) => {
+                wrapping_sum(numbers.iter().map(|number| u64::from(u16::from_le_bytes(*number))))
+            }
+            Self::U32(numbers) => {
+                wrapping_sum(numbers.iter().map(|number| u64::from(u32::from_le_bytes(*number))))
+            }
+            Self::U64(numbers) => {
+                wrapping_sum(numbers.iter().map(|number| u64::from_le_bytes(*number)))
+            }
         }
     }
 }
@@ -344,16 +383,20 @@ impl TableBudget {
         }
     }
 
-    /// A block earns bytes by what it takes in the file. Each of its decompressed bytes takes `cost` bytes in memory.
+    /// A block earns bytes by what it takes in the file. Each of its decompressed bytes takes
+    /// `cost` bytes in memory.
     fn begin(&mut self, reader: &mut FrameReader<'_>, cost: u64) {
-        self.left = self.left.saturating_add((reader.frame.len() as u64).saturating_mul(TABLES_RATIO));
+        self.left =
+            self.left.saturating_add((reader.frame.len() as u64).saturating_mul(TABLES_RATIO));
         reader.limit = self.left.checked_div(cost).unwrap_or(self.left);
     }
 }
 
-/// Decompresses a block and throws the bytes away, but for at most the first `keep`. Gives those and the number of all.
+/// Decompresses a block and throws the bytes away, but for at most the first `keep`. Gives those
+/// and the number of all.
 pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<Error>) {
-    // All of the file up to here: what a single column weighs says too little of one with equal numbers.
+    // All of the file up to here: what a single column weighs says too little of one with equal
+    // numbers.
     let weight = block.end;
     let mut kept = Vec::new();
     let mut reader = match FrameReader::new(block, weight, &Decoders::default()) {
@@ -373,12 +416,15 @@ pub(super) fn measure(block: &Block<'_>, keep: usize) -> (Vec<u8>, u64, Option<E
     }
 }
 
-/// Splits decompressed strings: each is a `u32` length and its bytes. The second value is what is left over at the end.
+/// Splits decompressed strings: each is a `u32` length and its bytes. The second value is what is
+/// left over at the end.
 pub(super) fn split_strings(bytes: &[u8]) -> (Vec<&[u8]>, &[u8]) {
     let mut strings = Vec::new();
     let mut rest = bytes;
     while let Some((length, after)) = rest.split_at_checked(4) {
-        let Some((string, after)) = after.split_at_checked(LE::read_u32(length) as usize) else { break };
+        let Some((string, after)) = after.split_at_checked(LE::read_u32(length) as usize) else {
+            break;
+        };
         strings.push(string);
         rest = after;
     }

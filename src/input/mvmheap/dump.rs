@@ -1,4 +1,5 @@
-//! A file as a whole: its snapshots, found by grouping blocks or sections, and the tables that they share.
+//! A file as a whole: its snapshots, found by grouping blocks or sections, and the tables that they
+//! share.
 
 use super::Version;
 use super::blocks::{Block, Body, toc_entries};
@@ -10,8 +11,10 @@ use super::tables::{TableSizes, Tables};
 use crate::error::{Error, Result};
 use crate::input::info::RecordCounts;
 
-/// The columns of collectables, in the order of the file; also the order of the fields of a row chunk.
-pub(super) const COLLECTABLES: [&str; 6] = ["colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize"];
+/// The columns of collectables, in the order of the file; also the order of the fields of a row
+/// chunk.
+pub(super) const COLLECTABLES: [&str; 6] =
+    ["colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize"];
 /// The columns of references.
 pub(super) const REFERENCES: [&str; 2] = ["refdescr", "reftrget"];
 
@@ -37,7 +40,8 @@ pub(super) struct Dump<'a> {
 pub(super) struct Snapshot<'a> {
     pub(super) start: u64,
     pub(super) end: u64,
-    /// Everything that a snapshot consists of is there. Whether it can be decompressed is another matter.
+    /// Everything that a snapshot consists of is there. Whether it can be decompressed is another
+    /// matter.
     pub(super) complete: bool,
     pub(super) meta: Option<Meta>,
     pub(super) data: Data<'a>,
@@ -57,9 +61,9 @@ impl<'a> Snapshot<'a> {
     /// Bytes that the snapshot takes in the file.
     pub(super) fn stored_bytes(&self) -> u64 {
         match &self.data {
-            Data::Blocks(blocks) => {
-                blocks.iter().fold(0, |sum: u64, block| sum.saturating_add(block.end.saturating_sub(block.start)))
-            }
+            Data::Blocks(blocks) => blocks.iter().fold(0, |sum: u64, block| {
+                sum.saturating_add(block.end.saturating_sub(block.start))
+            }),
             Data::Sections { .. } => self.end.saturating_sub(self.start),
         }
     }
@@ -102,7 +106,8 @@ impl<'a> Dump<'a> {
         Ok(dump)
     }
 
-    /// The version as people count it: `2`, `3` before there was a filemeta block, `3.1` with subversion 1.
+    /// The version as people count it: `2`, `3` before there was a filemeta block, `3.1` with
+    /// subversion 1.
     pub(super) fn format_version(&self) -> String {
         match (self.version, self.filemeta.as_ref().and_then(|meta| meta.unsigned("subversion"))) {
             (Version::V2, _) => "2".into(),
@@ -148,10 +153,13 @@ impl<'a> Group<'a> {
         self.blocks.iter().any(|block| block.name.is(name))
     }
 
-    /// Whether this block cannot belong to the group, because the table that ended the group was lost.
+    /// Whether this block cannot belong to the group, because the table that ended the group was
+    /// lost.
     fn is_over_before(&self, block: &Block<'_>) -> bool {
         !self.blocks.is_empty()
-            && (block.name.is("snapmeta") || (block.name.known().is_some() && self.blocks.iter().any(|own| own.name == block.name)))
+            && (block.name.is("snapmeta")
+                || (block.name.known().is_some()
+                    && self.blocks.iter().any(|own| own.name == block.name)))
     }
 
     fn is_snapshot(&self) -> bool {
@@ -164,7 +172,9 @@ impl<'a> Group<'a> {
             Some(Body::Toc { entries, .. }) => toc_entries(entries).collect(),
             _ => Vec::new(),
         };
-        for entry in listed.iter().filter(|entry| self.blocks.binary_search_by_key(&entry.start, |block| block.start).is_err()) {
+        for entry in listed.iter().filter(|entry| {
+            self.blocks.binary_search_by_key(&entry.start, |block| block.start).is_err()
+        }) {
             dump.tables.lost.note(entry.name.known().unwrap_or_default());
         }
         if self.damaged && toc.is_none() {
@@ -176,7 +186,9 @@ impl<'a> Group<'a> {
             dump.closed |= toc.is_some();
             return;
         }
-        let complete = !self.damaged && toc.is_some() && COLLECTABLES.iter().chain(&REFERENCES).all(|name| self.has(name));
+        let complete = !self.damaged
+            && toc.is_some()
+            && COLLECTABLES.iter().chain(&REFERENCES).all(|name| self.has(name));
         let meta = self.blocks.iter().find(|block| block.name.is("snapmeta"));
         dump.snapshots.push(Snapshot {
             start: self.blocks.first().map_or(0, |block| block.start),
@@ -235,8 +247,9 @@ fn parse_meta(block: &Block<'_>) -> Option<Meta> {
     }
 }
 
-/// Version 2 has dialects; one rule reads them all. Tables directly after tables, without a new snapshot between, close the
-/// file: if they hold anything they are the whole tables once more and replace what was read, else they add nothing.
+/// Version 2 has dialects; one rule reads them all. Tables directly after tables, without a new
+/// snapshot between, close the file: if they hold anything they are the whole tables once more and
+/// replace what was read, else they add nothing.
 fn read_sections<'a>(dump: &mut Dump<'a>, bytes: &'a [u8], counts: &mut Counts) {
     let mut reached = 16;
     let mut closing = ClosingTables::default();
@@ -306,8 +319,8 @@ impl ClosingTables {
     }
 }
 
-/// In the dialect with tables only at the end, they are the tables of every snapshot. Where no table was read, because the
-/// file is cut before them, nothing is known of any.
+/// In the dialect with tables only at the end, they are the tables of every snapshot. Where no
+/// table was read, because the file is cut before them, nothing is known of any.
 fn share_tables_of_the_end(dump: &mut Dump<'_>) {
     let sizes = dump.tables.sizes();
     let known = sizes.types.is_some_and(|types| types > 0);
@@ -316,10 +329,13 @@ fn share_tables_of_the_end(dump: &mut Dump<'_>) {
     }
 }
 
-/// A cut after the last whole section: unless a new snapshot begins there, the last one lacks its tables.
+/// A cut after the last whole section: unless a new snapshot begins there, the last one lacks its
+/// tables.
 fn mark_cut_snapshot(dump: &mut Dump<'_>, bytes: &[u8], reached: u64, closing: &ClosingTables) {
-    let rest = usize::try_from(reached).ok().and_then(|reached| bytes.get(reached..)).unwrap_or_default();
-    let next_begins = b"coll".starts_with(rest.get(..rest.len().min(4)).unwrap_or_default()) && !rest.is_empty();
+    let rest =
+        usize::try_from(reached).ok().and_then(|reached| bytes.get(reached..)).unwrap_or_default();
+    let next_begins =
+        b"coll".starts_with(rest.get(..rest.len().min(4)).unwrap_or_default()) && !rest.is_empty();
     if closing.frames == 0
         && !next_begins
         && let Some(last) = dump.snapshots.last_mut()

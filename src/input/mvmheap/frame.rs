@@ -21,11 +21,16 @@ fn read_frame_header(cursor: &mut Cursor<'_>) -> Result<u64> {
     let start = cursor.offset();
     let magic = cursor.take(4, "the magic of a zstd frame")?;
     if magic != FRAME_MAGIC {
-        return Err(Error::corrupt(start, "no zstd frame here").expected("28 b5 2f fd").found(hex(magic)));
+        return Err(Error::corrupt(start, "no zstd frame here")
+            .expected("28 b5 2f fd")
+            .found(hex(magic)));
     }
     let descriptor = cursor.u8("a zstd frame header")?;
     if descriptor & 0x08 != 0 {
-        return Err(Error::corrupt(start.saturating_add(4), "a reserved bit of a zstd frame header is set"));
+        return Err(Error::corrupt(
+            start.saturating_add(4),
+            "a reserved bit of a zstd frame header is set",
+        ));
     }
     let single_segment = descriptor & 0x20 != 0;
     let window = u64::from(!single_segment);
@@ -34,7 +39,10 @@ fn read_frame_header(cursor: &mut Cursor<'_>) -> Result<u64> {
         0 => u64::from(single_segment),
         flag => 1 << flag,
     };
-    cursor.take(u64::saturating_add(window, dictionary).saturating_add(content_size), "a zstd frame header")?;
+    cursor.take(
+        u64::saturating_add(window, dictionary).saturating_add(content_size),
+        "a zstd frame header",
+    )?;
     Ok(if descriptor & 0x04 != 0 { 4 } else { 0 })
 }
 
@@ -55,7 +63,12 @@ fn skip_frame_blocks(cursor: &mut Cursor<'_>, checksum: u64) -> Result<()> {
                     .expected("at most 131072 bytes")
                     .found(size.to_string()));
             }
-            _ => return Err(Error::corrupt(start, "a block of a zstd frame is of the reserved type")),
+            _ => {
+                return Err(Error::corrupt(
+                    start,
+                    "a block of a zstd frame is of the reserved type",
+                ));
+            }
         };
         cursor.take(stored, "a zstd frame")?;
         if header & 1 != 0 {
@@ -69,7 +82,8 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().join(" ")
 }
 
-/// The largest number that a little-endian field of this many bytes could hold, read as the other byte order.
+/// The largest number that a little-endian field of this many bytes could hold, read as the other
+/// byte order.
 pub(super) fn swapped_u64(cursor: &Cursor<'_>) -> Option<u64> {
     let mut cursor = *cursor;
     cursor.u64::<LE>("a size").ok().map(u64::swap_bytes)
@@ -90,7 +104,8 @@ mod tests {
 
     #[test]
     fn a_frame_ends_where_zstd_says() {
-        let noise: Vec<u8> = (0..400_000u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+        let noise: Vec<u8> =
+            (0..400_000u32).flat_map(|i| i.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
         for content in [&b""[..], b"x", &[0; 1_000_000], &noise] {
             for checksum in [false, true] {
                 for sized in [false, true] {
@@ -101,7 +116,10 @@ mod tests {
                         }
                     });
                     let length = frame.len();
-                    assert_eq!(zstd::zstd_safe::find_frame_compressed_size(&frame).unwrap(), length);
+                    assert_eq!(
+                        zstd::zstd_safe::find_frame_compressed_size(&frame).unwrap(),
+                        length
+                    );
                     frame.extend(b"toc\0\0\0\0\0");
                     assert_eq!(take_frame(&mut Cursor::new(&frame, 5)).unwrap().len(), length);
                 }

@@ -4,7 +4,8 @@ use super::column::TableBudget;
 use super::dump::{Dump, Snapshot};
 use crate::error::{Error, Result};
 
-/// One list: type or frame index and score, the largest first. Padding, which has score 0, is left out.
+/// One list: type or frame index and score, the largest first. Padding, which has score 0, is left
+/// out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Board {
     /// `types_by_count`, `frames_by_count`, `types_by_size` or `frames_by_size`.
@@ -22,14 +23,25 @@ pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<Result<Ve
         // The lists are equally long, so the number of entries in filemeta is not needed.
         let length = ids.len().checked_div(names.len()).unwrap_or(ids.len());
         if ids.len() != scores.len() || length == 0 {
-            return Err(Error::corrupt(snapshot.start, "the highscores differ in length or are empty")
-                .expected(format!("{} identifiers", scores.len()))
-                .found(ids.len().to_string()));
+            return Err(Error::corrupt(
+                snapshot.start,
+                "the highscores differ in length or are empty",
+            )
+            .expected(format!("{} identifiers", scores.len()))
+            .found(ids.len().to_string()));
         }
         let lists = ids.chunks(length).zip(scores.chunks(length));
         let entries = |(ids, scores): (&[u64], &[u64])| {
-            ids.iter().copied().zip(scores.iter().copied()).filter(|(_, score)| *score > 0).collect()
+            ids.iter()
+                .copied()
+                .zip(scores.iter().copied())
+                .filter(|(_, score)| *score > 0)
+                .collect()
         };
-        Ok(names.into_iter().zip(lists).map(|(name, list)| Board { name, entries: entries(list) }).collect())
+        Ok(names
+            .into_iter()
+            .zip(lists)
+            .map(|(name, list)| Board { name, entries: entries(list) })
+            .collect())
     }))
 }

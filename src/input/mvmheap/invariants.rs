@@ -1,7 +1,8 @@
 //! `check`: sums and counts against the writer's own, indices and targets in range, positions.
 //!
-//! Known not to hold, and therefore not reported: the first index of rows without references (version 3), the order of
-//! reference ranges, the padding of highscores, type or frame indices of roots.
+//! Known not to hold, and therefore not reported: the first index of rows without references
+//! (version 3), the order of reference ranges, the padding of highscores, type or frame indices of
+//! roots.
 
 use super::blocks::{Body, toc_entries};
 use super::dump::{COLLECTABLES, Dump, REFERENCES, Snapshot};
@@ -9,7 +10,10 @@ use super::highscores::{self, Board};
 use super::ranges::RangeCheck;
 use super::rows::{Chunk, ReferenceChunk, ReferenceReader, RowReader};
 use super::scan::Blocks;
-use super::tally::{CALL_STACK_ROOTS, FRAME, KINDS, OBJECT, PERMANENT_ROOTS, ROOT, STABLE, Share, TYPE_OBJECT, Tally};
+use super::tally::{
+    CALL_STACK_ROOTS, FRAME, KINDS, OBJECT, PERMANENT_ROOTS, ROOT, STABLE, Share, TYPE_OBJECT,
+    Tally,
+};
 use super::toc::Hints;
 use super::{Version, tables::TableSizes};
 use crate::error::{Error, Result};
@@ -29,8 +33,12 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
         check_positions(bytes, &mut findings);
     }
     check_tables(&dump, &mut findings);
-    let parts: Vec<_> =
-        dump.snapshots.par_iter().enumerate().map(|(i, snapshot)| check_snapshot(&dump, i, snapshot, options)).collect();
+    let parts: Vec<_> = dump
+        .snapshots
+        .par_iter()
+        .enumerate()
+        .map(|(i, snapshot)| check_snapshot(&dump, i, snapshot, options))
+        .collect();
     (options.progress)(bytes.len() as u64);
     findings.set_damage(dump.damage);
     for part in parts {
@@ -45,8 +53,10 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
 /// Compares what the tables of contents say with where a walk over the blocks finds them.
 fn check_positions(bytes: &[u8], findings: &mut Findings) {
     let mut found = Vec::new();
-    let (mut own_starts, mut sizes, mut hostile_ends) = (Saturating(0u64), Saturating(0u64), Saturating(0u64));
-    // A scan ends at damage, or at a block whose name is not known; what lies beyond cannot be compared.
+    let (mut own_starts, mut sizes, mut hostile_ends) =
+        (Saturating(0u64), Saturating(0u64), Saturating(0u64));
+    // A scan ends at damage, or at a block whose name is not known; what lies beyond cannot be
+    // compared.
     let mut reached = 16;
     for block in Blocks::scan(bytes).map_while(Result::ok) {
         reached = block.end;
@@ -54,18 +64,33 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
             Body::Toc { entries, own_start } => {
                 own_starts += u64::from(own_start != block.start);
                 // A table never lists what follows it.
-                hostile_ends += toc_entries(entries).filter(|entry| entry.end > block.start).count() as u64;
+                hostile_ends +=
+                    toc_entries(entries).filter(|entry| entry.end > block.start).count() as u64;
             }
             Body::Column { size, frame, .. } | Body::Strings { size, frame } => {
                 sizes += u64::from(size != 0 && size != frame.len() as u64);
                 found.push((block.start, block.end, block.name));
             }
-            Body::Meta { .. } | Body::Unknown { .. } => found.push((block.start, block.end, block.name)),
+            Body::Meta { .. } | Body::Unknown { .. } => {
+                found.push((block.start, block.end, block.name))
+            }
         }
     }
-    findings.none("toc.own_start", own_starts.0, "tables of contents that give another position of themselves");
-    findings.none("toc.order", hostile_ends.0, "entries of tables of contents that end after the table begins");
-    findings.none("block.size", sizes.0, "blocks whose size field is neither 0 nor the compressed size");
+    findings.none(
+        "toc.own_start",
+        own_starts.0,
+        "tables of contents that give another position of themselves",
+    );
+    findings.none(
+        "toc.order",
+        hostile_ends.0,
+        "entries of tables of contents that end after the table begins",
+    );
+    findings.none(
+        "block.size",
+        sizes.0,
+        "blocks whose size field is neither 0 nor the compressed size",
+    );
     let hints = Hints::read(bytes);
     if hints.outer.is_none() {
         return;
@@ -73,13 +98,25 @@ fn check_positions(bytes: &[u8], findings: &mut Findings) {
     let wrong = hints
         .entries()
         .iter()
-        .filter(|entry| entry.start < reached && found.binary_search(&(entry.start, entry.end, entry.name)).is_err())
+        .filter(|entry| {
+            entry.start < reached
+                && found.binary_search(&(entry.start, entry.end, entry.name)).is_err()
+        })
         .count();
-    findings.none("toc.positions", wrong as u64, "entries of tables of contents that no block agrees with");
+    findings.none(
+        "toc.positions",
+        wrong as u64,
+        "entries of tables of contents that no block agrees with",
+    );
     let listed = found.iter().filter(|(start, ..)| hints.at_offset(*start).is_some()).count();
     let last = hints.outer.unwrap_or(0);
     let before = found.iter().filter(|(start, ..)| *start < last).count();
-    findings.equal("toc.blocks", before as u64, listed as u64, "blocks that the tables of contents list");
+    findings.equal(
+        "toc.blocks",
+        before as u64,
+        listed as u64,
+        "blocks that the tables of contents list",
+    );
 }
 
 /// Types and frames must name strings that exist.
@@ -91,12 +128,22 @@ fn check_tables(dump: &Dump<'_>, findings: &mut Findings) {
         findings.none("types.strings", bad as u64, "types that name strings that do not exist");
     }
     if frames.is_some() {
-        let bad = dump.tables.frames.iter().filter(|row| row.iter().any(|index| *index >= strings)).count();
+        let bad = dump
+            .tables
+            .frames
+            .iter()
+            .filter(|row| row.iter().any(|index| *index >= strings))
+            .count();
         findings.none("frames.strings", bad as u64, "frames that name strings that do not exist");
     }
 }
 
-fn check_snapshot(dump: &Dump<'_>, index: usize, snapshot: &Snapshot<'_>, options: ReadOptions<'_>) -> Findings {
+fn check_snapshot(
+    dump: &Dump<'_>,
+    index: usize,
+    snapshot: &Snapshot<'_>,
+    options: ReadOptions<'_>,
+) -> Findings {
     let mut findings = Findings::of_part(&format!("snapshot {index}"));
     if !snapshot.complete {
         return findings;
@@ -115,9 +162,18 @@ fn check_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>, findings: &mut Findings)
     findings.equal("rows.first", ROOT, rows.first_kind.unwrap_or(0), "the kind of row 0");
     rows.faults.report(findings, snapshot.sizes);
     let references = check_references(dump, snapshot, tally, findings)?;
-    findings.equal("references.count", tally.references(0..=KINDS as u64), references, "references against the sum of colrfcnt");
+    findings.equal(
+        "references.count",
+        tally.references(0..=KINDS as u64),
+        references,
+        "references against the sum of colrfcnt",
+    );
     let gaps = u64::from(!rows.ranges.is_partition(references));
-    findings.none("references.ranges", gaps, "gaps or overlaps between the reference ranges of rows (counted as one)");
+    findings.none(
+        "references.ranges",
+        gaps,
+        "gaps or overlaps between the reference ranges of rows (counted as one)",
+    );
     check_totals(snapshot, tally, references, findings);
     check_highscores(dump, snapshot, tally, findings)
 }
@@ -148,10 +204,18 @@ faults! {
 }
 
 fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
-    let [types, frames] = [snapshot.sizes.types, snapshot.sizes.frames].map(|size| size.unwrap_or(0));
-    let tally = Tally::new(usize::try_from(types).unwrap_or(0), usize::try_from(frames).unwrap_or(0));
-    let mut rows = Rows { tally, ranges: RangeCheck::default(), first_kind: None, faults: RowFaults::default() };
-    let mut reader = RowReader::new(snapshot, [true; COLLECTABLES.len()], &dump.decoders).map_err(|failed| failed.error)?;
+    let [types, frames] =
+        [snapshot.sizes.types, snapshot.sizes.frames].map(|size| size.unwrap_or(0));
+    let tally =
+        Tally::new(usize::try_from(types).unwrap_or(0), usize::try_from(frames).unwrap_or(0));
+    let mut rows = Rows {
+        tally,
+        ranges: RangeCheck::default(),
+        first_kind: None,
+        faults: RowFaults::default(),
+    };
+    let mut reader = RowReader::new(snapshot, [true; COLLECTABLES.len()], &dump.decoders)
+        .map_err(|failed| failed.error)?;
     let mut chunk = Chunk::default();
     while reader.next(&mut chunk).map_err(|failed| failed.error)? {
         rows.tally.add(&chunk);
@@ -164,7 +228,9 @@ fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
             match *kind {
                 OBJECT..=STABLE => rows.faults.bad_types += u64::from(*tofi >= types),
                 FRAME => rows.faults.bad_frames += u64::from(*tofi >= frames),
-                PERMANENT_ROOTS..=CALL_STACK_ROOTS => rows.faults.sized_roots += u64::from(size | unmanaged != 0),
+                PERMANENT_ROOTS..=CALL_STACK_ROOTS => {
+                    rows.faults.sized_roots += u64::from(size | unmanaged != 0)
+                }
                 _ => {}
             }
         }
@@ -173,9 +239,17 @@ fn read_rows(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Result<Rows> {
 }
 
 /// Checks descriptions and targets; gives the number of references.
-fn check_references(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, findings: &mut Findings) -> Result<u64> {
+fn check_references(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    tally: &Tally,
+    findings: &mut Findings,
+) -> Result<u64> {
     let Some(reader) = ReferenceReader::new(snapshot, &dump.decoders) else {
-        return Err(Error::corrupt(snapshot.start, format!("column \"{}\" or \"{}\" is missing", REFERENCES[0], REFERENCES[1])));
+        return Err(Error::corrupt(
+            snapshot.start,
+            format!("column \"{}\" or \"{}\" is missing", REFERENCES[0], REFERENCES[1]),
+        ));
     };
     let mut reader = reader?;
     let mut chunk = ReferenceChunk::default();
@@ -200,11 +274,23 @@ fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, finding
     let on_call_stack = tally.references(CALL_STACK_ROOTS..=CALL_STACK_ROOTS);
     let frames = tally.kind(FRAME).saturating_sub(on_call_stack);
     let totals = [
-        ("total_heap_size", tally.managed.wrapping_add(tally.unmanaged), "bytes of all rows against total_heap_size"),
+        (
+            "total_heap_size",
+            tally.managed.wrapping_add(tally.unmanaged),
+            "bytes of all rows against total_heap_size",
+        ),
         ("total_objects", tally.kind(OBJECT), "rows of kind object against total_objects"),
-        ("total_typeobjects", tally.kind(TYPE_OBJECT), "rows of kind type object against total_typeobjects"),
+        (
+            "total_typeobjects",
+            tally.kind(TYPE_OBJECT),
+            "rows of kind type object against total_typeobjects",
+        ),
         ("total_stables", tally.kind(STABLE), "rows of kind STable against total_stables"),
-        ("total_frames", frames, "rows of kind frame, less those on the call stack, against total_frames"),
+        (
+            "total_frames",
+            frames,
+            "rows of kind frame, less those on the call stack, against total_frames",
+        ),
         ("total_refs", references, "references against total_refs"),
     ];
     for (key, actual, message) in totals {
@@ -215,7 +301,12 @@ fn check_totals(snapshot: &Snapshot<'_>, tally: &Tally, references: u64, finding
 }
 
 /// Recomputes the lists of largest types and frames. Equal scores may stand in any order.
-fn check_highscores(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, findings: &mut Findings) -> Result<()> {
+fn check_highscores(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    tally: &Tally,
+    findings: &mut Findings,
+) -> Result<()> {
     let Some(boards) = highscores::read(dump, snapshot) else { return Ok(()) };
     for board in boards? {
         let shares = match board.name.as_str() {
@@ -228,18 +319,27 @@ fn check_highscores(dump: &Dump<'_>, snapshot: &Snapshot<'_>, tally: &Tally, fin
             continue;
         }
         let wrong = wrong_entries(&board, shares);
-        findings.none(format!("highscores.{}", board.name), wrong, &format!("wrong entries of {}", board.name));
+        findings.none(
+            format!("highscores.{}", board.name),
+            wrong,
+            &format!("wrong entries of {}", board.name),
+        );
     }
     Ok(())
 }
 
 fn wrong_entries(board: &Board, shares: &[Share]) -> u64 {
-    let score = |share: &Share| if board.name.ends_with("by_size") { share.bytes } else { share.count };
+    let score =
+        |share: &Share| if board.name.ends_with("by_size") { share.bytes } else { share.count };
     let of_id = |id: u64| usize::try_from(id).ok().and_then(|id| shares.get(id)).map(score);
     let mut scores: Vec<u64> = shares.iter().map(score).collect();
     scores.sort_unstable_by(|a, b| b.cmp(a));
-    let ranked =
-        board.entries.iter().zip(&scores).filter(|((id, score), ranked)| score != *ranked || of_id(*id) != Some(*score)).count();
+    let ranked = board
+        .entries
+        .iter()
+        .zip(&scores)
+        .filter(|((id, score), ranked)| score != *ranked || of_id(*id) != Some(*score))
+        .count();
     let surplus = board.entries.len().saturating_sub(scores.len());
     ranked.saturating_add(surplus) as u64
 }

@@ -1,12 +1,13 @@
 //! Loading one snapshot into the model.
 //!
-//! Row n becomes object n, also the rows that stand for parts of the root set: they have size 0, nothing but each other
-//! refers to them, and row 0 is the first root, so that everything is reached from it as in the VM. What they refer to is
-//! listed as roots once more, under their names.
+//! Row n becomes object n, also the rows that stand for parts of the root set: they have size 0,
+//! nothing but each other refers to them, and row 0 is the first root, so that everything is
+//! reached from it as in the VM. What they refer to is listed as roots once more, under their
+//! names.
 //!
-//! Columns are decoded in parallel and narrowed on the way. References do not stand in the order of rows: those of a row
-//! begin at `colrfstr`. The columns of rows come first, therefore, and each reference is then put where it belongs as soon
-//! as it is decoded; nothing is held twice.
+//! Columns are decoded in parallel and narrowed on the way. References do not stand in the order of
+//! rows: those of a row begin at `colrfstr`. The columns of rows come first, therefore, and each
+//! reference is then put where it belongs as soon as it is decoded; nothing is held twice.
 
 mod histogram;
 mod order;
@@ -27,8 +28,8 @@ pub use histogram::histogram;
 use std::sync::atomic::{AtomicU64, Ordering};
 use threads::Threads;
 
-/// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When none is, the last one whose
-/// columns are all there will do.
+/// Loads a snapshot: the one with the wanted number, or else the last one that is complete. When
+/// none is, the last one whose columns are all there will do.
 ///
 /// # Errors
 /// When the magic is none of this format, there is no such snapshot, or it cannot be decompressed.
@@ -64,16 +65,22 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
 fn candidates(dump: &Dump<'_>, choice: SnapshotChoice, end: u64) -> Result<Vec<usize>> {
     let count = dump.snapshots.len();
     match choice {
-        SnapshotChoice::Number(number) => match usize::try_from(number).ok().filter(|&number| number < count) {
-            Some(number) => Ok(vec![number]),
-            None if count == 0 => Err(cut(end)),
-            None => Err(no_snapshot(number, count as u64)),
-        },
+        SnapshotChoice::Number(number) => {
+            match usize::try_from(number).ok().filter(|&number| number < count) {
+                Some(number) => Ok(vec![number]),
+                None if count == 0 => Err(cut(end)),
+                None => Err(no_snapshot(number, count as u64)),
+            }
+        }
         SnapshotChoice::Last => {
             let backwards = |complete: bool| {
-                (0..count).rev().filter(move |&i| dump.snapshots.get(i).is_some_and(|snapshot| snapshot.complete == complete))
+                (0..count).rev().filter(move |&i| {
+                    dump.snapshots.get(i).is_some_and(|snapshot| snapshot.complete == complete)
+                })
             };
-            let whole = |&i: &usize| dump.snapshots.get(i).is_some_and(|snapshot| missing_column(snapshot).is_none());
+            let whole = |&i: &usize| {
+                dump.snapshots.get(i).is_some_and(|snapshot| missing_column(snapshot).is_none())
+            };
             Ok(backwards(true).chain(backwards(false).filter(whole)).collect())
         }
     }
@@ -86,7 +93,11 @@ fn cut(end: u64) -> Error {
 
 fn missing_column(snapshot: &Snapshot<'_>) -> Option<&'static str> {
     match &snapshot.data {
-        Data::Blocks(_) => COLLECTABLES.iter().chain(&REFERENCES).copied().find(|name| snapshot.block(name).is_none()),
+        Data::Blocks(_) => COLLECTABLES
+            .iter()
+            .chain(&REFERENCES)
+            .copied()
+            .find(|name| snapshot.block(name).is_none()),
         Data::Sections { coll: Some(_), refs: Some(_) } => None,
         Data::Sections { refs: None, .. } => Some("refs"),
         Data::Sections { .. } => Some("coll"),
@@ -99,7 +110,11 @@ fn not_whole(snapshot: &Snapshot<'_>, name: &str) -> Error {
     Error::truncated(snapshot.end, what).hint("another snapshot of the file may be whole")
 }
 
-fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progress<'_>) -> Result<HeapBuilder<'a>> {
+fn load_snapshot<'a>(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    progress: Progress<'_>,
+) -> Result<HeapBuilder<'a>> {
     if let Some(name) = missing_column(snapshot) {
         return Err(not_whole(snapshot, name));
     }
@@ -107,12 +122,14 @@ fn load_snapshot<'a>(dump: &Dump<'_>, snapshot: &Snapshot<'_>, progress: Progres
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let labels = types::labels(dump, snapshot, builder.names());
     let (rows, order) = rows::read(dump, snapshot, &progress)?;
-    let (references, unnamed) = references::read(dump, snapshot, rows.first, &order, &labels, &progress)?;
+    let (references, unnamed) =
+        references::read(dump, snapshot, rows.first, &order, &labels, &progress)?;
     drop(order);
     let threads = Threads::of(&rows.kinds, &rows.tofi, &references);
     let (type_of, untyped) = types::add(dump, snapshot, &rows.kinds, rows.tofi, &mut builder);
     let heap = builder.heap();
-    (heap.type_of, heap.shallow, heap.external, heap.references) = (type_of, rows.shallow, rows.external, references);
+    (heap.type_of, heap.shallow, heap.external, heap.references) =
+        (type_of, rows.shallow, rows.external, references);
     threads.add(dump, &mut builder);
     roots::add(&mut builder, &rows.kinds, &threads);
     builder.warn(WarningKind::UnknownLabels, unnamed);

@@ -5,12 +5,14 @@ use serde::de::{Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use std::fmt;
 
-/// A JSON object as key and value pairs in their order. Keys of nested objects are joined with a dot.
+/// A JSON object as key and value pairs in their order. Keys of nested objects are joined with a
+/// dot.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Meta(pub(super) Vec<(String, Value)>);
 
 impl Meta {
-    /// Parses the payload of a metadata block: JSON up to the terminating NUL. None if it is no JSON object.
+    /// Parses the payload of a metadata block: JSON up to the terminating NUL. None if it is no
+    /// JSON object.
     pub(super) fn parse(payload: &[u8]) -> Option<Self> {
         let json = payload.split(|byte| *byte == 0).next().unwrap_or_default();
         let Node::Object(pairs) = serde_json::from_slice(json).ok()? else { return None };
@@ -28,7 +30,11 @@ impl Meta {
 
     /// A list of strings.
     pub(super) fn texts(&self, key: &str) -> Option<Vec<String>> {
-        let items = self.0.iter().find(|(known, _)| known == key).and_then(|(_, value)| value.as_array())?;
+        let items = self
+            .0
+            .iter()
+            .find(|(known, _)| known == key)
+            .and_then(|(_, value)| value.as_array())?;
         Some(items.iter().map(value_text).collect())
     }
 
@@ -63,12 +69,15 @@ impl Node {
     fn into_value(self) -> Value {
         match self {
             Self::Other(value) => value,
-            Self::Object(pairs) => Value::Object(pairs.into_iter().map(|(key, node)| (key, node.into_value())).collect()),
+            Self::Object(pairs) => Value::Object(
+                pairs.into_iter().map(|(key, node)| (key, node.into_value())).collect(),
+            ),
         }
     }
 }
 
-// serde_json itself refuses JSON that is nested more than 128 levels deep, so no recursion here goes deeper.
+// serde_json itself refuses JSON that is nested more than 128 levels deep, so no recursion here
+// goes deeper.
 impl<'de> Deserialize<'de> for Node {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(NodeVisitor)
@@ -133,7 +142,8 @@ mod tests {
     fn keys_keep_their_order_and_nested_ones_are_joined() {
         let meta =
             Meta::parse(b"{ \"subversion\": 1, \"pid\": 7, \"b\": {\"z\": 40, \"a\": [\"x\", \"y\"]}, \"n\": -1}\0").unwrap();
-        let shown: Vec<_> = meta.0.iter().map(|(key, value)| format!("{key}={}", value_text(value))).collect();
+        let shown: Vec<_> =
+            meta.0.iter().map(|(key, value)| format!("{key}={}", value_text(value))).collect();
         assert_eq!(shown, ["subversion=1", "pid=7", "b.z=40", "b.a=x, y", "n=-1"]);
         assert_eq!(meta.unsigned("pid"), Some(7));
         assert_eq!(meta.unsigned("n"), None);

@@ -1,7 +1,8 @@
 //! MoarVM's heap snapshots, versions 2 and 3.
 //!
-//! A file begins with 16 bytes of ASCII, `MoarHeapDumpv003` or `…v002`, and holds one snapshot for each garbage collection
-//! that was profiled. All numbers are little-endian, nothing is aligned, and blocks follow each other directly.
+//! A file begins with 16 bytes of ASCII, `MoarHeapDumpv003` or `…v002`, and holds one snapshot for
+//! each garbage collection that was profiled. All numbers are little-endian, nothing is aligned,
+//! and blocks follow each other directly.
 //!
 //! # Version 3: blocks
 //!
@@ -29,11 +30,12 @@
 //! | `topIDs`, `topscore` | u64 | the largest types and frames |
 //! | `toc` | | positions: an inner one of a snapshot's blocks, an outer one of the file so far |
 //!
-//! Kinds: 1 object, 2 type object, 3 STable, 4 frame, and the parts of the root set: 5 permanent, 6 instance, 7 C stack,
-//! 8 thread, 9 the root itself (row 0), 10 inter-generational, 11 call stack.
+//! Kinds: 1 object, 2 type object, 3 STable, 4 frame, and the parts of the root set: 5 permanent, 6
+//! instance, 7 C stack, 8 thread, 9 the root itself (row 0), 10 inter-generational, 11 call stack.
 //!
-//! An outer toc follows every snapshot, so that a file of a killed process still ends in one; an orderly end adds a group
-//! with an empty inner toc. `end` is exclusive, and for an inner toc it excludes the last field.
+//! An outer toc follows every snapshot, so that a file of a killed process still ends in one; an
+//! orderly end adds a group with an empty inner toc. `end` is exclusive, and for an inner toc it
+//! excludes the last field.
 //!
 //! # Version 2: sections
 //!
@@ -46,20 +48,24 @@
 //! file = magic, (coll refs [strs type fram])*, strs type fram, index: (snapshots + 1) × 4 u64
 //! ```
 //!
-//! Releases before 2019.11 write the tables at the end; those of 2017.09 to 2017.11 also after each snapshot, and then once
-//! more in full. Releases since 2019.11 that were built without libzstd write them after each snapshot and empty ones at
-//! the end; there `n` is the index of the first string and not a count, and the upper halves of the fields of `type` and
-//! `fram` hold a neighbour. All are read by one rule, see `dump`.
+//! Releases before 2019.11 write the tables at the end; those of 2017.09 to 2017.11 also after each
+//! snapshot, and then once more in full. Releases since 2019.11 that were built without libzstd
+//! write them after each snapshot and empty ones at the end; there `n` is the index of the first
+//! string and not a count, and the upper halves of the fields of `type` and `fram` hold a
+//! neighbour. All are read by one rule, see `dump`.
 //!
-//! Sources: MoarVM's `src/profiler/heapsnapshot.c` and `src/gc/roots.c` of the releases 2017.08 to 2022.12 and of August
-//! 2026, and the readers App::MoarVM::HeapAnalyzer and Comma; statements were checked on files of MoarVM 2022.12, except
-//! the dialects of version 2 before 2019.11, which are known from source only. Version 1, which is text, is not read.
+//! Sources: MoarVM's `src/profiler/heapsnapshot.c` and `src/gc/roots.c` of the releases 2017.08 to
+//! 2022.12 and of August 2026, and the readers App::MoarVM::HeapAnalyzer and Comma; statements were
+//! checked on files of MoarVM 2022.12, except the dialects of version 2 before 2019.11, which are
+//! known from source only. Version 1, which is text, is not read.
 //!
-//! * `blocks`, `frame`, `toc`, `scan`: the blocks of version 3, where their compressed data ends, and the walk over them;
+//! * `blocks`, `frame`, `toc`, `scan`: the blocks of version 3, where their compressed data ends,
+//!   and the walk over them;
 //! * `sections`: the sections of version 2;
 //! * [`records`]: both as the records that `cat` shows;
 //! * `dump`, `tables`, `meta`: a file as a whole: snapshots, shared tables, JSON;
-//! * `column`, `rows`, `tally`, `sums`: decompression, rows, sums over them, and sums over single columns;
+//! * `column`, `rows`, `tally`, `sums`: decompression, rows, sums over them, and sums over single
+//!   columns;
 //! * `highscores`: the lists of largest types and frames;
 //! * [`load`](mod@load): a snapshot as a graph, for the model;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
@@ -110,11 +116,13 @@ pub(super) static SPEC: FormatSpec = FormatSpec {
     heap: Some(HeapReader { load, histogram, least_bytes: (4, 1), identity_hashes: None }),
     profile: None,
 };
-/// The names of blocks, then those of sections that version 2 has. `unknown` stands for blocks of any other name.
+/// The names of blocks, then those of sections that version 2 has. `unknown` stands for blocks of
+/// any other name.
 pub const RECORD_NAMES: &[&str] = &[
-    "filemeta", "snapmeta", "colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize", "refdescr", "reftrget", "strings",
-    "reprname", "typename", "sfname", "sfcuid", "sfline", "sffile", "topIDs", "topscore", "toc", "unknown", "coll", "refs", "strs",
-    "type", "fram", "index",
+    "filemeta", "snapmeta", "colkind", "colsize", "coltofi", "colrfcnt", "colrfstr", "colusize",
+    "refdescr", "reftrget", "strings", "reprname", "typename", "sfname", "sfcuid", "sfline",
+    "sffile", "topIDs", "topscore", "toc", "unknown", "coll", "refs", "strs", "type", "fram",
+    "index",
 ];
 
 /// The version in the magic.
@@ -130,11 +138,30 @@ impl Version {
         match magic {
             b"MoarHeapDumpv002" => Ok(Self::V2),
             b"MoarHeapDumpv003" => Ok(Self::V3),
-            [b'M', b'o', b'a', b'r', b'H', b'e', b'a', b'p', b'D', b'u', b'm', b'p', b'v', version @ ..] if version.len() == 3 => {
-                Err(Error::unsupported(13, format!("mvmheap version {} is not known", version.escape_ascii()))
-                    .expected("version 002 or 003"))
-            }
-            _ if magic.len() < 16 && !magic.is_empty() && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic)) => {
+            [
+                b'M',
+                b'o',
+                b'a',
+                b'r',
+                b'H',
+                b'e',
+                b'a',
+                b'p',
+                b'D',
+                b'u',
+                b'm',
+                b'p',
+                b'v',
+                version @ ..,
+            ] if version.len() == 3 => Err(Error::unsupported(
+                13,
+                format!("mvmheap version {} is not known", version.escape_ascii()),
+            )
+            .expected("version 002 or 003")),
+            _ if magic.len() < 16
+                && !magic.is_empty()
+                && b"MoarHeapDumpv00".starts_with(magic.get(..15).unwrap_or(magic)) =>
+            {
                 Err(Error::truncated(magic.len() as u64, "the input ends inside the magic"))
             }
             _ => Err(SPEC.wrong_magic()),

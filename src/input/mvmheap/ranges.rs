@@ -2,10 +2,10 @@
 
 /// Fingerprints of the bounds of ranges.
 ///
-/// Ranges that all go forward partition `0..n` exactly when their starts, with `n` added, are the same multiset as their
-/// ends, with 0 added: then every range begins where another ends, and all of them form one chain from 0 to `n`. The
-/// multisets are compared by the sums of a 64-bit hash of their members; sums of different multisets agree with a
-/// probability of about 2⁻⁶⁴.
+/// Ranges that all go forward partition `0..n` exactly when their starts, with `n` added, are the
+/// same multiset as their ends, with 0 added: then every range begins where another ends, and all
+/// of them form one chain from 0 to `n`. The multisets are compared by the sums of a 64-bit hash of
+/// their members; sums of different multisets agree with a probability of about 2⁻⁶⁴.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RangeCheck {
     starts: u64,

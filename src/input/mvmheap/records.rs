@@ -22,7 +22,8 @@ const SHOWN_STRINGS: usize = 16 << 20;
 /// A block of version 3 or a section of version 2.
 #[derive(Debug)]
 pub struct Rec<'a> {
-    /// The snapshot that it belongs to, from 0. None for `filemeta`, outer tables of contents and the tail of version 2.
+    /// The snapshot that it belongs to, from 0. None for `filemeta`, outer tables of contents and
+    /// the tail of version 2.
     pub snapshot: Option<u64>,
     /// The contents in the file.
     pub part: Part<'a>,
@@ -40,7 +41,8 @@ pub enum Part<'a> {
 }
 
 impl Rec<'_> {
-    /// The damage of the compressed data. Decompresses it to find out, unless the fields were passed on before.
+    /// The damage of the compressed data. Decompresses it to find out, unless the fields were
+    /// passed on before.
     pub fn damage(&self) -> Option<&Error> {
         let damage = self.damage.get_or_init(|| match &self.part {
             Part::Block(block) if block.frame().is_some() => measure(block, 0).2,
@@ -82,7 +84,10 @@ impl Record for Rec<'_> {
                     Body::Toc { entries, own_start } => toc_fields(entries, own_start, sink),
                     Body::Unknown { payload } => {
                         sink.unsigned("bytes", payload.len() as u64);
-                        sink.contents("payload", payload.get(..SHOWN.min(payload.len())).unwrap_or_default());
+                        sink.contents(
+                            "payload",
+                            payload.get(..SHOWN.min(payload.len())).unwrap_or_default(),
+                        );
                     }
                 }
             }
@@ -116,7 +121,13 @@ impl Rec<'_> {
         }
     }
 
-    fn size_fields<S: FieldSink>(&self, block: &Block<'_>, bytes: u64, error: Option<Error>, sink: &mut S) {
+    fn size_fields<S: FieldSink>(
+        &self,
+        block: &Block<'_>,
+        bytes: u64,
+        error: Option<Error>,
+        sink: &mut S,
+    ) {
         sink.unsigned("compressed_bytes", block.frame().map_or(0, |(frame, _)| frame.len() as u64));
         sink.unsigned("uncompressed_bytes", bytes);
         if let Some(error) = error {
@@ -195,7 +206,8 @@ fn section_fields<S: FieldSink>(section: &Section<'_>, sink: &mut S) {
         return;
     }
     match section.name {
-        "strs" => sink.list("strings", strings(section.payload), |string, sink| sink.text("string", string)),
+        "strs" => sink
+            .list("strings", strings(section.payload), |string, sink| sink.text("string", string)),
         "refs" => sink.list("references", references(section.payload), |reference, sink| {
             sink.unsigned("kind", reference.kind);
             sink.unsigned("value", reference.value);
@@ -205,20 +217,22 @@ fn section_fields<S: FieldSink>(section: &Section<'_>, sink: &mut S) {
             sink.unsigned("repr", repr);
             sink.unsigned("name", name);
         }),
-        "fram" => sink.list("frames", table_rows(section.payload), |[name, cuid, line, file], sink| {
-            sink.unsigned("name", name);
-            sink.unsigned("cuid", cuid);
-            sink.unsigned("line", line);
-            sink.unsigned("file", file);
-        }),
+        "fram" => {
+            sink.list("frames", table_rows(section.payload), |[name, cuid, line, file], sink| {
+                sink.unsigned("name", name);
+                sink.unsigned("cuid", cuid);
+                sink.unsigned("line", line);
+                sink.unsigned("file", file);
+            })
+        }
         _ => sink.contents("payload", section.payload),
     }
 }
 
 /// The records of a file with their offsets.
 ///
-/// After damage the blocks of version 3 go on where a table of contents says that the next one begins, so that more than
-/// one error may come; version 2 ends at the first.
+/// After damage the blocks of version 3 go on where a table of contents says that the next one
+/// begins, so that more than one error may come; version 2 ends at the first.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     walk: Walk<'a>,
@@ -252,7 +266,9 @@ impl<'a> Records<'a> {
     pub fn scan(bytes: &'a [u8]) -> Result<Self> {
         match Version::read(bytes)? {
             Version::V2 => Self::new(bytes),
-            Version::V3 => Ok(Self { walk: Walk::Blocks(Blocks::scan(bytes)), snapshot: Saturating(0) }),
+            Version::V3 => {
+                Ok(Self { walk: Walk::Blocks(Blocks::scan(bytes)), snapshot: Saturating(0) })
+            }
         }
     }
 }
@@ -283,15 +299,23 @@ impl<'a> Iterator for Records<'a> {
                 (section.start, (!of_file).then_some(self.snapshot), Part::Section(section))
             }
         };
-        Some(Ok((offset, Rec { snapshot: snapshot.map(|snapshot| snapshot.0), part, damage: OnceCell::new() })))
+        Some(Ok((
+            offset,
+            Rec { snapshot: snapshot.map(|snapshot| snapshot.0), part, damage: OnceCell::new() },
+        )))
     }
 }
 
-/// Gives every record to the visitor, also those after a damaged one if a table of contents leads to them.
+/// Gives every record to the visitor, also those after a damaged one if a table of contents leads
+/// to them.
 ///
 /// # Errors
 /// The first damage, after all that could be read.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let mut damage = None;
     for record in Records::new(bytes)? {
         match record {

@@ -6,7 +6,8 @@ use super::sections::{Reference, references};
 use crate::error::{Error, Result};
 use byteorder::{ByteOrder, LE};
 
-/// Rows that are decoded at a time. With all columns this is 192 KiB of numbers, which stay in the second-level cache.
+/// Rows that are decoded at a time. With all columns this is 192 KiB of numbers, which stay in the
+/// second-level cache.
 const CHUNK: usize = 4096;
 /// Bytes of a row of version 2.
 const ROW: usize = 28;
@@ -14,7 +15,8 @@ const ROW: usize = 28;
 /// Some consecutive rows of collectables. Columns that were not asked for are zeros.
 #[derive(Default)]
 pub(super) struct Chunk {
-    /// Kind, size, type or frame, reference count, first reference and unmanaged size: `COLLECTABLES`, all equally long.
+    /// Kind, size, type or frame, reference count, first reference and unmanaged size:
+    /// `COLLECTABLES`, all equally long.
     pub(super) columns: [Vec<u64>; 6],
 }
 
@@ -33,16 +35,25 @@ pub(super) struct ColumnError {
 
 impl<'a> RowReader<'a> {
     /// Reads the wanted columns, as far as they are in the file.
-    pub(super) fn new(snapshot: &Snapshot<'a>, wanted: [bool; 6], decoders: &Decoders) -> Result<Self, ColumnError> {
+    pub(super) fn new(
+        snapshot: &Snapshot<'a>,
+        wanted: [bool; 6],
+        decoders: &Decoders,
+    ) -> Result<Self, ColumnError> {
         if let Data::Sections { coll, .. } = &snapshot.data {
             let payload = coll.map_or(&[][..], |section| section.payload);
             return Ok(Self::Rows(payload.chunks(CHUNK * ROW)));
         }
         let mut columns = [const { None }; 6];
         let weight = snapshot.stored_bytes();
-        for (i, ((column, name), wanted)) in columns.iter_mut().zip(COLLECTABLES).zip(wanted).enumerate() {
+        for (i, ((column, name), wanted)) in
+            columns.iter_mut().zip(COLLECTABLES).zip(wanted).enumerate()
+        {
             if let Some(block) = snapshot.block(name).filter(|_| wanted) {
-                *column = Some(Column::new(block, weight, decoders).map_err(|error| ColumnError { column: i, error })?);
+                *column = Some(
+                    Column::new(block, weight, decoders)
+                        .map_err(|error| ColumnError { column: i, error })?,
+                );
             }
         }
         Ok(Self::Columns(Box::new(columns)))
@@ -68,25 +79,34 @@ impl<'a> RowReader<'a> {
     /// Bytes of the file that were read so far.
     pub(super) fn consumed(&self) -> u64 {
         match self {
-            Self::Columns(columns) => columns.iter().flatten().fold(0, |sum: u64, column| sum.saturating_add(column.consumed())),
+            Self::Columns(columns) => columns
+                .iter()
+                .flatten()
+                .fold(0, |sum: u64, column| sum.saturating_add(column.consumed())),
             Self::Rows(_) => 0,
         }
     }
 }
 
-fn next_of_columns(columns: &mut [Option<Column<'_>>; 6], chunk: &mut Chunk) -> Result<bool, ColumnError> {
+fn next_of_columns(
+    columns: &mut [Option<Column<'_>>; 6],
+    chunk: &mut Chunk,
+) -> Result<bool, ColumnError> {
     let mut rows = None;
     for (i, (column, values)) in columns.iter_mut().zip(&mut chunk.columns).enumerate() {
         let Some(column) = column else { continue };
         column.read(CHUNK, values).map_err(|error| ColumnError { column: i, error })?;
         if *rows.get_or_insert(values.len()) != values.len() {
-            let what =
-                format!("column \"{}\" has another number of rows than the columns before it", COLLECTABLES.get(i).unwrap_or(&""));
+            let what = format!(
+                "column \"{}\" has another number of rows than the columns before it",
+                COLLECTABLES.get(i).unwrap_or(&"")
+            );
             return Err(ColumnError { column: i, error: Error::corrupt(column.position(), what) });
         }
     }
     let rows = rows.unwrap_or(0);
-    for (_, values) in columns.iter().zip(&mut chunk.columns).filter(|(column, _)| column.is_none()) {
+    for (_, values) in columns.iter().zip(&mut chunk.columns).filter(|(column, _)| column.is_none())
+    {
         values.resize(rows, 0);
     }
     Ok(rows > 0)
@@ -99,7 +119,9 @@ fn split_rows(rows: &[u8], chunk: &mut Chunk) {
         let (head, tail) = row.split_at(8);
         let (head, tail) = (LE::read_u64(head), tail.as_chunks::<4>().0);
         let long = |i: usize| match tail.get(i..) {
-            Some([low, high, ..]) => u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32,
+            Some([low, high, ..]) => {
+                u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32
+            }
             _ => 0,
         };
         kind.push(head & 0xffff);
@@ -135,7 +157,10 @@ impl<'a> ReferenceReader<'a> {
         let weight = snapshot.stored_bytes();
         let descriptions = Column::new(descriptions?, weight, decoders);
         let targets = Column::new(targets?, weight, decoders);
-        Some(descriptions.and_then(|descriptions| Ok(Self::Columns(Box::new([descriptions, targets?])))))
+        Some(
+            descriptions
+                .and_then(|descriptions| Ok(Self::Columns(Box::new([descriptions, targets?])))),
+        )
     }
 
     /// Replaces the chunk by the next references. False: there are no more.
@@ -151,10 +176,17 @@ impl<'a> ReferenceReader<'a> {
                 descriptions.read(CHUNK, &mut chunk.descriptions)?;
                 targets.read(CHUNK, &mut chunk.targets)?;
                 if chunk.descriptions.len() != chunk.targets.len() {
-                    return Err(Error::corrupt(targets.position(), "columns \"refdescr\" and \"reftrget\" differ in length"));
+                    return Err(Error::corrupt(
+                        targets.position(),
+                        "columns \"refdescr\" and \"reftrget\" differ in length",
+                    ));
                 }
                 let pairs = chunk.descriptions.iter().zip(&chunk.targets);
-                chunk.references.extend(pairs.map(|(d, target)| Reference { kind: d & 3, value: d >> 2, target: *target }));
+                chunk.references.extend(pairs.map(|(d, target)| Reference {
+                    kind: d & 3,
+                    value: d >> 2,
+                    target: *target,
+                }));
             }
         }
         Ok(!chunk.references.is_empty())

@@ -6,7 +6,8 @@ use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use std::num::Saturating;
 
-/// The blocks of a file in order. After a damaged block it goes on at the next one that a table of contents lists, if any.
+/// The blocks of a file in order. After a damaged block it goes on at the next one that a table of
+/// contents lists, if any.
 #[derive(Clone, Debug)]
 pub(super) struct Blocks<'a> {
     bytes: &'a [u8],
@@ -30,7 +31,14 @@ impl<'a> Blocks<'a> {
     }
 
     fn with_hints(bytes: &'a [u8], hints: Hints) -> Self {
-        Self { bytes, cursor: Cursor::at(bytes, 16), hints, count: Saturating(0), may_end: false, ended: false }
+        Self {
+            bytes,
+            cursor: Cursor::at(bytes, 16),
+            hints,
+            count: Saturating(0),
+            may_end: false,
+            ended: false,
+        }
     }
 
     /// Whether a table of contents is in use.
@@ -81,6 +89,7 @@ impl<'a> Iterator for Blocks<'a> {
 
 #[cold]
 fn no_last_toc(offset: u64) -> Error {
-    Error::truncated(offset, "the input ends before the table of contents")
-        .hint("the profiled process was probably killed, or the file was copied while it was written")
+    Error::truncated(offset, "the input ends before the table of contents").hint(
+        "the profiled process was probably killed, or the file was copied while it was written",
+    )
 }

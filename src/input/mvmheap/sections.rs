@@ -14,7 +14,8 @@ pub struct Section<'a> {
     pub start: u64,
     /// Offset after the last row.
     pub end: u64,
-    /// The first number of the header: rows, but in some dialects of `strs` the index of the first string.
+    /// The first number of the header: rows, but in some dialects of `strs` the index of the first
+    /// string.
     pub count: u64,
     /// The second number of the header: nominal bytes of a row. None in `strs` and in the index.
     pub entry_size: Option<u64>,
@@ -36,7 +37,13 @@ pub(super) struct Sections<'a> {
 
 impl<'a> Sections<'a> {
     pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { cursor: Cursor::at(bytes, 16), count: Saturating(0), snapshots: Saturating(0), last: "", ended: false }
+        Self {
+            cursor: Cursor::at(bytes, 16),
+            count: Saturating(0),
+            snapshots: Saturating(0),
+            last: "",
+            ended: false,
+        }
     }
 
     fn section(&mut self) -> Result<Section<'a>> {
@@ -53,12 +60,17 @@ impl<'a> Sections<'a> {
             b"fram" => fixed_rows(cursor, "fram", start, 32),
             b"refs" => reference_rows(cursor, start),
             b"strs" => string_rows(cursor, start),
-            _ if self.last == "fram" && (cursor.remaining() as u64) < self.snapshots.0.saturating_mul(32).saturating_add(28) => {
+            _ if self.last == "fram"
+                && (cursor.remaining() as u64)
+                    < self.snapshots.0.saturating_mul(32).saturating_add(28) =>
+            {
                 Err(cursor.truncated("the index"))
             }
-            tag => Err(Error::corrupt(start, format!("unknown section \"{}\"", tag.escape_ascii()))
-                .expected("coll, refs, strs, type, fram or the index at the end")
-                .hint("sections carry no length in bytes, so nothing after this can be read")),
+            tag => {
+                Err(Error::corrupt(start, format!("unknown section \"{}\"", tag.escape_ascii()))
+                    .expected("coll, refs, strs, type, fram or the index at the end")
+                    .hint("sections carry no length in bytes, so nothing after this can be read"))
+            }
         }
     }
 }
@@ -77,7 +89,8 @@ impl<'a> Iterator for Sections<'a> {
             return (self.last != "index").then_some(Err(error));
         }
         let count = self.count;
-        let section = self.section().map_err(|error| error.context(format!("after {count} sections")));
+        let section =
+            self.section().map_err(|error| error.context(format!("after {count} sections")));
         match &section {
             Ok(section) => {
                 self.last = section.name;
@@ -90,7 +103,8 @@ impl<'a> Iterator for Sections<'a> {
     }
 }
 
-/// Takes what is left as the index: four numbers for each snapshot, then four more, of which the last counts snapshots.
+/// Takes what is left as the index: four numbers for each snapshot, then four more, of which the
+/// last counts snapshots.
 fn read_index<'a>(cursor: &mut Cursor<'a>, snapshots: u64) -> Option<Section<'a>> {
     let start = cursor.offset();
     let count = LE::read_u64(cursor.rest().last_chunk::<8>()?);
@@ -99,10 +113,23 @@ fn read_index<'a>(cursor: &mut Cursor<'a>, snapshots: u64) -> Option<Section<'a>
         return None;
     }
     let payload = cursor.take(length, "the index").ok()?;
-    Some(Section { name: "index", start, end: cursor.offset(), count, entry_size: None, rows: count, payload })
+    Some(Section {
+        name: "index",
+        start,
+        end: cursor.offset(),
+        count,
+        entry_size: None,
+        rows: count,
+        payload,
+    })
 }
 
-fn fixed_rows<'a>(cursor: &mut Cursor<'a>, name: &'static str, start: u64, width: u64) -> Result<Section<'a>> {
+fn fixed_rows<'a>(
+    cursor: &mut Cursor<'a>,
+    name: &'static str,
+    start: u64,
+    width: u64,
+) -> Result<Section<'a>> {
     let (count, entry_size) = header(cursor)?;
     if entry_size != width {
         let at = cursor.offset().saturating_sub(8);
@@ -111,7 +138,15 @@ fn fixed_rows<'a>(cursor: &mut Cursor<'a>, name: &'static str, start: u64, width
             .found(entry_size.to_string()));
     }
     let payload = cursor.take(count.saturating_mul(width), "the rows of a section")?;
-    Ok(Section { name, start, end: cursor.offset(), count, entry_size: Some(entry_size), rows: count, payload })
+    Ok(Section {
+        name,
+        start,
+        end: cursor.offset(),
+        count,
+        entry_size: Some(entry_size),
+        rows: count,
+        payload,
+    })
 }
 
 fn reference_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
@@ -133,10 +168,19 @@ fn reference_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>
     let length = walk.offset().saturating_sub(cursor.offset());
     *cursor = walk;
     let payload = rest.get(..usize::try_from(length).unwrap_or(usize::MAX)).unwrap_or_default();
-    Ok(Section { name: "refs", start, end: cursor.offset(), count, entry_size: Some(entry_size), rows: count, payload })
+    Ok(Section {
+        name: "refs",
+        start,
+        end: cursor.offset(),
+        count,
+        entry_size: Some(entry_size),
+        rows: count,
+        payload,
+    })
 }
 
-/// The strings reach up to the next `type`: the number in the header is not a count in every dialect.
+/// The strings reach up to the next `type`: the number in the header is not a count in every
+/// dialect.
 fn string_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
     let count = cursor.u64::<LE>("the header of section strs")?;
     let rest = cursor.rest();
@@ -149,11 +193,22 @@ fn string_rows<'a>(cursor: &mut Cursor<'a>, start: u64) -> Result<Section<'a>> {
     }
     let length = usize::try_from(cursor.offset().saturating_sub(begin)).unwrap_or(usize::MAX);
     let payload = rest.get(..length).unwrap_or_default();
-    Ok(Section { name: "strs", start, end: cursor.offset(), count, entry_size: None, rows, payload })
+    Ok(Section {
+        name: "strs",
+        start,
+        end: cursor.offset(),
+        count,
+        entry_size: None,
+        rows,
+        payload,
+    })
 }
 
 fn header(cursor: &mut Cursor<'_>) -> Result<(u64, u64)> {
-    Ok((cursor.u64::<LE>("the row count of a section")?, cursor.u64::<LE>("the row size of a section")?))
+    Ok((
+        cursor.u64::<LE>("the row count of a section")?,
+        cursor.u64::<LE>("the row size of a section")?,
+    ))
 }
 
 fn number_bytes(width: u8) -> Option<u64> {
@@ -168,7 +223,9 @@ fn number_bytes(width: u8) -> Option<u64> {
 
 #[cold]
 fn unknown_width(offset: u64, width: u8) -> Error {
-    Error::corrupt(offset, "a reference has an unknown width").expected("'0', '1', '3' or '6'").found(format!("byte {width:#04x}"))
+    Error::corrupt(offset, "a reference has an unknown width")
+        .expected("'0', '1', '3' or '6'")
+        .found(format!("byte {width:#04x}"))
 }
 
 /// One row of `refs`: its kind, value and target.
@@ -206,8 +263,8 @@ pub(super) fn strings(payload: &[u8]) -> impl Iterator<Item = &[u8]> {
 
 /// Decodes the rows of a `type` (N = 2) or `fram` (N = 4) section.
 ///
-/// The writers since 2019.11 fill these 64-bit fields from 32-bit ones, so that the upper half is a neighbour's; no real
-/// index or line needs it.
+/// The writers since 2019.11 fill these 64-bit fields from 32-bit ones, so that the upper half is a
+/// neighbour's; no real index or line needs it.
 pub(super) fn table_rows<const N: usize>(payload: &[u8]) -> impl Iterator<Item = [u64; N]> + '_ {
     payload.chunks_exact(const { N * 8 }).map(|row| {
         let mut fields = [0; N];

@@ -8,12 +8,15 @@ use super::sums::sum_columns;
 use super::tables::Tables;
 use super::tally::{CALL_STACK_ROOTS, KINDS, PERMANENT_ROOTS, Tally};
 use crate::error::{Error, Result};
-use crate::input::info::{BiggestType, ByKind, FormatDetails, HeapInfo, Info, MvmheapDetails, SnapshotInfo};
+use crate::input::info::{
+    BiggestType, ByKind, FormatDetails, HeapInfo, Info, MvmheapDetails, SnapshotInfo,
+};
 use crate::input::read::ReadOptions;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Summarizes a file: one pass over the columns of collectables, several snapshots at a time; references are not read.
+/// Summarizes a file: one pass over the columns of collectables, several snapshots at a time;
+/// references are not read.
 ///
 /// With [`ReadOptions::quick`] only the metadata, the tables and the highscores are read.
 ///
@@ -23,7 +26,11 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let mut dump = Dump::read(bytes)?;
     let mut info = Info::new(&super::SPEC, dump.format_version());
     let done = AtomicU64::new(16);
-    let summaries: Vec<_> = dump.snapshots.par_iter().map(|snapshot| summarize(&dump, snapshot, options, &done)).collect();
+    let summaries: Vec<_> = dump
+        .snapshots
+        .par_iter()
+        .map(|snapshot| summarize(&dump, snapshot, options, &done))
+        .collect();
     (options.progress)(bytes.len() as u64);
     let mut snapshots = Vec::new();
     for (index, (mut summary, error)) in (0..).zip(summaries) {
@@ -48,19 +55,25 @@ fn add_metadata(info: &mut Info, filemeta: Option<&Meta>) {
 fn add_warnings(info: &mut Info, dump: &Dump<'_>) {
     let version_3 = dump.version == Version::V3;
     if version_3 && dump.filemeta.is_none() {
-        info.warnings.push("There is no filemeta block, or it is unreadable; times are not known.".into());
+        info.warnings
+            .push("There is no filemeta block, or it is unreadable; times are not known.".into());
     }
     if version_3 && !dump.has_toc {
-        info.warnings.push("There is no usable table of contents; blocks were found by scanning the file.".into());
+        info.warnings.push(
+            "There is no usable table of contents; blocks were found by scanning the file.".into(),
+        );
     }
     if version_3 && dump.damage.is_none() && !dump.closed {
-        info.warnings.push("The file was not closed in order; the profiled process may have been killed.".into());
+        info.warnings.push(
+            "The file was not closed in order; the profiled process may have been killed.".into(),
+        );
     }
     if dump.tables.lost.any() {
         info.warnings.push("Parts of the tables of strings, types or frames are lost; names after that are not known.".into());
     }
     if !version_3 && dump.tables.types.is_empty() {
-        info.warnings.push("There are no tables of strings, types and frames; names are not known.".into());
+        info.warnings
+            .push("There are no tables of strings, types and frames; names are not known.".into());
     }
 }
 
@@ -76,8 +89,8 @@ fn summarize(
         let biggest = quick_biggest_type(dump, snapshot);
         return (with_details(summary, |details| details.biggest_type = biggest), None);
     }
-    // The writer's own list names the biggest type; `check` proves it. Adding up the types here would take another column
-    // and most of the time.
+    // The writer's own list names the biggest type; `check` proves it. Adding up the types here
+    // would take another column and most of the time.
     let listed = quick_biggest_type(dump, snapshot);
     let needed = |name: &str| name != "colrfstr" && (name != "coltofi" || listed.is_none());
     let mut wanted = COLLECTABLES.map(|name| needed(name) && has_column(snapshot, name));
@@ -96,8 +109,13 @@ fn summarize(
                             .into_iter()
                             .fold(0, u64::saturating_add),
                     );
-                    summary.roots = rfcnt.then(|| tally.references(PERMANENT_ROOTS..=CALL_STACK_ROOTS));
-                    let added_up = || (size && tofi && unmanaged).then(|| biggest_type(&dump.tables, &tally)).flatten();
+                    summary.roots =
+                        rfcnt.then(|| tally.references(PERMANENT_ROOTS..=CALL_STACK_ROOTS));
+                    let added_up = || {
+                        (size && tofi && unmanaged)
+                            .then(|| biggest_type(&dump.tables, &tally))
+                            .flatten()
+                    };
                     let biggest = listed.or_else(added_up);
                     summary = with_details(summary, |details| {
                         details.by_kind = Some(by_kind);
@@ -145,7 +163,9 @@ fn tally(
         return Ok(tally);
     }
     let [_, _, by_type, ..] = wanted;
-    let size = |size: Option<u64>| size.filter(|_| by_type).and_then(|size| usize::try_from(size).ok()).unwrap_or(0);
+    let size = |size: Option<u64>| {
+        size.filter(|_| by_type).and_then(|size| usize::try_from(size).ok()).unwrap_or(0)
+    };
     let mut tally = Tally::new(size(snapshot.sizes.types), size(snapshot.sizes.frames));
     let mut rows = RowReader::new(snapshot, wanted, &dump.decoders)?;
     let mut chunk = Chunk::default();
@@ -189,12 +209,17 @@ fn empty_summary(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> SnapshotInfo {
         types: snapshot.sizes.types,
         shallow_bytes: None,
         external_bytes: None,
-        time_us: meta("snap_time").zip(start_time).and_then(|(time, start)| time.checked_sub(start)),
+        time_us: meta("snap_time")
+            .zip(start_time)
+            .and_then(|(time, start)| time.checked_sub(start)),
         details: FormatDetails::Mvmheap(Box::new(details)),
     }
 }
 
-fn with_details(mut summary: SnapshotInfo, change: impl FnOnce(&mut MvmheapDetails)) -> SnapshotInfo {
+fn with_details(
+    mut summary: SnapshotInfo,
+    change: impl FnOnce(&mut MvmheapDetails),
+) -> SnapshotInfo {
     if let FormatDetails::Mvmheap(details) = &mut summary.details {
         change(details);
     }
@@ -226,15 +251,23 @@ fn biggest_type(tables: &Tables, tally: &Tally) -> Option<BiggestType> {
 fn named_type(tables: &Tables, index: u64, bytes: u64, count: Option<u64>) -> BiggestType {
     let row = usize::try_from(index).ok().and_then(|index| tables.types.get(index));
     let name = |string: Option<u64>| string.and_then(|string| tables.string(string));
-    BiggestType { name: name(row.map(|row| row.name)), repr: name(row.map(|row| row.repr)), bytes, count }
+    BiggestType {
+        name: name(row.map(|row| row.name)),
+        repr: name(row.map(|row| row.repr)),
+        bytes,
+        count,
+    }
 }
 
-/// The first of the writer's own list of types by size; its count if the list by count has the type, too.
+/// The first of the writer's own list of types by size; its count if the list by count has the
+/// type, too.
 fn quick_biggest_type(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Option<BiggestType> {
     let boards = super::highscores::read(dump, snapshot)?.ok()?;
     let by_size = boards.iter().find(|board| board.name == "types_by_size")?;
     let (id, bytes) = by_size.entries.first().copied()?;
     let counts = boards.iter().find(|board| board.name == "types_by_count");
-    let count = counts.and_then(|board| board.entries.iter().find(|(other, _)| *other == id)).map(|(_, count)| *count);
+    let count = counts
+        .and_then(|board| board.entries.iter().find(|(other, _)| *other == id))
+        .map(|(_, count)| *count);
     Some(named_type(&dump.tables, id, bytes, count))
 }

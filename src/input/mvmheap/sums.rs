@@ -1,7 +1,9 @@
-//! Sums over a snapshot without its rows: every column is read on its own, and several at the same time.
+//! Sums over a snapshot without its rows: every column is read on its own, and several at the same
+//! time.
 //!
-//! Sizes do not need to be seen next to the kind of their row, so that their columns are summed as they are stored, on other
-//! threads if there are any, and fewer windows of zstd are in use at a time. Only kinds and numbers of references go in step.
+//! Sizes do not need to be seen next to the kind of their row, so that their columns are summed as
+//! they are stored, on other threads if there are any, and fewer windows of zstd are in use at a
+//! time. Only kinds and numbers of references go in step.
 
 use super::column::{Column, Decoders, Numbers};
 use super::dump::Snapshot;
@@ -10,11 +12,11 @@ use super::tally::Tally;
 /// Numbers of a column that are decompressed at a time.
 const CHUNK: usize = 16 << 10;
 
-/// Sums up the wanted ones of `COLLECTABLES`, which must be kinds and references and may be sizes. `advance` is told how
-/// many compressed bytes were read since it was last told.
+/// Sums up the wanted ones of `COLLECTABLES`, which must be kinds and references and may be sizes.
+/// `advance` is told how many compressed bytes were read since it was last told.
 ///
-/// None if other columns are wanted or one is damaged or shorter than others: what is wrong there, and which columns can be used
-/// nevertheless, is found by reading the rows.
+/// None if other columns are wanted or one is damaged or shorter than others: what is wrong there,
+/// and which columns can be used nevertheless, is found by reading the rows.
 pub(super) fn sum_columns(
     snapshot: &Snapshot<'_>,
     wanted: [bool; 6],
@@ -22,9 +24,21 @@ pub(super) fn sum_columns(
     advance: &(dyn Fn(u64) + Sync),
 ) -> Option<Tally> {
     let [true, size, false, true, false, unmanaged] = wanted else { return None };
-    let sum = |wanted, name| if wanted { Sum::read(open(snapshot, name, decoders)?, advance).map(Some) } else { Some(None) };
+    let sum = |wanted, name| {
+        if wanted {
+            Sum::read(open(snapshot, name, decoders)?, advance).map(Some)
+        } else {
+            Some(None)
+        }
+    };
     let (kinds, (managed, unmanaged)) = rayon::join(
-        || count_kinds(open(snapshot, "colkind", decoders)?, open(snapshot, "colrfcnt", decoders)?, advance),
+        || {
+            count_kinds(
+                open(snapshot, "colkind", decoders)?,
+                open(snapshot, "colrfcnt", decoders)?,
+                advance,
+            )
+        },
         || rayon::join(|| sum(size, "colsize"), || sum(unmanaged, "colusize")),
     );
     let (mut tally, managed, unmanaged) = (kinds?, managed?, unmanaged?);
@@ -38,7 +52,11 @@ fn open<'a>(snapshot: &Snapshot<'a>, name: &str, decoders: &Decoders) -> Option<
     Column::new(snapshot.block(name)?, snapshot.stored_bytes(), decoders).ok()
 }
 
-fn count_kinds(mut kinds: Column<'_>, mut references: Column<'_>, advance: &(dyn Fn(u64) + Sync)) -> Option<Tally> {
+fn count_kinds(
+    mut kinds: Column<'_>,
+    mut references: Column<'_>,
+    advance: &(dyn Fn(u64) + Sync),
+) -> Option<Tally> {
     let mut tally = Tally::default();
     let (mut wide_kinds, mut wide_references) = (Vec::new(), Vec::new());
     loop {
@@ -54,7 +72,8 @@ fn count_kinds(mut kinds: Column<'_>, mut references: Column<'_>, advance: &(dyn
             // The widths of all real files: they are taken as they are.
             (Numbers::U16(kinds), Numbers::U32(references)) => {
                 let kinds = kinds.iter().map(|kind| u64::from(u16::from_le_bytes(*kind)));
-                let references = references.iter().map(|count| u64::from(u32::from_le_bytes(*count)));
+                let references =
+                    references.iter().map(|count| u64::from(u32::from_le_bytes(*count)));
                 tally.add_kinds(kinds.zip(references));
             }
             (kinds, references) => {

@@ -5,7 +5,8 @@ use super::column::{TableBudget, split_strings};
 use super::sections::{Section, strings, table_rows};
 use crate::error::{Error, Result};
 
-/// The number of strings, types and frames known after some point of the file. `None`: a part of the table is lost.
+/// The number of strings, types and frames known after some point of the file. `None`: a part of
+/// the table is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct TableSizes {
     pub(super) strings: Option<u64>,
@@ -33,7 +34,8 @@ pub(super) struct Tables {
     pub(super) frames: Vec<[u64; 3]>,
     /// The line of each frame.
     pub(super) lines: Vec<u64>,
-    /// A part of the strings, types or frames could not be read, so that later indices mean something unknown.
+    /// A part of the strings, types or frames could not be read, so that later indices mean
+    /// something unknown.
     pub(super) lost: Lost,
     budget: TableBudget,
 }
@@ -72,36 +74,53 @@ impl Tables {
         }
     }
 
-    /// A string as text, with U+FFFD for bytes that are not UTF-8. None if there is none of that index.
+    /// A string as text, with U+FFFD for bytes that are not UTF-8. None if there is none of that
+    /// index.
     pub(super) fn string(&self, index: u64) -> Option<String> {
         let index = usize::try_from(index).ok()?;
         let end = *self.ends.get(index)?;
-        let start = index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
+        let start =
+            index.checked_sub(1).map_or(Some(0), |before| self.ends.get(before).copied())?;
         self.text.get(start..end).map(|text| String::from_utf8_lossy(text).into_owned())
     }
 
-    /// Appends what the blocks of one snapshot add. The first error is given; what it concerns counts as lost.
+    /// Appends what the blocks of one snapshot add. The first error is given; what it concerns
+    /// counts as lost.
     ///
-    /// A table of which a part is lost stays as it was before, since the indices of all later rows are unknown.
+    /// A table of which a part is lost stays as it was before, since the indices of all later rows
+    /// are unknown.
     pub(super) fn append_blocks(&mut self, blocks: &[Block<'_>]) -> Option<Error> {
         let lost = self.lost;
         let find = |name: &str| {
             let mut of_this = Lost::default();
             of_this.note(name);
-            let skipped = (of_this.strings && lost.strings) || (of_this.types && lost.types) || (of_this.frames && lost.frames);
+            let skipped = (of_this.strings && lost.strings)
+                || (of_this.types && lost.types)
+                || (of_this.frames && lost.frames);
             blocks.iter().find(|block| block.name.is(name)).filter(|_| !skipped)
         };
         let strings = find("strings").map_or(Ok(()), |block| self.append_strings(block));
         self.lost.strings |= strings.is_err();
-        let types = equal_columns(["reprname", "typename"].map(find), &mut self.budget).map(|[reprs, names]| {
-            self.types.extend(reprs.into_iter().zip(names).map(|(repr, name)| TypeRow { repr, name }));
-        });
+        let types = equal_columns(["reprname", "typename"].map(find), &mut self.budget).map(
+            |[reprs, names]| {
+                self.types.extend(
+                    reprs.into_iter().zip(names).map(|(repr, name)| TypeRow { repr, name }),
+                );
+            },
+        );
         self.lost.types |= types.is_err();
         // The line is no index, but its column must be as long as the others.
-        let frames = equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find), &mut self.budget);
+        let frames =
+            equal_columns(["sfname", "sfcuid", "sffile", "sfline"].map(find), &mut self.budget);
         let frames = frames.map(|[names, cuids, files, lines]| {
             self.lines.extend(lines);
-            self.frames.extend(names.into_iter().zip(cuids).zip(files).map(|((name, cuid), file)| [name, cuid, file]));
+            self.frames.extend(
+                names
+                    .into_iter()
+                    .zip(cuids)
+                    .zip(files)
+                    .map(|((name, cuid), file)| [name, cuid, file]),
+            );
         });
         self.lost.frames |= frames.is_err();
         strings.and(types).and(frames).err()
@@ -144,9 +163,13 @@ impl Tables {
     pub(super) fn append_section(&mut self, section: &Section<'_>) {
         match section.name {
             "strs" => strings(section.payload).for_each(|string| self.push_string(string)),
-            "type" => self.types.extend(table_rows(section.payload).map(|[repr, name]| TypeRow { repr, name })),
+            "type" => self
+                .types
+                .extend(table_rows(section.payload).map(|[repr, name]| TypeRow { repr, name })),
             "fram" => {
-                self.frames.extend(table_rows(section.payload).map(|[name, cuid, _, file]| [name, cuid, file]));
+                self.frames.extend(
+                    table_rows(section.payload).map(|[name, cuid, _, file]| [name, cuid, file]),
+                );
                 self.lines.extend(table_rows(section.payload).map(|[_, _, line, _]| line));
             }
             _ => {}
@@ -155,20 +178,29 @@ impl Tables {
 }
 
 /// Decodes columns that must be there together and be equally long, or not be there at all.
-fn equal_columns<const N: usize>(blocks: [Option<&Block<'_>>; N], budget: &mut TableBudget) -> Result<[Vec<u64>; N]> {
+fn equal_columns<const N: usize>(
+    blocks: [Option<&Block<'_>>; N],
+    budget: &mut TableBudget,
+) -> Result<[Vec<u64>; N]> {
     let mut columns = [const { Vec::new() }; N];
     let Some(any) = blocks.iter().flatten().next() else { return Ok(columns) };
     for (column, block) in columns.iter_mut().zip(blocks) {
         let Some(block) = block else {
-            return Err(Error::corrupt(any.start, "a column of the table of types or frames is missing"));
+            return Err(Error::corrupt(
+                any.start,
+                "a column of the table of types or frames is missing",
+            ));
         };
         *column = budget.numbers(block)?;
     }
     let length = columns.first().map_or(0, Vec::len);
     match columns.iter().find(|column| column.len() != length) {
         None => Ok(columns),
-        Some(other) => Err(Error::corrupt(any.start, "the columns of the table of types or frames differ in length")
-            .expected(format!("{length} rows"))
-            .found(other.len().to_string())),
+        Some(other) => Err(Error::corrupt(
+            any.start,
+            "the columns of the table of types or frames differ in length",
+        )
+        .expected(format!("{length} rows"))
+        .found(other.len().to_string())),
     }
 }

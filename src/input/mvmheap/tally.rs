@@ -27,14 +27,16 @@ pub(super) struct Tally {
     kinds: [(u64, u64); 16],
     pub(super) managed: u64,
     pub(super) unmanaged: u64,
-    /// First `types` elements for concrete objects by type, then `frames` for frames, then one for all other rows.
+    /// First `types` elements for concrete objects by type, then `frames` for frames, then one for
+    /// all other rows.
     shares: Vec<Share>,
     types: usize,
     frames: usize,
 }
 
 impl Tally {
-    /// A tally that attributes sizes to this many types and frames; rows of others are not attributed.
+    /// A tally that attributes sizes to this many types and frames; rows of others are not
+    /// attributed.
     pub(super) fn new(types: usize, frames: usize) -> Self {
         let length = types.saturating_add(frames).saturating_add(1);
         Self { shares: vec![Share::default(); length], types, frames, ..Self::default() }
@@ -54,7 +56,8 @@ impl Tally {
     /// Adds some rows by their kinds and numbers of references only.
     #[inline]
     pub(super) fn add_kinds(&mut self, rows: impl Iterator<Item = (u64, u64)>) {
-        // Neighbours are mostly of the same kind. By turns they go to several sums, or each would wait for the one before it.
+        // Neighbours are mostly of the same kind. By turns they go to several sums, or each would
+        // wait for the one before it.
         let mut turns = [[(0u64, 0u64); 16]; 4];
         for (i, (kind, references)) in rows.enumerate() {
             let slot = if kind < KINDS as u64 { kind as usize & 15 } else { 0 };
@@ -71,11 +74,13 @@ impl Tally {
     }
 
     fn add_shares(&mut self, kind: &[u64], tofi: &[u64], size: &[u64], unmanaged: &[u64]) {
-        // Types and frames share one vector, and what belongs to neither goes to its last element: the kinds of rows follow
-        // no pattern, so that a branch on them would be mispredicted too often.
+        // Types and frames share one vector, and what belongs to neither goes to its last element:
+        // the kinds of rows follow no pattern, so that a branch on them would be mispredicted too
+        // often.
         let (types, frames) = (self.types as u64, self.frames as u64);
         let last = types.saturating_add(frames);
-        for (((&kind, &size), &tofi), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(unmanaged) {
+        for (((&kind, &size), &tofi), &unmanaged) in kind.iter().zip(size).zip(tofi).zip(unmanaged)
+        {
             let limit = if kind == OBJECT {
                 types
             } else if kind == FRAME {
@@ -109,7 +114,9 @@ impl Tally {
 
     /// References out of the rows of a range of kinds.
     pub(super) fn references(&self, kinds: std::ops::RangeInclusive<u64>) -> u64 {
-        kinds.fold(0, |sum, kind| sum.wrapping_add(self.kinds.get(kind as usize).map_or(0, |sums| sums.1)))
+        kinds.fold(0, |sum, kind| {
+            sum.wrapping_add(self.kinds.get(kind as usize).map_or(0, |sums| sums.1))
+        })
     }
 
     /// The type whose objects are the largest, the first of them if several are.

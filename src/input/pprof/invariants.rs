@@ -31,7 +31,9 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     }
     let mut faults = Faults { ids: tables.bad_ids, ..Faults::default() };
     let end = damage.as_ref().and_then(Error::offset).unwrap_or(u64::MAX);
-    for field in Fields(Cursor::new(bytes, 0)).map_while(Result::ok).take_while(|field| field.offset < end) {
+    for field in
+        Fields(Cursor::new(bytes, 0)).map_while(Result::ok).take_while(|field| field.offset < end)
+    {
         let Field { number: 2, value, .. } = field else { continue };
         if let Err(error) = faults.sample(&tables, value.fields()) {
             damage.get_or_insert(error);
@@ -56,7 +58,8 @@ impl Faults {
         for field in fields {
             let Field { number, value, .. } = field?;
             match number {
-                1 => value.each(|id| self.locations += u64::from(tables.locations.row(id).is_none()))?,
+                1 => value
+                    .each(|id| self.locations += u64::from(tables.locations.row(id).is_none()))?,
                 2 => value.each(|_| values = values.saturating_add(1))?,
                 _ => {}
             }
@@ -68,17 +71,24 @@ impl Faults {
     fn tables(&mut self, tables: &Tables<'_>) {
         let missing = |string: u64| u64::from(tables.string(string).is_none());
         for location in &tables.locations.rows {
-            self.mappings += u64::from(location.mapping != 0 && tables.mappings.row(location.mapping).is_none());
+            self.mappings +=
+                u64::from(location.mapping != 0 && tables.mappings.row(location.mapping).is_none());
             for line in tables.lines(location) {
                 self.functions += u64::from(tables.functions.row(line.function).is_none());
             }
         }
         for function in &tables.functions.rows {
-            [function.name, function.system_name, function.file].into_iter().for_each(|string| self.strings += missing(string));
+            [function.name, function.system_name, function.file]
+                .into_iter()
+                .for_each(|string| self.strings += missing(string));
         }
         tables.mappings.rows.iter().for_each(|mapping| self.strings += missing(mapping.file));
-        tables.types.iter().for_each(|(name, unit)| self.strings += missing(*name).saturating_add(missing(*unit)));
+        tables
+            .types
+            .iter()
+            .for_each(|(name, unit)| self.strings += missing(*name).saturating_add(missing(*unit)));
         self.first += u64::from(tables.strings.first().is_none_or(|first| !first.is_empty()));
-        self.utf8 += tables.strings.iter().filter(|text| std::str::from_utf8(text).is_err()).count() as u64;
+        self.utf8 +=
+            tables.strings.iter().filter(|text| std::str::from_utf8(text).is_err()).count() as u64;
     }
 }

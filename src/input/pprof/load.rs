@@ -1,4 +1,5 @@
-//! Loads a profile: the tables first, then the samples, each of which appends or finds its stack once.
+//! Loads a profile: the tables first, then the samples, each of which appends or finds its stack
+//! once.
 
 use super::tables::{Location, Tables};
 use super::wire::{Field, Fields, Value};
@@ -8,25 +9,34 @@ use crate::input::frames::raw_thread_id;
 use crate::input::load::{LoadedProfile, Parts, ProfileOptions, damage};
 use crate::model::names::{NameId, Names};
 use crate::model::profile::{
-    EqualStacks, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread, SampleLabel, StackId, ThreadId, Unit,
-    ValueType, Values,
+    EqualStacks, FrameId, FrameKind, LabelValue, ProfileBuilder, ProfileFrame, ProfileThread,
+    SampleLabel, StackId, ThreadId, Unit, ValueType, Values,
 };
 use rustc_hash::FxHashMap;
 use std::ops::{ControlFlow, Range};
 
-/// Loads a profile. It has no samples in the order of time, even if they are asked for: the file has sums.
+/// Loads a profile. It has no samples in the order of time, even if they are asked for: the file
+/// has sums.
 ///
 /// # Errors
 /// When the file has no field of a profile, or the profile takes more memory than it may.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    load_in_parts(bytes, options, Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) })
+    load_in_parts(
+        bytes,
+        options,
+        Parts { size: usize::MAX, take: &mut |_| ControlFlow::Continue(()) },
+    )
 }
 
 /// Loads a profile in parts, which end where a sample does.
 ///
 /// # Errors
 /// As for [`load()`].
-pub fn load_in_parts(bytes: &[u8], options: ProfileOptions<'_>, parts: Parts<'_>) -> Result<LoadedProfile> {
+pub fn load_in_parts(
+    bytes: &[u8],
+    options: ProfileOptions<'_>,
+    parts: Parts<'_>,
+) -> Result<LoadedProfile> {
     let (tables, cut) = Tables::read(bytes, options.progress);
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(cut));
@@ -66,8 +76,8 @@ struct Sample<'a> {
     stack: Vec<FrameId>,
 }
 
-/// Inlined frames that a file may repeat in its stacks for each of its bytes, and in any case: a few bytes of a sample can refer to
-/// a location with thousands of inlined functions.
+/// Inlined frames that a file may repeat in its stacks for each of its bytes, and in any case: a
+/// few bytes of a sample can refer to a location with thousands of inlined functions.
 const INLINED: (u64, u64) = (4, 1 << 20);
 
 impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
@@ -90,10 +100,14 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
     /// Says what was measured, and all that the file says of itself.
     fn describe(&mut self) {
         let tables = self.tables;
-        let value_type =
-            |&(name, unit): &(u64, u64)| ValueType { name: tables.text(name).into(), unit: Unit::named(&tables.text(unit)) };
+        let value_type = |&(name, unit): &(u64, u64)| ValueType {
+            name: tables.text(name).into(),
+            unit: Unit::named(&tables.text(unit)),
+        };
         let mut types: Vec<ValueType> = tables.types.iter().map(value_type).collect();
-        let main = types.iter().position(|of| tables.default_type != 0 && *of.name == *tables.text(tables.default_type));
+        let main = types.iter().position(|of| {
+            tables.default_type != 0 && *of.name == *tables.text(tables.default_type)
+        });
         let main = main.unwrap_or(types.len().saturating_sub(1));
         if types.is_empty() {
             types.push(ValueType { name: "samples".into(), unit: Unit::Count });
@@ -105,7 +119,12 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
     }
 
     /// Reads the samples up to where the tables were cut.
-    fn samples(&mut self, bytes: &'a [u8], cut: Option<&Error>, options: ProfileOptions<'_>) -> Result<()> {
+    fn samples(
+        &mut self,
+        bytes: &'a [u8],
+        cut: Option<&Error>,
+        options: ProfileOptions<'_>,
+    ) -> Result<()> {
         let end = cut.and_then(Error::offset).unwrap_or(u64::MAX);
         for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
             let Ok(field) = field else { break };
@@ -217,7 +236,12 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         let builder = &mut self.builder;
         *self.unresolved.get_or_insert_with(|| {
             let function = builder.name(b"<unresolved>");
-            builder.frame(ProfileFrame { function, file: Names::EMPTY, line: 0, kind: FrameKind::Native })
+            builder.frame(ProfileFrame {
+                function,
+                file: Names::EMPTY,
+                line: 0,
+                kind: FrameKind::Native,
+            })
         })
     }
 
@@ -232,7 +256,8 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         for line in lines.iter().rev() {
             let frame = match tables.functions.get(line.function) {
                 Some(function) => {
-                    let name = if tables.string(function.name).is_some_and(|name| !name.is_empty()) {
+                    let name = if tables.string(function.name).is_some_and(|name| !name.is_empty())
+                    {
                         function.name
                     } else {
                         function.system_name
@@ -253,13 +278,19 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
 
     /// A location without functions: the name of its program or library, or its address.
     fn unsymbolized(&mut self, location: &Location) -> FrameId {
-        let file = self.tables.mappings.get(location.mapping).and_then(|mapping| self.tables.string(mapping.file));
+        let file = self
+            .tables
+            .mappings
+            .get(location.mapping)
+            .and_then(|mapping| self.tables.string(mapping.file));
         let (function, file) = match file.filter(|file| !file.is_empty()) {
             Some(file) => {
                 let name = file.rsplit(|byte| *byte == b'/').next().unwrap_or(file);
                 (self.builder.name(&[b"[", name, b"]"].concat()), self.builder.name(file))
             }
-            None => (self.builder.name(format!("{:#x}", location.address).as_bytes()), Names::EMPTY),
+            None => {
+                (self.builder.name(format!("{:#x}", location.address).as_bytes()), Names::EMPTY)
+            }
         };
         self.builder.frame(ProfileFrame { function, file, line: 0, kind: FrameKind::Native })
     }
@@ -287,13 +318,16 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         {
             return known;
         }
-        let mut labels: Vec<SampleLabel> = sample.labels.iter().filter_map(|&label| self.label(label)).collect();
+        let mut labels: Vec<SampleLabel> =
+            sample.labels.iter().filter_map(|&label| self.label(label)).collect();
         labels.sort_unstable();
         let (mut pid, mut name) = (None, None);
         for SampleLabel { key, value } in &labels {
             let (key, value) = (self.builder.text(*key), *value);
             match (key, value) {
-                ("pid" | "process_id", LabelValue::Number(number, _)) => pid = Some(i128::from(number)),
+                ("pid" | "process_id", LabelValue::Number(number, _)) => {
+                    pid = Some(i128::from(number))
+                }
                 ("thread" | "thread_name" | "thread name", _) => name = Some(value),
                 ("thread id" | "thread_id" | "tid", _) if name.is_none() => name = Some(value),
                 _ => {}
@@ -306,13 +340,16 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
                 id.map_or(name, |id| self.builder.name(id.as_bytes()))
             }
             Some(LabelValue::Text(name)) => name,
-            Some(LabelValue::Number(id, _)) if pid.is_some() => self.builder.name(format!("{id:x}").as_bytes()),
+            Some(LabelValue::Number(id, _)) if pid.is_some() => {
+                self.builder.name(format!("{id:x}").as_bytes())
+            }
             Some(LabelValue::Number(id, _)) => self.builder.name(id.to_string().as_bytes()),
             None => Names::EMPTY,
         };
         let labels = self.builder.labels(&labels);
         let pid = pid.unwrap_or(ProfileThread::NO_PROCESS);
-        let thread = self.builder.labelled_thread(ProfileThread { pid, interpreter: None, name, labels });
+        let thread =
+            self.builder.labelled_thread(ProfileThread { pid, interpreter: None, name, labels });
         if let [only] = sample.labels.as_slice() {
             self.threads.insert(only.rest(), thread);
         }

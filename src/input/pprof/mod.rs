@@ -1,4 +1,5 @@
-//! pprof's `profile.proto`: sums of samples by stack, as Go, Rust, C++, Node and most profiling services write them.
+//! pprof's `profile.proto`: sums of samples by stack, as Go, Rust, C++, Node and most profiling
+//! services write them.
 //!
 //! The file is one protobuf message, usually gzipped, without a magic:
 //!
@@ -14,10 +15,12 @@
 //! Function   1 id  2 name  3 system name  4 file  5 start line
 //! ```
 //!
-//! Tables come in any order, before or after what uses them, so the file is read twice: tables first, then samples. Repeated
-//! numbers are packed or not. Ids are any numbers but 0. Unknown fields are skipped.
+//! Tables come in any order, before or after what uses them, so the file is read twice: tables
+//! first, then samples. Repeated numbers are packed or not. Ids are any numbers but 0. Unknown
+//! fields are skipped.
 //!
-//! Sources: google/pprof `proto/profile.proto` and `profile/encode.go`; `go tool pprof` of Go 1.27.3 on the files of all tests.
+//! Sources: google/pprof `proto/profile.proto` and `profile/encode.go`; `go tool pprof` of Go
+//! 1.27.3 on the files of all tests.
 
 mod invariants;
 mod load;

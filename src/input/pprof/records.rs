@@ -54,7 +54,11 @@ impl<'a> Iterator for Records<'a> {
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let whole = Records::new(bytes).map(|record| {
         let (offset, record) = record?;
         // What is inside is shown, and so must be readable.
@@ -63,8 +67,9 @@ pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut imp
     visit(whole, options, visitor).map(|_| ())
 }
 
-/// Whether the first bytes of a file of so many bytes are fields of a profile. There is no magic, so one of them at least must be a
-/// message whose fields are those of a sample type, a sample, a location or a function.
+/// Whether the first bytes of a file of so many bytes are fields of a profile. There is no magic,
+/// so one of them at least must be a message whose fields are those of a sample type, a sample, a
+/// location or a function.
 pub(super) fn looks_right(head: &[u8], length: usize) -> bool {
     const LOOKED_AT: usize = 8;
     let mut cursor = Cursor::new(head, 0);
@@ -92,7 +97,10 @@ pub(super) fn looks_right(head: &[u8], length: usize) -> bool {
                 let tag = cursor.uleb128("").unwrap_or(0);
                 let claimed = cursor.uleb128("").unwrap_or(u64::MAX);
                 let rest = (length as u64).saturating_sub(cursor.offset());
-                return tag & 7 == 2 && (1..=6).contains(&(tag >> 3)) && claimed > cursor.remaining() as u64 && claimed <= rest;
+                return tag & 7 == 2
+                    && (1..=6).contains(&(tag >> 3))
+                    && claimed > cursor.remaining() as u64
+                    && claimed <= rest;
             }
             None => break,
         }
@@ -103,13 +111,17 @@ pub(super) fn looks_right(head: &[u8], length: usize) -> bool {
 /// Whether a message has fields up to this number, and no others.
 fn has_only(field: Field<'_>, largest: u64) -> bool {
     let mut fields = field.value.fields();
-    fields.all(|field| field.is_ok_and(|field| field.number <= largest)) && PprofRecord(field).is_intact().is_ok()
+    fields.all(|field| field.is_ok_and(|field| field.number <= largest))
+        && PprofRecord(field).is_intact().is_ok()
 }
 
 impl PprofRecord<'_> {
     /// The name.
     fn index(&self) -> usize {
-        usize::try_from(self.0.number).unwrap_or(usize::MAX).saturating_sub(1).min(RECORD_NAMES.len().saturating_sub(1))
+        usize::try_from(self.0.number)
+            .unwrap_or(usize::MAX)
+            .saturating_sub(1)
+            .min(RECORD_NAMES.len().saturating_sub(1))
     }
 
     /// Reads what is inside.
@@ -164,21 +176,29 @@ impl Record for PprofRecord<'_> {
             (6, Value::Bytes(text)) => sink.text("text", text.rest()),
             (1 | 3 | 4 | 5 | 11, Value::Bytes(_)) => {
                 for field in value.fields().flatten() {
-                    let index = usize::try_from(field.number).unwrap_or(usize::MAX).saturating_sub(1);
+                    let index =
+                        usize::try_from(field.number).unwrap_or(usize::MAX).saturating_sub(1);
                     match (number_names(number).get(index), field.value) {
-                        (Some(&name @ ("address" | "memory_start" | "memory_limit")), Value::Number(number)) => {
-                            sink.address(name, number)
+                        (
+                            Some(&name @ ("address" | "memory_start" | "memory_limit")),
+                            Value::Number(number),
+                        ) => sink.address(name, number),
+                        (Some(&name), Value::Number(number)) if !name.is_empty() => {
+                            sink.unsigned(name, number)
                         }
-                        (Some(&name), Value::Number(number)) if !name.is_empty() => sink.unsigned(name, number),
                         _ => {}
                     }
                 }
                 if number == 4 {
                     let lines = value.fields().flatten().filter(|field| field.number == 4);
-                    sink.list("lines", lines, |line, sink| numbers(line.value, &["function_id", "line", "column"], sink));
+                    sink.list("lines", lines, |line, sink| {
+                        numbers(line.value, &["function_id", "line", "column"], sink)
+                    });
                 }
             }
-            (13, Value::Bytes(_)) => sink.list("strings", packed(value), |number, sink| sink.unsigned("string", number)),
+            (13, Value::Bytes(_)) => {
+                sink.list("strings", packed(value), |number, sink| sink.unsigned("string", number))
+            }
             (9 | 10 | 12, _) => sink.signed("value", i128::from(value.number() as i64)),
             (_, Value::Number(number)) => sink.unsigned("value", number),
             (_, Value::Bytes(bytes)) => sink.contents("contents", bytes.rest()),
@@ -189,10 +209,18 @@ impl Record for PprofRecord<'_> {
 
 impl PprofRecord<'_> {
     fn sample<S: FieldSink>(&self, sink: &mut S) {
-        let of = |number: u64| self.0.value.fields().flatten().filter(move |field| field.number == number);
-        sink.list("locations", of(1).flat_map(|field| packed(field.value)), |id, sink| sink.unsigned("id", id));
-        sink.list("values", of(2).flat_map(|field| packed(field.value)), |value, sink| sink.signed("value", (value as i64).into()));
-        sink.list("labels", of(3), |label, sink| numbers(label.value, &["key", "str", "num", "num_unit"], sink));
+        let of = |number: u64| {
+            self.0.value.fields().flatten().filter(move |field| field.number == number)
+        };
+        sink.list("locations", of(1).flat_map(|field| packed(field.value)), |id, sink| {
+            sink.unsigned("id", id)
+        });
+        sink.list("values", of(2).flat_map(|field| packed(field.value)), |value, sink| {
+            sink.signed("value", (value as i64).into())
+        });
+        sink.list("labels", of(3), |label, sink| {
+            numbers(label.value, &["key", "str", "num", "num_unit"], sink)
+        });
     }
 }
 

@@ -33,11 +33,15 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     for (name, count) in RECORD_NAMES.iter().zip(tables.counts).filter(|(_, count)| *count > 0) {
         info.records.add(name, count);
     }
-    let bare = tables.locations.rows.iter().filter(|location| tables.lines(location).is_empty()).count();
+    let bare =
+        tables.locations.rows.iter().filter(|location| tables.lines(location).is_empty()).count();
     let notes = &loaded.profile.notes;
     for (count, what) in [
         (bare as u64, "locations have no functions; they are shown by their library or address"),
-        (notes.unresolved, "references to functions, locations or strings that are not in the file"),
+        (
+            notes.unresolved,
+            "references to functions, locations or strings that are not in the file",
+        ),
         (notes.replaced, "names are not UTF-8; invalid bytes become U+FFFD"),
     ] {
         if count > 0 {
@@ -51,11 +55,16 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 impl Tables<'_> {
     /// What the file says of itself.
     pub(super) fn metadata(&self) -> Vec<(&'static str, String)> {
-        let mut all: Vec<(&'static str, String)> = self.comments.iter().map(|&comment| ("comment", self.text(comment))).collect();
+        let mut all: Vec<(&'static str, String)> =
+            self.comments.iter().map(|&comment| ("comment", self.text(comment))).collect();
         if let Some((name, unit)) = self.period_type {
             all.push(("period_type", format!("{} {}", self.text(name), self.text(unit))));
         }
-        for (key, number) in [("period", self.period), ("time_nanos", self.time_nanos), ("duration_nanos", self.duration_nanos)] {
+        for (key, number) in [
+            ("period", self.period),
+            ("time_nanos", self.time_nanos),
+            ("duration_nanos", self.duration_nanos),
+        ] {
             all.extend((number != 0).then(|| (key, number.to_string())));
         }
         for (key, string) in [

@@ -125,7 +125,10 @@ impl<'a> Tables<'a> {
 
     fn field(&mut self, field: Field<'a>) -> Result<()> {
         let Field { number, value, .. } = field;
-        if let Some(count) = usize::try_from(number.saturating_sub(1).min(15)).ok().and_then(|index| self.counts.get_mut(index)) {
+        if let Some(count) = usize::try_from(number.saturating_sub(1).min(15))
+            .ok()
+            .and_then(|index| self.counts.get_mut(index))
+        {
             *count = count.saturating_add(1);
         }
         match (number, value) {

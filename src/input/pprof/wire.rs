@@ -43,7 +43,10 @@ impl<'a> Fields<'a> {
                 Value::Bytes(Cursor::new(cursor.take(length, "a field's bytes")?, start))
             }
             5 => cursor.u32::<LE>("4 bytes").map(|_| Value::Fixed)?,
-            kind => return Err(Error::corrupt(offset, format!("unknown wire type {kind}")).expected("0, 1, 2 or 5")),
+            kind => {
+                return Err(Error::corrupt(offset, format!("unknown wire type {kind}"))
+                    .expected("0, 1, 2 or 5"));
+            }
         };
         match number {
             0 => Err(Error::corrupt(offset, "field number 0")),

@@ -34,22 +34,25 @@ struct Part {
 /// When the bytes are not a dump.
 pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
     check_beginning(bytes)?;
-    let (parts, skipped) = read_all(bytes, options.progress, |part: &mut Part, _, line: &Line<'_>| match line.kind {
-        b"ROOT" => part.roots.extend(line.references.iter()),
-        b"SHAPE" => {}
-        _ => {
-            part.addresses.extend(line.address);
-            part.references.extend(line.references.iter());
-            part.classes.extend(line.real_class());
-        }
-    });
+    let (parts, skipped) =
+        read_all(bytes, options.progress, |part: &mut Part, _, line: &Line<'_>| match line.kind {
+            b"ROOT" => part.roots.extend(line.references.iter()),
+            b"SHAPE" => {}
+            _ => {
+                part.addresses.extend(line.address);
+                part.references.extend(line.references.iter());
+                part.classes.extend(line.real_class());
+            }
+        });
     let mut findings = Findings::default();
     let is_cut = skipped.cut.is_some();
     findings.set_damage(skipped.cut);
     let mut addresses = AddressesBuilder::default();
     parts.iter().flat_map(|part| &part.addresses).for_each(|address| addresses.add(*address));
     let addresses = addresses.finish();
-    let absent = |list: &[u64]| list.iter().filter(|address| addresses.at(**address).is_none()).count() as u64;
+    let absent = |list: &[u64]| {
+        list.iter().filter(|address| addresses.at(**address).is_none()).count() as u64
+    };
     let mut faults = Faults { malformed: Saturating(skipped.count), ..Faults::default() };
     let mut lines = 0u64;
     for part in &parts {

@@ -119,7 +119,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The keys that are known, as numbers: comparing those is several times as fast as comparing texts.
+/// The keys that are known, as numbers: comparing those is several times as fast as comparing
+/// texts.
 mod keys {
     pub(super) const ADDRESS: (u64, u64, usize) = super::exact(b"address");
     pub(super) const TYPE: (u64, u64, usize) = super::exact(b"type");
@@ -155,7 +156,9 @@ mod keys {
 #[inline]
 const fn exact(key: &[u8]) -> (u64, u64, usize) {
     match (key.first_chunk::<8>(), key.last_chunk::<8>()) {
-        (Some(first), Some(last)) if key.len() <= 16 => (u64::from_le_bytes(*first), u64::from_le_bytes(*last), key.len()),
+        (Some(first), Some(last)) if key.len() <= 16 => {
+            (u64::from_le_bytes(*first), u64::from_le_bytes(*last), key.len())
+        }
         (None, None) => {
             let (mut word, mut rest) = (0u64, key);
             while let [byte, after @ ..] = rest {
@@ -190,7 +193,8 @@ impl References<'_> {
         let mut rest = self.bytes;
         std::iter::from_fn(move || {
             loop {
-                let start = memchr::memchr(b'x', rest.get(..16).unwrap_or(rest)).or_else(|| memchr::memchr(b'x', rest))?;
+                let start = memchr::memchr(b'x', rest.get(..16).unwrap_or(rest))
+                    .or_else(|| memchr::memchr(b'x', rest))?;
                 let digits = rest.get(start.wrapping_add(1)..).unwrap_or_default();
                 let (value, length) = hexadecimal(digits);
                 rest = digits.get(length..).unwrap_or_default();
@@ -221,8 +225,9 @@ fn hexadecimal(bytes: &[u8]) -> (u64, usize) {
 /// An address that must be there.
 fn address(json: &mut Scanner<'_>) -> Result<u64> {
     let offset = json.offset();
-    optional_address(json)?
-        .ok_or_else(|| Error::corrupt(offset, "malformed address").expected("a string such as \"0x7f2f3fbcfca8\""))
+    optional_address(json)?.ok_or_else(|| {
+        Error::corrupt(offset, "malformed address").expected("a string such as \"0x7f2f3fbcfca8\"")
+    })
 }
 
 /// An address; `None` if the value is something else.

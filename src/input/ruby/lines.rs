@@ -28,8 +28,8 @@ impl Skipped {
     }
 }
 
-/// Reads all lines: `each` gets the state of a part, the offset of a line, and the line. Returns the states in order, and what was
-/// skipped.
+/// Reads all lines: `each` gets the state of a part, the offset of a line, and the line. Returns
+/// the states in order, and what was skipped.
 pub fn read_all<'a, S: Default + Send>(
     bytes: &'a [u8],
     progress: crate::input::read::Progress<'_>,
@@ -41,7 +41,9 @@ pub fn read_all<'a, S: Default + Send>(
         .map(|(start, end)| {
             progress(start as u64);
             let (mut state, mut skipped) = (S::default(), Skipped::default());
-            read_part(bytes, start, end, &mut skipped, |offset, line| each(&mut state, offset, line));
+            read_part(bytes, start, end, &mut skipped, |offset, line| {
+                each(&mut state, offset, line)
+            });
             (state, skipped)
         })
         .collect();
@@ -69,7 +71,13 @@ fn parts(bytes: &[u8]) -> Vec<(usize, usize)> {
 }
 
 /// Reads the lines between two offsets.
-fn read_part<'a>(bytes: &'a [u8], start: usize, end: usize, skipped: &mut Skipped, mut each: impl FnMut(u64, &Line<'a>)) {
+fn read_part<'a>(
+    bytes: &'a [u8],
+    start: usize,
+    end: usize,
+    skipped: &mut Skipped,
+    mut each: impl FnMut(u64, &Line<'a>),
+) {
     let bytes = bytes.get(..end).unwrap_or_default();
     for (offset, line) in Lines::new(bytes, start) {
         match line {
@@ -83,7 +91,8 @@ fn read_part<'a>(bytes: &'a [u8], start: usize, end: usize, skipped: &mut Skippe
     }
 }
 
-/// The lines from an offset on, each with its offset. The error of a line that the input cuts off is `Truncated`, of others `Corrupt`.
+/// The lines from an offset on, each with its offset. The error of a line that the input cuts off
+/// is `Truncated`, of others `Corrupt`.
 pub struct Lines<'a> {
     bytes: &'a [u8],
     json: Scanner<'a>,
@@ -107,7 +116,9 @@ impl<'a> Lines<'a> {
         }
         let malformed = |error: Error| match error.kind() {
             // A quote that was not escaped can make a string reach to the end of the input.
-            ErrorKind::Truncated if !is_last => Error::corrupt(start as u64, "a line that is not JSON"),
+            ErrorKind::Truncated if !is_last => {
+                Error::corrupt(start as u64, "a line that is not JSON")
+            }
             _ => error.context("in a line that was skipped"),
         };
         let line = Line::read(&mut self.json).map_err(malformed)?;
@@ -124,9 +135,11 @@ impl<'a> Iterator for Lines<'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            let (start, rest) = (self.at, self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?);
+            let (start, rest) =
+                (self.at, self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?);
             let feed = memchr::memchr(b'\n', rest);
-            self.at = feed.map_or(self.bytes.len(), |feed| start.wrapping_add(feed).wrapping_add(1));
+            self.at =
+                feed.map_or(self.bytes.len(), |feed| start.wrapping_add(feed).wrapping_add(1));
             let line = rest.get(..self.at.wrapping_sub(start)).unwrap_or_default();
             if !line.trim_ascii().is_empty() {
                 return Some((start as u64, self.read(start, self.at)));

@@ -1,7 +1,8 @@
 //! Loading a dump into the model: all lines in parallel, then references in the order of addresses.
 //!
-//! An object is a line with an address that is not a shape. It holds its class by a reference `class`, and what `references` lists, with
-//! the names of instance variables where the dump has shapes and all of an object's variables are references.
+//! An object is a line with an address that is not a shape. It holds its class by a reference
+//! `class`, and what `references` lists, with the names of instance variables where the dump has
+//! shapes and all of an object's variables are references.
 
 use super::SPEC;
 use super::line::Line;
@@ -13,7 +14,9 @@ use crate::input::histogram::TypeCounts;
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
-use crate::model::heap::{Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, WarningKind};
+use crate::model::heap::{
+    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, WarningKind,
+};
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -21,15 +24,16 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Loads the graph of a dump.
 ///
 /// # Errors
-/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many objects. Later damage is part of
-/// what is loaded.
+/// When the bytes are not a dump, a snapshot other than number 0 is wanted, or there are too many
+/// objects. Later damage is part of what is loaded.
 pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>> {
     check_beginning(bytes)?;
     only_snapshot(options.snapshot)?;
     let (parts, skipped) = read_all(bytes, options.progress, Part::add);
     let count: usize = parts.iter().map(|part| part.objects.len()).sum();
     if count as u64 > MAX_OBJECTS {
-        return Err(Error::limit(0, "the dump has too many objects").expected(format!("at most {MAX_OBJECTS}")));
+        return Err(Error::limit(0, "the dump has too many objects")
+            .expected(format!("at most {MAX_OBJECTS}")));
     }
     let Skipped { count: malformed, cut, .. } = skipped;
     let mut loader = Loader::new(parts, count);
@@ -43,7 +47,14 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().pointer_size = 0;
     let values = Lines { bytes, positions, types };
     let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
-    Ok(Loaded { heap, incomplete: cut.is_some(), damage: cut, snapshot: 0, remarks: Vec::new(), executable: None })
+    Ok(Loaded {
+        heap,
+        incomplete: cut.is_some(),
+        damage: cut,
+        snapshot: 0,
+        remarks: Vec::new(),
+        executable: None,
+    })
 }
 
 /// Refuses what does not begin like a dump.
@@ -105,10 +116,14 @@ impl<'a> Part<'a> {
             (kind, Some(address)) => {
                 if matches!(kind, b"CLASS" | b"MODULE" | b"ICLASS") {
                     let name = line.name.map(|name| name.decode().into_owned());
-                    self.classes.push((address, Class { name, superclass: line.superclass, singleton: line.singleton }));
+                    self.classes.push((
+                        address,
+                        Class { name, superclass: line.superclass, singleton: line.singleton },
+                    ));
                 }
                 self.references.extend(line.references.iter());
-                let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
+                let detail =
+                    line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
                 let key = TypeKey { kind, class: line.real_class(), detail };
                 let names = match kind {
                     b"ARRAY" => line.length.map_or(Named::No, Named::Elements),
@@ -118,7 +133,14 @@ impl<'a> Part<'a> {
                     _ => Named::No,
                 };
                 let references = u32::try_from(self.references.len()).unwrap_or(u32::MAX);
-                self.objects.push(Object { address, position, memsize: line.memsize, key, references, names });
+                self.objects.push(Object {
+                    address,
+                    position,
+                    memsize: line.memsize,
+                    key,
+                    references,
+                    names,
+                });
             }
             (_, None) => {}
         }
@@ -147,7 +169,10 @@ impl<'a> Loader<'a> {
             by_id.extend(part.shapes.drain(..).map(|(id, parent, name)| (id, (parent, name))));
         }
         let addresses = addresses.finish();
-        builder.warn(WarningKind::RepeatedAddresses, (count as u64).saturating_sub(addresses.len() as u64));
+        builder.warn(
+            WarningKind::RepeatedAddresses,
+            (count as u64).saturating_sub(addresses.len() as u64),
+        );
         let shapes = labels(&by_id, &mut builder);
         let positions = Offsets::with_capacity(addresses.len(), u64::MAX);
         Self { parts, builder, addresses, positions, types: Types::new(classes), shapes }
@@ -172,7 +197,14 @@ impl<'a> Loader<'a> {
                 match self.addresses.at(address) {
                     // An object may be there many times.
                     Some(object) if seen.insert((object, group)) => {
-                        self.builder.add_root(Root { object, kind, group, label: Label::NONE, frame: None, thread: None });
+                        self.builder.add_root(Root {
+                            object,
+                            kind,
+                            group,
+                            label: Label::NONE,
+                            frame: None,
+                            thread: None,
+                        });
                     }
                     Some(_) => {}
                     None => dangling = dangling.saturating_add(1),
@@ -191,14 +223,21 @@ impl<'a> Loader<'a> {
         let mut places = vec![NONE; count];
         for (number, part) in (0u32..).zip(&self.parts) {
             for (row, object) in (0u32..).zip(&part.objects) {
-                let place = self.addresses.at(object.address).and_then(|object| places.get_mut(object.index()));
-                place.into_iter().filter(|place| **place == NONE).for_each(|place| *place = (number, row));
+                let place = self
+                    .addresses
+                    .at(object.address)
+                    .and_then(|object| places.get_mut(object.index()));
+                place
+                    .into_iter()
+                    .filter(|place| **place == NONE)
+                    .for_each(|place| *place = (number, row));
             }
         }
         let references: usize = self.parts.iter().map(|part| part.references.len()).sum();
         let room = references.saturating_add(count);
         let class_label = Label::field(self.builder.names().intern("class"));
-        let names = ["key", "value", "superclass"].map(|name| Label::field(self.builder.names().intern(name)));
+        let names = ["key", "value", "superclass"]
+            .map(|name| Label::field(self.builder.names().intern(name)));
         let mut first = Offsets::with_capacity(count.saturating_add(1), room as u64);
         let (mut target, mut label) = (Vec::with_capacity(room), Vec::with_capacity(room));
         let mut type_of = Vec::with_capacity(count);
@@ -212,16 +251,26 @@ impl<'a> Loader<'a> {
                 target.push(class);
                 label.push(class_label);
             }
-            let start =
-                row.checked_sub(1).and_then(|before| part.objects.get(before as usize)).map_or(0, |before| before.references);
-            let own = part.references.get(start as usize..object.references as usize).unwrap_or_default();
+            let start = row
+                .checked_sub(1)
+                .and_then(|before| part.objects.get(before as usize))
+                .map_or(0, |before| before.references);
+            let own =
+                part.references.get(start as usize..object.references as usize).unwrap_or_default();
             for (index, &address) in own.iter().enumerate() {
                 let Some(object_of) = self.addresses.at(address) else {
                     dangling = dangling.saturating_add(1);
                     continue;
                 };
                 target.push(object_of);
-                label.push(reference_label(object.names, index, address, own.len(), &self.shapes, names));
+                label.push(reference_label(
+                    object.names,
+                    index,
+                    address,
+                    own.len(),
+                    &self.shapes,
+                    names,
+                ));
             }
             first.push(target.len() as u64);
             type_of.push(self.types.of(object.key, &mut self.builder));
@@ -242,13 +291,31 @@ impl<'a> Loader<'a> {
         let heap = self.builder.heap();
         let mut referred = vec![false; heap.type_of.len()];
         for object in 0..heap.type_of.len() {
-            for reference in heap.references.of(ObjectId(object as u32)).filter(|reference| reference.target.index() != object) {
-                referred.get_mut(reference.target.index()).into_iter().for_each(|referred| *referred = true);
+            for reference in heap
+                .references
+                .of(ObjectId(object as u32))
+                .filter(|reference| reference.target.index() != object)
+            {
+                referred
+                    .get_mut(reference.target.index())
+                    .into_iter()
+                    .for_each(|referred| *referred = true);
             }
         }
-        let tops = referred.iter().enumerate().filter(|(_, referred)| !**referred).map(|(object, _)| ObjectId(object as u32));
+        let tops = referred
+            .iter()
+            .enumerate()
+            .filter(|(_, referred)| !**referred)
+            .map(|(object, _)| ObjectId(object as u32));
         heap.roots = tops
-            .map(|object| Root { object, kind: RootKind::Unowned, group, label: Label::NONE, frame: None, thread: None })
+            .map(|object| Root {
+                object,
+                kind: RootKind::Unowned,
+                group,
+                label: Label::NONE,
+                frame: None,
+                thread: None,
+            })
             .collect();
         self.builder.warn(WarningKind::OmittedRoots, 1);
     }
@@ -265,17 +332,16 @@ fn reference_label(
     [key, value, superclass]: [Label; 3],
 ) -> Label {
     match names {
-        // Numbers, nil and the like are no references: if there are fewer references than elements, nobody knows which are which.
+        // Numbers, nil and the like are no references: if there are fewer references than elements,
+        // nobody knows which are which.
         Named::Elements(length) if length == count as u64 => Label::index(index as u64),
         Named::Entries(size) if size.saturating_mul(2) == count as u64 => {
-            if index.is_multiple_of(2) {
-                key
-            } else {
-                value
-            }
+            if index.is_multiple_of(2) { key } else { value }
         }
         Named::Shape(shape) => match shapes.get(&shape) {
-            Some(labels) if labels.len() == count => labels.get(index).copied().unwrap_or(Label::NONE),
+            Some(labels) if labels.len() == count => {
+                labels.get(index).copied().unwrap_or(Label::NONE)
+            }
             _ => Label::NONE,
         },
         Named::Superclass(of) if of == address => superclass,
@@ -287,14 +353,19 @@ fn reference_label(
 const MOST_VARIABLES: usize = 1 << 10;
 
 /// The names of the instance variables of each shape, the first one first.
-fn labels(by_id: &FxHashMap<u64, (Option<u64>, Option<String>)>, builder: &mut HeapBuilder<'_>) -> FxHashMap<u64, Vec<Label>> {
+fn labels(
+    by_id: &FxHashMap<u64, (Option<u64>, Option<String>)>,
+    builder: &mut HeapBuilder<'_>,
+) -> FxHashMap<u64, Vec<Label>> {
     let mut ids: Vec<u64> = by_id.keys().copied().collect();
     ids.sort_unstable();
     let mut shapes = FxHashMap::default();
     for id in ids {
         let mut labels = Vec::new();
         let mut next = Some(id);
-        while let Some((parent, name)) = next.and_then(|id| by_id.get(&id)).filter(|_| labels.len() < MOST_VARIABLES) {
+        while let Some((parent, name)) =
+            next.and_then(|id| by_id.get(&id)).filter(|_| labels.len() < MOST_VARIABLES)
+        {
             labels.push(name.as_ref().map(|name| Label::field(builder.names().intern(name))));
             next = *parent;
         }
@@ -318,18 +389,24 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
         sums: FxHashMap<TypeKey<'a>, Sum>,
         classes: Vec<(u64, Class)>,
     }
-    let (parts, skipped) = read_all(bytes, options.progress, |counts: &mut Counts<'_>, _, line: &Line<'_>| {
-        let Some(address) = line.address.filter(|_| line.is_object()) else { return };
-        if matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS") {
-            let name = line.name.map(|name| name.decode().into_owned());
-            counts.classes.push((address, Class { name, superclass: line.superclass, singleton: line.singleton }));
-        }
-        let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-        let key = TypeKey { kind: line.kind, class: line.real_class(), detail };
-        counts.sums.entry(key).or_default().add(line.memsize, 0);
-    });
-    let mut types = Types::new(parts.iter().flat_map(|part| part.classes.iter().cloned()).collect());
-    let mut keys: Vec<(TypeKey<'_>, Sum)> = parts.iter().flat_map(|part| part.sums.iter().map(|(key, sum)| (*key, *sum))).collect();
+    let (parts, skipped) =
+        read_all(bytes, options.progress, |counts: &mut Counts<'_>, _, line: &Line<'_>| {
+            let Some(address) = line.address.filter(|_| line.is_object()) else { return };
+            if matches!(line.kind, b"CLASS" | b"MODULE" | b"ICLASS") {
+                let name = line.name.map(|name| name.decode().into_owned());
+                counts.classes.push((
+                    address,
+                    Class { name, superclass: line.superclass, singleton: line.singleton },
+                ));
+            }
+            let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
+            let key = TypeKey { kind: line.kind, class: line.real_class(), detail };
+            counts.sums.entry(key).or_default().add(line.memsize, 0);
+        });
+    let mut types =
+        Types::new(parts.iter().flat_map(|part| part.classes.iter().cloned()).collect());
+    let mut keys: Vec<(TypeKey<'_>, Sum)> =
+        parts.iter().flat_map(|part| part.sums.iter().map(|(key, sum)| (*key, *sum))).collect();
     keys.sort_unstable_by_key(|(key, _)| (key.kind, key.class, key.detail));
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let mut sums: Vec<Sum> = Vec::new();

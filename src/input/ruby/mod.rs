@@ -7,14 +7,17 @@
 //!  "file":"shop.rb", "line":9, "method":"new", "generation":15, "memsize":40, "flags":{"wb_protected":true, …}}
 //! ```
 //!
-//! Roots come first, then shapes (Ruby 3.2 and later), then objects, page by page. Which keys a line has depends on the type of the
-//! object and the version of Ruby; unknown ones are skipped. `memsize` is what the object takes: its slot and the memory that it has
-//! allocated. `references` leaves the object's class out, which is in `class`; in an IMEMO, `class` may be anything.
+//! Roots come first, then shapes (Ruby 3.2 and later), then objects, page by page. Which keys a
+//! line has depends on the type of the object and the version of Ruby; unknown ones are skipped.
+//! `memsize` is what the object takes: its slot and the memory that it has allocated. `references`
+//! leaves the object's class out, which is in `class`; in an IMEMO, `class` may be anything.
 //!
-//! Up to Ruby 3.0, names of classes, files and methods are written without escapes, so that a line may not be JSON: such a line is
-//! counted and skipped. A dump with `since:` has no roots: all that nothing refers to is taken for one.
+//! Up to Ruby 3.0, names of classes, files and methods are written without escapes, so that a line
+//! may not be JSON: such a line is counted and skipped. A dump with `since:` has no roots: all that
+//! nothing refers to is taken for one.
 //!
-//! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4 and 4.0 (WebAssembly).
+//! Sources: `ext/objspace/objspace_dump.c` of Ruby 3.0, and dumps of Ruby 3.1 (64 bit), 3.3, 3.4
+//! and 4.0 (WebAssembly).
 //!
 //! * [`line`](mod@line): a line; [`lines`]: all of them, in parallel; [`records`]: in order;
 //! * [`load`](mod@load): the graph, for the model; `types`: what objects are called;

@@ -27,7 +27,9 @@ impl Record for Rec<'_> {
 
     fn fields<S: FieldSink>(&self, sink: &mut S) {
         let line = &self.0;
-        let address = |sink: &mut S, name, value: Option<u64>| value.into_iter().for_each(|value| sink.address(name, value));
+        let address = |sink: &mut S, name, value: Option<u64>| {
+            value.into_iter().for_each(|value| sink.address(name, value))
+        };
         address(sink, "address", line.address);
         if self.name() == "object" {
             sink.text("type", line.kind);
@@ -69,7 +71,9 @@ impl Record for Rec<'_> {
             sink.unsigned("memsize", line.memsize);
         }
         match sink.wants_contents() {
-            true => sink.list("references", line.references.iter(), |address, sink| sink.address("address", address)),
+            true => sink.list("references", line.references.iter(), |address, sink| {
+                sink.address("address", address)
+            }),
             false => sink.unsigned("references", line.references.len() as u64),
         }
     }
@@ -79,7 +83,11 @@ impl Record for Rec<'_> {
 ///
 /// # Errors
 /// The first line that was left out, or the end of the input inside a line.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     check_beginning(bytes)?;
     let mut damage = None;
     for (count, (offset, line)) in Lines::new(bytes, 0).enumerate() {

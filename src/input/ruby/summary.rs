@@ -33,7 +33,8 @@ impl<'a> Totals<'a> {
                 self.objects = self.objects.saturating_add(1);
                 self.bytes = self.bytes.saturating_add(line.memsize);
                 self.references = self.references.saturating_add(line.references.len() as u64);
-                self.classes = self.classes.saturating_add(u64::from(matches!(kind, b"CLASS" | b"MODULE")));
+                self.classes =
+                    self.classes.saturating_add(u64::from(matches!(kind, b"CLASS" | b"MODULE")));
                 self.traced = self.traced.saturating_add(u64::from(line.file.is_some()));
                 let count = self.by_type.entry(kind).or_default();
                 *count = count.saturating_add(1);
@@ -68,7 +69,10 @@ impl<'a> Totals<'a> {
 /// When the bytes are not a dump.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     check_beginning(bytes)?;
-    let (parts, skipped) = read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| totals.add(line));
+    let (parts, skipped) =
+        read_all(bytes, options.progress, |totals: &mut Totals<'_>, _, line: &Line<'_>| {
+            totals.add(line)
+        });
     let mut totals = Totals::default();
     let mut root_lines = 0u64;
     for part in parts {
@@ -76,7 +80,9 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         totals.add_totals(part);
     }
     let mut info = Info::new(&super::SPEC, "");
-    for (name, count) in [("root", root_lines), ("shape", totals.shapes), ("object", totals.objects)] {
+    for (name, count) in
+        [("root", root_lines), ("shape", totals.shapes), ("object", totals.objects)]
+    {
         if count > 0 {
             info.records.add(name, count);
         }
@@ -86,11 +92,18 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
             .push("The dump has no roots, as dumps with `since:` have: all that nothing refers to is taken for a root.".to_owned());
     }
     if skipped.count > 0 {
-        let first = skipped.first.as_ref().map_or_else(String::new, |error| format!("; the first: {error}"));
-        info.warnings.push(format!("Lines that are not valid JSON were skipped: {}{first}.", skipped.count));
+        let first = skipped
+            .first
+            .as_ref()
+            .map_or_else(String::new, |error| format!("; the first: {error}"));
+        info.warnings
+            .push(format!("Lines that are not valid JSON were skipped: {}{first}.", skipped.count));
     }
-    let mut by_type: Vec<(String, u64)> =
-        totals.by_type.iter().map(|(name, count)| (String::from_utf8_lossy(name).into_owned(), *count)).collect();
+    let mut by_type: Vec<(String, u64)> = totals
+        .by_type
+        .iter()
+        .map(|(name, count)| (String::from_utf8_lossy(name).into_owned(), *count))
+        .collect();
     by_type.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
     let roots = totals.roots.iter().fold(0u64, |sum, (_, count)| sum.saturating_add(*count));
     let damage = skipped.cut;

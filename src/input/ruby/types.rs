@@ -47,7 +47,10 @@ impl<'a> Types<'a> {
         }
         let name = self.name(key);
         let kind = type_kind(key.kind);
-        let of = *self.named.entry((name, kind)).or_insert_with_key(|(name, kind)| builder.add_type(name, "", *kind));
+        let of = *self
+            .named
+            .entry((name, kind))
+            .or_insert_with_key(|(name, kind)| builder.add_type(name, "", *kind));
         self.known.insert(key, of);
         of
     }

@@ -15,8 +15,11 @@ pub(super) struct Lines<'a> {
 
 impl<'a> ObjectValues<'a> for Lines<'a> {
     fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
-        let position = (object.index() < self.positions.len()).then(|| self.positions.get(object.index()));
-        let Some(rest) = position.and_then(|at| self.bytes.get(usize::try_from(at).ok()?..)) else { return Value::None };
+        let position =
+            (object.index() < self.positions.len()).then(|| self.positions.get(object.index()));
+        let Some(rest) = position.and_then(|at| self.bytes.get(usize::try_from(at).ok()?..)) else {
+            return Value::None;
+        };
         let Ok(line) = Line::read(&mut Scanner::new(rest, 0)) else { return Value::None };
         match (line.kind, line.value) {
             (b"STRING" | b"SYMBOL", Some(text)) => {
@@ -26,7 +29,8 @@ impl<'a> ObjectValues<'a> for Lines<'a> {
             (b"FLOAT", Some(text)) => text.decode().parse().map_or(Value::None, Value::Float),
             (b"CLASS" | b"MODULE" | b"ICLASS", _) => {
                 let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
-                let name = addresses.address(object).and_then(|address| self.types.name_of_class(address));
+                let name =
+                    addresses.address(object).and_then(|address| self.types.name_of_class(address));
                 name.map_or(Value::None, |name| Value::Name(Cow::Owned(name.into_owned())))
             }
             (b"ARRAY", _) => line.length.map_or(Value::None, Value::Length),

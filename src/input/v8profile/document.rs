@@ -57,7 +57,8 @@ impl<'a> Document<'a> {
         Ok(())
     }
 
-    /// Samples are ids of nodes; those of heap profiles are objects, which say no more than the nodes.
+    /// Samples are ids of nodes; those of heap profiles are objects, which say no more than the
+    /// nodes.
     fn read_samples(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
         self.lists[0] = scanner.offset();
         scanner.begin_array()?;
@@ -110,15 +111,17 @@ impl Record for V8Record<'_, '_> {
 ///
 /// # Errors
 /// The first damage.
-pub fn for_each_record(bytes: &[u8], options: ReadOptions<'_>, visitor: &mut impl Visitor) -> Result<()> {
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
     let (document, damage) = Document::read(bytes);
     let nodes = document.nodes.all.iter().map(|node| (node.offset, V8Record::Node(node)));
     let lengths = [document.samples.as_ref().map(Vec::len), document.deltas.as_ref().map(Vec::len)];
-    let lists = ["samples", "time_deltas"]
-        .into_iter()
-        .zip(document.lists)
-        .zip(lengths)
-        .filter_map(|((name, offset), count)| Some((offset, V8Record::List { name, count: count? as u64 })));
+    let lists = ["samples", "time_deltas"].into_iter().zip(document.lists).zip(lengths).filter_map(
+        |((name, offset), count)| Some((offset, V8Record::List { name, count: count? as u64 })),
+    );
     let mut records: Vec<_> = nodes.chain(lists).collect();
     records.sort_by_key(|(offset, _)| *offset);
     match visit(records.into_iter().map(Ok), options, visitor)? {
@@ -136,7 +139,10 @@ pub(super) fn looks_right(bytes: &[u8]) -> Option<Format> {
     // What comes before the nodes is small.
     for _ in 0..8 {
         let key = scanner.key().ok()??;
-        let is_nodes = matches!((key.raw(), scanner.peek().ok()?), (b"nodes", ValueKind::Array) | (b"head", ValueKind::Object));
+        let is_nodes = matches!(
+            (key.raw(), scanner.peek().ok()?),
+            (b"nodes", ValueKind::Array) | (b"head", ValueKind::Object)
+        );
         if is_nodes {
             let text = head.get(..1 << 12).unwrap_or(head);
             let has = |word: &[u8]| memchr::memmem::find(text, word).is_some();

@@ -4,12 +4,15 @@ use super::document::Document;
 use crate::error::Result;
 use crate::input::load::{LoadedProfile, ProfileOptions};
 use crate::model::names::Names;
-use crate::model::profile::{Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values};
+use crate::model::profile::{
+    Mode, ProfileBuilder, ProfileSample, ProfileThread, StackId, ThreadId, Unit, ValueType, Values,
+};
 
 /// Loads a profile.
 ///
 /// # Errors
-/// When the profile takes more memory than it may. A file of which nothing can be read gives an empty profile with its damage.
+/// When the profile takes more memory than it may. A file of which nothing can be read gives an
+/// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
     let (document, damage) = Document::read(bytes);
     let profile = profile(&document, options)?;
@@ -17,20 +20,31 @@ pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> 
 }
 
 /// The profile of a document.
-pub(super) fn profile(document: &Document<'_>, options: ProfileOptions<'_>) -> Result<ProfileBuilder> {
+pub(super) fn profile(
+    document: &Document<'_>,
+    options: ProfileOptions<'_>,
+) -> Result<ProfileBuilder> {
     let is_heap = document.is_nested && document.nodes.all.iter().any(|node| node.self_size > 0);
     let samples = document.samples.as_ref().filter(|samples| !samples.is_empty() && !is_heap);
     let mut builder = ProfileBuilder::new(options.keep_samples && samples.is_some());
     let labels = Default::default();
-    let unknown = ProfileThread { pid: ProfileThread::NO_PROCESS, interpreter: None, name: Names::EMPTY, labels };
+    let unknown = ProfileThread {
+        pid: ProfileThread::NO_PROCESS,
+        interpreter: None,
+        name: Names::EMPTY,
+        labels,
+    };
     let thread = builder.labelled_thread(unknown);
     if is_heap {
-        builder.set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
+        builder
+            .set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
     }
     let places = document.nodes.stacks(&mut builder);
     options.memory.check(0, &builder, 0)?;
     if is_heap {
-        for (node, place) in document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0) {
+        for (node, place) in
+            document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0)
+        {
             let bytes = i64::try_from(node.self_size).unwrap_or(i64::MAX);
             builder.add(thread, place.stack, &Values::of_types(1, &[bytes]));
         }
@@ -39,7 +53,9 @@ pub(super) fn profile(document: &Document<'_>, options: ProfileOptions<'_>) -> R
     let Some(samples) = samples else {
         // Old tools write how often each node was hit, and no times.
         builder.set_mode(Mode::Samples);
-        for (node, place) in document.nodes.all.iter().zip(&places).filter(|(node, _)| node.hits > 0) {
+        for (node, place) in
+            document.nodes.all.iter().zip(&places).filter(|(node, _)| node.hits > 0)
+        {
             builder.add(thread, place.stack, &Values::of_counts(node.hits, 0, 0));
         }
         return Ok(builder);
@@ -54,13 +70,21 @@ pub(super) fn profile(document: &Document<'_>, options: ProfileOptions<'_>) -> R
             let unresolved = &mut builder.notes().unresolved;
             *unresolved = unresolved.saturating_add(1);
         }
-        let (stack, idle, gc) = place.map_or((StackId::EMPTY, false, false), |place| (place.stack, place.idle, place.gc));
+        let (stack, idle, gc) = place
+            .map_or((StackId::EMPTY, false, false), |place| (place.stack, place.idle, place.gc));
         push(&mut builder, thread, stack, time, idle, gc);
     }
     Ok(builder)
 }
 
-fn push(builder: &mut ProfileBuilder, thread: ThreadId, stack: StackId, time: i64, idle: bool, gc: bool) {
+fn push(
+    builder: &mut ProfileBuilder,
+    thread: ThreadId,
+    stack: StackId,
+    time: i64,
+    idle: bool,
+    gc: bool,
+) {
     builder.sample(&ProfileSample { thread, stack, time: Some(time), memory: None, idle, gc });
 }
 
@@ -81,7 +105,11 @@ impl Document<'_> {
         // Clocks of several threads may go back.
         taken.sort_by_key(|(at, _)| *at);
         let next: Vec<i64> = taken.iter().skip(1).map(|(at, _)| *at).chain([length]).collect();
-        taken.into_iter().zip(next).map(|((at, id), next)| (next.saturating_sub(at).max(0), id)).collect()
+        taken
+            .into_iter()
+            .zip(next)
+            .map(|((at, id), next)| (next.saturating_sub(at).max(0), id))
+            .collect()
     }
 
     /// Microseconds from the beginning to the end.

@@ -1,4 +1,5 @@
-//! V8's CPU profiles (`.cpuprofile`) and sampling heap profiles (`.heapprofile`), as Node, Chrome and Deno write them.
+//! V8's CPU profiles (`.cpuprofile`) and sampling heap profiles (`.heapprofile`), as Node, Chrome
+//! and Deno write them.
 //!
 //! ```text
 //! .cpuprofile   {"nodes":[{"id","callFrame":{"functionName","url","lineNumber"},"hitCount","children":[id, …]}, …],
@@ -6,10 +7,11 @@
 //! .heapprofile  {"head":{"callFrame":{…},"selfSize":bytes,"id","children":[{…}, …]},"samples":[…]}
 //! ```
 //!
-//! Keys come in any order. Line numbers are 0-based. CPU profiles before Chrome 58 nest nodes below `head` as well.
+//! Keys come in any order. Line numbers are 0-based. CPU profiles before Chrome 58 nest nodes below
+//! `head` as well.
 //!
-//! Sources: Chrome DevTools protocol (`Profiler.Profile`, `HeapProfiler.SamplingHeapProfile`) and DevTools' `CPUProfileDataModel`;
-//! files of Node 12 and 24.
+//! Sources: Chrome DevTools protocol (`Profiler.Profile`, `HeapProfiler.SamplingHeapProfile`) and
+//! DevTools' `CPUProfileDataModel`; files of Node 12 and 24.
 
 mod document;
 mod load;

@@ -81,8 +81,14 @@ impl<'a> Nodes<'a> {
         Ok(())
     }
 
-    /// Opens the next child of a node, if it is an object; ids are noted. Returns `false` at the end of the children.
-    fn next_child(&mut self, scanner: &mut Scanner<'a>, parent: u32, open: &mut Vec<u32>) -> Result<bool> {
+    /// Opens the next child of a node, if it is an object; ids are noted. Returns `false` at the
+    /// end of the children.
+    fn next_child(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        parent: u32,
+        open: &mut Vec<u32>,
+    ) -> Result<bool> {
         while scanner.item()? {
             if scanner.peek()? == ValueKind::Object {
                 open.push(self.open(scanner, Some(parent))?);
@@ -115,7 +121,12 @@ impl<'a> Nodes<'a> {
         self.field_of_frame(scanner, place, key)
     }
 
-    fn field_of_frame(&mut self, scanner: &mut Scanner<'a>, place: u32, key: Text<'a>) -> Result<()> {
+    fn field_of_frame(
+        &mut self,
+        scanner: &mut Scanner<'a>,
+        place: u32,
+        key: Text<'a>,
+    ) -> Result<()> {
         let kind = scanner.peek()?;
         let Some(node) = self.all.get_mut(place as usize) else { return scanner.skip() };
         match (key.raw(), kind) {
@@ -128,7 +139,9 @@ impl<'a> Nodes<'a> {
             (b"url", ValueKind::String) => node.url = scanner.text()?,
             (b"lineNumber", ValueKind::Number) => node.line = scanner.number()?.signed()?,
             (b"hitCount", ValueKind::Number) => node.hits = scanner.unsigned()?,
-            (b"selfSize", ValueKind::Number) => node.self_size = scanner.number()?.float()?.max(0.0).round() as u64,
+            (b"selfSize", ValueKind::Number) => {
+                node.self_size = scanner.number()?.float()?.max(0.0).round() as u64
+            }
             _ => scanner.skip()?,
         }
         Ok(())
@@ -148,7 +161,9 @@ impl<'a> Nodes<'a> {
         let by_id = self.by_id();
         let mut parent: Vec<Option<u32>> = self.all.iter().map(|node| node.parent).collect();
         let ids = self.children.iter().filter_map(|(of, child)| Some((*by_id.get(child)?, *of)));
-        for (child, of) in ids.chain(self.parents.iter().filter_map(|(child, of)| Some((*child, *by_id.get(of)?)))) {
+        for (child, of) in
+            ids.chain(self.parents.iter().filter_map(|(child, of)| Some((*child, *by_id.get(of)?))))
+        {
             if let Some(parent) = parent.get_mut(child as usize) {
                 parent.get_or_insert(of);
             }
@@ -173,7 +188,12 @@ impl<'a> Nodes<'a> {
                 at = parent.get(node as usize).copied().flatten();
             }
             while let Some(node) = path.pop() {
-                above = self.place(node, above, parent.get(node as usize).copied().flatten().is_none(), builder);
+                above = self.place(
+                    node,
+                    above,
+                    parent.get(node as usize).copied().flatten().is_none(),
+                    builder,
+                );
                 if let Some(place) = places.get_mut(node as usize) {
                     *place = Some(above);
                 }

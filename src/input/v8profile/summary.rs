@@ -29,15 +29,25 @@ pub fn info_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 
 fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let (document, damage) = read(bytes)?;
-    let profile = profile(&document, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?.finish();
+    let profile = profile(
+        &document,
+        ProfileOptions { progress: options.progress, ..ProfileOptions::default() },
+    )?
+    .finish();
     let mut info = Info::new(spec, "");
     info.set_damage(damage);
     for (key, value) in [("startTime", document.start), ("endTime", document.end)] {
-        info.metadata.extend(value.map(|value| crate::input::info::Metadatum { key: key.to_owned(), value: value.to_string() }));
+        info.metadata.extend(value.map(|value| crate::input::info::Metadatum {
+            key: key.to_owned(),
+            value: value.to_string(),
+        }));
     }
     info.records.add("node", document.nodes.all.len() as u64);
-    if let Some(first) = document.deltas.as_ref().and_then(|deltas| deltas.first()).filter(|first| **first > 0) {
-        info.warnings.push(format!("{first} microseconds before the first sample belong to no function"));
+    if let Some(first) =
+        document.deltas.as_ref().and_then(|deltas| deltas.first()).filter(|first| **first > 0)
+    {
+        info.warnings
+            .push(format!("{first} microseconds before the first sample belong to no function"));
     }
     let mode = if profile.value_types.is_empty() { profile.mode } else { Mode::Samples };
     let mut of_profile = profile_info(&profile, Some(mode));
@@ -59,10 +69,19 @@ pub fn check_cpu(bytes: &[u8], _: ReadOptions<'_>) -> Result<Findings> {
     let unknown = samples.iter().filter(|id| !by_id.contains_key(id)).count();
     findings.none("samples.node", unknown as u64, "samples of nodes that do not exist");
     if let (Some(deltas), None) = (&document.deltas, &damage) {
-        findings.equal("timeDeltas.count", samples.len() as u64, deltas.len() as u64, "times of samples");
+        findings.equal(
+            "timeDeltas.count",
+            samples.len() as u64,
+            deltas.len() as u64,
+            "times of samples",
+        );
         let sum = deltas.iter().fold(0i64, |sum, delta| sum.saturating_add(*delta));
         let length = document.duration().unwrap_or(i64::MAX);
-        findings.none("timeDeltas.sum", u64::from(sum > length), "times that add up to more than the recording");
+        findings.none(
+            "timeDeltas.sum",
+            u64::from(sum > length),
+            "times that add up to more than the recording",
+        );
     }
     findings.set_damage(damage);
     Ok(findings)

@@ -15,8 +15,8 @@ pub struct Aggregate {
     pub values: Values,
 }
 
-/// The sums of each thread in each of its stacks, in the order in which they first appear: 16 bytes for most, since sums are
-/// small and modes measure few of them.
+/// The sums of each thread in each of its stacks, in the order in which they first appear: 16 bytes
+/// for most, since sums are small and modes measure few of them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Aggregates {
     thread: Vec<ThreadId>,
@@ -58,14 +58,22 @@ impl Aggregates {
         index.0.clear(0);
     }
 
-    /// Adds to the sums of a thread in a stack. The index must have been used with this only, from its beginning on.
+    /// Adds to the sums of a thread in a stack. The index must have been used with this only, from
+    /// its beginning on.
     #[inline]
-    pub(super) fn add(&mut self, index: &mut AggregateIndex, thread: ThreadId, stack: StackId, values: &Values) {
+    pub(super) fn add(
+        &mut self,
+        index: &mut AggregateIndex,
+        thread: ThreadId,
+        stack: StackId,
+        values: &Values,
+    ) {
         let (threads, stacks) = (&self.thread, &self.stack);
         let is_meant = |row: usize| stacks[row] == stack && threads[row] == thread;
         let hash_of = |row: usize| hash(threads[row].0, stacks[row].0);
         let found = match stacks.len() {
-            // No more rows can be told apart: the last one takes the rest, so that sums stay what they are.
+            // No more rows can be told apart: the last one takes the rest, so that sums stay what
+            // they are.
             MAX_ROWS => Some(MAX_ROWS - 1),
             _ => index.0.find_or_add(hash(thread.0, stack.0), is_meant, hash_of),
         };

@@ -3,14 +3,15 @@
 use super::aggregates::AggregateIndex;
 use super::samples::MAX_THREADS;
 use super::{
-    FrameId, FrameKind, LabelsId, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes, ProfileSample, ProfileThread,
-    SampleLabel, StackId, StackIndex, StackTree, TaskChange, TaskEvent, ThreadId, ValueType, Values,
+    FrameId, FrameKind, LabelsId, Mode, Profile, ProfileFrame, ProfileMetadatum, ProfileNotes,
+    ProfileSample, ProfileThread, SampleLabel, StackId, StackIndex, StackTree, TaskChange,
+    TaskEvent, ThreadId, ValueType, Values,
 };
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
 
-/// Makes a [`Profile`] of samples that arrive one by one. Each takes constant memory beyond its stack, or none if samples
-/// are not kept.
+/// Makes a [`Profile`] of samples that arrive one by one. Each takes constant memory beyond its
+/// stack, or none if samples are not kept.
 #[derive(Debug)]
 pub struct ProfileBuilder {
     profile: Profile,
@@ -30,7 +31,8 @@ pub struct ProfileBuilder {
     cut: bool,
 }
 
-/// Facts about a stack: a mark for each kind of frame in it, and above the marks the number of frames.
+/// Facts about a stack: a mark for each kind of frame in it, and above the marks the number of
+/// frames.
 #[derive(Clone, Copy, Debug)]
 struct Shape(u32);
 
@@ -57,12 +59,14 @@ impl Shape {
 /// The treatment of equal stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EqualStacks {
-    /// They are one: each costs as many lookups as it has frames. There will be about as many stacks as there is `room` for.
+    /// They are one: each costs as many lookups as it has frames. There will be about as many
+    /// stacks as there is `room` for.
     AreOne {
         /// In stacks.
         room: usize,
     },
-    /// They have different numbers, without any lookup. For recordings in which a stack hardly comes again.
+    /// They have different numbers, without any lookup. For recordings in which a stack hardly
+    /// comes again.
     MayRepeat,
 }
 
@@ -188,7 +192,8 @@ impl ProfileBuilder {
         all
     }
 
-    /// Whether frames were left out of the stack that is being pushed, because it has [`StackTree::DEEPEST`].
+    /// Whether frames were left out of the stack that is being pushed, because it has
+    /// [`StackTree::DEEPEST`].
     #[inline]
     pub fn is_cut(&self) -> bool {
         self.cut
@@ -205,8 +210,8 @@ impl ProfileBuilder {
         &mut self.profile
     }
 
-    /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and the sums of all stay, and
-    /// keep their numbers.
+    /// Forgets stacks, and what was added up in them. Names, frames, threads, metadata, notes and
+    /// the sums of all stay, and keep their numbers.
     pub fn forget_stacks(&mut self, equal: EqualStacks) {
         self.appends = equal == EqualStacks::MayRepeat;
         let room = match equal {
@@ -226,8 +231,10 @@ impl ProfileBuilder {
     /// About how many bytes of memory the profile takes, with the tables that find what is in it.
     #[inline]
     pub fn bytes(&self) -> u64 {
-        let Profile { names, frames, stacks, threads, samples, aggregate, metadata, tasks, .. } = &self.profile;
-        // Columns and tables grow by doubling, so that there is room for half as much again on average.
+        let Profile { names, frames, stacks, threads, samples, aggregate, metadata, tasks, .. } =
+            &self.profile;
+        // Columns and tables grow by doubling, so that there is room for half as much again on
+        // average.
         let rows = [
             (stacks.len(), 28),
             (aggregate.len(), 40),
@@ -317,8 +324,8 @@ impl ProfileBuilder {
         self.profile.mode = mode;
     }
 
-    /// Names the numbers of the profile, and which of them is the main one. The values of [`ProfileBuilder::add`] are then
-    /// [`Values::of_types`].
+    /// Names the numbers of the profile, and which of them is the main one. The values of
+    /// [`ProfileBuilder::add`] are then [`Values::of_types`].
     pub fn set_value_types(&mut self, types: Vec<ValueType>, main: usize) {
         self.profile.mode = Mode::Samples;
         (self.profile.value_types, self.profile.default_value) = (types, main);
@@ -328,7 +335,11 @@ impl ProfileBuilder {
     pub fn task(&mut self, task: u64, change: TaskChange) {
         self.profile.notes.task_events += 1;
         if self.keep_samples {
-            self.profile.tasks.push(TaskEvent { before: self.profile.total.samples(), task, change });
+            self.profile.tasks.push(TaskEvent {
+                before: self.profile.total.samples(),
+                task,
+                change,
+            });
         }
     }
 

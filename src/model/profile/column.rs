@@ -3,7 +3,8 @@
 use super::Values;
 use rustc_hash::FxHashMap;
 
-/// Sums by row, one column for each value type: what is nowhere anything takes nothing, and most of the rest 4 bytes.
+/// Sums by row, one column for each value type: what is nowhere anything takes nothing, and most of
+/// the rest 4 bytes.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ValueColumns {
     first: [Column; Values::INLINE],
@@ -37,7 +38,8 @@ impl ValueColumns {
     }
 }
 
-/// Sums of one value type, which are nearly always small. Rows at the end that are zero may not be there.
+/// Sums of one value type, which are nearly always small. Rows at the end that are zero may not be
+/// there.
 #[derive(Clone, Debug, Default)]
 struct Column {
     low: Vec<i32>,
@@ -76,7 +78,9 @@ impl Column {
             self.low.resize(row + 1, 0);
         }
         let low = &mut self.low[row];
-        let small = i32::try_from(i64::from(*low).saturating_add(change)).ok().filter(|_| *low != ELSEWHERE);
+        let small = i32::try_from(i64::from(*low).saturating_add(change))
+            .ok()
+            .filter(|_| *low != ELSEWHERE);
         match small.filter(|small| *small != ELSEWHERE) {
             Some(small) => *low = small,
             None => self.add_large(row, change),

@@ -1,4 +1,5 @@
-//! The samples of a profile in columns: 12 bytes each, and 4 more where times and memory were both measured.
+//! The samples of a profile in columns: 12 bytes each, and 4 more where times and memory were both
+//! measured.
 
 use super::{StackId, ThreadId};
 use rustc_hash::FxHashMap;
@@ -44,7 +45,12 @@ impl Samples {
         let row = self.len();
         let mark = |set: bool, mark: u32| if set { mark } else { 0 };
         let bare = sample.time.is_none() && sample.memory.is_none();
-        self.thread.push((sample.thread.0 % BARE) | mark(sample.idle, IDLE) | mark(sample.gc, GC) | mark(bare, BARE));
+        self.thread.push(
+            (sample.thread.0 % BARE)
+                | mark(sample.idle, IDLE)
+                | mark(sample.gc, GC)
+                | mark(bare, BARE),
+        );
         self.stack.push(sample.stack);
         self.time.set(row, sample.time);
         self.memory.set(row, sample.memory);
@@ -81,7 +87,8 @@ impl Samples {
     }
 }
 
-/// Signed numbers that are nearly always small, and nearly always there or never: a column that no row has takes nothing.
+/// Signed numbers that are nearly always small, and nearly always there or never: a column that no
+/// row has takes nothing.
 #[derive(Clone, Debug, Default)]
 struct Deltas {
     low: Vec<i32>,

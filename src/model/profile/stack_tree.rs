@@ -17,8 +17,9 @@ impl StackId {
     }
 }
 
-/// Stacks by their numbers. A stack's parent has a smaller number, so that a loop over all in order meets callers first. Equal
-/// stacks are one, unless the tree [may repeat](StackTree::may_repeat) them.
+/// Stacks by their numbers. A stack's parent has a smaller number, so that a loop over all in order
+/// meets callers first. Equal stacks are one, unless the tree [may repeat](StackTree::may_repeat)
+/// them.
 #[derive(Clone, Debug)]
 pub struct StackTree {
     /// Side by side, because they are nearly always read together, and in no order.
@@ -34,8 +35,8 @@ impl Default for StackTree {
 }
 
 impl StackTree {
-    /// The most frames that a stack of a profile has. No runtime gets there but by endless recursion; readers leave out what is
-    /// further in.
+    /// The most frames that a stack of a profile has. No runtime gets there but by endless
+    /// recursion; readers leave out what is further in.
     pub const DEEPEST: u32 = 65_536;
 
     /// The number of stacks, including the empty one.
@@ -48,7 +49,8 @@ impl StackTree {
         self.len() == 1
     }
 
-    /// Whether equal stacks may have different numbers: each was appended, because looking for it would hardly have found it.
+    /// Whether equal stacks may have different numbers: each was appended, because looking for it
+    /// would hardly have found it.
     pub fn may_repeat(&self) -> bool {
         self.may_repeat
     }
@@ -97,10 +99,16 @@ impl StackTree {
         depths
     }
 
-    /// The stack of a frame on top of another stack, and whether it is new. The index must have been used with this tree
-    /// only. Where no more stacks can be told apart, a frame too many is left out.
+    /// The stack of a frame on top of another stack, and whether it is new. The index must have
+    /// been used with this tree only. Where no more stacks can be told apart, a frame too many is
+    /// left out.
     #[inline]
-    pub(crate) fn child(&mut self, index: &mut StackIndex, parent: StackId, frame: FrameId) -> (StackId, bool) {
+    pub(crate) fn child(
+        &mut self,
+        index: &mut StackIndex,
+        parent: StackId,
+        frame: FrameId,
+    ) -> (StackId, bool) {
         let nodes = &self.nodes;
         // The empty stack is in no index: row 0 is stack 1.
         let is_meant = |row: usize| nodes[row + 1] == (parent, frame);
@@ -143,9 +151,9 @@ impl StackTree {
         Self { may_repeat: self.may_repeat, ..Self::default() }
     }
 
-    /// The stack of a frame on top of another stack, which is new even if there is one that is equal. From then on the tree
-    /// [may repeat](Self::may_repeat) stacks. Where no more can be told apart, a frame too many is left out, as in
-    /// [`StackTree::child`].
+    /// The stack of a frame on top of another stack, which is new even if there is one that is
+    /// equal. From then on the tree [may repeat](Self::may_repeat) stacks. Where no more can be
+    /// told apart, a frame too many is left out, as in [`StackTree::child`].
     #[inline]
     pub(crate) fn append(&mut self, parent: StackId, frame: FrameId) -> StackId {
         if self.nodes.len() == MAX_ROWS {

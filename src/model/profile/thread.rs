@@ -22,11 +22,13 @@ pub struct ProfileThread {
     pub interpreter: Option<i128>,
     /// Thread id or name as the file has it. Austin's ids are hexadecimal.
     pub name: NameId,
-    /// The labels of its samples: samples of one thread with different labels count as several threads here.
+    /// The labels of its samples: samples of one thread with different labels count as several
+    /// threads here.
     pub labels: LabelsId,
 }
 
-/// The number of a set of labels in [`Profile::labels`](super::Profile::labels); 0 is the empty set.
+/// The number of a set of labels in [`Profile::labels`](super::Profile::labels); 0 is the empty
+/// set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LabelsId(pub u32);
 
@@ -107,7 +109,8 @@ impl ProfileThread {
         }
     }
 
-    /// Whether a person means this one: by its name, by its id in decimal or as the file has it, or by what it is labelled.
+    /// Whether a person means this one: by its name, by its id in decimal or as the file has it, or
+    /// by what it is labelled.
     pub fn is_called(&self, wanted: &str, names: &Names) -> bool {
         wanted == names.text(self.name)
             || wanted == self.id(names)
@@ -116,10 +119,12 @@ impl ProfileThread {
     }
 }
 
-/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text shows decimal. None for
-/// what is a name by those rules, or has more than 124 bits.
+/// A thread id by the rules of Python's `int(text, 16)`: Austin writes hexadecimal and the text
+/// shows decimal. None for what is a name by those rules, or has more than 124 bits.
 pub(crate) fn parse_thread_id(text: &[u8]) -> Option<i128> {
-    let text = std::str::from_utf8(text).ok()?.trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
+    let text = std::str::from_utf8(text)
+        .ok()?
+        .trim_matches(|c: char| c.is_whitespace() || ('\x1c'..='\x1f').contains(&c));
     let (negative, digits) = match text.as_bytes().first()? {
         b'-' => (true, text.get(1..)?),
         b'+' => (false, text.get(1..)?),
@@ -130,7 +135,12 @@ pub(crate) fn parse_thread_id(text: &[u8]) -> Option<i128> {
         Some(digits) => digits.strip_prefix('_').unwrap_or(digits),
         None => digits,
     };
-    if digits.ends_with('_') || digits.starts_with('_') || digits.contains("__") || digits.is_empty() || digits.len() > 31 {
+    if digits.ends_with('_')
+        || digits.starts_with('_')
+        || digits.contains("__")
+        || digits.is_empty()
+        || digits.len() > 31
+    {
         return None;
     }
     let mut value = 0i128;

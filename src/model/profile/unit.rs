@@ -25,8 +25,18 @@ pub enum Unit {
 impl Unit {
     /// The unit that a file calls so.
     pub fn named(name: &str) -> Self {
-        let known = [Self::Nanoseconds, Self::Microseconds, Self::Milliseconds, Self::Seconds, Self::Bytes, Self::Count];
-        known.into_iter().find(|unit| unit.name() == name).unwrap_or_else(|| Self::Other(name.into()))
+        let known = [
+            Self::Nanoseconds,
+            Self::Microseconds,
+            Self::Milliseconds,
+            Self::Seconds,
+            Self::Bytes,
+            Self::Count,
+        ];
+        known
+            .into_iter()
+            .find(|unit| unit.name() == name)
+            .unwrap_or_else(|| Self::Other(name.into()))
     }
 
     /// The name in files and in JSON.
@@ -42,7 +52,8 @@ impl Unit {
         }
     }
 
-    /// Nanoseconds in one of the unit, if it is a time. Knows the abbreviations that `go tool pprof` knows.
+    /// Nanoseconds in one of the unit, if it is a time. Knows the abbreviations that `go tool
+    /// pprof` knows.
     pub fn nanoseconds(&self) -> Option<u64> {
         match self.name() {
             "nanoseconds" | "nanosecond" | "ns" => Some(1),

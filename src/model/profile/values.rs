@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 /// Sums of samples: one number for each value type of the profile, after the number of samples.
 ///
-/// Profiles that name no value types of their own were measured by a sampler and have the [standard](Metric) ones: times in
-/// microseconds, memory in bytes.
+/// Profiles that name no value types of their own were measured by a sampler and have the
+/// [standard](Metric) ones: times in microseconds, memory in bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Values {
     first: [i64; Self::INLINE],
@@ -50,7 +50,16 @@ impl Values {
     /// Standard sums of samples, of which nothing is known of how many were idle.
     pub fn of_sums(samples: u64, gc_samples: u64, sums: StandardSums) -> Self {
         let StandardSums { time, idle_time, gc_time, memory_gained, memory_freed } = sums;
-        let first = [narrow(samples), time, idle_time, 0, gc_time, narrow(gc_samples), memory_gained, memory_freed];
+        let first = [
+            narrow(samples),
+            time,
+            idle_time,
+            0,
+            gc_time,
+            narrow(gc_samples),
+            memory_gained,
+            memory_freed,
+        ];
         Self { first, more: None }
     }
 
@@ -77,10 +86,15 @@ impl Values {
     /// Adds other sums. Sums that do not fit stay at the largest number.
     #[inline]
     pub fn add(&mut self, other: &Self) {
-        self.first.iter_mut().zip(&other.first).for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+        self.first
+            .iter_mut()
+            .zip(&other.first)
+            .for_each(|(sum, number)| *sum = sum.saturating_add(*number));
         if let Some(numbers) = &other.more {
             let sums = self.more.get_or_insert_with(|| vec![0; numbers.len()].into());
-            sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.saturating_add(*number));
+            sums.iter_mut()
+                .zip(numbers)
+                .for_each(|(sum, number)| *sum = sum.saturating_add(*number));
         }
     }
 
@@ -101,7 +115,12 @@ impl Values {
     fn number(&self, place: usize) -> i64 {
         match self.first.get(place) {
             Some(number) => *number,
-            None => self.more.as_ref().and_then(|more| more.get(place - Self::INLINE)).copied().unwrap_or(0),
+            None => self
+                .more
+                .as_ref()
+                .and_then(|more| more.get(place - Self::INLINE))
+                .copied()
+                .unwrap_or(0),
         }
     }
 
@@ -189,7 +208,8 @@ pub struct ValueType {
     pub unit: Unit,
 }
 
-/// A metric of a profile: what is added up, by its name. The constants are those of profiles without value types of their own.
+/// A metric of a profile: what is added up, by its name. The constants are those of profiles
+/// without value types of their own.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Metric {
     /// The name and the unit, as in the file.
@@ -206,24 +226,44 @@ impl Metric {
     /// Wall time.
     pub const TIME: Self = Self::standard("time", Unit::Microseconds, place::TIME, None);
     /// Wall time of the samples whose thread was not idle.
-    pub const CPU: Self = Self::standard("cpu", Unit::Microseconds, place::TIME, Some(place::IDLE_TIME as u16));
+    pub const CPU: Self =
+        Self::standard("cpu", Unit::Microseconds, place::TIME, Some(place::IDLE_TIME as u16));
     /// Memory that came into use: the positive changes.
-    pub const MEMORY_GAINED: Self = Self::standard("memory_gained", Unit::Bytes, place::MEMORY_GAINED, None);
+    pub const MEMORY_GAINED: Self =
+        Self::standard("memory_gained", Unit::Bytes, place::MEMORY_GAINED, None);
     /// Memory that went out of use: the negative changes, as a positive number.
-    pub const MEMORY_FREED: Self = Self::standard("memory_freed", Unit::Bytes, place::MEMORY_FREED, None);
+    pub const MEMORY_FREED: Self =
+        Self::standard("memory_freed", Unit::Bytes, place::MEMORY_FREED, None);
     /// The change of memory in use, which may be negative.
-    pub const MEMORY: Self = Self::standard("memory", Unit::Bytes, place::MEMORY_GAINED, Some(place::MEMORY_FREED as u16));
+    pub const MEMORY: Self = Self::standard(
+        "memory",
+        Unit::Bytes,
+        place::MEMORY_GAINED,
+        Some(place::MEMORY_FREED as u16),
+    );
     /// The number of samples.
     pub const SAMPLES: Self = Self::standard("samples", Unit::Count, place::SAMPLES, None);
     /// Wall time of the samples during which the garbage collector ran.
     pub const GC: Self = Self::standard("gc", Unit::Microseconds, place::GC_TIME, None);
 
     /// The metrics of profiles without value types of their own.
-    pub const STANDARD: [Self; 7] =
-        [Self::TIME, Self::CPU, Self::MEMORY, Self::MEMORY_GAINED, Self::MEMORY_FREED, Self::SAMPLES, Self::GC];
+    pub const STANDARD: [Self; 7] = [
+        Self::TIME,
+        Self::CPU,
+        Self::MEMORY,
+        Self::MEMORY_GAINED,
+        Self::MEMORY_FREED,
+        Self::SAMPLES,
+        Self::GC,
+    ];
 
     const fn standard(name: &'static str, unit: Unit, plus: usize, minus: Option<u16>) -> Self {
-        Self { of: ValueType { name: Cow::Borrowed(name), unit }, plus: plus as u16, minus, number: None }
+        Self {
+            of: ValueType { name: Cow::Borrowed(name), unit },
+            plus: plus as u16,
+            minus,
+            number: None,
+        }
     }
 
     /// The metric of a value type of the file, by its number.

@@ -28,7 +28,8 @@ pub struct WeightedStacksBuilder {
 impl WeightedStacksBuilder {
     /// Nothing yet.
     pub fn new(title: &str, values: Vec<ValueType>) -> Self {
-        let stacks = WeightedStacks { title: title.to_owned(), values, ..WeightedStacks::default() };
+        let stacks =
+            WeightedStacks { title: title.to_owned(), values, ..WeightedStacks::default() };
         Self { stacks, frames: FxHashMap::default(), children: StackIndex::default() }
     }
 
@@ -64,7 +65,13 @@ impl WeightedStacksBuilder {
 
     /// Adds a track that is no thread.
     pub fn track(&mut self, name: &str) -> usize {
-        self.thread_track(Track { name: name.to_owned(), pid: None, thread: None, interpreter: None, labels: Vec::new() })
+        self.thread_track(Track {
+            name: name.to_owned(),
+            pid: None,
+            thread: None,
+            interpreter: None,
+            labels: Vec::new(),
+        })
     }
 
     /// Adds a track.
@@ -73,8 +80,8 @@ impl WeightedStacksBuilder {
         self.stacks.tracks.len() - 1
     }
 
-    /// Adds an entry with a number for each value type. A pair of a track and a stack is added once at most, unless
-    /// entries are in the order of time.
+    /// Adds an entry with a number for each value type. A pair of a track and a stack is added once
+    /// at most, unless entries are in the order of time.
     #[inline]
     pub fn add(&mut self, track: usize, stack: StackId, values: &[i64]) {
         debug_assert_eq!(values.len(), self.stacks.values.len());
@@ -101,7 +108,8 @@ impl WeightedStacksBuilder {
         self.stacks
     }
 
-    /// Gives entries of deeper stacks to one frame on top of their first frames, so that sums stay what they are.
+    /// Gives entries of deeper stacks to one frame on top of their first frames, so that sums stay
+    /// what they are.
     fn bound_depth(&mut self) {
         let depths = self.stacks.stacks.depths();
         if depths.iter().all(|depth| *depth as usize <= MAX_DEPTH) {
@@ -121,8 +129,9 @@ impl WeightedStacksBuilder {
             deepest[base.index()] = deepest[base.index()].max(depths[stack.index()]);
         }
         // Stacks of exactly the bound are cut only where deeper ones share their place.
-        let cut: Vec<bool> =
-            (0..old.len()).map(|stack| depths[stack] > kept && deepest[base[stack].index()] as usize > MAX_DEPTH).collect();
+        let cut: Vec<bool> = (0..old.len())
+            .map(|stack| depths[stack] > kept && deepest[base[stack].index()] as usize > MAX_DEPTH)
+            .collect();
         let mut replaced = vec![StackId::EMPTY; old.len()];
         let mut cut_frames = FxHashMap::<StackId, StackId>::default();
         for stack in old.ids() {
@@ -133,7 +142,8 @@ impl WeightedStacksBuilder {
                 match cut_frames.get(&base) {
                     Some(&known) => known,
                     None => {
-                        let name = format!("(up to {} deeper frames, cut)", deepest[base.index()] - kept);
+                        let name =
+                            format!("(up to {} deeper frames, cut)", deepest[base.index()] - kept);
                         let frame = self.function(&name, "");
                         let stack = self.stacks.stacks.add(replaced[base.index()], frame);
                         cut_frames.insert(base, stack);
@@ -162,9 +172,10 @@ impl WeightedStacksBuilder {
         for (row, (&track, &stack)) in entries.track.iter().zip(&entries.stack).enumerate() {
             let values = &entries.values[row * width..(row + 1) * width];
             match rows.get(&(track, stack)) {
-                Some(&row) => {
-                    merged.values[row * width..].iter_mut().zip(values).for_each(|(sum, value)| *sum = sum.saturating_add(*value))
-                }
+                Some(&row) => merged.values[row * width..]
+                    .iter_mut()
+                    .zip(values)
+                    .for_each(|(sum, value)| *sum = sum.saturating_add(*value)),
                 None => {
                     rows.insert((track, stack), merged.stack.len());
                     let Entries { track: tracks, stack: stacks, values: all, .. } = &mut *merged;
@@ -183,7 +194,10 @@ mod tests {
     use crate::model::profile::Unit;
 
     fn chain(depth: usize) -> WeightedStacks {
-        let mut builder = WeightedStacksBuilder::new("chain", vec![ValueType { name: "n".into(), unit: Unit::Count }]);
+        let mut builder = WeightedStacksBuilder::new(
+            "chain",
+            vec![ValueType { name: "n".into(), unit: Unit::Count }],
+        );
         let track = builder.track("heap");
         let mut stack = StackId::EMPTY;
         for level in 0..depth {
@@ -204,9 +218,15 @@ mod tests {
     #[test]
     fn deeper_stacks_are_cut_and_sums_stay() {
         let stacks = chain(700_000);
-        assert_eq!((stacks.len(), stacks.cut_entries, stacks.totals()), (MAX_DEPTH, 700_000 - 499, vec![700_000]));
+        assert_eq!(
+            (stacks.len(), stacks.cut_entries, stacks.totals()),
+            (MAX_DEPTH, 700_000 - 499, vec![700_000])
+        );
         let last = stacks.entry(MAX_DEPTH - 1);
-        assert_eq!((last.values, stacks.stacks.frames(last.stack).count()), (&[700_000 - 499][..], MAX_DEPTH));
+        assert_eq!(
+            (last.values, stacks.stacks.frames(last.stack).count()),
+            (&[700_000 - 499][..], MAX_DEPTH)
+        );
         let leaf = stacks.stacks.leaf(last.stack).unwrap();
         assert_eq!(stacks.function_name(leaf), "(up to 699501 deeper frames, cut)");
     }

@@ -30,7 +30,10 @@ impl Selection {
             && self.thread.as_deref().is_none_or(|wanted| thread.is_called(wanted, &profile.names))
             && self.labels.iter().all(|(key, value)| {
                 let mut labels = profile.labels_of(thread).iter();
-                labels.any(|label| profile.names.text(label.key) == key && label.value.is_called(value, &profile.names))
+                labels.any(|label| {
+                    profile.names.text(label.key) == key
+                        && label.value.is_called(value, &profile.names)
+                })
             })
     }
 }
@@ -40,9 +43,15 @@ pub fn of_profile(mut profile: Profile, title: &str, selection: &Selection) -> W
     take(&mut profile, title, selection)
 }
 
-/// As [`of_profile()`], for as long as `read` takes: names and frames are returned to the profile afterwards. Stacks deeper than
-/// [`MAX_DEPTH`](super::MAX_DEPTH) stay cut, so the caller must discard the stacks.
-pub fn lend<R>(profile: &mut Profile, title: &str, selection: &Selection, read: impl FnOnce(&WeightedStacks) -> R) -> R {
+/// As [`of_profile()`], for as long as `read` takes: names and frames are returned to the profile
+/// afterwards. Stacks deeper than [`MAX_DEPTH`](super::MAX_DEPTH) stay cut, so the caller must
+/// discard the stacks.
+pub fn lend<R>(
+    profile: &mut Profile,
+    title: &str,
+    selection: &Selection,
+    read: impl FnOnce(&WeightedStacks) -> R,
+) -> R {
     let stacks = take(profile, title, selection);
     let result = read(&stacks);
     let WeightedStacks { names, frames, stacks, .. } = stacks;
@@ -51,12 +60,15 @@ pub fn lend<R>(profile: &mut Profile, title: &str, selection: &Selection, read: 
 }
 
 fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedStacks {
-    let metrics = if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
+    let metrics =
+        if selection.metrics.is_empty() { profile.metrics() } else { selection.metrics.clone() };
     let mut tracks = Vec::new();
     let mut numbers = vec![None; profile.threads.len()];
     let mut known = FxHashMap::<ProfileThread, usize>::default();
     let mut merged = false;
-    for (row, thread) in profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(profile, thread)) {
+    for (row, thread) in
+        profile.threads.iter().enumerate().filter(|(_, thread)| selection.has(profile, thread))
+    {
         let labels = if selection.keep_labels { thread.labels } else { LabelsId::default() };
         let track = *known.entry(ProfileThread { labels, ..*thread }).or_insert_with(|| {
             let is_known = !thread.is_unknown();
@@ -88,8 +100,9 @@ fn take(profile: &mut Profile, title: &str, selection: &Selection) -> WeightedSt
     let mut builder = WeightedStacksBuilder::with(stacks);
     let track = |thread: ThreadId| numbers[thread.index()];
     let mut values = vec![0; metrics.len()];
-    let read =
-        |sums: &Values, values: &mut [i64]| values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(metric));
+    let read = |sums: &Values, values: &mut [i64]| {
+        values.iter_mut().zip(&metrics).for_each(|(value, metric)| *value = sums.get(metric))
+    };
     match &profile.samples {
         Some(samples) if selection.in_order => {
             let mut clocks = vec![0i64; numbers.len()];

@@ -25,7 +25,8 @@ pub(super) struct Captions {
 }
 
 impl Captions {
-    /// Names the frames that are new in a part. With `lines`, each line of a function is a frame of its own.
+    /// Names the frames that are new in a part. With `lines`, each line of a function is a frame of
+    /// its own.
     pub(super) fn extend(&mut self, stacks: &WeightedStacks, lines: bool) {
         for &frame in &stacks.frames[self.of_frame.len()..] {
             let line = if lines { frame.line } else { 0 };
@@ -43,7 +44,9 @@ impl Captions {
         let name = label(stacks, frame);
         let text = match (line, name.strip_suffix(')')) {
             (0, _) => name,
-            (line, Some(start)) if !stacks.text(frame.file).is_empty() => format!("{start}:{line})"),
+            (line, Some(start)) if !stacks.text(frame.file).is_empty() => {
+                format!("{start}:{line})")
+            }
             (line, _) => format!("{name}:{line}"),
         };
         let hue = hue(frame.kind, stacks.text(frame.function), stacks.text(frame.file));
@@ -73,16 +76,16 @@ fn hue(kind: FrameKind, function: &str, file: &str) -> u16 {
         FrameKind::Invalid => 230,
         FrameKind::Code => {
             // FNV-1a: the same package has the same colour in every picture, on every machine.
-            let hash = package(function, file)
-                .bytes()
-                .fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+            let hash = package(function, file).bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+                (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+            });
             (hash >> 7) as u16 % 60
         }
     }
 }
 
-/// The package of a function, or the namespace of a type: the installed package or the folder of its file, or else the first
-/// part of its name.
+/// The package of a function, or the namespace of a type: the installed package or the folder of
+/// its file, or else the first part of its name.
 fn package<'a>(function: &'a str, file: &'a str) -> &'a str {
     for installed in ["site-packages/", "dist-packages/", "node_modules/"] {
         if let Some((_, inside)) = file.rsplit_once(installed) {

@@ -1,8 +1,8 @@
 //! A flame graph as one SVG file.
 //!
-//! The drawing is our own: inferno, the usual crate, has a licence (CDDL) that keeps it out of the default build, and no colours by
-//! package. `boxes` places the boxes, `captions` gives them text and colour, `svg` draws them, with a script of 5 KB that
-//! zooms and searches.
+//! The drawing is our own: inferno, the usual crate, has a licence (CDDL) that keeps it out of the
+//! default build, and no colours by package. `boxes` places the boxes, `captions` gives them text
+//! and colour, `svg` draws them, with a script of 5 KB that zooms and searches.
 
 mod boxes;
 mod captions;
@@ -35,17 +35,24 @@ pub struct FlamegraphOptions {
 ///
 /// # Errors
 /// When the output cannot be written. Where there is nothing to draw the picture says so.
-pub fn write(stacks: &WeightedStacks, value: usize, options: &FlamegraphOptions, out: &mut impl Write) -> io::Result<Written> {
+pub fn write(
+    stacks: &WeightedStacks,
+    value: usize,
+    options: &FlamegraphOptions,
+    out: &mut impl Write,
+) -> io::Result<Written> {
     let mut writer = FlamegraphWriter::with_room(stacks, value, options.clone(), usize::MAX);
     writer.part(stacks);
     writer.finish(stacks, out)
 }
 
-/// Draws stacks that come in parts: each has the values of the first, and all names, frames and tracks of the parts before it.
+/// Draws stacks that come in parts: each has the values of the first, and all names, frames and
+/// tracks of the parts before it.
 ///
-/// Memory is bounded: where there are more stacks than fit, those that are far too narrow to be seen are added to their callers.
-/// The report counts them and their sum. No width lacks more than that sum, that of a process or a thread nothing, and nearly
-/// always those that are drawn are exact.
+/// Memory is bounded: where there are more stacks than fit, those that are far too narrow to be
+/// seen are added to their callers. The report counts them and their sum. No width lacks more than
+/// that sum, that of a process or a thread nothing, and nearly always those that are drawn are
+/// exact.
 pub struct FlamegraphWriter {
     value: usize,
     options: FlamegraphOptions,
@@ -61,7 +68,12 @@ impl FlamegraphWriter {
     }
 
     /// As [`FlamegraphWriter::new`], with room for this many stacks of names.
-    pub fn with_room(stacks: &WeightedStacks, value: usize, options: FlamegraphOptions, room: usize) -> Self {
+    pub fn with_room(
+        stacks: &WeightedStacks,
+        value: usize,
+        options: FlamegraphOptions,
+        room: usize,
+    ) -> Self {
         let mut written = Written::of_values(stacks);
         written.sums = vec![written.sums.swap_remove(value)];
         Self { value, options, captions: Captions::default(), written, tree: FlameTree::new(room) }
@@ -75,7 +87,12 @@ impl FlamegraphWriter {
         let mut names = Vec::new();
         for entry in stacks.iter() {
             names.clear();
-            names.extend(stacks.stacks.frames(entry.stack).map(|frame| self.captions.of_frame[frame.index()]));
+            names.extend(
+                stacks
+                    .stacks
+                    .frames(entry.stack)
+                    .map(|frame| self.captions.of_frame[frame.index()]),
+            );
             let mut track = entry.track;
             if self.options.inverted {
                 names.reverse();
@@ -109,8 +126,11 @@ impl FlamegraphWriter {
             self.written.lose(LossKind::LineNumbers, lines as u64);
         }
         self.tree.keep_visible();
-        let tracks: Vec<_> =
-            stacks.tracks.iter().map(|track| if self.options.inverted { Vec::new() } else { bases(track) }).collect();
+        let tracks: Vec<_> = stacks
+            .tracks
+            .iter()
+            .map(|track| if self.options.inverted { Vec::new() } else { bases(track) })
+            .collect();
         let mut boxes = Boxes::default();
         self.tree.for_each(|track, names, sum| {
             if let Ok(sum @ 1..) = u64::try_from(sum) {
@@ -121,7 +141,11 @@ impl FlamegraphWriter {
         let is_heap = stacks.tracks.iter().all(|track| track.thread.is_none());
         Picture {
             title: self.options.title.unwrap_or_else(|| stacks.title.clone()),
-            value: if is_heap && kind.unit == Unit::Bytes { "retained size".to_owned() } else { kind.name.to_string() },
+            value: if is_heap && kind.unit == Unit::Bytes {
+                "retained size".to_owned()
+            } else {
+                kind.name.to_string()
+            },
             unit: kind.unit.clone(),
             inverted: self.options.inverted,
             compares: false,
@@ -163,11 +187,16 @@ impl Picture {
         self
     }
 
-    /// The tree of the picture for a report, cut to its largest `lines`; and the number of all its lines.
+    /// The tree of the picture for a report, cut to its largest `lines`; and the number of all its
+    /// lines.
     pub fn tree(&self, report: &mut Report, title: &str, lines: usize) -> (ReportTree, usize) {
         let (rows, all) = self.boxes.widest(lines);
-        let name = |row: &boxes::Widest| self.boxes.caption(row.node).map_or("all", |caption| caption.text.as_str());
-        let delta = |row: &boxes::Widest| i64::try_from(i128::from(row.total[0]) - i128::from(row.total[1])).unwrap_or(i64::MAX);
+        let name = |row: &boxes::Widest| {
+            self.boxes.caption(row.node).map_or("all", |caption| caption.text.as_str())
+        };
+        let delta = |row: &boxes::Widest| {
+            i64::try_from(i128::from(row.total[0]) - i128::from(row.total[1])).unwrap_or(i64::MAX)
+        };
         let tree = ReportTree {
             title: title.to_owned(),
             depth: rows.iter().map(|row| row.depth).collect(),
@@ -196,8 +225,11 @@ impl Picture {
 /// The boxes that all stacks of a thread stand on: the process and the thread. A heap has none.
 fn bases(track: &Track) -> Vec<Caption> {
     let (Some(pid), Some(thread)) = (&track.pid, &track.thread) else { return Vec::new() };
-    let interpreter = track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
-    [format!("P{pid}"), format!("T{interpreter}{thread}")].map(|text| Caption { text, hue: 200 }).to_vec()
+    let interpreter =
+        track.interpreter.map(|interpreter| format!("{interpreter}:")).unwrap_or_default();
+    [format!("P{pid}"), format!("T{interpreter}{thread}")]
+        .map(|text| Caption { text, hue: 200 })
+        .to_vec()
 }
 
 /// The loss to report for sums that went into callers, in a unit.

@@ -18,14 +18,16 @@ pub(super) struct Words<'a> {
     pub(super) inverted: bool,
 }
 
-/// Width of the picture where no script fits it to the window, and the heights of a box and of what is above all boxes, in pixels.
+/// Width of the picture where no script fits it to the window, and the heights of a box and of what
+/// is above all boxes, in pixels.
 const WIDTH: f64 = 1200.0;
 const ROW: u32 = 17;
 const HEADER: u32 = 58;
 const FOOTER: u32 = 28;
 const MARGIN: f64 = 10.0;
 
-/// Pixels that a character takes: 12 pixels high and 0.6 of that wide, as in nearly all fonts of fixed width.
+/// Pixels that a character takes: 12 pixels high and 0.6 of that wide, as in nearly all fonts of
+/// fixed width.
 const CHARACTER: f64 = 7.2;
 
 /// Boxes with a smaller share of the base are not drawn.
@@ -51,9 +53,19 @@ pub(super) fn draw(boxes: &Boxes, words: &Words<'_>, out: &mut impl Write) -> io
         Xml(&subtitle(&placed, words)),
         WIDTH - MARGIN,
     )?;
-    writeln!(out, "<svg id=\"boxes\" x=\"{MARGIN}\" y=\"{HEADER}\" width=\"{}\" height=\"{}\">", WIDTH - 2.0 * MARGIN, rows * ROW)?;
+    writeln!(
+        out,
+        "<svg id=\"boxes\" x=\"{MARGIN}\" y=\"{HEADER}\" width=\"{}\" height=\"{}\">",
+        WIDTH - 2.0 * MARGIN,
+        rows * ROW
+    )?;
     let hanging = words.inverted || rows > UPRIGHT;
-    let mut picture = Picture { boxes, words, base: placed.first().map_or([0, 0], |base| base.total), line: String::new() };
+    let mut picture = Picture {
+        boxes,
+        words,
+        base: placed.first().map_or([0, 0], |base| base.total),
+        line: String::new(),
+    };
     for placed in &placed {
         let row = if hanging { placed.depth } else { rows - 1 - placed.depth };
         picture.draw(placed, row * ROW);
@@ -78,7 +90,10 @@ fn subtitle(placed: &[Placed], words: &Words<'_>) -> String {
         subtitle.push_str(", innermost functions first, each followed by its callers");
     }
     if words.compares {
-        let _ = write!(subtitle, " (was {before}). Red has grown, blue has shrunk; a box is as wide as the larger of both");
+        let _ = write!(
+            subtitle,
+            " (was {before}). Red has grown, blue has shrunk; a box is as wide as the larger of both"
+        );
     }
     subtitle
 }
@@ -117,7 +132,12 @@ impl Picture<'_> {
             ROW - 1,
         );
         if let Some(shown) = fitting(name, width / 100.0 * (WIDTH - 2.0 * MARGIN)) {
-            let _ = write!(self.line, "<text x=\"{x:.4}%\" dx=\"3\" y=\"{}\">{}</text>", y + 12, Xml(&shown));
+            let _ = write!(
+                self.line,
+                "<text x=\"{x:.4}%\" dx=\"3\" y=\"{}\">{}</text>",
+                y + 12,
+                Xml(&shown)
+            );
         }
         self.line.push_str("</g>\n");
     }
@@ -129,7 +149,12 @@ impl Picture<'_> {
         let mut numbers = format!("{} ({})", amount(unit, now), quantity::percent(share));
         if self.words.compares {
             let sign = if now < before { '-' } else { '+' };
-            let _ = write!(numbers, ", was {} ({sign}{})", amount(unit, before), amount(unit, now.abs_diff(before)));
+            let _ = write!(
+                numbers,
+                ", was {} ({sign}{})",
+                amount(unit, before),
+                amount(unit, now.abs_diff(before))
+            );
         }
         numbers
     }
@@ -157,7 +182,8 @@ fn amount(unit: &Unit, value: u64) -> String {
     quantity::quantity(i64::try_from(value).unwrap_or(i64::MAX), unit, false)
 }
 
-/// Text in XML. Characters that XML 1.0 has no place for, not even as references, become U+FFFD; so do line ends.
+/// Text in XML. Characters that XML 1.0 has no place for, not even as references, become U+FFFD; so
+/// do line ends.
 struct Xml<'a>(&'a str);
 
 impl std::fmt::Display for Xml<'_> {
@@ -167,7 +193,9 @@ impl std::fmt::Display for Xml<'_> {
                 '&' => f.write_str("&amp;")?,
                 '<' => f.write_str("&lt;")?,
                 '>' => f.write_str("&gt;")?,
-                '\0'..='\x1f' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => f.write_char('\u{fffd}')?,
+                '\0'..='\x1f' | '\u{7f}'..='\u{9f}' | '\u{fffe}' | '\u{ffff}' => {
+                    f.write_char('\u{fffd}')?
+                }
                 c => f.write_char(c)?,
             }
         }

@@ -1,20 +1,21 @@
-//! One tree of names with sums for all parts of a profile, in bounded memory: what is far too narrow to be seen is put into its
-//! callers.
+//! One tree of names with sums for all parts of a profile, in bounded memory: what is far too
+//! narrow to be seen is put into its callers.
 
 use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
 use std::ops::Range;
 
 /// Sums by the names on the stack. The first name is the track's.
 ///
-/// As long as there are at most [`MOST`] stacks of names, all sums are exact. With more the tree is folded: each stack under which
-/// there is less than a hundredth of what can be seen, of all that was added so far, gives its sum to its caller. Where more than
-/// a sixteenth of [`MOST`] would stay, the least share is doubled until they do not. From then on a sum below the share adds one new
-/// name to the stacks that are known, and what would be on top of that is its caller's, too: a stack that comes again and again
-/// grows, one that does not costs one node.
+/// As long as there are at most [`MOST`] stacks of names, all sums are exact. With more the tree is
+/// folded: each stack under which there is less than a hundredth of what can be seen, of all that
+/// was added so far, gives its sum to its caller. Where more than a sixteenth of [`MOST`] would
+/// stay, the least share is doubled until they do not. From then on a sum below the share adds one
+/// new name to the stacks that are known, and what would be on top of that is its caller's, too: a
+/// stack that comes again and again grows, one that does not costs one node.
 ///
-/// So a width in the end lacks at most the share for each time that it, or a caller, was folded or had to grow by a name. It
-/// lacks nothing from the time on at which it has more than the share in every fold. Widths of tracks are always exact, and no
-/// width lacks more than [`Folded::value`].
+/// So a width in the end lacks at most the share for each time that it, or a caller, was folded or
+/// had to grow by a name. It lacks nothing from the time on at which it has more than the share in
+/// every fold. Widths of tracks are always exact, and no width lacks more than [`Folded::value`].
 pub(super) struct FlameTree {
     nodes: StackTree,
     index: StackIndex,
@@ -67,7 +68,12 @@ impl NamedStacks {
     pub(super) fn push(&mut self, track: usize, names: impl Iterator<Item = u32>, value: i64) {
         let first = self.names.len();
         self.names.extend(names);
-        self.stacks.push(NamedStack { track: track as u32, names: first..self.names.len(), value, node: StackId::EMPTY });
+        self.stacks.push(NamedStack {
+            track: track as u32,
+            names: first..self.names.len(),
+            value,
+            node: StackId::EMPTY,
+        });
     }
 
     /// Whether there are enough of them to be added.
@@ -87,8 +93,8 @@ const TOGETHER: usize = 64;
 /// Nodes that a tree may have.
 pub(super) const MOST: usize = 1 << 20;
 
-/// Not more than one in so many of them stay when the tree is folded: few enough to be found fast, and still several for each that
-/// can be seen.
+/// Not more than one in so many of them stay when the tree is folded: few enough to be found fast,
+/// and still several for each that can be seen.
 const KEPT: usize = 16;
 
 /// No frame is drawn with a smaller share than one in so many.
@@ -117,8 +123,8 @@ impl FlameTree {
             self.total = self.total.saturating_add(stack.value.unsigned_abs());
             stack.node = self.child(StackId::EMPTY, stack.track).0;
         }
-        // A name of each stack in turn: what the next one is on top of is known only when this one is found, but other stacks need
-        // not wait for it.
+        // A name of each stack in turn: what the next one is on top of is known only when this one
+        // is found, but other stacks need not wait for it.
         let mut open = std::mem::take(&mut stacks.open);
         open.extend(0..stacks.stacks.len());
         while !open.is_empty() {
@@ -185,7 +191,8 @@ impl FlameTree {
         }
     }
 
-    /// Puts what cannot be seen into its callers, if the tree was folded before. That changes nothing in a picture.
+    /// Puts what cannot be seen into its callers, if the tree was folded before. That changes
+    /// nothing in a picture.
     pub(super) fn keep_visible(&mut self) {
         if self.least.is_some() {
             let under = self.under();

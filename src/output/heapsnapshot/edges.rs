@@ -26,7 +26,8 @@ pub(super) fn write<W: Write>(
     out: &mut Out<W>,
     report: &mut HeapSnapshotReport,
 ) -> io::Result<()> {
-    let mut edges = Edges { plan, labels, out, report, late: Section::Labels.at(plan), first: true };
+    let mut edges =
+        Edges { plan, labels, out, report, late: Section::Labels.at(plan), first: true };
     let (groups, unreachable) = (plan.groups.len(), !plan.tops.is_empty());
     edges.edge(ELEMENT, 1, 1)?;
     if unreachable {
@@ -37,7 +38,8 @@ pub(super) fn write<W: Write>(
     }
     match plan.root {
         Some(root) => edges.of_object(root)?,
-        None => (0..groups as u64).try_for_each(|group| edges.edge(ELEMENT, group + 1, FIRST_GROUP as u64 + group))?,
+        None => (0..groups as u64)
+            .try_for_each(|group| edges.edge(ELEMENT, group + 1, FIRST_GROUP as u64 + group))?,
     }
     for group in 0..groups {
         for (index, root) in (0..).zip(plan.groups.roots(group, plan.heap)) {
@@ -67,11 +69,16 @@ impl<W: Write> Edges<'_, '_, '_, W> {
     }
 
     fn of_root(&mut self, index: u64, root: &Root) -> io::Result<()> {
-        let function = root.frame.and_then(|frame| self.plan.heap.frames.get(frame as usize)).map(|frame| frame.function);
+        let function = root
+            .frame
+            .and_then(|frame| self.plan.heap.frames.get(frame as usize))
+            .map(|frame| frame.function);
         let (edge_type, name) = match (function, root.label.kind()) {
-            (Some(function), _) => {
-                (PROPERTY, self.late + self.labels.number(Place { function: Some(function), label: root.label }))
-            }
+            (Some(function), _) => (
+                PROPERTY,
+                self.late
+                    + self.labels.number(Place { function: Some(function), label: root.label }),
+            ),
             (None, _) => self.name(root.label, false, true, index),
         };
         self.edge(edge_type, name, self.plan.numbering.node(root.object))
@@ -82,7 +89,8 @@ impl<W: Write> Edges<'_, '_, '_, W> {
         let plan = self.plan;
         let is_array = plan.heap.type_of(object).kind == TypeKind::Array;
         let is_live = plan.live.contains(object);
-        for (index, Reference { target, label, weak }) in (0..).zip(plan.heap.references.of(object)) {
+        for (index, Reference { target, label, weak }) in (0..).zip(plan.heap.references.of(object))
+        {
             if weak && !plan.numbering.has(target) {
                 continue;
             }

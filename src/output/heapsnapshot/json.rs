@@ -59,8 +59,8 @@ impl<W: Write> Out<W> {
     }
 }
 
-/// Everything before the numbers of the nodes. Types are by their index in these lists; [`super::nodes`] and
-/// [`super::edges`] rely on it.
+/// Everything before the numbers of the nodes. Types are by their index in these lists;
+/// [`super::nodes`] and [`super::edges`] rely on it.
 pub(super) fn head<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>) -> io::Result<()> {
     out.text(concat!(
         "{\"snapshot\":{\"meta\":{\n",

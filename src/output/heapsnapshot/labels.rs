@@ -50,8 +50,8 @@ impl Labels {
     }
 }
 
-/// The names for objects of types. Readers take strings of different numbers for different types, so that each is there
-/// once.
+/// The names for objects of types. Readers take strings of different numbers for different types,
+/// so that each is there once.
 pub(super) struct TypeNames {
     pub(super) texts: Vec<String>,
     of: Vec<u32>,
@@ -84,8 +84,9 @@ impl TypeNames {
     }
 }
 
-/// The names for objects of each type: the type's name; with its namespace if several types have the name, because
-/// readers put objects of equal names together; in parentheses if the objects stand for roots, as V8 writes those.
+/// The names for objects of each type: the type's name; with its namespace if several types have
+/// the name, because readers put objects of equal names together; in parentheses if the objects
+/// stand for roots, as V8 writes those.
 fn type_names(heap: &Heap<'_>) -> Vec<String> {
     let mut namespaces = FxHashMap::<NameId, Option<NameId>>::default();
     for Type { name, namespace, .. } in &heap.types {
@@ -98,7 +99,9 @@ fn type_names(heap: &Heap<'_>) -> Vec<String> {
         let (name, namespace) = (heap.names.text(of.name), heap.names.text(of.namespace));
         match (of.kind, name, namespaces.get(&of.name)) {
             (_, "", _) => "<unnamed>".to_owned(),
-            (TypeKind::Synthetic | TypeKind::Root, ..) if !name.starts_with('(') => format!("({name})"),
+            (TypeKind::Synthetic | TypeKind::Root, ..) if !name.starts_with('(') => {
+                format!("({name})")
+            }
             (_, _, Some(None)) if !namespace.is_empty() => format!("{name} ({namespace})"),
             _ => name.to_owned(),
         }

@@ -1,7 +1,9 @@
-//! Writes a heap as a `.heapsnapshot` of V8, which the Memory panel of Chrome DevTools and memlab open.
+//! Writes a heap as a `.heapsnapshot` of V8, which the Memory panel of Chrome DevTools and memlab
+//! open.
 //!
-//! The file is one JSON document whose keys have a fixed order: the meta data, then flat arrays of numbers for nodes and
-//! edges, then the strings that both refer to. Readers keep every number in 32 bits.
+//! The file is one JSON document whose keys have a fixed order: the meta data, then flat arrays of
+//! numbers for nodes and edges, then the strings that both refer to. Readers keep every number in
+//! 32 bits.
 //!
 //! | in the heap | in the snapshot |
 //! |---|---|
@@ -18,9 +20,10 @@
 //!
 //! The node of the object in row r has the id 2·r + 1; other nodes have even ids.
 //!
-//! **Unreachable objects** are left out by default, as V8 leaves them out. With [`HeapSnapshotObjects::All`] they are below a synthetic node
-//! `(unreachable)`, and what they hold of live objects is weak: otherwise readers would count garbage among the owners of
-//! live objects, and retained sizes would be wrong.
+//! **Unreachable objects** are left out by default, as V8 leaves them out. With
+//! [`HeapSnapshotObjects::All`] they are below a synthetic node `(unreachable)`, and what they hold
+//! of live objects is weak: otherwise readers would count garbage among the owners of live objects,
+//! and retained sizes would be wrong.
 
 mod edges;
 mod json;
@@ -72,14 +75,16 @@ pub const MAX_NODES: u64 = u32::MAX as u64 / nodes::FIELDS;
 /// Most edges, for the same reason.
 pub const MAX_EDGES: u64 = u32::MAX as u64 / edges::FIELDS;
 
-/// Writes a heap, in one go and without seeking. `live` is what [`crate::analysis::live::live`] finds in `graph`.
+/// Writes a heap, in one go and without seeking. `live` is what [`crate::analysis::live::live`]
+/// finds in `graph`.
 ///
-/// Memory: a quarter of a byte for each object and 4 bytes for each root. With [`HeapSnapshotObjects::All`] another quarter of a byte, and 4
-/// bytes for each object that nothing refers to.
+/// Memory: a quarter of a byte for each object and 4 bytes for each root. With
+/// [`HeapSnapshotObjects::All`] another quarter of a byte, and 4 bytes for each object that nothing
+/// refers to.
 ///
 /// # Errors
-/// When the output cannot be written, and with [`io::ErrorKind::FileTooLarge`], before anything is written, when there are more
-/// than [`MAX_NODES`] or [`MAX_EDGES`].
+/// When the output cannot be written, and with [`io::ErrorKind::FileTooLarge`], before anything is
+/// written, when there are more than [`MAX_NODES`] or [`MAX_EDGES`].
 pub fn write<W: Write>(
     heap: &Heap<'_>,
     graph: &Graph<'_>,
@@ -88,7 +93,11 @@ pub fn write<W: Write>(
     out: W,
 ) -> io::Result<HeapSnapshotReport> {
     let plan = Plan::of(heap, graph, live, options.objects);
-    let mut report = HeapSnapshotReport { nodes: plan.nodes, edges: plan.edges, ..HeapSnapshotReport::default() };
+    let mut report = HeapSnapshotReport {
+        nodes: plan.nodes,
+        edges: plan.edges,
+        ..HeapSnapshotReport::default()
+    };
     if plan.nodes > MAX_NODES || plan.edges > MAX_EDGES {
         return Err(io::Error::new(
             io::ErrorKind::FileTooLarge,

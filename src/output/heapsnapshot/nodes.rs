@@ -16,16 +16,24 @@ const OBJECT: u64 = 3;
 const SYNTHETIC: u64 = 9;
 
 /// Writes all nodes.
-pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mut HeapSnapshotReport) -> io::Result<()> {
+pub(super) fn write<W: Write>(
+    plan: &Plan<'_, '_>,
+    out: &mut Out<W>,
+    report: &mut HeapSnapshotReport,
+) -> io::Result<()> {
     for node in 0..plan.synthetic() {
         let name = match node {
             0 => 0,
             1 => Section::Fixed.at(plan) + super::strings::GC_ROOTS,
-            _ if node - FIRST_GROUP < plan.groups.len() => Section::Groups.at(plan) + (node - FIRST_GROUP) as u64,
+            _ if node - FIRST_GROUP < plan.groups.len() => {
+                Section::Groups.at(plan) + (node - FIRST_GROUP) as u64
+            }
             _ => Section::Fixed.at(plan) + super::strings::UNREACHABLE,
         };
         let (id, size) = match plan.root {
-            Some(root) if node == 1 => (id(root), size(plan, root, plan.heap.external_bytes(root), report)),
+            Some(root) if node == 1 => {
+                (id(root), size(plan, root, plan.heap.external_bytes(root), report))
+            }
             _ => (2 * (node as u64 + 1), 0),
         };
         out.row([SYNTHETIC, name, id, size, plan.edges_of_synthetic(node), 0, 0], node == 0)?;
@@ -35,7 +43,8 @@ pub(super) fn write<W: Write>(plan: &Plan<'_, '_>, out: &mut Out<W>, report: &mu
     let mut external = plan.heap.external.iter().peekable();
     for object in plan.numbering.objects() {
         while external.next_if(|(other, _)| *other < object).is_some() {}
-        let external = external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes);
+        let external =
+            external.next_if(|(other, _)| *other == object).map_or(0, |(_, bytes)| *bytes);
         let size = size(plan, object, external, report);
         let type_name = plan.types.number(plan.heap.shown_type(object)) as u64;
         let (node_type, name) = match plan.heap.type_of(object).kind {
@@ -57,6 +66,11 @@ fn id(object: ObjectId) -> u64 {
     2 * u64::from(object.0) + 1
 }
 
-fn size(plan: &Plan<'_, '_>, object: ObjectId, external: u64, report: &mut HeapSnapshotReport) -> u64 {
+fn size(
+    plan: &Plan<'_, '_>,
+    object: ObjectId,
+    external: u64,
+    report: &mut HeapSnapshotReport,
+) -> u64 {
     report.size(plan.heap.shallow.get(object.index()), external)
 }

@@ -23,11 +23,17 @@ pub(super) struct Numbering {
 
 impl Numbering {
     /// Numbers the objects for which `written` says so.
-    pub(super) fn of(objects: usize, root: Option<ObjectId>, written: impl Fn(ObjectId) -> bool) -> Self {
+    pub(super) fn of(
+        objects: usize,
+        root: Option<ObjectId>,
+        written: impl Fn(ObjectId) -> bool,
+    ) -> Self {
         let mut rank = 0;
         let words = (0..objects as u32).step_by(64).map(|first| {
             let last = first.saturating_add(64).min(objects as u32);
-            let bits = (first..last).filter(|row| written(ObjectId(*row))).fold(0, |bits, row| bits | 1u64 << (row % 64));
+            let bits = (first..last)
+                .filter(|row| written(ObjectId(*row)))
+                .fold(0, |bits, row| bits | 1u64 << (row % 64));
             let word = Word { written: bits, rank };
             rank += bits.count_ones();
             word
@@ -85,7 +91,8 @@ mod tests {
     #[test]
     fn nodes_follow_the_order_of_objects() {
         for root in [None, Some(ObjectId(0)), Some(ObjectId(70)), Some(ObjectId(199))] {
-            let mut numbering = Numbering::of(200, root, |object| object.0 % 3 == 0 || Some(object) == root);
+            let mut numbering =
+                Numbering::of(200, root, |object| object.0 % 3 == 0 || Some(object) == root);
             numbering.begin_at(5);
             let objects: Vec<_> = numbering.objects().collect();
             assert_eq!(objects.len() as u64 + u64::from(root.is_some()), numbering.count());

@@ -35,15 +35,37 @@ pub(super) struct Plan<'p, 'a> {
 }
 
 impl<'p, 'a> Plan<'p, 'a> {
-    pub(super) fn of(heap: &'p Heap<'a>, graph: &'p Graph<'p>, live: &'p ObjectSet, which: HeapSnapshotObjects) -> Self {
+    pub(super) fn of(
+        heap: &'p Heap<'a>,
+        graph: &'p Graph<'p>,
+        live: &'p ObjectSet,
+        which: HeapSnapshotObjects,
+    ) -> Self {
         let root = heap.root_object();
         let unowned = root.and_then(|_| graph.starts().get(1..)).unwrap_or_default();
         let groups = if root.is_some() { Groups::default() } else { Groups::of(heap) };
         let all = which == HeapSnapshotObjects::All;
         let numbering = Numbering::of(heap.len(), root, |object| all || live.contains(object));
-        let tops = if all { tops(graph.len(), live.clone(), |object| graph.targets(object)) } else { Vec::new() };
+        let tops = if all {
+            tops(graph.len(), live.clone(), |object| graph.targets(object))
+        } else {
+            Vec::new()
+        };
         let types = TypeNames::of(heap);
-        let mut plan = Self { heap, graph, live, numbering, root, unowned, groups, tops, types, nodes: 0, edges: 0, texts: 0 };
+        let mut plan = Self {
+            heap,
+            graph,
+            live,
+            numbering,
+            root,
+            unowned,
+            groups,
+            tops,
+            types,
+            nodes: 0,
+            edges: 0,
+            texts: 0,
+        };
         let synthetic = plan.synthetic();
         plan.numbering.begin_at(synthetic as u32);
         plan.nodes = synthetic as u64 + plan.numbering.count() - u64::from(root.is_some());
@@ -79,7 +101,10 @@ impl<'p, 'a> Plan<'p, 'a> {
         if references.weak.is_empty() {
             return (range.len() + dependent) as u64;
         }
-        let left_out = range.clone().filter(|row| references.is_weak(*row) && !self.numbering.has(references.target[*row])).count();
+        let left_out = range
+            .clone()
+            .filter(|row| references.is_weak(*row) && !self.numbering.has(references.target[*row]))
+            .count();
         (range.len() - left_out + dependent) as u64
     }
 }

@@ -50,15 +50,19 @@ impl HeapSnapshotReport {
         let unreachable = heap.len() as u64 - written.count();
         if unreachable > 0 {
             let left_out = heap.objects().filter(|object| !written.has(*object));
-            let shallow = left_out.fold(0u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())));
+            let shallow = left_out
+                .fold(0u64, |sum, object| sum.saturating_add(heap.shallow.get(object.index())));
             let external = heap.external.iter().filter(|(object, _)| !written.has(*object));
             let bytes = external.fold(shallow, |sum, (_, bytes)| sum.saturating_add(*bytes));
             add(LossKind::UnreachableOptional, unreachable, Some(bytes));
         }
         if unreachable > 0 && !heap.references.weak.is_empty() {
             let references = &heap.references;
-            let rows = written.objects().chain(plan.root).flat_map(|object| references.range(object));
-            let weak = rows.filter(|row| references.is_weak(*row) && !written.has(references.target[*row])).count();
+            let rows =
+                written.objects().chain(plan.root).flat_map(|object| references.range(object));
+            let weak = rows
+                .filter(|row| references.is_weak(*row) && !written.has(references.target[*row]))
+                .count();
             add(LossKind::UnreachableWeak, weak as u64, None);
         }
         add(LossKind::WeakenedReferences, self.weakened, None);

@@ -50,7 +50,11 @@ impl Groups {
     }
 
     /// The roots of a group.
-    pub(super) fn roots<'s>(&'s self, group: usize, heap: &'s Heap<'_>) -> impl ExactSizeIterator<Item = &'s Root> + 's {
+    pub(super) fn roots<'s>(
+        &'s self,
+        group: usize,
+        heap: &'s Heap<'_>,
+    ) -> impl ExactSizeIterator<Item = &'s Root> + 's {
         self.order[self.range(group)].iter().map(|row| &heap.roots[*row as usize])
     }
 

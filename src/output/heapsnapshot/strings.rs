@@ -56,11 +56,14 @@ pub(super) fn write<W: Write>(
 ) -> io::Result<()> {
     let heap = plan.heap;
     let mut strings = Strings { out, first: true };
-    (0..heap.names.len() as u32).try_for_each(|name| strings.add(heap.names.text(crate::model::names::NameId(name))))?;
+    (0..heap.names.len() as u32)
+        .try_for_each(|name| strings.add(heap.names.text(crate::model::names::NameId(name))))?;
     FIXED.iter().try_for_each(|text| strings.add(text))?;
     plan.types.texts.iter().try_for_each(|name| strings.add(name))?;
     plan.groups.names(heap).try_for_each(|name| strings.add(&name))?;
-    for object in plan.numbering.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Text) {
+    for object in
+        plan.numbering.objects().filter(|object| heap.type_of(*object).kind == TypeKind::Text)
+    {
         strings.add_text_of(object, plan, report)?;
     }
     labels.names(heap).try_for_each(|name| strings.add(&name))
@@ -78,7 +81,12 @@ impl<W: Write> Strings<'_, W> {
     }
 
     /// The text of an object, as far as the file has it; the name of its type if it has none.
-    fn add_text_of(&mut self, object: ObjectId, plan: &Plan<'_, '_>, report: &mut HeapSnapshotReport) -> io::Result<()> {
+    fn add_text_of(
+        &mut self,
+        object: ObjectId,
+        plan: &Plan<'_, '_>,
+        report: &mut HeapSnapshotReport,
+    ) -> io::Result<()> {
         match plan.heap.value(object) {
             Value::Text { text, .. } if text.len() <= LONGEST => self.add(&text),
             Value::Text { text, .. } => {

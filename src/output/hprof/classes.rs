@@ -54,7 +54,8 @@ impl Class {
 pub(super) enum Static {
     Object(ObjectId),
     Long(u64),
-    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known once all classes are.
+    /// [`IdSpace::first_helper`](super::ids::IdSpace::first_helper), which is known once all
+    /// classes are.
     FirstHelper,
 }
 
@@ -76,7 +77,8 @@ impl Classes {
         roots.add_holders(heap, &mut classes);
         let names = &mut classes.names;
         let mut name = |name: NameId| names.intern(heap.names.text(name));
-        classes.of_frames = heap.frames.iter().map(|frame| (name(frame.function), name(frame.file))).collect();
+        classes.of_frames =
+            heap.frames.iter().map(|frame| (name(frame.function), name(frame.file))).collect();
         classes.of_threads = heap.threads.iter().map(|thread| name(thread.name)).collect();
         classes
     }
@@ -95,8 +97,8 @@ impl Classes {
         self.of_plan[plan as usize]
     }
 
-    /// The numbers that lead a reader from ids to objects of the heap: object k is `idBase + (k << idShift)` unless ids
-    /// are addresses, and everything from `firstHelper` on was made up.
+    /// The numbers that lead a reader from ids to objects of the heap: object k is `idBase + (k <<
+    /// idShift)` unless ids are addresses, and everything from `firstHelper` on was made up.
     fn add_info(&mut self, heap: &Heap<'_>, layout: &Layout) {
         let first_row = match &heap.ids {
             Ids::Rows(first) => *first,
@@ -117,7 +119,8 @@ impl Classes {
     }
 
     fn add_plans(&mut self, heap: &Heap<'_>, layout: &Layout, plans: &Plans) {
-        // How many classes with fields each type gets, its name, the class above them, and the array class.
+        // How many classes with fields each type gets, its name, the class above them, and the
+        // array class.
         let mut shapes = vec![0u32; heap.types.len()];
         for plan in plans.plans.iter().filter(|plan| plan.form == Form::Fields) {
             shapes[plan.type_id.0 as usize] += 1;
@@ -130,7 +133,12 @@ impl Classes {
         for plan in &plans.plans {
             let row = plan.type_id.0 as usize;
             // An instance keeps its class alive, and that the class object of the heap.
-            let held = || plan.class.map(|class| (held_name, Static::Object(class))).into_iter().collect::<Vec<_>>();
+            let held = || {
+                plan.class
+                    .map(|class| (held_name, Static::Object(class)))
+                    .into_iter()
+                    .collect::<Vec<_>>()
+            };
             let class = match plan.form {
                 Form::Text => self.required.string,
                 Form::Bytes | Form::Numbers(_) | Form::Mixed => OBJECT,
@@ -140,7 +148,9 @@ impl Classes {
                     self.add(Class { statics: held(), ..Class::named(name) })
                 }),
                 Form::Fields => {
-                    let name = *named[row].get_or_insert_with(|| self.names.intern(&class_name(&heap.names, &heap.types[row])));
+                    let name = *named[row].get_or_insert_with(|| {
+                        self.names.intern(&class_name(&heap.names, &heap.types[row]))
+                    });
                     let parent = match plan.referent {
                         Some(_) => self.required.weak_reference,
                         None if shapes[row] < 2 => OBJECT,
@@ -150,7 +160,8 @@ impl Classes {
                         }),
                     };
                     let fields = field_names.of(plan, heap, &mut self.names);
-                    // Larger objects are arrays, unless it is their references that make them large.
+                    // Larger objects are arrays, unless it is their references that make them
+                    // large.
                     let size = plan.shown as u32;
                     self.add(Class { parent, size, fields, statics: held(), ..Class::named(name) })
                 }
@@ -187,9 +198,14 @@ impl<W: Write> Writer<'_, '_, W> {
         let (ids, out) = (&self.ids, &mut self.out);
         let id = self.layout.reference();
         for (row, class) in (0..).zip(&self.classes.list) {
-            let of_static = |value: &Static| if matches!(value, Static::Object(_)) { id } else { 8 };
-            let statics_size: u64 = class.statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
-            out.begin(sub::CLASS_DUMP, 1 + 7 * id + 14 + statics_size + class.fields.len() as u64 * (id + 1))?;
+            let of_static =
+                |value: &Static| if matches!(value, Static::Object(_)) { id } else { 8 };
+            let statics_size: u64 =
+                class.statics.iter().map(|(_, value)| id + 1 + of_static(value)).sum();
+            out.begin(
+                sub::CLASS_DUMP,
+                1 + 7 * id + 14 + statics_size + class.fields.len() as u64 * (id + 1),
+            )?;
             out.id(ids.class(row));
             out.u4(TRACE);
             out.id(if row == OBJECT { 0 } else { ids.class(class.parent) });

@@ -22,7 +22,12 @@ pub(super) struct FieldNames {
 
 impl FieldNames {
     /// Names and types of the fields that a class has by itself.
-    pub(super) fn of(&mut self, plan: &Plan, heap: &Heap<'_>, names: &mut Names) -> Vec<(NameId, FieldType)> {
+    pub(super) fn of(
+        &mut self,
+        plan: &Plan,
+        heap: &Heap<'_>,
+        names: &mut Names,
+    ) -> Vec<(NameId, FieldType)> {
         self.unique.begin();
         self.fields.clear();
         // The inherited field is the last.
@@ -31,21 +36,30 @@ impl FieldNames {
             match *field {
                 Field::Reference(row) => {
                     let label = plan.keys[row as usize].0;
-                    let name = *self.labels.entry(label).or_insert_with(|| names.intern(&field_name(label, &heap.names)));
+                    let name = *self
+                        .labels
+                        .entry(label)
+                        .or_insert_with(|| names.intern(&field_name(label, &heap.names)));
                     self.add(name, FieldType::Object, names);
                 }
                 Field::External => self.add_text("~external", FieldType::Object, names),
-                Field::Value(basic) if plan.value == ValueKind::Length => self.add_text("length", basic, names),
+                Field::Value(basic) if plan.value == ValueKind::Length => {
+                    self.add_text("length", basic, names)
+                }
                 Field::Value(basic) => self.add_text("value", basic, names),
                 Field::Contents(offset, count, basic) => {
                     for index in 0..u32::from(count) {
-                        let name = self.offsets.name(offset + index * width(basic), |offset| names.intern(&format!("{offset:#x}")));
+                        let name = self.offsets.name(offset + index * width(basic), |offset| {
+                            names.intern(&format!("{offset:#x}"))
+                        });
                         self.add(name, basic, names);
                     }
                 }
                 Field::Pad(place, count, basic) => {
                     for index in 0..u32::from(count) {
-                        let name = self.pads.name(place + index * width(basic), |place| names.intern(&format!("~pad{place}")));
+                        let name = self.pads.name(place + index * width(basic), |place| {
+                            names.intern(&format!("~pad{place}"))
+                        });
                         self.add(name, basic, names);
                     }
                 }
@@ -85,7 +99,8 @@ pub(super) struct Unique {
     /// For each name: the number of the class that used it last.
     used: Vec<u32>,
     class: u32,
-    /// The number of times each name was used in this class, so that many equal ones do not take quadratic time.
+    /// The number of times each name was used in this class, so that many equal ones do not take
+    /// quadratic time.
     count: FxHashMap<NameId, u32>,
 }
 

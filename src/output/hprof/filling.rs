@@ -1,8 +1,8 @@
 //! The budget of zeros that stand for sizes.
 //!
-//! The size of an object is a number in a dump, and readers of hprof see only what is really there: fields, elements. What a dump
-//! has no contents of is filled up with zeros, which have a budget for the whole file. All objects share it, see
-//! [`Share`](super::share::Share).
+//! The size of an object is a number in a dump, and readers of hprof see only what is really there:
+//! fields, elements. What a dump has no contents of is filled up with zeros, which have a budget
+//! for the whole file. All objects share it, see [`Share`](super::share::Share).
 
 use super::share::Share;
 use crate::model::heap::{Heap, ObjectId, Value};
@@ -12,16 +12,18 @@ use std::hash::{Hash, Hasher};
 /// Bytes of zeros for all objects: so many, and so many for each object. The losses quote them.
 pub(super) const BUDGET: (u64, u64) = (32 << 20, 256);
 
-/// Bytes of null references in objects of wide classes: so many, and so many for each of those objects. A class is wide if its
-/// references alone take more than the second of the two.
+/// Bytes of null references in objects of wide classes: so many, and so many for each of those
+/// objects. A class is wide if its references alone take more than the second of the two.
 pub(super) const NULLS: (u64, u64) = BUDGET;
 
-/// Bytes that the records of classes may take for fields that fill up: so many, and so many for each object.
+/// Bytes that the records of classes may take for fields that fill up: so many, and so many for
+/// each object.
 const CLASS_FIELDS: (u64, u64) = (8 << 20, 64);
 
 /// Bytes of texts that were there before: so many, and so many for each object.
 const REPEATED_TEXTS: (u64, u64) = (16 << 20, 64);
-/// Texts up to this length in bytes may be there any number of times, and all others are cut to it once the budget is spent.
+/// Texts up to this length in bytes may be there any number of times, and all others are cut to it
+/// once the budget is spent.
 const SHORT_TEXT: usize = 256;
 
 /// The rest of the budgets.
@@ -49,7 +51,11 @@ impl Filling {
     #[inline]
     pub(super) fn size(&self, heap: &Heap<'_>, object: ObjectId) -> u64 {
         let size = heap.shallow.get(object.index());
-        if size <= self.limit { size } else { size.min(earned(heap, object).saturating_add(self.limit)) }
+        if size <= self.limit {
+            size
+        } else {
+            size.min(earned(heap, object).saturating_add(self.limit))
+        }
     }
 
     /// Takes from the budget of classes. False: there is not so much left.
@@ -59,8 +65,8 @@ impl Filling {
         rest.is_some()
     }
 
-    /// As much of a text as may be written. Texts of a dump may share their contents: a long one that many objects have must not
-    /// be there for each of them.
+    /// As much of a text as may be written. Texts of a dump may share their contents: a long one
+    /// that many objects have must not be there for each of them.
     pub(super) fn text<'t>(&mut self, text: &'t str) -> &'t str {
         if text.len() <= SHORT_TEXT {
             return text;

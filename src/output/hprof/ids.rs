@@ -5,8 +5,9 @@ use super::layout::Layout;
 use crate::model::heap::{Heap, Ids, ObjectId};
 use crate::model::names::NameId;
 
-/// Gives everything its id. None is 0, none is given twice, and not all are multiples of 16: MAT takes the largest power of
-/// two that divides all distances for the alignment of objects and rounds sizes up to it.
+/// Gives everything its id. None is 0, none is given twice, and not all are multiples of 16: MAT
+/// takes the largest power of two that divides all distances for the alignment of objects and
+/// rounds sizes up to it.
 pub(super) struct IdSpace {
     shift: u32,
     /// Of objects, if they are their ids.
@@ -29,7 +30,15 @@ impl IdSpace {
             Some(last) => (last | 15) + 9,
             None => (heap.len() as u64 + 1) << layout.shift,
         };
-        let mut ids = Self { shift: layout.shift, addresses, classes: 0, names: 0, frames: 0, threads: 0, next };
+        let mut ids = Self {
+            shift: layout.shift,
+            addresses,
+            classes: 0,
+            names: 0,
+            frames: 0,
+            threads: 0,
+            next,
+        };
         ids.classes = ids.reserve(classes.len() as u64);
         ids.names = ids.reserve(classes.names.len() as u64);
         ids.frames = ids.reserve(heap.frames.len() as u64);

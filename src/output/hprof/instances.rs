@@ -12,8 +12,9 @@ use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Value};
 use std::ops::Range;
 
-/// The plans for all objects with fields. The data of an object lies in few places, which are prefetched before its turn comes:
-/// objects come in no order of plans, and waiting for memory would take most of the time.
+/// The plans for all objects with fields. The data of an object lies in few places, which are
+/// prefetched before its turn comes: objects come in no order of plans, and waiting for memory
+/// would take most of the time.
 pub(super) struct Instances {
     /// For each plan.
     list: Vec<Instance>,
@@ -35,8 +36,9 @@ pub(super) struct Instance {
     pub(super) form: Form,
     pub(super) value: ValueKind,
     pub(super) reads_value: bool,
-    /// References come in the order of the keys, which is that of the slots then. Otherwise the slots are those of an object that
-    /// came before, as the next one mostly has the same labels or the first of them.
+    /// References come in the order of the keys, which is that of the slots then. Otherwise the
+    /// slots are those of an object that came before, as the next one mostly has the same labels or
+    /// the first of them.
     in_order: bool,
     external_kind: External,
     /// Where the slots are.
@@ -77,8 +79,8 @@ pub(super) struct Surroundings<'o, 'a> {
     pub(super) scratch: &'o mut Scratch,
 }
 
-/// The number of objects ahead for which instances and slots are prefetched, if there are so many that the processor's cache does not hold them
-/// anyway.
+/// The number of objects ahead for which instances and slots are prefetched, if there are so many
+/// that the processor's cache does not hold them anyway.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
@@ -114,10 +116,13 @@ impl Instances {
             at += match *field {
                 Field::Reference(_) | Field::External => layout.reference() as u32,
                 Field::Value(basic) => width(basic),
-                Field::Contents(_, count, basic) | Field::Pad(_, count, basic) => u32::from(count) * width(basic),
+                Field::Contents(_, count, basic) | Field::Pad(_, count, basic) => {
+                    u32::from(count) * width(basic)
+                }
             };
         }
-        self.slots.extend(keys.iter().zip(&*places).map(|(&(label, _), &place)| Slot { label, place }));
+        self.slots
+            .extend(keys.iter().zip(&*places).map(|(&(label, _), &place)| Slot { label, place }));
         self.list.push(Instance {
             class,
             length: plan.length as u32,
@@ -155,7 +160,8 @@ impl Instances {
         }
     }
 
-    /// Puts the ids of an object's references where its plan, that in this row, has them. Returns how many references there are.
+    /// Puts the ids of an object's references where its plan, that in this row, has them. Returns
+    /// how many references there are.
     #[inline]
     pub(super) fn fill_references(
         &mut self,
@@ -208,7 +214,10 @@ impl Instances {
         let edges = &mut around.scratch.edges;
         edges.clear();
         let external = self.list[row].external_kind;
-        for (index, reference) in (0..).zip(references.at(rows.clone())).filter(|(_, reference)| external.keeps(reference.label)) {
+        for (index, reference) in (0..)
+            .zip(references.at(rows.clone()))
+            .filter(|(_, reference)| external.keeps(reference.label))
+        {
             let weak = reference.weak && is_weak(around.heap, object, &reference);
             around.losses.add(LossKind::Ephemeron, (reference.weak && !weak).into());
             edges.push(((reference.label, weak), index));
@@ -218,7 +227,8 @@ impl Instances {
         let instance = &mut self.list[row];
         let keys = instance.first..instance.first + instance.keys as usize;
         let (slots, places) = (&mut self.slots[keys.clone()], &self.places[keys]);
-        instance.known = if any_weak || external.holds() { 0 } else { instance.keys.min(labels.len() as u32) };
+        instance.known =
+            if any_weak || external.holds() { 0 } else { instance.keys.min(labels.len() as u32) };
         let mut key_row = 0;
         for &(key, index) in edges.iter() {
             while plan.keys.get(key_row).is_some_and(|&known| known < key) {
@@ -241,7 +251,8 @@ impl Instances {
         }
     }
 
-    /// Puts the number or the memory of an object of the plan in this row into its fields, and the array of its external bytes.
+    /// Puts the number or the memory of an object of the plan in this row into its fields, and the
+    /// array of its external bytes.
     #[inline]
     pub(super) fn fill_values(
         &self,
@@ -255,11 +266,20 @@ impl Instances {
         if let Some(id) = external {
             put_id(fields, instance.external as usize, id, around.wide);
         }
-        for &(place, field) in &self.values[instance.values.start as usize..instance.values.end as usize] {
+        for &(place, field) in
+            &self.values[instance.values.start as usize..instance.values.end as usize]
+        {
             let place = &mut fields[place as usize..];
             match field {
                 Field::Contents(offset, count, basic) => {
-                    put_contents(place, value, offset as usize, count.into(), basic, around.heap.big_endian);
+                    put_contents(
+                        place,
+                        value,
+                        offset as usize,
+                        count.into(),
+                        basic,
+                        around.heap.big_endian,
+                    );
                 }
                 Field::Value(basic) if put_number(place, value, basic) => {}
                 Field::Value(_) => around.losses.add(LossKind::Value, 1),
@@ -269,11 +289,21 @@ impl Instances {
     }
 
     /// Counts the objects that were written, of which those of a plan have one size.
-    pub(super) fn account(&self, plans: &Plans, layout: &Layout, report: &mut HprofReport, losses: &mut Losses) {
+    pub(super) fn account(
+        &self,
+        plans: &Plans,
+        layout: &Layout,
+        report: &mut HprofReport,
+        losses: &mut Losses,
+    ) {
         for (plan, instance) in plans.plans.iter().zip(&self.list) {
             let count = u64::from(instance.count);
             report.add_many(count, plan.shown);
-            losses.add_many(LossKind::RoundedInstance, count, layout.instance_size(plan.length).saturating_sub(plan.shown));
+            losses.add_many(
+                LossKind::RoundedInstance,
+                count,
+                layout.instance_size(plan.length).saturating_sub(plan.shown),
+            );
             losses.add_many(LossKind::CutSize, count, plan.size - plan.shown);
             losses.add_many(LossKind::Contents, count, plan.unwritten);
             losses.add(LossKind::Value, if plan.loses_value() { count } else { 0 });
@@ -281,16 +311,28 @@ impl Instances {
     }
 }
 
-/// References that come in the order of the slots, of which some are null. There is nothing to branch on but the number of slots:
-/// which ones are null is in no order that the processor could foresee.
+/// References that come in the order of the slots, of which some are null. There is nothing to
+/// branch on but the number of slots: which ones are null is in no order that the processor could
+/// foresee.
 #[inline]
-fn fill_in_order(labels: &[Label], targets: &[ObjectId], slots: &[Slot], fields: &mut [u8], around: &Surroundings<'_, '_>) {
+fn fill_in_order(
+    labels: &[Label],
+    targets: &[ObjectId],
+    slots: &[Slot],
+    fields: &mut [u8],
+    around: &Surroundings<'_, '_>,
+) {
     let Some(last) = labels.len().min(targets.len()).checked_sub(1) else { return };
     let mut next = 0;
     for slot in slots {
         let row = next.min(last);
         let is_there = (next <= last) & (labels[row] == slot.label);
-        put_id(fields, slot.place as usize, around.ids.object(targets[row]) * u64::from(is_there), around.wide);
+        put_id(
+            fields,
+            slot.place as usize,
+            around.ids.object(targets[row]) * u64::from(is_there),
+            around.wide,
+        );
         next += usize::from(is_there);
     }
 }
@@ -307,8 +349,16 @@ fn starts_with(slots: &[Slot], labels: &[Label]) -> bool {
     !labels.is_empty() && labels.len() <= slots.len() && same()
 }
 
-/// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts as 0.
-fn put_contents(place: &mut [u8], value: &Value<'_>, offset: usize, count: usize, basic: FieldType, big_endian: bool) {
+/// Numbers out of the memory of an object, in hprof's byte order. Memory that is not there counts
+/// as 0.
+fn put_contents(
+    place: &mut [u8],
+    value: &Value<'_>,
+    offset: usize,
+    count: usize,
+    basic: FieldType,
+    big_endian: bool,
+) {
     let width = width(basic) as usize;
     let bytes = match value {
         Value::Bytes(bytes) => bytes.get(offset..).unwrap_or_default(),
@@ -336,8 +386,12 @@ fn put_swapped<const N: usize>(place: &mut [u8], bytes: &[u8]) {
 /// Puts a value that is a number. False: it is none.
 fn put_number(place: &mut [u8], value: &Value<'_>, basic: FieldType) -> bool {
     match (value, basic) {
-        (Value::Integer(value), FieldType::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
-        (Value::Float(value), FieldType::Double) => place[..8].copy_from_slice(&value.to_bits().to_be_bytes()),
+        (Value::Integer(value), FieldType::Long) => {
+            place[..8].copy_from_slice(&value.to_be_bytes())
+        }
+        (Value::Float(value), FieldType::Double) => {
+            place[..8].copy_from_slice(&value.to_bits().to_be_bytes())
+        }
         (Value::Boolean(value), FieldType::Boolean) => place[0] = (*value).into(),
         (Value::Length(value), FieldType::Long) => place[..8].copy_from_slice(&value.to_be_bytes()),
         (Value::Length(value), FieldType::Int) => {

@@ -4,12 +4,13 @@ use crate::model::heap::{Label, LabelKind, Type};
 use crate::model::names::Names;
 use std::borrow::Cow;
 
-/// The name of a type's class: `dart:core._List`, or the type's name alone if it contains its namespace. Readers take names apart, so that some are changed:
+/// The name of a type's class: `dart:core._List`, or the type's name alone if it contains its
+/// namespace. Readers take names apart, so that some are changed:
 /// * nothing may begin with `[` but arrays, so that Go's `[]byte` becomes `type []byte`;
 /// * nothing may end with `[]` but arrays, so that `T[]` becomes `T[ ]`;
 /// * MAT has its own idea of what `<method>` and the like mean;
-/// * VisualVM finds `java.lang.Object` by its name and takes the size of a header from it, so that the type of a Java
-///   heap's own plain objects becomes `type java.lang.Object`.
+/// * VisualVM finds `java.lang.Object` by its name and takes the size of a header from it, so that
+///   the type of a Java heap's own plain objects becomes `type java.lang.Object`.
 pub(super) fn class_name(names: &Names, of: &Type) -> String {
     let (namespace, name) = (names.text(of.namespace), names.text(of.name));
     let mut text = match (namespace.is_empty() || name.contains(namespace), name.is_empty()) {
@@ -33,13 +34,15 @@ pub(super) fn class_name(names: &Names, of: &Type) -> String {
     text
 }
 
-/// A text as a part of names that are put together. One text may be part of many names, so that it must not be long.
+/// A text as a part of names that are put together. One text may be part of many names, so that it
+/// must not be long.
 pub(super) fn part(text: &str) -> &str {
     const LONGEST: usize = 1024;
     &text[..text.floor_char_boundary(LONGEST)]
 }
 
-/// The name of a type's array class, as the JVM writes it: `[Ldart:core._List;`, which readers show as `dart:core._List[]`.
+/// The name of a type's array class, as the JVM writes it: `[Ldart:core._List;`, which readers show
+/// as `dart:core._List[]`.
 pub(super) fn array_class_name(class: &str) -> String {
     format!("[L{};", class.strip_suffix("[ ]").unwrap_or(class))
 }
@@ -50,7 +53,9 @@ pub(super) fn field_name(label: Label, names: &Names) -> Cow<'_, str> {
         LabelKind::None => "<unnamed>".into(),
         LabelKind::Offset(offset) => format!("{offset:#x}").into(),
         LabelKind::Field(name) if names.text(name).is_empty() => "<unnamed>".into(),
-        LabelKind::Field(name) if names.text(name).contains('\0') => names.text(name).replace('\0', "\u{fffd}").into(),
+        LabelKind::Field(name) if names.text(name).contains('\0') => {
+            names.text(name).replace('\0', "\u{fffd}").into()
+        }
         LabelKind::Field(_) | LabelKind::Index(_) => label.text(names),
     }
 }

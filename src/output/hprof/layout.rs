@@ -14,16 +14,26 @@ pub(super) struct Layout {
     pub(super) addresses: bool,
 }
 
-/// The longest array that is made to fit a size, in bytes: Java's readers take lengths as signed, and a record has less than 4 GiB.
+/// The longest array that is made to fit a size, in bytes: Java's readers take lengths as signed,
+/// and a record has less than 4 GiB.
 const LONGEST: u64 = 1 << 30;
 
 impl Layout {
     /// The narrowest layout in which all ids fit.
     pub(super) fn of(heap: &Heap<'_>, ids: IdKind) -> Self {
-        // No more helpers and classes than that are made; the exact number is known only once sizes are.
-        let most = [heap.len(), heap.external.len(), heap.roots.len(), heap.threads.len(), heap.frames.len(), heap.types.len()];
+        // No more helpers and classes than that are made; the exact number is known only once sizes
+        // are.
+        let most = [
+            heap.len(),
+            heap.external.len(),
+            heap.roots.len(),
+            heap.threads.len(),
+            heap.frames.len(),
+            heap.types.len(),
+        ];
         let weak = if heap.references.weak.is_empty() { 0 } else { heap.references.len() };
-        let most = most.iter().map(|&count| count as u64).sum::<u64>() * 4 + weak as u64 + (1 << 24);
+        let most =
+            most.iter().map(|&count| count as u64).sum::<u64>() * 4 + weak as u64 + (1 << 24);
         if let (IdKind::Address, Some(last)) = (ids, last_address(heap)) {
             let end = last.saturating_add(most.saturating_mul(8));
             if end <= i64::MAX as u64 {

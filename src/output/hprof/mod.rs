@@ -1,5 +1,5 @@
-//! Binary hprof, as VisualVM, Eclipse MAT and hprof-slurp take it, of a heap that need not come from a JVM. [`write_profile`]
-//! writes a profile as the JDK's own profiler did.
+//! Binary hprof, as VisualVM, Eclipse MAT and hprof-slurp take it, of a heap that need not come
+//! from a JVM. [`write_profile`] writes a profile as the JDK's own profiler did.
 //!
 //! ```text
 //! header            "JAVA PROFILE 1.0.2\0", width of an id (4 or 8), time
@@ -11,8 +11,8 @@
 //! HEAP_DUMP_END
 //! ```
 //!
-//! Two passes over the heap: `plan` finds how each object is written, then everything is written in order, without
-//! seeking. What becomes of an object:
+//! Two passes over the heap: `plan` finds how each object is written, then everything is written in
+//! order, without seeking. What becomes of an object:
 //!
 //! | object | written as |
 //! |---|---|
@@ -27,9 +27,10 @@
 //! | root | a static field, named by its label, of a class `GC roots: <group>`; in a call frame: a local variable of a thread |
 //! | thread | an instance of `dumptool.Thread`, a subclass of `java.lang.Thread` |
 //!
-//! Readers compute sizes by themselves: MAT and hprof-slurp from the fields, VisualVM takes the class's word for
-//! instances. So the class says the true size, and fields are padded up to it. Where the references alone are larger, MAT
-//! and hprof-slurp show more than VisualVM; that and everything else that hprof cannot say is counted in the [`HprofReport`].
+//! Readers compute sizes by themselves: MAT and hprof-slurp from the fields, VisualVM takes the
+//! class's word for instances. So the class says the true size, and fields are padded up to it.
+//! Where the references alone are larger, MAT and hprof-slurp show more than VisualVM; that and
+//! everything else that hprof cannot say is counted in the [`HprofReport`].
 
 mod classes;
 mod fields;
@@ -93,15 +94,17 @@ impl HprofOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum IdKind {
-    /// Running numbers in 4 bytes: the sizes that readers compute are exact. Object k is `8 * (k + 1)`.
+    /// Running numbers in 4 bytes: the sizes that readers compute are exact. Object k is `8 * (k +
+    /// 1)`.
     #[default]
     Compact,
-    /// Their addresses, in 8 bytes if they need them, where the heap has addresses; otherwise as `Compact`. References take
-    /// 8 bytes then, so that more objects appear larger than they are.
+    /// Their addresses, in 8 bytes if they need them, where the heap has addresses; otherwise as
+    /// `Compact`. References take 8 bytes then, so that more objects appear larger than they are.
     Address,
 }
 
-/// Writes a heap, in one go and without seeking. Memory: 4 bytes an object, 12 with addresses as ids.
+/// Writes a heap, in one go and without seeking. Memory: 4 bytes an object, 12 with addresses as
+/// ids.
 ///
 /// # Errors
 /// When the output cannot be written.
@@ -139,7 +142,8 @@ pub fn write<W: Write>(heap: &Heap<'_>, options: &HprofOptions, out: W) -> io::R
     Ok(writer.report)
 }
 
-/// The state of a heap that is being written. Each part of the file has its methods beside what it consists of.
+/// The state of a heap that is being written. Each part of the file has its methods beside what it
+/// consists of.
 struct Writer<'w, 'a, W> {
     heap: &'w Heap<'a>,
     layout: Layout,

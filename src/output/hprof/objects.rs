@@ -17,13 +17,20 @@ impl<W: Write> Writer<'_, '_, W> {
         let mut instances = Instances::of(plans, self.classes, &self.ids, &self.layout);
         let mut external = heap.external.iter().filter(|(_, bytes)| *bytes > 0).peekable();
         for object in heap.objects() {
-            let bytes = external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
+            let bytes =
+                external.next_if(|(owner, _)| *owner == object).map_or(0, |(_, bytes)| *bytes);
             instances.expect(&plans.of, object);
             let row = plans.of[object.index()] as usize;
-            let external = if bytes == 0 { None } else { self.begin_external(bytes, plans.plans[row].external) };
+            let external = if bytes == 0 {
+                None
+            } else {
+                self.begin_external(bytes, plans.plans[row].external)
+            };
             let instance = instances.get(row);
             match instance.form {
-                Form::Fields | Form::Mixed => self.instance(object, row, &mut instances, external.map(|(id, _)| id))?,
+                Form::Fields | Form::Mixed => {
+                    self.instance(object, row, &mut instances, external.map(|(id, _)| id))?
+                }
                 Form::Array => self.array(object, instance, external.map(|(id, _)| id))?,
                 Form::Bytes => self.bytes(object)?,
                 Form::Numbers(basic) => self.numbers(object, basic)?,
@@ -56,10 +63,17 @@ impl<W: Write> Writer<'_, '_, W> {
     }
 
     #[inline]
-    fn instance(&mut self, object: ObjectId, row: usize, instances: &mut Instances, external: Option<u64>) -> io::Result<()> {
+    fn instance(
+        &mut self,
+        object: ObjectId,
+        row: usize,
+        instances: &mut Instances,
+        external: Option<u64>,
+    ) -> io::Result<()> {
         let instance = instances.get(row);
         let reads_value = instance.reads_value;
-        let fields = self.out.instance(self.ids.object(object), instance.class, instance.length as usize)?;
+        let fields =
+            self.out.instance(self.ids.object(object), instance.class, instance.length as usize)?;
         let mut around = Surroundings {
             heap: self.heap,
             wide: self.layout.wide,
@@ -67,7 +81,8 @@ impl<W: Write> Writer<'_, '_, W> {
             losses: &mut self.losses,
             scratch: &mut self.scratch,
         };
-        let references = instances.fill_references(object, row, &self.plans.plans[row], fields, &mut around);
+        let references =
+            instances.fill_references(object, row, &self.plans.plans[row], fields, &mut around);
         if reads_value || external.is_some() {
             let value = if reads_value { self.heap.value(object) } else { Value::None };
             instances.fill_values(row, &value, external, fields, &mut around);
@@ -76,12 +91,20 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    fn array(&mut self, object: ObjectId, instance: &Instance, external: Option<u64>) -> io::Result<()> {
+    fn array(
+        &mut self,
+        object: ObjectId,
+        instance: &Instance,
+        external: Option<u64>,
+    ) -> io::Result<()> {
         let heap = self.heap;
         let size = heap.shallow.get(object.index());
         let fitting = self.layout.array_length(self.filling.size(heap, object));
         let longest = (1 << 30) / self.layout.reference() * 3;
-        debug_assert!(!self.plans.plans[self.plans.of[object.index()] as usize].external.holds(), "references are elsewhere");
+        debug_assert!(
+            !self.plans.plans[self.plans.of[object.index()] as usize].external.holds(),
+            "references are elsewhere"
+        );
         let edges = heap.fields_of(object).len() as u64;
         let kept = edges.min(longest - 1);
         self.losses.add(LossKind::Reference, edges - kept);
@@ -91,9 +114,12 @@ impl<W: Write> Writer<'_, '_, W> {
         self.keep_apart(id, length)?;
         let elements = if kept == edges { self.elements(object, count, length) } else { None };
         self.out.object_array(id, instance.class, length)?;
-        // Ids for weak references are given in the order of the elements, which is only known at the end.
-        let given_in_order = elements.is_none() || !heap.references.any_weak(heap.fields_of(object));
-        let area = if given_in_order { self.out.area(length * self.layout.reference()) } else { None };
+        // Ids for weak references are given in the order of the elements, which is only known at
+        // the end.
+        let given_in_order =
+            elements.is_none() || !heap.references.any_weak(heap.fields_of(object));
+        let area =
+            if given_in_order { self.out.area(length * self.layout.reference()) } else { None };
         match area {
             Some(area) => {
                 let around = Surroundings {
@@ -105,13 +131,18 @@ impl<W: Write> Writer<'_, '_, W> {
                 };
                 fill_elements(object, elements, external, area, around);
             }
-            None => self.stream_elements(object, kept as usize, elements.is_some(), length, external)?,
+            None => {
+                self.stream_elements(object, kept as usize, elements.is_some(), length, external)?
+            }
         }
         let shown = self.layout.array_size(length * self.layout.reference());
         self.report.add(shown, count);
         self.sized(shown, size);
         if instance.value == ValueKind::Bytes {
-            self.losses.add_bytes(LossKind::Contents, size.saturating_sub(edges * u64::from(heap.pointer_size)));
+            self.losses.add_bytes(
+                LossKind::Contents,
+                size.saturating_sub(edges * u64::from(heap.pointer_size)),
+            );
         } else {
             // A number of elements is no loss: an array has one.
             let is_lost = !matches!(instance.value, ValueKind::None | ValueKind::Length);
@@ -141,8 +172,12 @@ impl<W: Write> Writer<'_, '_, W> {
                     self.out.zeros((u64::from(index) - written) * self.layout.reference())?;
                     written = index.into();
                 }
-                LabelKind::Index(index) => self.losses.add(LossKind::ArrayIndex, (u64::from(index) != written).into()),
-                LabelKind::Field(_) | LabelKind::Offset(_) => self.losses.add(LossKind::ArrayLabel, 1),
+                LabelKind::Index(index) => {
+                    self.losses.add(LossKind::ArrayIndex, (u64::from(index) != written).into())
+                }
+                LabelKind::Field(_) | LabelKind::Offset(_) => {
+                    self.losses.add(LossKind::ArrayLabel, 1)
+                }
             }
             if by_index && !matches!(reference.label.kind(), LabelKind::Index(_)) {
                 continue;
@@ -172,7 +207,8 @@ impl<W: Write> Writer<'_, '_, W> {
         self.out.zeros((length - written) * self.layout.reference())
     }
 
-    /// Where the elements of an array end if they can stand at their indexes, with everything else behind them.
+    /// Where the elements of an array end if they can stand at their indexes, with everything else
+    /// behind them.
     fn elements(&self, object: ObjectId, count: u64, length: u64) -> Option<u64> {
         let mut next = 0;
         let mut elements = 0;
@@ -199,8 +235,9 @@ impl<W: Write> Writer<'_, '_, W> {
         id
     }
 
-    /// MAT takes references for 4 bytes wide once an array of references begins where the one before would still go on if
-    /// they were 8 bytes wide. An empty array elsewhere keeps two such arrays from following each other.
+    /// MAT takes references for 4 bytes wide once an array of references begins where the one
+    /// before would still go on if they were 8 bytes wide. An empty array elsewhere keeps two such
+    /// arrays from following each other.
     pub(super) fn keep_apart(&mut self, id: u64, length: u64) -> io::Result<()> {
         if !self.layout.wide {
             return Ok(());
@@ -208,7 +245,11 @@ impl<W: Write> Writer<'_, '_, W> {
         let end = id + 16 + 8 * length;
         if self.last_array.is_some_and(|(start, end)| start < id && id < end) {
             let between = self.ids.fresh();
-            self.out.object_array(between, self.ids.class(self.classes.required.object_array), 0)?;
+            self.out.object_array(
+                between,
+                self.ids.class(self.classes.required.object_array),
+                0,
+            )?;
             self.report.add(self.layout.array_size(0), 0);
         }
         self.last_array = Some((id, end));
@@ -241,8 +282,8 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    /// An array of Java's, with the elements that it has. Where headers are smaller here than in the JVM it came from, some more
-    /// make its size right.
+    /// An array of Java's, with the elements that it has. Where headers are smaller here than in
+    /// the JVM it came from, some more make its size right.
     fn numbers(&mut self, object: ObjectId, basic: FieldType) -> io::Result<()> {
         let width = u64::from(width(basic));
         let size = self.heap.shallow.get(object.index());
@@ -264,7 +305,13 @@ impl<W: Write> Writer<'_, '_, W> {
         Ok(())
     }
 
-    fn number_array(&mut self, id: u64, basic: FieldType, length: u64, contents: &[u8]) -> io::Result<()> {
+    fn number_array(
+        &mut self,
+        id: u64,
+        basic: FieldType,
+        length: u64,
+        contents: &[u8],
+    ) -> io::Result<()> {
         let bytes = length * u64::from(width(basic));
         self.out.begin(sub::PRIM_ARRAY, 10 + self.layout.reference() + bytes)?;
         self.out.id(id);
@@ -288,7 +335,8 @@ impl<W: Write> Writer<'_, '_, W> {
         self.losses.add(LossKind::StringType, 1);
         self.losses.add(LossKind::CutText, (cut || cut_here).into());
         self.losses.add(LossKind::Value, (!known).into());
-        self.losses.add_bytes(LossKind::StringSize, shown.abs_diff(self.heap.shallow.get(object.index())));
+        self.losses
+            .add_bytes(LossKind::StringSize, shown.abs_diff(self.heap.shallow.get(object.index())));
         Ok(())
     }
 
@@ -313,7 +361,13 @@ impl<W: Write> Writer<'_, '_, W> {
 }
 
 /// Fills in the elements of an array that is written in one piece.
-fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>, area: &mut [u8], around: Surroundings<'_, '_>) {
+fn fill_elements(
+    object: ObjectId,
+    elements: Option<u64>,
+    external: Option<u64>,
+    area: &mut [u8],
+    around: Surroundings<'_, '_>,
+) {
     let references = &around.heap.references;
     let rows = around.heap.fields_of(object);
     let labels = references.label.get(rows.clone()).unwrap_or_default();
@@ -329,7 +383,9 @@ fn fill_elements(object: ObjectId, elements: Option<u64>, external: Option<u64>,
             (kind, _) => {
                 match kind {
                     LabelKind::None => {}
-                    LabelKind::Index(index) => around.losses.add(LossKind::ArrayIndex, (u64::from(index) != next).into()),
+                    LabelKind::Index(index) => {
+                        around.losses.add(LossKind::ArrayIndex, (u64::from(index) != next).into())
+                    }
                     LabelKind::Field(_) | LabelKind::Offset(_) => labelled += 1,
                 }
                 next += 1;

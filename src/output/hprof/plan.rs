@@ -1,8 +1,9 @@
 //! The first pass: how each object is written.
 //!
-//! Objects of one type and size share a class whose fields are all labels that occur among them, so that a field that is
-//! null in some objects does not make a class of its own. Where that would take more room than the objects have, each
-//! sequence of labels gets a class; and where those, or the sizes, are too many, the type is written as arrays.
+//! Objects of one type and size share a class whose fields are all labels that occur among them, so
+//! that a field that is null in some objects does not make a class of its own. Where that would
+//! take more room than the objects have, each sequence of labels gets a class; and where those, or
+//! the sizes, are too many, the type is written as arrays.
 
 mod fields;
 mod group;
@@ -12,7 +13,9 @@ use super::layout::Layout;
 use super::share::Share;
 use super::spill::External;
 use crate::java::{FieldType, PRIMITIVES};
-use crate::model::heap::{Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value};
+use crate::model::heap::{
+    Heap, Label, LabelKind, ObjectId, Reference, Type, TypeId, TypeKind, Value,
+};
 pub(super) use fields::Field;
 use fields::fields;
 use group::{Group, group};
@@ -126,21 +129,29 @@ impl Plans {
 
     /// Tells plans whose labels together take more room than the objects have.
     fn judge(&mut self, layout: &Layout) {
-        let size_of = |references: usize| layout.instance_size(references as u64 * layout.reference());
+        let size_of =
+            |references: usize| layout.instance_size(references as u64 * layout.reference());
         for plan in self.plans.iter_mut().filter(|plan| plan.form == Form::Fields) {
             let external = usize::from(plan.external.has_array());
-            if size_of(plan.keys.len() + external) > plan.size.max(size_of(plan.most as usize + external)) {
+            if size_of(plan.keys.len() + external)
+                > plan.size.max(size_of(plan.most as usize + external))
+            {
                 plan.form = Form::Mixed;
             }
         }
     }
 
-    /// Makes plans mixed whose objects leave more references null than the budget allows. One object with many labels would
-    /// otherwise widen every small object of its type and size.
+    /// Makes plans mixed whose objects leave more references null than the budget allows. One
+    /// object with many labels would otherwise widen every small object of its type and size.
     fn bound_nulls(&mut self, heap: &Heap<'_>, layout: &Layout) {
         let reference = layout.reference();
-        let is_wide = |plan: &Plan| plan.form == Form::Fields && plan.keys.len() as u64 * reference > NULLS.1;
-        let widths: Vec<u64> = self.plans.iter().map(|plan| if is_wide(plan) { plan.keys.len() as u64 } else { 0 }).collect();
+        let is_wide =
+            |plan: &Plan| plan.form == Form::Fields && plan.keys.len() as u64 * reference > NULLS.1;
+        let widths: Vec<u64> = self
+            .plans
+            .iter()
+            .map(|plan| if is_wide(plan) { plan.keys.len() as u64 } else { 0 })
+            .collect();
         if widths.iter().all(|&width| width == 0) {
             return;
         }
@@ -150,7 +161,8 @@ impl Plans {
             let width = widths[row as usize];
             if width > 0 {
                 objects += 1;
-                nulls[row as usize] += width.saturating_sub(heap.references.range(object).len() as u64) * reference;
+                nulls[row as usize] +=
+                    width.saturating_sub(heap.references.range(object).len() as u64) * reference;
             }
         }
         let mut share = Share::default();
@@ -161,7 +173,8 @@ impl Plans {
         }
     }
 
-    /// Gives each sequence of labels of mixed objects a plan, or makes all of them arrays if there are too many.
+    /// Gives each sequence of labels of mixed objects a plan, or makes all of them arrays if there
+    /// are too many.
     fn split_mixed(&mut self, heap: &Heap<'_>) {
         let mut shapes: FxHashMap<u32, FxHashMap<Vec<Key>, u32>> = FxHashMap::default();
         let mixed = |plans: &[Plan], row: u32| plans[row as usize].form == Form::Mixed;
@@ -225,13 +238,21 @@ impl Plan {
         let mut plan = Self::with(group.type_id, group.size, value, group.external, Vec::new());
         plan.class = heap.class_of(first);
         plan.form = match group {
-            Group { references: false, external: External::None, .. } if let Some(basic) = numbers => Form::Numbers(basic),
+            Group { references: false, external: External::None, .. }
+                if let Some(basic) = numbers =>
+            {
+                Form::Numbers(basic)
+            }
             Group { references: false, external: External::None, .. }
                 if value == ValueKind::Text && heap.type_of(first).kind == TypeKind::Text =>
             {
                 Form::Text
             }
-            Group { array: true, references: false, external: External::None, .. } if value == ValueKind::Bytes => Form::Bytes,
+            Group { array: true, references: false, external: External::None, .. }
+                if value == ValueKind::Bytes =>
+            {
+                Form::Bytes
+            }
             Group { array: true, .. } => Form::Array,
             _ => Form::Fields,
         };
@@ -239,11 +260,21 @@ impl Plan {
     }
 
     fn with_keys(&self, keys: Vec<Key>) -> Self {
-        Self { in_order: self.in_order, class: self.class, ..Self::with(self.type_id, self.size, self.value, self.external, keys) }
+        Self {
+            in_order: self.in_order,
+            class: self.class,
+            ..Self::with(self.type_id, self.size, self.value, self.external, keys)
+        }
     }
 
     /// A plan for fields, which are to be found yet.
-    fn with(type_id: TypeId, size: u64, value: ValueKind, external: External, keys: Vec<Key>) -> Self {
+    fn with(
+        type_id: TypeId,
+        size: u64,
+        value: ValueKind,
+        external: External,
+        keys: Vec<Key>,
+    ) -> Self {
         Self {
             form: Form::Fields,
             type_id,
@@ -273,11 +304,12 @@ impl Plan {
         !self.reads_value && !matches!(self.value, ValueKind::None | ValueKind::Bytes)
     }
 
-    /// Too many classes: objects become arrays. Where external bytes hold references they hold all of them then, and what is left
-    /// is one class.
+    /// Too many classes: objects become arrays. Where external bytes hold references they hold all
+    /// of them then, and what is left is one class.
     fn give_up_fields(&mut self) {
         if self.external.holds() {
-            (self.external, self.form, self.keys) = (External::References, Form::Fields, Vec::new());
+            (self.external, self.form, self.keys) =
+                (External::References, Form::Fields, Vec::new());
             return;
         }
         self.form = if self.is_bytes() { Form::Bytes } else { Form::Array };
@@ -308,21 +340,31 @@ impl Plan {
 
 /// The kind of element, if a type is one of Java's arrays of numbers, such as `byte[]`.
 fn elements(heap: &Heap<'_>, of: &Type) -> Option<FieldType> {
-    let is_javas = of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
+    let is_javas =
+        of.kind == TypeKind::Bytes && heap.big_endian && heap.names.text(of.namespace).is_empty();
     let name = heap.names.text(of.name).strip_suffix("[]").filter(|_| is_javas)?;
     PRIMITIVES.into_iter().find(|kind| kind.name() == name)
 }
 
-/// Whether an object of a kind, with its references in these rows, is too large for fields, or has elements.
+/// Whether an object of a kind, with its references in these rows, is too large for fields, or has
+/// elements.
 #[inline]
-fn is_array(heap: &Heap<'_>, kind: TypeKind, object: ObjectId, size: u64, range: Range<usize>) -> bool {
+fn is_array(
+    heap: &Heap<'_>,
+    kind: TypeKind,
+    object: ObjectId,
+    size: u64,
+    range: Range<usize>,
+) -> bool {
     let references = &heap.references;
     if size > LARGEST || range.len() > MOST_FIELDS {
         return true;
     }
     if kind == TypeKind::Array && size >= 16 {
         // Contents keep the name of their type as long as they are small.
-        return !range.is_empty() || heap.values.is_none() || !matches!(heap.value(object), Value::Bytes(_));
+        return !range.is_empty()
+            || heap.values.is_none()
+            || !matches!(heap.value(object), Value::Bytes(_));
     }
     if references.label.is_empty() || range.is_empty() {
         return false;
@@ -331,11 +373,15 @@ fn is_array(heap: &Heap<'_>, kind: TypeKind, object: ObjectId, size: u64, range:
     if !matches!(references.label[range.end - 1].kind(), LabelKind::Index(_)) {
         return false;
     }
-    let indexed = references.label[range.clone()].iter().filter(|label| matches!(label.kind(), LabelKind::Index(_))).count();
+    let indexed = references.label[range.clone()]
+        .iter()
+        .filter(|label| matches!(label.kind(), LabelKind::Index(_)))
+        .count();
     indexed * 2 > range.len()
 }
 
-/// Sorted labels of an object's references. Returns whether they were sorted already and none is weak.
+/// Sorted labels of an object's references. Returns whether they were sorted already and none is
+/// weak.
 fn collect_keys(heap: &Heap<'_>, object: ObjectId, keys: &mut Vec<Key>) -> bool {
     keys.clear();
     let mut strong = true;
@@ -356,14 +402,21 @@ fn collect_kept(heap: &Heap<'_>, object: ObjectId, external: External, keys: &mu
     keys.retain(|&(label, _)| external.keeps(label));
 }
 
-/// Whether a reference is to be written as weak. The value of an ephemeron is not: nothing else would keep it alive.
+/// Whether a reference is to be written as weak. The value of an ephemeron is not: nothing else
+/// would keep it alive.
 #[inline]
 pub(super) fn is_weak(heap: &Heap<'_>, holder: ObjectId, reference: &Reference) -> bool {
     reference.weak && !ephemerons(heap, holder).any(|value| value == reference.target)
 }
 
 /// The values of an object's ephemerons.
-pub(super) fn ephemerons<'h>(heap: &'h Heap<'_>, holder: ObjectId) -> impl Iterator<Item = ObjectId> + 'h {
+pub(super) fn ephemerons<'h>(
+    heap: &'h Heap<'_>,
+    holder: ObjectId,
+) -> impl Iterator<Item = ObjectId> + 'h {
     let first = heap.ephemerons.partition_point(|pair| pair.holder < holder);
-    heap.ephemerons[first..].iter().take_while(move |pair| pair.holder == holder).map(|pair| pair.value)
+    heap.ephemerons[first..]
+        .iter()
+        .take_while(move |pair| pair.holder == holder)
+        .map(|pair| pair.value)
 }

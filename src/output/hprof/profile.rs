@@ -9,8 +9,9 @@
 //! ALLOC_SITES     memory that came into use, and how much of it is still in use
 //! ```
 //!
-//! Numbers have 32 bits: what is larger is there in several parts, which readers add up. Parts of sums and frames of traces have a
-//! budget: a few bytes of a recording can claim a sum of 2⁶², and a tree of stacks is much smaller than its stacks one by one.
+//! Numbers have 32 bits: what is larger is there in several parts, which readers add up. Parts of
+//! sums and frames of traces have a budget: a few bytes of a recording can claim a sum of 2⁶², and
+//! a tree of stacks is much smaller than its stacks one by one.
 
 use super::super::written::{ValueSum, Written};
 use super::records::{Out, header, tag};
@@ -20,8 +21,8 @@ use crate::model::profile::{Aggregate, FrameKind, Metric, Mode, Profile, Profile
 use crate::output::loss::LossKind;
 use std::io::{self, Write};
 
-/// Writes the sums of the threads that are wanted: the metric, or what belongs to the mode: samples, and memory where it was
-/// measured.
+/// Writes the sums of the threads that are wanted: the metric, or what belongs to the mode:
+/// samples, and memory where it was measured.
 ///
 /// # Errors
 /// When the output cannot be written.
@@ -32,11 +33,13 @@ pub fn write_profile(
     out: &mut impl Write,
 ) -> io::Result<Written> {
     let of_file = !profile.value_types.is_empty();
-    // A memory metric of the file has one number, which is allocated memory; standard ones tell what was freed, too.
+    // A memory metric of the file has one number, which is allocated memory; standard ones tell
+    // what was freed, too.
     let metric = metric.or_else(|| of_file.then(|| profile.default_metric()));
     let is_memory = |metric: &Metric| metric.unit().bytes().is_some();
     let counted = metric.clone().unwrap_or(Metric::SAMPLES);
-    let mut writer = Writer { profile, wanted, out: Out::new(out, false), written: Written::default() };
+    let mut writer =
+        Writer { profile, wanted, out: Out::new(out, false), written: Written::default() };
     header(&mut writer.out)?;
     let texts = writer.names()?;
     writer.frames(texts)?;
@@ -50,7 +53,8 @@ pub fn write_profile(
             false => writer.alloc_sites(&Metric::MEMORY_GAINED, Some(&Metric::MEMORY_FREED))?,
         }
     }
-    let lose_times = !of_file && counted == Metric::SAMPLES && metric.is_none() && profile.total.time() != 0;
+    let lose_times =
+        !of_file && counted == Metric::SAMPLES && metric.is_none() && profile.total.time() != 0;
     writer.written.lose(LossKind::SampledTimes, u64::from(lose_times));
     writer.written.lose(LossKind::Metadata, profile.metadata.len() as u64);
     writer.out.flush()?;
@@ -76,7 +80,8 @@ const MOST: usize = 1 << 24;
 /// Entries that all sums together may take beyond one for each.
 const MORE_PARTS: u64 = 1 << 16;
 
-/// Frames that all traces together may have: so many, and so many for each trace. Deeper ones lose their outermost frames.
+/// Frames that all traces together may have: so many, and so many for each trace. Deeper ones lose
+/// their outermost frames.
 const FRAMES: (u64, u64) = (4 << 20, 256);
 
 impl<'a, W: Write> Writer<'a, W> {
@@ -105,9 +110,12 @@ impl<'a, W: Write> Writer<'a, W> {
             next - 1
         };
         let kernel = self.text(fresh(), "kernel")?;
-        for (index, thread) in profile.threads.iter().enumerate().filter(|(index, _)| (self.wanted)(*index)) {
+        for (index, thread) in
+            profile.threads.iter().enumerate().filter(|(index, _)| (self.wanted)(*index))
+        {
             let id = self.text(fresh(), &thread.id(&profile.names))?;
-            let group = self.text(fresh(), &format!("process {}", thread.process().unwrap_or(0)))?;
+            let group =
+                self.text(fresh(), &format!("process {}", thread.process().unwrap_or(0)))?;
             let parent = match thread.interpreter {
                 Some(interpreter) => self.text(fresh(), &format!("interpreter {interpreter}"))?,
                 None => 0,
@@ -156,7 +164,12 @@ impl<'a, W: Write> Writer<'a, W> {
         for (serial, row) in self.rows() {
             frames.clear();
             // Innermost frames come first.
-            frames.extend(profile.stacks.frames(row.stack).take(usize::try_from(deepest).unwrap_or(usize::MAX)));
+            frames.extend(
+                profile
+                    .stacks
+                    .frames(row.stack)
+                    .take(usize::try_from(deepest).unwrap_or(usize::MAX)),
+            );
             cut += depth(&row).saturating_sub(deepest);
             self.out.u4(serial);
             self.out.u4(row.thread.0 + 1);
@@ -184,7 +197,9 @@ impl<'a, W: Write> Writer<'a, W> {
         self.written.lose(LossKind::NegativeNumbers, negative as u64);
         let number = move |row: &Aggregate| row.values.get(metric).max(0) as u64;
         let most = self.most_parts(number);
-        let entries = self.rows().flat_map(|(serial, row)| parts(number(&row), most).map(move |part| (part, serial)));
+        let entries = self
+            .rows()
+            .flat_map(|(serial, row)| parts(number(&row), most).map(move |part| (part, serial)));
         let mut entries = entries.peekable();
         let mut sum = 0i64;
         while entries.peek().is_some() {
@@ -199,12 +214,17 @@ impl<'a, W: Write> Writer<'a, W> {
             }
             self.out.record(tag::CPU_SAMPLES)?;
         }
-        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().clone(), sum });
+        self.written.sums.push(ValueSum {
+            value: metric.name().to_owned(),
+            unit: metric.unit().clone(),
+            sum,
+        });
         Ok(())
     }
 
     fn alloc_sites(&mut self, metric: &Metric, freed: Option<&Metric>) -> io::Result<()> {
-        let number = |row: &Aggregate, metric: &Metric| u64::try_from(row.values.get(metric)).unwrap_or(0);
+        let number =
+            |row: &Aggregate, metric: &Metric| u64::try_from(row.values.get(metric)).unwrap_or(0);
         let gained = move |row: &Aggregate| number(row, metric);
         let freed = move |row: &Aggregate| freed.map_or(0, |freed| number(row, freed));
         let live = move |row: &Aggregate| gained(row).saturating_sub(freed(row));
@@ -220,15 +240,23 @@ impl<'a, W: Write> Writer<'a, W> {
             // As many parts as the largest of the numbers needs.
             let count = count_parts(largest(&row)).min(most) as usize;
             let numbers = [gained(&row), live(&row), row.values.samples()];
-            let [bytes, live, samples] = numbers.map(|number| parts(number, most).chain(std::iter::repeat(0)));
-            bytes.zip(live).zip(samples).take(count).map(move |((bytes, live), samples)| (serial, bytes, live, samples))
+            let [bytes, live, samples] =
+                numbers.map(|number| parts(number, most).chain(std::iter::repeat(0)));
+            bytes
+                .zip(live)
+                .zip(samples)
+                .take(count)
+                .map(move |((bytes, live), samples)| (serial, bytes, live, samples))
         });
         let mut sites = sites.peekable();
         let mut sum = 0i64;
         while sites.peek().is_some() {
             let chunk: Vec<_> = sites.by_ref().take(MOST).collect();
-            let total = |number: fn(&(u32, u32, u32, u32)) -> u32| chunk.iter().map(|site| u64::from(number(site))).sum::<u64>();
-            let (bytes, live, samples) = (total(|site| site.1), total(|site| site.2), total(|site| site.3));
+            let total = |number: fn(&(u32, u32, u32, u32)) -> u32| {
+                chunk.iter().map(|site| u64::from(number(site))).sum::<u64>()
+            };
+            let (bytes, live, samples) =
+                (total(|site| site.1), total(|site| site.2), total(|site| site.3));
             sum = sum.saturating_add(i64::try_from(bytes).unwrap_or(i64::MAX));
             // Sorted by nothing, and no site was left out.
             self.out.u2(0);
@@ -240,11 +268,17 @@ impl<'a, W: Write> Writer<'a, W> {
             self.out.u4(chunk.len() as u32);
             for (serial, bytes, live, samples) in chunk {
                 self.out.u1(0);
-                [0, serial, live, samples, bytes, samples].into_iter().for_each(|number| self.out.u4(number));
+                [0, serial, live, samples, bytes, samples]
+                    .into_iter()
+                    .for_each(|number| self.out.u4(number));
             }
             self.out.record(tag::ALLOC_SITES)?;
         }
-        self.written.sums.push(ValueSum { value: metric.name().to_owned(), unit: metric.unit().clone(), sum });
+        self.written.sums.push(ValueSum {
+            value: metric.name().to_owned(),
+            unit: metric.unit().clone(),
+            sum,
+        });
         Ok(())
     }
 }
@@ -259,7 +293,8 @@ fn count_parts(number: u64) -> u64 {
     number.div_ceil(u32::MAX.into())
 }
 
-/// A number as numbers of 32 bits that add up to it, or to as much of it as so many of them can say; none for 0.
+/// A number as numbers of 32 bits that add up to it, or to as much of it as so many of them can
+/// say; none for 0.
 fn parts(number: u64, most: u64) -> impl Iterator<Item = u32> {
     let mut rest = number.min(most.saturating_mul(u32::MAX.into()));
     std::iter::from_fn(move || {

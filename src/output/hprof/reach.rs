@@ -13,10 +13,16 @@ impl<W: Write> Writer<'_, '_, W> {
         // Weak references count: readers that drop what is unreachable follow them.
         let successors = |object| heap.references.of(object).map(|reference| reference.target);
         let mut reached = ObjectSet::none(heap.len());
-        let roots = heap.roots.iter().map(|root| root.object).chain(heap.threads.iter().filter_map(|thread| thread.object));
+        let roots = heap
+            .roots
+            .iter()
+            .map(|root| root.object)
+            .chain(heap.threads.iter().filter_map(|thread| thread.object));
         let mut pending: Vec<ObjectId> = roots.filter(|object| reached.insert(*object)).collect();
         reach(&mut reached, &mut pending, successors);
         drop(pending);
-        tops(heap.len(), reached, successors).into_iter().try_for_each(|object| self.plain_root(object))
+        tops(heap.len(), reached, successors)
+            .into_iter()
+            .try_for_each(|object| self.plain_root(object))
     }
 }

@@ -45,10 +45,11 @@ static ZEROS: [u8; 64 << 10] = [0; 64 << 10];
 /// Bytes of a record before its body: tag, time, length.
 const ENVELOPE: usize = 9;
 
-/// Writes records and collects sub-records into segments, in one buffer that is used again and again.
+/// Writes records and collects sub-records into segments, in one buffer that is used again and
+/// again.
 ///
-/// The buffer begins with room for the envelope, so that a segment goes out in one piece of about 1 MiB, which buffers below
-/// hand on without copying it.
+/// The buffer begins with room for the envelope, so that a segment goes out in one piece of about 1
+/// MiB, which buffers below hand on without copying it.
 pub(super) struct Out<W> {
     out: W,
     wide: bool,
@@ -73,7 +74,8 @@ impl<W: Write> Out<W> {
         Ok(())
     }
 
-    /// Begins a sub-record of `length` bytes, the tag included. It goes into the segment under way if it has room.
+    /// Begins a sub-record of `length` bytes, the tag included. It goes into the segment under way
+    /// if it has room.
     #[inline]
     pub(super) fn begin(&mut self, tag: u8, length: u64) -> io::Result<()> {
         self.make_room(length)?;

@@ -4,13 +4,15 @@ pub use crate::output::loss::Loss;
 pub(super) use crate::output::loss::LossKind;
 use serde::Serialize;
 
-/// The counts of the written data, as readers count it: helper objects that are not in the heap are included.
+/// The counts of the written data, as readers count it: helper objects that are not in the heap are
+/// included.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[non_exhaustive]
 pub struct HprofReport {
     /// Instances and arrays.
     pub instances: u64,
-    /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what [`HprofReport::lost`] says they round up.
+    /// Their sizes as VisualVM shows them. MAT and hprof-slurp show the same, plus what
+    /// [`HprofReport::lost`] says they round up.
     pub bytes: u64,
     /// Classes.
     pub classes: u64,

@@ -1,4 +1,5 @@
-//! Roots: static fields of holder classes where they have names, local variables where they are in call frames.
+//! Roots: static fields of holder classes where they have names, local variables where they are in
+//! call frames.
 
 use super::Writer;
 use super::classes::{Class, Classes, Static, serial};
@@ -65,7 +66,8 @@ impl Roots {
                 roots.plain.push(root.object);
                 continue;
             }
-            let shared = groups[&root.kind].len() > MOST_GROUPS || heap.names.text(root.group).is_empty();
+            let shared =
+                groups[&root.kind].len() > MOST_GROUPS || heap.names.text(root.group).is_empty();
             let key = if shared { (None, Some(root.kind)) } else { (Some(root.group), None) };
             let holder = *rows.entry(key).or_insert_with(|| {
                 let name = if shared { root.kind.name() } else { heap.names.text(root.group) };
@@ -94,7 +96,9 @@ impl Roots {
                 let statics = roots.iter().map(|&row| {
                     let root = &heap.roots[row as usize];
                     let text = match holder.shared {
-                        true => super::labels::part(&root.text(&heap.names)).replace('\0', "\u{fffd}").into(),
+                        true => super::labels::part(&root.text(&heap.names))
+                            .replace('\0', "\u{fffd}")
+                            .into(),
                         false => field_name(root.label, &heap.names),
                     };
                     let name = classes.names.intern(&text);
@@ -147,9 +151,15 @@ impl<W: Write> Writer<'_, '_, W> {
             let name = self.ids.fresh();
             let class = self.ids.class(self.classes.required.thread);
             let fields = self.out.instance(self.ids.thread(row), class, 2 * id as usize)?;
-            put_id(fields, 0, thread.object.map_or(0, |object| self.ids.object(object)), self.layout.wide);
+            put_id(
+                fields,
+                0,
+                thread.object.map_or(0, |object| self.ids.object(object)),
+                self.layout.wide,
+            );
             put_id(fields, id as usize, name, self.layout.wide);
-            self.report.add(self.layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
+            self.report
+                .add(self.layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
             let text = self.heap.names.text(thread.name);
             let kept = self.filling.text(text);
             self.losses.add(LossKind::CutText, (kept.len() < text.len()).into());
@@ -165,10 +175,18 @@ impl<W: Write> Writer<'_, '_, W> {
             self.root(sub::ROOT_STICKY_CLASS, self.ids.class(class), &[])?;
         }
         for row in 0..self.heap.threads.len() as u32 {
-            self.root(sub::ROOT_THREAD_OBJECT, self.ids.thread(row), &[thread_serial(row), trace_serial(row)])?;
+            self.root(
+                sub::ROOT_THREAD_OBJECT,
+                self.ids.thread(row),
+                &[thread_serial(row), trace_serial(row)],
+            )?;
         }
         for local in &roots.locals {
-            self.root(sub::ROOT_JAVA_FRAME, self.ids.object(local.object), &[thread_serial(local.thread), local.frame])?;
+            self.root(
+                sub::ROOT_JAVA_FRAME,
+                self.ids.object(local.object),
+                &[thread_serial(local.thread), local.frame],
+            )?;
             self.losses.add(LossKind::FrameLabel, local.named.into());
         }
         roots.plain.iter().try_for_each(|&object| self.plain_root(object))
@@ -196,8 +214,10 @@ struct FrameIndex {
 
 impl FrameIndex {
     fn of(heap: &Heap<'_>) -> Self {
-        let mut ranges: Vec<_> =
-            (0..).zip(&heap.threads).map(|(row, thread)| (thread.frames.start, thread.frames.end, row)).collect();
+        let mut ranges: Vec<_> = (0..)
+            .zip(&heap.threads)
+            .map(|(row, thread)| (thread.frames.start, thread.frames.end, row))
+            .collect();
         ranges.retain(|(start, end, _)| start < end);
         ranges.sort_unstable();
         Self { ranges }

@@ -1,8 +1,8 @@
 //! A budget that many amounts share.
 //!
-//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶² of them. What the output spends on such claims has a budget that
-//! grows with what was really read, and no claim is served at the cost of all others: each gets as much as it asks for, up to a
-//! limit that is the same for all.
+//! Sizes and sums are numbers in a dump: 47 bytes can claim 2⁶² of them. What the output spends on
+//! such claims has a budget that grows with what was really read, and no claim is served at the
+//! cost of all others: each gets as much as it asks for, up to a limit that is the same for all.
 
 /// Amounts by their number of bits: how many there are, and what they add up to.
 #[derive(Clone, Debug)]
@@ -26,7 +26,8 @@ impl Share {
         self.sums[row] = self.sums[row].saturating_add(amount);
     }
 
-    /// The most that each amount may take so that all of them together stay within the budget; `u64::MAX` if they do anyway.
+    /// The most that each amount may take so that all of them together stay within the budget;
+    /// `u64::MAX` if they do anyway.
     pub(super) fn limit(&self, budget: u64) -> u64 {
         // The smallest amounts are served in full as long as all larger ones can get as much.
         let mut spent = 0u64;
@@ -61,7 +62,9 @@ mod tests {
 
     #[test]
     fn amounts_within_the_budget_have_no_limit() {
-        for (amounts, budget) in [(&[][..], 0), (&[0, 0], 0), (&[1, 2, 3], 6), (&[u64::MAX], u64::MAX)] {
+        for (amounts, budget) in
+            [(&[][..], 0), (&[0, 0], 0), (&[1, 2, 3], 6), (&[u64::MAX], u64::MAX)]
+        {
             assert_eq!(limit(amounts, budget), u64::MAX, "{amounts:?}");
         }
     }
@@ -78,7 +81,9 @@ mod tests {
     fn the_budget_is_kept_and_used() {
         let mut seed = 1u64;
         let mut next = || {
-            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             seed >> 33
         };
         for _ in 0..2000 {
@@ -88,7 +93,10 @@ mod tests {
             let spent: u64 = amounts.iter().map(|&amount| amount.min(limit)).sum();
             assert!(spent <= budget, "{amounts:?} {budget} {limit}");
             let total: u64 = amounts.iter().sum();
-            assert!(spent >= total.min((budget / 2).saturating_sub(amounts.len() as u64)), "{amounts:?} {budget} {limit}");
+            assert!(
+                spent >= total.min((budget / 2).saturating_sub(amounts.len() as u64)),
+                "{amounts:?} {budget} {limit}"
+            );
         }
     }
 }

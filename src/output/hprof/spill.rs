@@ -1,7 +1,8 @@
 //! External bytes that hold references.
 //!
-//! MoarVM's hashes, lists and compilation units keep their references in memory outside of the heap. An instance with all of them
-//! would be larger than the object is, so the array that stands for the external bytes holds them, one step further away.
+//! MoarVM's hashes, lists and compilation units keep their references in memory outside of the
+//! heap. An instance with all of them would be larger than the object is, so the array that stands
+//! for the external bytes holds them, one step further away.
 
 use super::Writer;
 use super::plan::is_weak;
@@ -25,13 +26,15 @@ pub(super) enum External {
     References,
 }
 
-/// The smallest array takes 16 bytes. At most so many are a part of the object itself, which grows by as many.
+/// The smallest array takes 16 bytes. At most so many are a part of the object itself, which grows
+/// by as many.
 pub(super) const INSIDE: u64 = 8;
 /// Fewer than so many are nothing: sizes are multiples of 8.
 const LEAST: u64 = INSIDE / 2;
 
 impl External {
-    /// Of an object of `room` bytes for references and the array, each of which takes `width`, with these labels.
+    /// Of an object of `room` bytes for references and the array, each of which takes `width`, with
+    /// these labels.
     pub(super) fn of(bytes: u64, room: u64, width: u64, count: usize, labels: &[Label]) -> Self {
         let fits = |count: usize| (count as u64 + 1) * width <= room;
         match bytes {
@@ -68,28 +71,46 @@ fn is_field(label: Label) -> bool {
 }
 
 impl<W: Write> Writer<'_, '_, W> {
-    /// Writes the array that stands for so many external bytes of an object, with the references that the object does not keep.
-    pub(super) fn spilled(&mut self, object: ObjectId, id: u64, bytes: u64, external: External) -> io::Result<()> {
+    /// Writes the array that stands for so many external bytes of an object, with the references
+    /// that the object does not keep.
+    pub(super) fn spilled(
+        &mut self,
+        object: ObjectId,
+        id: u64,
+        bytes: u64,
+        external: External,
+    ) -> io::Result<()> {
         let heap = self.heap;
         let width = self.layout.reference();
-        let moved = || heap.references.at(heap.fields_of(object)).filter(|reference| !external.keeps(reference.label));
+        let moved = || {
+            heap.references
+                .at(heap.fields_of(object))
+                .filter(|reference| !external.keeps(reference.label))
+        };
         let count = moved().count() as u64;
         let kept = count.min((1 << 30) / width * 3);
         self.losses.add(LossKind::Reference, count - kept);
         let filled = bytes.min((count * 8).saturating_add(self.filling.limit));
-        let length = self.layout.array_length(filled.checked_next_multiple_of(width).unwrap_or(filled)).max(kept);
+        let length = self
+            .layout
+            .array_length(filled.checked_next_multiple_of(width).unwrap_or(filled))
+            .max(kept);
         self.keep_apart(id, length)?;
         self.out.object_array(id, self.ids.class(self.classes.required.object_array), length)?;
         let mut at = 0;
         for (left, reference) in (1..=kept).rev().zip(moved()) {
             match reference.label.kind() {
                 // An element stands at its index if what follows has room behind it.
-                LabelKind::Index(index) if u64::from(index) >= at && u64::from(index) + left <= length => {
+                LabelKind::Index(index)
+                    if u64::from(index) >= at && u64::from(index) + left <= length =>
+                {
                     self.out.zeros((u64::from(index) - at) * width)?;
                     at = index.into();
                 }
                 LabelKind::Index(_) => self.losses.add(LossKind::ArrayIndex, 1),
-                LabelKind::Field(_) | LabelKind::Offset(_) => self.losses.add(LossKind::ArrayLabel, 1),
+                LabelKind::Field(_) | LabelKind::Offset(_) => {
+                    self.losses.add(LossKind::ArrayLabel, 1)
+                }
                 LabelKind::None => {}
             }
             let weak = is_weak(heap, object, &reference);

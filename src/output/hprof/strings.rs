@@ -11,8 +11,9 @@ const LONGEST: usize = 1 << 28;
 impl<W: Write> Writer<'_, '_, W> {
     /// Writes a text under an id. Returns the bytes that it takes, and whether it was cut.
     ///
-    /// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char array, as before, because the
-    /// order of the bytes of UTF-16 in a byte array is taken from the machine.
+    /// Latin-1 goes into a byte array with coder 0, as since Java 9; anything else into a char
+    /// array, as before, because the order of the bytes of UTF-16 in a byte array is taken from the
+    /// machine.
     pub(super) fn string(&mut self, text: &str, id: u64) -> io::Result<(u64, bool)> {
         let array = self.ids.fresh();
         let ascii = text.is_ascii();
@@ -22,13 +23,17 @@ impl<W: Write> Writer<'_, '_, W> {
             (_, true) => text.chars().count(),
             _ => text.encode_utf16().count(),
         };
-        let (length, width, basic) =
-            if latin1 { (count.min(LONGEST), 1, FieldType::Byte) } else { (count.min(LONGEST), 2, FieldType::Char) };
+        let (length, width, basic) = if latin1 {
+            (count.min(LONGEST), 1, FieldType::Byte)
+        } else {
+            (count.min(LONGEST), 2, FieldType::Char)
+        };
         let bytes = length as u64 * width;
         let (layout, out) = (self.layout, &mut self.out);
         let fields = layout.reference() + 5;
         let size = layout.instance_size(fields);
-        let fields = out.instance(id, self.ids.class(self.classes.required.string), fields as usize)?;
+        let fields =
+            out.instance(id, self.ids.class(self.classes.required.string), fields as usize)?;
         // The coder and the hash are 0.
         put_id(fields, 0, array, layout.wide);
         self.report.add(size, 1);

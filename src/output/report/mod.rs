@@ -1,7 +1,9 @@
-//! One self-contained HTML page about a dump: nothing is loaded from anywhere, and the data is in the page as JSON.
+//! One self-contained HTML page about a dump: nothing is loaded from anywhere, and the data is in
+//! the page as JSON.
 //!
-//! The page is safe to open whatever the dump holds: data is JSON in which `<` is escaped, the script puts names into the page as
-//! text only, and a content security policy allows nothing but the page's own style and script, by their hashes.
+//! The page is safe to open whatever the dump holds: data is JSON in which `<` is escaped, the
+//! script puts names into the page as text only, and a content security policy allows nothing but
+//! the page's own style and script, by their hashes.
 
 use super::json;
 use rustc_hash::FxHashMap;
@@ -82,7 +84,8 @@ pub struct ReportTree {
     pub count: Option<Vec<u64>>,
     /// The id of the object, if the line is one.
     pub object: Option<Vec<u32>>,
-    /// The sum now and its growth since the older file, if there are two. [`ReportTree::total`] is the larger of both.
+    /// The sum now and its growth since the older file, if there are two. [`ReportTree::total`] is
+    /// the larger of both.
     pub now: Option<Vec<u64>>,
     /// The growth.
     pub delta: Option<Vec<i64>>,
@@ -121,12 +124,24 @@ pub struct ReportColumn {
 impl ReportTable {
     /// A table without columns for so many rows, of which some may be left out.
     pub fn new(title: &str, rows: u64) -> Self {
-        Self { title: title.to_owned(), note: None, columns: Vec::new(), sort: 0, finds: None, rows }
+        Self {
+            title: title.to_owned(),
+            note: None,
+            columns: Vec::new(),
+            sort: 0,
+            finds: None,
+            rows,
+        }
     }
 
     /// Adds a column of names, for which a click on a row looks in the tree.
     #[must_use]
-    pub fn names<'n>(mut self, report: &mut Report, title: &'static str, names: impl Iterator<Item = &'n str>) -> Self {
+    pub fn names<'n>(
+        mut self,
+        report: &mut Report,
+        title: &'static str,
+        names: impl Iterator<Item = &'n str>,
+    ) -> Self {
         self.finds.get_or_insert(self.columns.len());
         let values = Cells::Names(names.map(|name| report.name(name)).collect());
         self.columns.push(ReportColumn { title, kind: "name".to_owned(), delta: false, values });
@@ -135,15 +150,35 @@ impl ReportTable {
 
     /// Adds a column of numbers. `kind` is `number` or a unit.
     #[must_use]
-    pub fn numbers(mut self, title: &'static str, kind: &str, numbers: impl Iterator<Item = Option<i64>>) -> Self {
-        self.columns.push(ReportColumn { title, kind: kind.to_owned(), delta: false, values: Cells::Numbers(numbers.collect()) });
+    pub fn numbers(
+        mut self,
+        title: &'static str,
+        kind: &str,
+        numbers: impl Iterator<Item = Option<i64>>,
+    ) -> Self {
+        self.columns.push(ReportColumn {
+            title,
+            kind: kind.to_owned(),
+            delta: false,
+            values: Cells::Numbers(numbers.collect()),
+        });
         self
     }
 
     /// Adds a column of differences.
     #[must_use]
-    pub fn deltas(mut self, title: &'static str, kind: &str, numbers: impl Iterator<Item = Option<i64>>) -> Self {
-        self.columns.push(ReportColumn { title, kind: kind.to_owned(), delta: true, values: Cells::Numbers(numbers.collect()) });
+    pub fn deltas(
+        mut self,
+        title: &'static str,
+        kind: &str,
+        numbers: impl Iterator<Item = Option<i64>>,
+    ) -> Self {
+        self.columns.push(ReportColumn {
+            title,
+            kind: kind.to_owned(),
+            delta: true,
+            values: Cells::Numbers(numbers.collect()),
+        });
         self
     }
 
@@ -223,8 +258,13 @@ impl Report {
         let _ = json::line(&mut data, self);
         let data = String::from_utf8(data).unwrap_or_default().replace('<', "\\u003c");
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
-        let parts =
-            [("STYLE_HASH", STYLE_HASH), ("SCRIPT_HASH", SCRIPT_HASH), ("STYLE", STYLE), ("DATA", &data), ("SCRIPT", SCRIPT)];
+        let parts = [
+            ("STYLE_HASH", STYLE_HASH),
+            ("SCRIPT_HASH", SCRIPT_HASH),
+            ("STYLE", STYLE),
+            ("DATA", &data),
+            ("SCRIPT", SCRIPT),
+        ];
         let mut rest = PAGE;
         for (place, part) in parts {
             let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
@@ -239,7 +279,10 @@ impl Report {
 
 /// A file's name as a POSIX shell needs it.
 fn quoted(file: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '%' | '=' | ',');
+    let is_plain = |c: char| {
+        c.is_alphanumeric()
+            || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '%' | '=' | ',')
+    };
     match !file.is_empty() && file.chars().all(is_plain) {
         true => file.to_owned(),
         false => format!("'{}'", file.replace('\'', "'\\''")),
@@ -255,7 +298,10 @@ mod tests {
     #[test]
     fn the_policy_names_the_hashes_of_style_and_script() {
         for (part, hash) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
-            assert_eq!(hash, base64::engine::general_purpose::STANDARD.encode(Sha256::digest(part)));
+            assert_eq!(
+                hash,
+                base64::engine::general_purpose::STANDARD.encode(Sha256::digest(part))
+            );
         }
     }
 
@@ -263,12 +309,18 @@ mod tests {
     fn names_stay_data() {
         let mut report = Report::new("heap", "a b.hprof", "hprof".to_owned(), "bytes".to_owned());
         let name = report.name("</script><img src=x onerror=alert(1)>");
-        assert_eq!((name, report.name("other"), report.name("</script><img src=x onerror=alert(1)>")), (0, 1, 0));
+        assert_eq!(
+            (name, report.name("other"), report.name("</script><img src=x onerror=alert(1)>")),
+            (0, 1, 0)
+        );
         let page = report.page();
         assert!(!page.contains("<img") && page.contains("\\u003c/script>\\u003cimg src=x"));
         assert_eq!(page.matches("</script>").count(), 2);
         let data = page.split_once("id=\"data\">").unwrap().1.split_once("</script>").unwrap().0;
         let data: serde_json::Value = serde_json::from_str(data).unwrap();
-        assert_eq!((&data["schema"], &data["quoted"]), (&"dumptool/report/1".into(), &"'a b.hprof'".into()));
+        assert_eq!(
+            (&data["schema"], &data["quoted"]),
+            (&"dumptool/report/1".into(), &"'a b.hprof'".into())
+        );
     }
 }

@@ -1,9 +1,20 @@
-//! The rows of each table. The columns of CSV are the keys of JSON, in the same order; a test keeps it so.
+//! The rows of each table. The columns of CSV are the keys of JSON, in the same order; a test keeps
+//! it so.
 
 use serde::Serialize;
 
-pub(super) const OBJECT_COLUMNS: &[&str] =
-    &["object", "id", "type", "namespace", "kind", "shallow_bytes", "external_bytes", "retained_bytes", "dominator", "reachable"];
+pub(super) const OBJECT_COLUMNS: &[&str] = &[
+    "object",
+    "id",
+    "type",
+    "namespace",
+    "kind",
+    "shallow_bytes",
+    "external_bytes",
+    "retained_bytes",
+    "dominator",
+    "reachable",
+];
 
 #[derive(Serialize)]
 pub(super) struct ObjectRow<'r> {

@@ -1,4 +1,5 @@
-//! The shapes of paths: nodes of a tree of steps, in which a group that follows itself leads back to its end.
+//! The shapes of paths: nodes of a tree of steps, in which a group that follows itself leads back
+//! to its end.
 
 use super::super::shortest::Shortest;
 use super::super::{Origin, ReachedBy, label};
@@ -100,7 +101,9 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
             }
             self.pending.push((object, by));
             match self.shortest.before(object, by) {
-                Some(before) if self.heap.is_made_up(before) => break self.start(self.made_up(before)),
+                Some(before) if self.heap.is_made_up(before) => {
+                    break self.start(self.made_up(before));
+                }
                 Some(before) => (by, object) = (self.shortest.by(before)?, before),
                 None => break self.start(self.root_of(self.shortest.origin(object))),
             }
@@ -120,14 +123,20 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         let Node { depth, head, .. } = self.nodes[node as usize];
         let head = if depth > HEAD { head } else { node };
         let last = self.up(node, depth.saturating_sub(HEAD).min(HEAD));
-        MergedSteps { first: self.up(head, depth.min(HEAD)), omitted: depth.saturating_sub(2 * HEAD).into(), last }
+        MergedSteps {
+            first: self.up(head, depth.min(HEAD)),
+            omitted: depth.saturating_sub(2 * HEAD).into(),
+            last,
+        }
     }
 
     /// The steps that end in a node, in the order of the path.
     fn up(&self, mut node: u32, steps: u32) -> Vec<MergedStep> {
         let mut up = Vec::with_capacity(steps as usize);
         for _ in 0..steps {
-            let Node { step: Some((label, of)), before, .. } = self.nodes[node as usize] else { break };
+            let Node { step: Some((label, of)), before, .. } = self.nodes[node as usize] else {
+                break;
+            };
             up.push(MergedStep { label, of, repeats: self.repeats(node) });
             node = before;
         }
@@ -149,7 +158,13 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         if node == next {
             let root_number = self.roots.len() as u32;
             self.roots.push(root);
-            self.nodes.push(Node { step: None, before: NONE, depth: 0, root: root_number, head: NONE });
+            self.nodes.push(Node {
+                step: None,
+                before: NONE,
+                depth: 0,
+                root: root_number,
+                head: NONE,
+            });
         }
         Place { node, fold: NONE, run: 1 }
     }
@@ -168,10 +183,11 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         Place { node: to, fold, run }
     }
 
-    /// Finds where a step leads that was not taken before: back to the end of its group if it completes the same group again,
-    /// otherwise to a new node.
+    /// Finds where a step leads that was not taken before: back to the end of its group if it
+    /// completes the same group again, otherwise to a new node.
     fn explore(&mut self, from: u32, step: Step) -> Move {
-        let back = (1..=LONGEST_GROUP).find_map(|group| Some((group, self.end_of_same(from, step, group)?)));
+        let back = (1..=LONGEST_GROUP)
+            .find_map(|group| Some((group, self.end_of_same(from, step, group)?)));
         let found = match back {
             Some((group, end)) => Move { to: end, fold: self.fold(from, end, group) },
             None => Move { to: self.add(from, step), fold: NONE },
@@ -180,7 +196,8 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         found
     }
 
-    /// The node that ends the group before the last `group` steps, of which `step` is the last, if both groups are the same.
+    /// The node that ends the group before the last `group` steps, of which `step` is the last, if
+    /// both groups are the same.
     fn end_of_same(&self, from: u32, step: Step, group: usize) -> Option<u32> {
         let step_of = |node: u32| self.nodes.get(node as usize)?.step;
         let before = |node: u32| Some(self.nodes.get(node as usize)?.before);
@@ -211,7 +228,8 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         let mut is_counted = true;
         let mut node = last;
         loop {
-            is_counted &= !(1..=LONGEST_GROUP).any(|group| self.fold_at.contains_key(&(node, group)));
+            is_counted &=
+                !(1..=LONGEST_GROUP).any(|group| self.fold_at.contains_key(&(node, group)));
             if let Some(other) = self.round.insert(node, fold) {
                 self.folds[other as usize].is_counted = false;
             }
@@ -243,18 +261,23 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
                 let before = || self.shortest.before(object, by);
                 match label.kind() {
                     LabelKind::Index(_) => MergedLabel::Element,
-                    LabelKind::Offset(_) if before().is_some_and(|before| self.has_elements(before)) => MergedLabel::Element,
+                    LabelKind::Offset(_)
+                        if before().is_some_and(|before| self.has_elements(before)) =>
+                    {
+                        MergedLabel::Element
+                    }
                     _ => MergedLabel::One(label),
                 }
             }
         }
     }
 
-    /// Whether an object whose references are called by their offsets is an array, or looks like one: no struct that people
-    /// write has so many pointers.
+    /// Whether an object whose references are called by their offsets is an array, or looks like
+    /// one: no struct that people write has so many pointers.
     fn has_elements(&self, object: ObjectId) -> bool {
         const MOST_FIELDS: usize = 16;
-        self.heap.type_of(object).kind == TypeKind::Array || self.heap.references.range(object).len() > MOST_FIELDS
+        self.heap.type_of(object).kind == TypeKind::Array
+            || self.heap.references.range(object).len() > MOST_FIELDS
     }
 
     fn root_of(&self, origin: Origin) -> MergedRoot {
@@ -262,7 +285,10 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
             Origin::Synthetic(object) => self.made_up(object),
             Origin::Root(row) => {
                 let root = &self.heap.roots[row];
-                let function = root.frame.and_then(|frame| self.heap.frames.get(frame as usize)).map(|frame| frame.function);
+                let function = root
+                    .frame
+                    .and_then(|frame| self.heap.frames.get(frame as usize))
+                    .map(|frame| frame.function);
                 let label = match root.label.kind() {
                     LabelKind::Index(_) => MergedLabel::Element,
                     _ => MergedLabel::One(root.label),

@@ -5,7 +5,8 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, TypeId, TypeKind};
 use crate::model::names::Names;
 
-/// A field takes 4 bytes of the file; its class may have this many labels for it. Slots of real classes are nearly dense.
+/// A field takes 4 bytes of the file; its class may have this many labels for it. Slots of real
+/// classes are nearly dense.
 const LABELS_PER_FIELD: u64 = 16;
 
 /// The classes by id.
@@ -64,7 +65,10 @@ impl Classes {
     /// The labels of the first slots of a class.
     #[inline]
     pub(super) fn labels(&self, class: &Class) -> &[Label] {
-        self.labels.get(class.labels..).and_then(|labels| labels.get(..class.labelled as usize)).unwrap_or_default()
+        self.labels
+            .get(class.labels..)
+            .and_then(|labels| labels.get(..class.labelled as usize))
+            .unwrap_or_default()
     }
 
     /// The name of a slot of an object. Slots behind the last named one are elements.
@@ -100,7 +104,8 @@ impl Classes {
         ));
         // The one reference of typed data is its length, and no element.
         entry.numbered = kind != TypeKind::Bytes;
-        entry.elements = class.fields.iter().map(|field| field.index.saturating_add(1)).max().unwrap_or(0);
+        entry.elements =
+            class.fields.iter().map(|field| field.index.saturating_add(1)).max().unwrap_or(0);
         entry.labels = self.labels.len();
         entry.labelled = entry.elements.min(class.fields.count().saturating_mul(LABELS_PER_FIELD));
         self.add_labels(&entry, class, builder.names());
@@ -121,12 +126,20 @@ impl Classes {
         }
     }
 
-    fn add_type(&mut self, name: &str, namespace: &str, kind: TypeKind, of: ClassKind, builder: &mut HeapBuilder<'_>) -> TypeId {
+    fn add_type(
+        &mut self,
+        name: &str,
+        namespace: &str,
+        kind: TypeKind,
+        of: ClassKind,
+        builder: &mut HeapBuilder<'_>,
+    ) -> TypeId {
         self.kinds.push(of);
         builder.add_type(name, namespace, kind)
     }
 
-    /// The class of objects whose class is not in the file, which is normal for the root in files of Dart 2.12 and before.
+    /// The class of objects whose class is not in the file, which is normal for the root in files
+    /// of Dart 2.12 and before.
     pub(super) fn substitute(&mut self, is_root: bool, builder: &mut HeapBuilder<'_>) -> Class {
         if let Some(unknown) = self.unknown.filter(|_| !is_root) {
             return unknown;
@@ -155,7 +168,8 @@ impl Class {
 
     /// The file does not say which references are weak; the classes of the VM's libraries do.
     ///
-    /// Field names have changed their underscores from one release to the next, but not their words.
+    /// Field names have changed their underscores from one release to the next, but not their
+    /// words.
     fn find_weak_slots(&mut self, class: &ClassRecord<'_>) {
         if !matches!(class.library_uri, b"" | b"dart:core" | b"dart:_internal") {
             return;
@@ -171,7 +185,9 @@ impl Class {
             b"WeakArray" => self.weak_elements = true,
             _ => {}
         }
-        self.has_weak = self.weak_elements || self.ephemeron.is_some() || self.weak_slots.iter().any(Option::is_some);
+        self.has_weak = self.weak_elements
+            || self.ephemeron.is_some()
+            || self.weak_slots.iter().any(Option::is_some);
     }
 }
 
@@ -179,10 +195,15 @@ fn type_kind(class: &ClassRecord<'_>) -> TypeKind {
     match (class.library_uri, class.name) {
         (b"", b"Root" | b"Read-Only Pages" | b"Isolate") if class.id <= 3 => TypeKind::Synthetic,
         (b"dart:core", b"_Smi" | b"_Mint" | b"_Double" | b"bool" | b"Null") => TypeKind::Number,
-        (b"dart:core", name) if name.starts_with(b"_") && name.ends_with(b"ByteString") => TypeKind::Text,
+        (b"dart:core", name) if name.starts_with(b"_") && name.ends_with(b"ByteString") => {
+            TypeKind::Text
+        }
         (b"dart:core", b"_List" | b"_ImmutableList") => TypeKind::Array,
         (b"", b"WeakArray" | b"TypeArguments" | b"ObjectPool" | b"ContextScope") => TypeKind::Array,
-        (b"dart:core", b"_Type" | b"_FunctionType" | b"_RecordType" | b"_TypeParameter" | b"_TypeRef") => TypeKind::Class,
+        (
+            b"dart:core",
+            b"_Type" | b"_FunctionType" | b"_RecordType" | b"_TypeParameter" | b"_TypeRef",
+        ) => TypeKind::Class,
         (b"", b"Class") => TypeKind::Class,
         (b"", b"Context") => TypeKind::Frame,
         (b"dart:typed_data", name) if is_typed_data(name) => TypeKind::Bytes,
@@ -207,7 +228,13 @@ mod tests {
         for name in ["_Uint8List", "_ExternalUint8Array", "_Float32x4List", "_Uint8ClampedList"] {
             assert!(is_typed_data(name.as_bytes()), "{name}");
         }
-        for name in ["_Uint8ArrayView", "_ByteDataView", "_UnmodifiableUint8ArrayView", "Uint8List", "_TypedListBase"] {
+        for name in [
+            "_Uint8ArrayView",
+            "_ByteDataView",
+            "_UnmodifiableUint8ArrayView",
+            "Uint8List",
+            "_TypedListBase",
+        ] {
             assert!(!is_typed_data(name.as_bytes()), "{name}");
         }
     }

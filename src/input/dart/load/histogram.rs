@@ -15,8 +15,8 @@ use std::num::Saturating;
 
 /// Counts objects by the types that [`super::load`] gives them.
 ///
-/// External sizes stand behind all objects and name theirs by its number. Where there are any, the objects are read once more
-/// for their classes, rather than keeping one for each.
+/// External sizes stand behind all objects and name theirs by its number. Where there are any, the
+/// objects are read once more for their classes, rather than keeping one for each.
 ///
 /// # Errors
 /// When the header cannot be read, or a snapshot other than number 0 is wanted.
@@ -52,7 +52,12 @@ struct Pass {
 }
 
 impl Pass {
-    fn read(&mut self, records: &mut Records<'_>, external: &mut Vec<(u64, u64)>, options: LoadOptions<'_>) -> Result<()> {
+    fn read(
+        &mut self,
+        records: &mut Records<'_>,
+        external: &mut Vec<(u64, u64)>,
+        options: LoadOptions<'_>,
+    ) -> Result<()> {
         loop {
             records.for_each_object(|_, offset, head, cursor| {
                 if self.objects.0.is_multiple_of(65536) {
@@ -62,12 +67,17 @@ impl Pass {
                 cursor.skip_uleb128s(count, "the references of an object")?;
                 self.objects += 1;
                 let row = self.row(head, self.objects.0);
-                self.add(row, &Sum { count: 1, shallow_bytes: head.shallow_size, external_bytes: 0 });
+                self.add(
+                    row,
+                    &Sum { count: 1, shallow_bytes: head.shallow_size, external_bytes: 0 },
+                );
                 Ok(())
             })?;
             match records.next().transpose()? {
                 Some((_, Rec::Class(class))) => self.classes.add(&class, &mut self.types),
-                Some((_, Rec::ExternalProperty(property))) => external.push((property.object_id, property.external_size)),
+                Some((_, Rec::ExternalProperty(property))) => {
+                    external.push((property.object_id, property.external_size))
+                }
                 // Objects were all read before.
                 Some((_, Rec::Object(_))) => {}
                 None => break,
@@ -84,7 +94,10 @@ impl Pass {
         loop {
             let read = records.for_each_object(|_, offset, head, cursor| {
                 if external.peek().is_none() {
-                    return Err(crate::error::Error::limit(offset, "no object is looked for any more"));
+                    return Err(crate::error::Error::limit(
+                        offset,
+                        "no object is looked for any more",
+                    ));
                 }
                 let count = cursor.uleb128("the reference count of an object")?;
                 cursor.skip_uleb128s(count, "the references of an object")?;
@@ -95,7 +108,10 @@ impl Pass {
                 }
                 Ok(())
             });
-            if read.is_err() || external.peek().is_none() || !matches!(records.next(), Some(Ok((_, Rec::Class(_))))) {
+            if read.is_err()
+                || external.peek().is_none()
+                || !matches!(records.next(), Some(Ok((_, Rec::Class(_)))))
+            {
                 return;
             }
         }

@@ -17,10 +17,18 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
         return;
     }
     let group = builder.names().intern("Root");
-    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Runtime, group, label: Label::NONE, frame: None, thread: None });
+    builder.add_root(Root {
+        object: ObjectId(0),
+        kind: RootKind::Runtime,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    });
     add_references(builder, ObjectId(0), "Root", None);
     for isolate in isolates {
-        // The name is that of the isolate for which the snapshot was asked; which one of several that is remains unsaid.
+        // The name is that of the isolate for which the snapshot was asked; which one of several
+        // that is remains unsaid.
         let name = if isolates.len() == 1 && !name.is_empty() { name } else { &isolate.port };
         let thread = builder.heap().threads.len() as u32;
         let thread_name = builder.names().intern(name);
@@ -38,7 +46,12 @@ pub(super) fn add(builder: &mut HeapBuilder<'_>, isolates: &[Isolate], name: &st
 }
 
 /// Makes a root of each reference of an object. Those with a name are static fields.
-fn add_references(builder: &mut HeapBuilder<'_>, object: ObjectId, group: &str, thread: Option<u32>) {
+fn add_references(
+    builder: &mut HeapBuilder<'_>,
+    object: ObjectId,
+    group: &str,
+    thread: Option<u32>,
+) {
     let group = builder.names().intern(group);
     let heap = builder.heap();
     let references = &heap.references;

@@ -9,7 +9,8 @@ use crate::input::dart::object::References;
 use crate::input::dart::records::Records;
 use crate::input::dart::word_size::WordSize;
 use crate::model::heap::{
-    EachElement, EachField, Field, FieldValue, Heap, Known, LabelKind, ObjectId, ObjectValues, Offsets, Value,
+    EachElement, EachField, Field, FieldValue, Heap, Known, LabelKind, ObjectId, ObjectValues,
+    Offsets, Value,
 };
 
 /// Where the objects are, and what their data depends on.
@@ -24,7 +25,12 @@ pub(super) struct DartValues<'a> {
 }
 
 impl<'a> DartValues<'a> {
-    pub(super) fn new(bytes: &'a [u8], positions: Offsets, mut classes: Classes, records: &Records<'a>) -> Self {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        positions: Offsets,
+        mut classes: Classes,
+        records: &Records<'a>,
+    ) -> Self {
         Self {
             bytes,
             positions,
@@ -47,17 +53,25 @@ impl<'a> DartValues<'a> {
         let mut cursor = Cursor::at(self.bytes, self.positions.get(object.index()));
         let class = cursor.uleb128("the class of an object").ok()?;
         cursor.uleb128("the size of an object").ok()?;
-        let data = Data::read(&mut cursor, kind, &mut self.word_size.clone(), self.exported).ok()?;
+        let data =
+            Data::read(&mut cursor, kind, &mut self.word_size.clone(), self.exported).ok()?;
         Some((class, data, cursor))
     }
 
     fn kind(&self, heap: &Heap<'a>, object: ObjectId) -> ClassKind {
         let type_id = heap.type_of.get(object.index());
-        type_id.and_then(|type_id| self.kinds.get(type_id.0 as usize)).copied().unwrap_or(ClassKind::Other)
+        type_id
+            .and_then(|type_id| self.kinds.get(type_id.0 as usize))
+            .copied()
+            .unwrap_or(ClassKind::Other)
     }
 
     /// The slots of an object with their labels.
-    fn slots(&self, heap: &Heap<'a>, object: ObjectId) -> impl Iterator<Item = (LabelKind, FieldValue<'static>)> {
+    fn slots(
+        &self,
+        heap: &Heap<'a>,
+        object: ObjectId,
+    ) -> impl Iterator<Item = (LabelKind, FieldValue<'static>)> {
         let objects = heap.len() as u64;
         let value = move |id: u64| match id {
             id if (1..=objects).contains(&id) => FieldValue::Object(row(id)),
@@ -68,7 +82,9 @@ impl<'a> DartValues<'a> {
             let count = cursor.uleb128("the reference count of an object").ok()?;
             Some((self.classes.get(class)?, References::at(count, cursor)))
         });
-        let slots = read.into_iter().flat_map(|(class, slots)| (0..).zip(slots.iter()).map(move |slot| (class, slot)));
+        let slots = read
+            .into_iter()
+            .flat_map(|(class, slots)| (0..).zip(slots.iter()).map(move |slot| (class, slot)));
         slots.map(move |(class, (slot, id))| (self.classes.label(class, slot).kind(), value(id)))
     }
 }
@@ -81,14 +97,21 @@ impl<'a> ObjectValues<'a> for DartValues<'a> {
             Some(Data::Bool(value)) => Value::Boolean(value != 0),
             Some(Data::Int(value)) => Value::Integer(value),
             Some(Data::Double(value)) => Value::Float(value),
-            Some(Data::Latin1(text)) => Value::Text { text: latin1(text.units), length: text.length },
-            Some(Data::Utf16(text)) => Value::Text { text: utf16(text.units).0.into(), length: text.length },
+            Some(Data::Latin1(text)) => {
+                Value::Text { text: latin1(text.units), length: text.length }
+            }
+            Some(Data::Utf16(text)) => {
+                Value::Text { text: utf16(text.units).0.into(), length: text.length }
+            }
             Some(Data::Length(length)) => Value::Length(length),
             Some(Data::Name(name)) => {
                 let text = String::from_utf8_lossy(name);
                 match kind {
-                    // DevTools writes strings as names. What it cut ends in three dots; the length is lost.
-                    ClassKind::String => Value::Text { length: text.encode_utf16().count() as u64, text },
+                    // DevTools writes strings as names. What it cut ends in three dots; the length
+                    // is lost.
+                    ClassKind::String => {
+                        Value::Text { length: text.encode_utf16().count() as u64, text }
+                    }
                     _ => Value::Name(text),
                 }
             }
@@ -99,7 +122,9 @@ impl<'a> ObjectValues<'a> for DartValues<'a> {
     fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
         for (label, value) in self.slots(heap, object) {
             let LabelKind::Field(name) = label else { continue };
-            if each(Field { class: "", name: heap.names.text(name), type_name: "", value }).is_break() {
+            if each(Field { class: "", name: heap.names.text(name), type_name: "", value })
+                .is_break()
+            {
                 return;
             }
         }

@@ -1,8 +1,9 @@
 //! The third pass: the references of each object, and the shape by which it is typed.
 //!
-//! The number of pointers that hit an object is known only when they have been followed, which should happen once. So some chunks of
-//! rows are worked on at a time, each with a buffer of its own, and what they found is then appended to columns that have
-//! room for all fields. Room that is not needed is memory that is never touched.
+//! The number of pointers that hit an object is known only when they have been followed, which
+//! should happen once. So some chunks of rows are worked on at a time, each with a buffer of its
+//! own, and what they found is then appended to columns that have room for all fields. Room that is
+//! not needed is memory that is never touched.
 
 use super::old::OldLayout;
 use super::place::Placed;
@@ -54,12 +55,25 @@ impl Edges {
         let mut found: Vec<Found> = Vec::new();
         found.resize_with(chunks_at_a_time(), Found::default);
         let rows_at_a_time = CHUNK.saturating_mul(found.len());
-        let columns = counts.get_mut(1..).unwrap_or_default().chunks_mut(rows_at_a_time).zip(shape_of.chunks_mut(rows_at_a_time));
+        let columns = counts
+            .get_mut(1..)
+            .unwrap_or_default()
+            .chunks_mut(rows_at_a_time)
+            .zip(shape_of.chunks_mut(rows_at_a_time));
         for (first_row, (counts, shape_of)) in (0..).step_by(rows_at_a_time).zip(columns) {
             let chunks = counts.chunks_mut(CHUNK).zip(shape_of.chunks_mut(CHUNK)).zip(&mut found);
             let work = (first_row..).step_by(CHUNK).zip(chunks);
-            let work = work.map(|(first_row, ((counts, shape_of), found))| Work { first_row, counts, shape_of, found });
-            let done: Vec<_> = work.collect::<Vec<_>>().into_par_iter().map(|work| chunk(reader, placed, work)).collect();
+            let work = work.map(|(first_row, ((counts, shape_of), found))| Work {
+                first_row,
+                counts,
+                shape_of,
+                found,
+            });
+            let done: Vec<_> = work
+                .collect::<Vec<_>>()
+                .into_par_iter()
+                .map(|work| chunk(reader, placed, work))
+                .collect();
             for found in done {
                 target.append(&mut found.targets);
                 label.append(&mut found.labels);
@@ -69,7 +83,12 @@ impl Edges {
         let faults = found.iter().map(|found| found.faults).sum();
         target.shrink_to_fit();
         label.shrink_to_fit();
-        let references = References { first: first_of(counts, target.len() as u64), target, label, weak: Vec::new() };
+        let references = References {
+            first: first_of(counts, target.len() as u64),
+            target,
+            label,
+            weak: Vec::new(),
+        };
         Self { references, shape_of, shapes, faults }
     }
 }
@@ -100,7 +119,10 @@ fn chunk<'w>(reader: &'w Reader<'_, '_>, placed: &Placed, work: Work<'w>) -> &'w
         let row = follow.work.first_row.wrapping_add(index);
         let mut rest = Cursor::at(reader.bytes, placed.positions.get(row));
         let contents = rest.take(placed.sizes.get(row), "an object").unwrap_or_default();
-        let layout = placed.layouts.get(row).and_then(|layout| Some((*layout, reader.survey.old.layout(*layout)?)));
+        let layout = placed
+            .layouts
+            .get(row)
+            .and_then(|layout| Some((*layout, reader.survey.old.layout(*layout)?)));
         let shape = match layout {
             None => follow.object(index, contents, Fields::new(rest.rest(), reader.survey.version)),
             Some((number, layout)) => follow.old_object(index, contents, number, layout),
@@ -115,7 +137,8 @@ fn chunk<'w>(reader: &'w Reader<'_, '_>, placed: &Placed, work: Work<'w>) -> &'w
     found
 }
 
-/// Pointers that are resolved together: the processor then waits for several places in memory at once.
+/// Pointers that are resolved together: the processor then waits for several places in memory at
+/// once.
 const BATCH: usize = 64;
 
 /// A pointer that has not been resolved yet.
@@ -162,7 +185,13 @@ impl Follow<'_, '_, '_> {
         }
     }
 
-    fn old_object(&mut self, index: usize, contents: &[u8], number: u32, layout: &OldLayout) -> Shape {
+    fn old_object(
+        &mut self,
+        index: usize,
+        contents: &[u8],
+        number: u32,
+        layout: &OldLayout,
+    ) -> Shape {
         let size = contents.len() as u64;
         for field in layout.fields(size, self.reader.words.size) {
             self.field(index, contents, field, false);
@@ -177,13 +206,17 @@ impl Follow<'_, '_, '_> {
 
     #[inline]
     fn field(&mut self, index: usize, contents: &[u8], field: Field, hints: bool) {
-        let Some(pointer) = self.reader.pointer(contents, field, &mut self.work.found.faults) else { return };
+        let Some(pointer) = self.reader.pointer(contents, field, &mut self.work.found.faults)
+        else {
+            return;
+        };
         let before = if hints { self.reader.word_before(contents, pointer.offset) } else { 0 };
         let offset = u32::try_from(pointer.offset).unwrap_or(u32::MAX);
         if let Some(place) = self.batch.get_mut(self.open) {
             *place = Open { address: pointer.address, before, offset, index: index as u32 };
         }
-        // Every fifth pointer or so is nil, in no order that the processor could foresee. So this is no branch.
+        // Every fifth pointer or so is nil, in no order that the processor could foresee. So this
+        // is no branch.
         self.open = self.open.wrapping_add(self.reader.is_in_heap(pointer.address).into());
         if self.open == BATCH {
             self.resolve();

@@ -12,11 +12,13 @@ use crate::model::names::Names;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// Counts objects by type in one pass; in two when the statistics in the file show that its version tells the wrong phantoms.
+/// Counts objects by type in one pass; in two when the statistics in the file show that its version
+/// tells the wrong phantoms.
 ///
-/// The types of objects are those of [`super::load`] as long as no pointer says more: type records of 1.3, malloc headers,
-/// otherwise the size and where the pointers are. The loader also takes types from interfaces and from the records of goroutines,
-/// so that there are more names in the loaded heap; number and size of all objects are the same.
+/// The types of objects are those of [`super::load`] as long as no pointer says more: type records
+/// of 1.3, malloc headers, otherwise the size and where the pointers are. The loader also takes
+/// types from interfaces and from the records of goroutines, so that there are more names in the
+/// loaded heap; number and size of all objects are the same.
 ///
 /// # Errors
 /// When the magic is not one of a Go heap dump, or another snapshot than the only one is asked for.
@@ -35,7 +37,8 @@ struct Shapes {
     found: Typed,
     counts: Vec<Sum>,
     recent: Recent,
-    /// Objects of the draft and of 1.3 by layout and size: what a layout is shows when all types are known.
+    /// Objects of the draft and of 1.3 by layout and size: what a layout is shows when all types
+    /// are known.
     old: FxHashMap<(u32, u64), Sum>,
 }
 
@@ -48,11 +51,13 @@ impl<'a> Take<'a> for Shapes {
         }
         // Of an object without a record it is known that it has no pointers.
         let encoded = object.map_or(&[0][..], |object| object.fields.encoded());
-        let place = Place::of(size, encoded).filter(|_| encoded.len() == 1 || !may_have_header(survey, size));
+        let place = Place::of(size, encoded)
+            .filter(|_| encoded.len() == 1 || !may_have_header(survey, size));
         let row = match place.and_then(|place| self.recent.row(place)) {
             Some(row) => row,
             None => {
-                let row = self.row(object.map_or(Shape::Plain { size }, |object| shape(object, survey)));
+                let row =
+                    self.row(object.map_or(Shape::Plain { size }, |object| shape(object, survey)));
                 place.into_iter().for_each(|place| self.recent.set(place, row));
                 row
             }
@@ -110,20 +115,23 @@ fn shape(object: &Object<'_>, survey: &Survey<'_>) -> Shape {
     }
 }
 
-/// Rows of the layouts that came last: spans hold few layouts, and a list of pointers takes longer to go through than to compare.
+/// Rows of the layouts that came last: spans hold few layouts, and a list of pointers takes longer
+/// to go through than to compare.
 struct Recent(Box<[(Place, usize); 1024]>);
 
 /// A size and an encoded list of pointers that is short.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Place {
     size: u64,
-    /// Filled up with zeros. The first kind that is 0 ends a list, so that no two lists are the same.
+    /// Filled up with zeros. The first kind that is 0 ends a list, so that no two lists are the
+    /// same.
     list: u128,
 }
 
 impl Default for Recent {
     fn default() -> Self {
-        // No list is empty as this one, which has not even an end mark: a size of no object tells it from those.
+        // No list is empty as this one, which has not even an end mark: a size of no object tells
+        // it from those.
         Self(Box::new([(Place { size: u64::MAX, list: 0 }, 0); 1024]))
     }
 }
@@ -149,11 +157,13 @@ impl Place {
             1..4 => encoded.iter().rev().fold(0, |list, &byte| list << 8 | u128::from(byte)),
             length @ 4..8 => {
                 let (first, last) = (encoded.first_chunk()?, encoded.last_chunk()?);
-                u128::from(u32::from_le_bytes(*first)) | shifted(u32::from_le_bytes(*last).into(), length.wrapping_sub(4))
+                u128::from(u32::from_le_bytes(*first))
+                    | shifted(u32::from_le_bytes(*last).into(), length.wrapping_sub(4))
             }
             length @ 8..=16 => {
                 let (first, last) = (encoded.first_chunk()?, encoded.last_chunk()?);
-                u128::from(u64::from_le_bytes(*first)) | shifted(u64::from_le_bytes(*last).into(), length.wrapping_sub(8))
+                u128::from(u64::from_le_bytes(*first))
+                    | shifted(u64::from_le_bytes(*last).into(), length.wrapping_sub(8))
             }
             _ => return None,
         };
@@ -179,7 +189,9 @@ mod tests {
 
     #[test]
     fn short_lists_are_told_apart_and_found_again() {
-        let lists: Vec<Vec<u8>> = (0..8u8).map(|count| (0..count).flat_map(|i| [1, 8 * i]).chain([0]).collect()).collect();
+        let lists: Vec<Vec<u8>> = (0..8u8)
+            .map(|count| (0..count).flat_map(|i| [1, 8 * i]).chain([0]).collect())
+            .collect();
         let mut recent = Recent::default();
         assert!(recent.row(Place { size: 8, list: 0 }).is_none());
         for (row, list) in lists.iter().enumerate() {
@@ -187,7 +199,10 @@ mod tests {
             assert_eq!(recent.row(Place::of(64, list).unwrap()), Some(row));
             assert!(recent.row(Place::of(72, list).unwrap()).is_none());
             let bytes: Vec<u8> = Place::of(64, list).unwrap().list.to_le_bytes().to_vec();
-            assert!(bytes.starts_with(list) && bytes[list.len()..].iter().all(|&byte| byte == 0), "{list:?}");
+            assert!(
+                bytes.starts_with(list) && bytes[list.len()..].iter().all(|&byte| byte == 0),
+                "{list:?}"
+            );
         }
         assert!(Place::of(64, &[1; 17]).is_none() && Place::of(64, &[]).is_none());
     }

@@ -1,19 +1,22 @@
 //! Types of objects, from the words before the pointers to them.
 //!
-//! An interface value is two words: the address of an itab or a type, and a data word. The dump says the dynamic type of
-//! every itab. The data word points to a value of that type, or, if the type is a pointer, is that pointer.
+//! An interface value is two words: the address of an itab or a type, and a data word. The dump
+//! says the dynamic type of every itab. The data word points to a value of that type, or, if the
+//! type is a pointer, is that pointer.
 
 use super::survey::Survey;
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
 
-/// A hint about an object from outside its own memory: an index into [`Interfaces::hinted`], or one of the first few, which
-/// stand for records of the runtime. Of several the least counts, so that the order in which they are found does not matter.
+/// A hint about an object from outside its own memory: an index into [`Interfaces::hinted`], or one
+/// of the first few, which stand for records of the runtime. Of several the least counts, so that
+/// the order in which they are found does not matter.
 pub(super) type Hint = u16;
 
 /// Names of the hints that come first.
-pub(super) const RUNTIME_TYPES: [&str; 5] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic", "runtime.funcval"];
+pub(super) const RUNTIME_TYPES: [&str; 5] =
+    ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic", "runtime.funcval"];
 /// The record of a goroutine.
 pub(super) const G: Hint = 0;
 /// The record of a thread.
@@ -71,7 +74,8 @@ pub(super) enum Hinted {
     Element(usize),
 }
 
-/// The meaning of the hint for the type record: `*T` is an element of its own if there is no record of `T`.
+/// The meaning of the hint for the type record: `*T` is an element of its own if there is no record
+/// of `T`.
 pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     let mut by_name: FxHashMap<&[u8], usize> = FxHashMap::default();
     for (index, record) in survey.types.iter().enumerate() {
@@ -80,7 +84,9 @@ pub(super) fn hinted(survey: &Survey<'_>) -> Vec<Option<Hinted>> {
     let of = |(index, name): (usize, &[u8])| match name {
         // Behind it can be anything.
         b"unsafe.Pointer" => None,
-        [b'*', element @ ..] => Some(by_name.get(element).map_or(Hinted::Element(index), |&index| Hinted::Same(index))),
+        [b'*', element @ ..] => {
+            Some(by_name.get(element).map_or(Hinted::Element(index), |&index| Hinted::Same(index)))
+        }
         // From 1.7 to 1.27 the names of pointers with methods are not written.
         [.., b'.'] => Some(Hinted::Element(index)),
         _ => Some(Hinted::Same(index)),
@@ -96,10 +102,14 @@ impl Interfaces {
         let hint = |address: u64| {
             let hinted = (*hinted.get(*survey.type_at.get(&address)?)?)?;
             let (index, size) = match hinted {
-                Hinted::Same(index) => (index, survey.types.get(index).map_or(0, |record| record.size)),
+                Hinted::Same(index) => {
+                    (index, survey.types.get(index).map_or(0, |record| record.size))
+                }
                 Hinted::Element(index) => (index, 0),
             };
-            let hint = Hint::try_from(index.saturating_add(RUNTIME_TYPES.len())).ok().filter(|hint| *hint != NO_HINT)?;
+            let hint = Hint::try_from(index.saturating_add(RUNTIME_TYPES.len()))
+                .ok()
+                .filter(|hint| *hint != NO_HINT)?;
             Some((hint, size))
         };
         for record in &survey.types {
@@ -109,9 +119,18 @@ impl Interfaces {
             words.extend(itab.type_addr().and_then(hint).map(|hint| (itab.addr, hint)));
         }
         let low = words.keys().copied().min().unwrap_or(0);
-        let span = words.keys().copied().max().map_or(0, |high| high.saturating_sub(low).saturating_add(1));
+        let span = words
+            .keys()
+            .copied()
+            .max()
+            .map_or(0, |high| high.saturating_sub(low).saturating_add(1));
         Self {
-            itabs: survey.itabs.iter().rev().map(|itab| (itab.addr, itab.data_is_pointer != Some(false))).collect(),
+            itabs: survey
+                .itabs
+                .iter()
+                .rev()
+                .map(|itab| (itab.addr, itab.data_is_pointer != Some(false)))
+                .collect(),
             types: survey.types.iter().map(|record| (record.addr, record.ifaceptr)).collect(),
             words,
             low,
@@ -119,7 +138,8 @@ impl Interfaces {
         }
     }
 
-    /// The hint for what the word after this one points to, and the least size that an object of that type has.
+    /// The hint for what the word after this one points to, and the least size that an object of
+    /// that type has.
     #[inline]
     pub(super) fn hint(&self, word: u64) -> Option<(Hint, u64)> {
         match word.wrapping_sub(self.low) < self.span {

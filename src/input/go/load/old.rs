@@ -1,7 +1,8 @@
 //! Types of the draft and of 1.3, which say where the pointers of their objects are.
 //!
-//! An object has the address of a type and a kind: 0 one value, 1 an array of values, 2 a channel with the values as its
-//! elements, 127 anything (every aligned word may be a pointer). Without a type it has no pointers.
+//! An object has the address of a type and a kind: 0 one value, 1 an array of values, 2 a channel
+//! with the values as its elements, 127 anything (every aligned word may be a pointer). Without a
+//! type it has no pointers.
 
 use crate::input::go::draft::DraftType;
 use crate::input::go::fields::{Field, FieldKind};
@@ -10,7 +11,8 @@ use crate::input::go::version::Version;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::num::Saturating;
 
-/// Words before the elements of a channel in the draft, which does not say it: its reader used 88 bytes of 8-byte words.
+/// Words before the elements of a channel in the draft, which does not say it: its reader used 88
+/// bytes of 8-byte words.
 const DRAFT_CHANNEL_WORDS: u64 = 11;
 /// The kind of objects that are scanned conservatively.
 const CONSERVATIVE: u64 = 127;
@@ -48,7 +50,13 @@ pub(super) struct OldLayout {
 
 impl OldTypes {
     /// Takes a type record; the first at an address counts.
-    pub(super) fn add_type(&mut self, address: u64, size: u64, name: &[u8], fields: impl Iterator<Item = Field>) {
+    pub(super) fn add_type(
+        &mut self,
+        address: u64,
+        size: u64,
+        name: &[u8],
+        fields: impl Iterator<Item = Field>,
+    ) {
         self.types.entry(address).or_insert_with(|| OldType {
             name: String::from_utf8_lossy(name).into_owned(),
             size,
@@ -88,12 +96,15 @@ impl OldTypes {
             return;
         }
         for record in self.types.values_mut() {
-            // With at most one field for each word an array cannot have more pointers than its memory has words.
+            // With at most one field for each word an array cannot have more pointers than its
+            // memory has words.
             let fields = record.fields.len();
             let mut seen = FxHashSet::default();
             record.fields.retain(|field| {
-                let end = field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
-                end <= record.size && seen.insert(field.offset.checked_div(pointer_size).unwrap_or(field.offset))
+                let end =
+                    field.offset.saturating_add(field.kind.words().saturating_mul(pointer_size));
+                end <= record.size
+                    && seen.insert(field.offset.checked_div(pointer_size).unwrap_or(field.offset))
             });
             // Then those that lie in a shorter object come first.
             record.fields.sort_by_key(|field| field.offset);
@@ -139,7 +150,8 @@ impl OldTypes {
     }
 }
 
-/// There are four kinds, which bounds the layouts of a type. Others, which are damage, are taken for single values.
+/// There are four kinds, which bounds the layouts of a type. Others, which are damage, are taken
+/// for single values.
 fn with_known_kind(typed: Typed) -> Typed {
     Typed { kind: if matches!(typed.kind, 1 | 2 | CONSERVATIVE) { typed.kind } else { 0 }, ..typed }
 }
@@ -156,10 +168,16 @@ impl OldLayout {
         let words = if self.conservative { all_words } else { 0 };
         // An object may be shorter than its type says; what is beyond its end is no field of it.
         let most = usize::try_from(all_words).unwrap_or(usize::MAX);
-        let every = (0..words).map(move |word| Field { kind: FieldKind::Ptr, offset: word.wrapping_mul(pointer_size) });
+        let every = (0..words).map(move |word| Field {
+            kind: FieldKind::Ptr,
+            offset: word.wrapping_mul(pointer_size),
+        });
         let repeated = (0..self.elements(size)).flat_map(move |element| {
             let base = self.start.saturating_add(element.saturating_mul(self.stride));
-            self.fields.iter().take(most).map(move |field| Field { kind: field.kind, offset: base.saturating_add(field.offset) })
+            self.fields.iter().take(most).map(move |field| Field {
+                kind: field.kind,
+                offset: base.saturating_add(field.offset),
+            })
         });
         every.chain(repeated)
     }
@@ -168,7 +186,10 @@ impl OldLayout {
     pub(super) fn count(&self, size: u64, pointer_size: u64) -> u64 {
         match self.conservative {
             true => words_in(size, pointer_size),
-            false => self.elements(size).saturating_mul(self.fields.len() as u64).min(words_in(size, pointer_size)),
+            false => self
+                .elements(size)
+                .saturating_mul(self.fields.len() as u64)
+                .min(words_in(size, pointer_size)),
         }
     }
 

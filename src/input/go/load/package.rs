@@ -1,13 +1,18 @@
 //! The package of a Go type, by its name.
 
-/// Returns the package that a type's name begins with: `main` for `main.Session`, `*main.Session` and `[]main.Session`, `net/http` for
-/// `net/http.Header`. A map and a channel have that of their elements. Empty for types of no package, such as `string`, and for
-/// names that say only size and layout.
+/// Returns the package that a type's name begins with: `main` for `main.Session`, `*main.Session`
+/// and `[]main.Session`, `net/http` for `net/http.Header`. A map and a channel have that of their
+/// elements. Empty for types of no package, such as `string`, and for names that say only size and
+/// layout.
 pub(super) fn package_of(name: &str) -> &str {
     let mut rest = name;
     loop {
-        let is_map = ["[", "map[", "map.bucket[", "map.group[", "map.hdr[", "map.iter["].iter().any(|map| rest.starts_with(map));
-        let element = ["*", "chan ", "<-chan ", "chan<- ", "noalg."].iter().find_map(|start| rest.strip_prefix(start));
+        let is_map = ["[", "map[", "map.bucket[", "map.group[", "map.hdr[", "map.iter["]
+            .iter()
+            .any(|map| rest.starts_with(map));
+        let element = ["*", "chan ", "<-chan ", "chan<- ", "noalg."]
+            .iter()
+            .find_map(|start| rest.strip_prefix(start));
         rest = match element {
             Some(element) => element,
             None if is_map => after_bracket(rest),
@@ -22,7 +27,9 @@ fn after_bracket(text: &str) -> &str {
     for (at, c) in text.char_indices() {
         match c {
             '[' => depth = depth.saturating_add(1),
-            ']' if depth == 1 => return text.get(at..).and_then(|rest| rest.strip_prefix(']')).unwrap_or_default(),
+            ']' if depth == 1 => {
+                return text.get(at..).and_then(|rest| rest.strip_prefix(']')).unwrap_or_default();
+            }
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }

@@ -37,10 +37,17 @@ impl Placed {
             layouts: Scatter::new(if typed { count } else { 0 }, u32::MAX.into()),
         };
         let chunks = (0u64..).zip(&survey.chunks).collect::<Vec<_>>();
-        // The first of several records at one address counts; that is known only in the order of the file.
+        // The first of several records at one address counts; that is known only in the order of
+        // the file.
         let done: Vec<Done> = match survey.duplicates {
-            0 => chunks.into_par_iter().map(|(number, records)| placing.chunk(number, records.clone())).collect(),
-            _ => chunks.into_iter().map(|(number, records)| placing.chunk(number, records.clone())).collect(),
+            0 => chunks
+                .into_par_iter()
+                .map(|(number, records)| placing.chunk(number, records.clone()))
+                .collect(),
+            _ => chunks
+                .into_iter()
+                .map(|(number, records)| placing.chunk(number, records.clone()))
+                .collect(),
         };
         let mut sizes = match placing.sizes.into_offsets() {
             Offsets::Small(low) => Sizes::from(low),
@@ -82,7 +89,12 @@ struct Done {
 
 impl<'a> Placing<'_, 'a> {
     fn chunk(&self, number: u64, mut records: Records<'a>) -> Done {
-        let mut left = self.survey.object_records.0.saturating_sub(number.saturating_mul(CHUNK as u64)).min(CHUNK as u64);
+        let mut left = self
+            .survey
+            .object_records
+            .0
+            .saturating_sub(number.saturating_mul(CHUNK as u64))
+            .min(CHUNK as u64);
         let mut done = Done::default();
         while left > 0 {
             let taken = records.take_some_objects(left, |_, object| {
@@ -125,7 +137,10 @@ impl<'a> Placing<'_, 'a> {
             Some(typed) => {
                 let number = self.survey.old.number(typed);
                 self.layouts.set(row, number.into());
-                self.survey.old.layout(number).map_or(0, |layout| layout.count(size, self.survey.words.size))
+                self.survey
+                    .old
+                    .layout(number)
+                    .map_or(0, |layout| layout.count(size, self.survey.words.size))
             }
         };
         done.fields = done.fields.saturating_add(fields);

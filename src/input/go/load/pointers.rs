@@ -10,7 +10,8 @@ use crate::model::heap::{ObjectId, Sizes};
 use std::iter::Sum;
 use std::num::Saturating;
 
-/// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object point behind it.
+/// Bytes of a malloc header, on 32-bit targets too: the slot begins with it, pointers to the object
+/// point behind it.
 pub(super) const HEADER: u64 = 8;
 /// Largest slot of an object that may have a malloc header.
 pub(super) const LARGEST_WITH_HEADER: u64 = 32768;
@@ -51,7 +52,8 @@ pub(super) fn may_have_header(survey: &Survey<'_>, size: u64) -> bool {
     size >= smallest_with_header(survey) && size <= LARGEST_WITH_HEADER
 }
 
-/// The type in the malloc header of an object whose first pointer stands at an offset, if it has one.
+/// The type in the malloc header of an object whose first pointer stands at an offset, if it has
+/// one.
 #[inline]
 pub(super) fn header(survey: &Survey<'_>, contents: &[u8], first: u64) -> Option<u64> {
     let may_have = first >= HEADER && may_have_header(survey, contents.len() as u64);
@@ -109,11 +111,19 @@ pub(super) struct Reader<'s, 'a> {
 
 impl<'s, 'a> Reader<'s, 'a> {
     /// For the objects that have been placed.
-    pub(super) fn new(bytes: &'a [u8], survey: &'s Survey<'a>, placed: &'s Placed, hints: &'s Hints) -> Self {
+    pub(super) fn new(
+        bytes: &'a [u8],
+        survey: &'s Survey<'a>,
+        placed: &'s Placed,
+        hints: &'s Hints,
+    ) -> Self {
         let addresses = &survey.addresses;
         let last = addresses.len().saturating_sub(1);
         let low = addresses.address(ObjectId(0)).unwrap_or(0);
-        let high = addresses.address(ObjectId(last as u32)).unwrap_or(0).saturating_add(placed.sizes.get(last));
+        let high = addresses
+            .address(ObjectId(last as u32))
+            .unwrap_or(0)
+            .saturating_add(placed.sizes.get(last));
         Self {
             bytes,
             survey,
@@ -163,7 +173,12 @@ impl<'s, 'a> Reader<'s, 'a> {
 
     /// The pointer that a field holds, which may be nil.
     #[inline]
-    pub(super) fn pointer(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<Pointer> {
+    pub(super) fn pointer(
+        &self,
+        contents: &[u8],
+        field: Field,
+        faults: &mut Faults,
+    ) -> Option<Pointer> {
         let offset = match field.kind {
             FieldKind::Ptr | FieldKind::String | FieldKind::Slice => field.offset,
             FieldKind::Iface | FieldKind::Eface => self.data_word(contents, field, faults)?,
@@ -177,7 +192,8 @@ impl<'s, 'a> Reader<'s, 'a> {
         }
     }
 
-    /// Where the data word of an interface is, if that is a pointer. It is taken for one if that is not known.
+    /// Where the data word of an interface is, if that is a pointer. It is taken for one if that is
+    /// not known.
     #[cold]
     fn data_word(&self, contents: &[u8], field: Field, faults: &mut Faults) -> Option<u64> {
         let Some(word) = self.words.at(contents, field.offset) else {
@@ -195,7 +211,10 @@ impl<'s, 'a> Reader<'s, 'a> {
     /// The word before a pointer; 0 if there is none.
     #[inline]
     pub(super) fn word_before(&self, contents: &[u8], offset: u64) -> u64 {
-        offset.checked_sub(self.words.size).and_then(|offset| self.words.at(contents, offset)).unwrap_or(0)
+        offset
+            .checked_sub(self.words.size)
+            .and_then(|offset| self.words.at(contents, offset))
+            .unwrap_or(0)
     }
 
     /// Takes the word before a pointer for a hint at the type of the object that it points to.

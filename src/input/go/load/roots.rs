@@ -42,8 +42,13 @@ impl Roots {
         scan: RootScan,
         names: &mut Names,
     ) -> Self {
-        let found =
-            Self { roots: Vec::new(), threads: Vec::new(), frames: Vec::new(), sites: Sites::default(), faults: Faults::default() };
+        let found = Self {
+            roots: Vec::new(),
+            threads: Vec::new(),
+            frames: Vec::new(),
+            sites: Sites::default(),
+            faults: Faults::default(),
+        };
         let mut collector = Collector {
             reader,
             references,
@@ -75,7 +80,8 @@ struct Collector<'c, 's, 'a> {
     found: Roots,
     /// The name of the last goroutine.
     goroutine: Option<String>,
-    /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not known.
+    /// When each goroutine began to wait, in nanoseconds of the runtime's clock; 0 if that is not
+    /// known.
     waiting_since: Vec<u64>,
     /// The frames of the last goroutine so far.
     stack: Vec<StackFrame<'a>>,
@@ -130,7 +136,14 @@ impl<'a> Collector<'_, '_, 'a> {
         self.root_of(address, kind, group, label, (None, thread));
     }
 
-    fn root_of(&mut self, address: u64, kind: RootKind, group: NameId, label: Label, of: (Option<u32>, Option<u32>)) {
+    fn root_of(
+        &mut self,
+        address: u64,
+        kind: RootKind,
+        group: NameId,
+        label: Label,
+        of: (Option<u32>, Option<u32>),
+    ) {
         if let Some((object, _)) = self.reader.object_at(address) {
             self.found.roots.push(Root { object, kind, group, label, frame: of.0, thread: of.1 });
         }
@@ -144,11 +157,26 @@ impl<'a> Collector<'_, '_, 'a> {
     fn segment(&mut self, group: &str, segment: &Segment<'a>) {
         let group = self.names.intern(group);
         for field in segment.fields.iter() {
-            let Some(pointer) = self.reader.pointer(segment.contents, field, &mut self.found.faults) else { continue };
+            let Some(pointer) =
+                self.reader.pointer(segment.contents, field, &mut self.found.faults)
+            else {
+                continue;
+            };
             let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint(self.reader.word_before(segment.contents, pointer.offset), object, inside);
+            self.reader.hint(
+                self.reader.word_before(segment.contents, pointer.offset),
+                object,
+                inside,
+            );
             let label = Label::offset(pointer.offset);
-            self.found.roots.push(Root { object, kind: RootKind::Global, group, label, frame: None, thread: None });
+            self.found.roots.push(Root {
+                object,
+                kind: RootKind::Global,
+                group,
+                label,
+                frame: None,
+                thread: None,
+            });
         }
     }
 
@@ -187,9 +215,9 @@ impl<'a> Collector<'_, '_, 'a> {
         }
     }
 
-    /// Sets how long each goroutine has been waiting. The dump does not say what time it is on the clock of `waitsince`: the
-    /// collector sets that when it first sees a goroutine wait, so the last such collection is the latest known time, and waits
-    /// are at least as long.
+    /// Sets how long each goroutine has been waiting. The dump does not say what time it is on the
+    /// clock of `waitsince`: the collector sets that when it first sees a goroutine wait, so the
+    /// last such collection is the latest known time, and waits are at least as long.
     fn set_waits(&mut self) {
         let now = self.waiting_since.iter().copied().max().unwrap_or(0);
         for (thread, &since) in self.found.threads.iter_mut().zip(&self.waiting_since) {
@@ -222,14 +250,22 @@ impl<'a> Collector<'_, '_, 'a> {
         let mut faults = Faults::default();
         for field in frame.fields.iter() {
             // The arguments of a call are in the frame of the caller, which lists them too.
-            let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) else { continue };
+            let Some(pointer) = self.reader.pointer(frame.contents, field, &mut faults) else {
+                continue;
+            };
             let Some((object, inside)) = self.reader.object_at(pointer.address) else { continue };
-            self.reader.hint(self.reader.word_before(frame.contents, pointer.offset), object, inside);
+            self.reader.hint(
+                self.reader.word_before(frame.contents, pointer.offset),
+                object,
+                inside,
+            );
             pointers.push((pointer.offset, object));
         }
         if all {
             let words = words_of(self.reader.words, frame);
-            pointers.extend(words.filter_map(|(offset, word)| Some((offset, self.reader.object_at(word)?.0))));
+            pointers.extend(
+                words.filter_map(|(offset, word)| Some((offset, self.reader.object_at(word)?.0))),
+            );
         }
         if pointers.is_empty() {
             return;
@@ -317,12 +353,15 @@ impl<'a> Collector<'_, '_, 'a> {
             }
             Draft::StackRoot { pointer, sp } => self.draft.roots.push((pointer, sp)),
             Draft::Thread { addr, sp } => self.draft.threads.push((addr, sp)),
-            Draft::StackFrame { sp, parent_sp, name } => drop(self.draft.frames.entry(sp).or_insert((parent_sp, name))),
+            Draft::StackFrame { sp, parent_sp, name } => {
+                drop(self.draft.frames.entry(sp).or_insert((parent_sp, name)))
+            }
             Draft::Type(_) => {}
         }
     }
 
-    /// Links the frames of the draft to their goroutines. A frame belongs to one, so that a cycle of callers ends.
+    /// Links the frames of the draft to their goroutines. A frame belongs to one, so that a cycle
+    /// of callers ends.
     fn draft_stacks(&mut self) {
         let DraftStacks { threads, mut frames, roots } = std::mem::take(&mut self.draft);
         let mut rows: FxHashMap<u64, (u32, NameId, u32)> = FxHashMap::default();
@@ -335,14 +374,24 @@ impl<'a> Collector<'_, '_, 'a> {
             let first = self.found.frames.len() as u32;
             while let Some((parent, function)) = frames.remove(&sp) {
                 let row = self.draft_frame(function);
-                let group = self.names.intern(&format!("{goroutine} {}", String::from_utf8_lossy(function)));
+                let group = self
+                    .names
+                    .intern(&format!("{goroutine} {}", String::from_utf8_lossy(function)));
                 rows.insert(sp, (row, group, thread));
                 sp = parent;
             }
             let frames = first..self.found.frames.len() as u32;
             let object = self.reader.object_of(addr);
             let (kind, state) = (ThreadKind::Goroutine, Names::EMPTY);
-            self.found.threads.push(Thread { kind, name: group, id: number, state, wait_us: None, object, frames });
+            self.found.threads.push(Thread {
+                kind,
+                name: group,
+                id: number,
+                state,
+                wait_us: None,
+                object,
+                frames,
+            });
         }
         self.found.faults.lost_frames += frames.len() as u64;
         let unknown = self.names.intern("stack");

@@ -1,6 +1,7 @@
 //! Columns that several threads fill in any order, each row by one of them.
 //!
-//! Relaxed atomic stores are plain stores; that every row is written at most once makes the result independent of the order.
+//! Relaxed atomic stores are plain stores; that every row is written at most once makes the result
+//! independent of the order.
 
 use crate::model::heap::Offsets;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -49,8 +50,12 @@ impl Scatter {
     /// The finished column. The memory stays where it is.
     pub(super) fn into_offsets(self) -> Offsets {
         match self {
-            Self::Small(small) => Offsets::Small(small.into_iter().map(AtomicU32::into_inner).collect()),
-            Self::Large(large) => Offsets::Large(large.into_iter().map(AtomicU64::into_inner).collect()),
+            Self::Small(small) => {
+                Offsets::Small(small.into_iter().map(AtomicU32::into_inner).collect())
+            }
+            Self::Large(large) => {
+                Offsets::Large(large.into_iter().map(AtomicU64::into_inner).collect())
+            }
         }
     }
 }

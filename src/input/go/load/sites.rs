@@ -26,14 +26,17 @@ impl Sites {
         };
         self.sites.frames.extend(profile.frames.iter().map(frame));
         let count = profile.allocs.saturating_sub(profile.frees);
-        let live = Sum { count, shallow_bytes: count.saturating_mul(profile.size), external_bytes: 0 };
+        let live =
+            Sum { count, shallow_bytes: count.saturating_mul(profile.size), external_bytes: 0 };
         self.rows.insert(profile.id, self.sites.sites.len() as u32);
         let frames = first..self.sites.frames.len() as u32;
         self.sites.sites.push(AllocationSite { frames, live: Some(live) });
     }
 
     pub(super) fn sample(&mut self, sample: &AllocSample, reader: &Reader<'_, '_>) {
-        if let (Some((object, _)), Some(site)) = (reader.object_at(sample.addr), self.rows.get(&sample.profile)) {
+        if let (Some((object, _)), Some(site)) =
+            (reader.object_at(sample.addr), self.rows.get(&sample.profile))
+        {
             self.sites.of.push((object, *site));
         }
     }

@@ -1,4 +1,5 @@
-//! The first pass: which objects there are, and everything that has to be known before pointers can be followed.
+//! The first pass: which objects there are, and everything that has to be known before pointers can
+//! be followed.
 
 use super::CHUNK;
 use super::old::OldTypes;
@@ -59,13 +60,18 @@ impl<'a> Survey<'a> {
     ///
     /// # Errors
     /// Like [`Self::new`].
-    pub(super) fn with<T: Take<'a>>(bytes: &'a [u8], progress: impl Fn(u64), empty: impl Fn() -> T) -> Result<(Self, T)> {
+    pub(super) fn with<T: Take<'a>>(
+        bytes: &'a [u8],
+        progress: impl Fn(u64),
+        empty: impl Fn() -> T,
+    ) -> Result<(Self, T)> {
         let assumed = assumed_rule(bytes)?;
         let (survey, taken, rule) = Pass::run(bytes, assumed, &progress, empty())?;
         if rule == assumed {
             return Ok((survey, taken));
         }
-        // The statistics at the end of the file contradict the version: experiments and forks do that.
+        // The statistics at the end of the file contradict the version: experiments and forks do
+        // that.
         drop((survey, taken));
         Pass::run(bytes, rule, &progress, empty()).map(|(survey, taken, _)| (survey, taken))
     }
@@ -73,7 +79,8 @@ impl<'a> Survey<'a> {
 
 /// Takes the objects that are no phantoms.
 pub(super) trait Take<'a> {
-    /// Takes one. Of objects that had to wait for others the record is not known any more; they have no pointers.
+    /// Takes one. Of objects that had to wait for others the record is not known any more; they
+    /// have no pointers.
     fn take(&mut self, address: u64, size: u64, object: Option<&Object<'a>>, survey: &Survey<'a>);
 }
 
@@ -94,7 +101,9 @@ impl<'a> Take<'a> for Rows {
 
 /// The rule by the version in the first record.
 fn assumed_rule(bytes: &[u8]) -> Result<Rule> {
-    let Some(Ok((_, Rec::Params(params)))) = Records::new(bytes)?.next() else { return Ok(Rule::None) };
+    let Some(Ok((_, Rec::Params(params)))) = Records::new(bytes)?.next() else {
+        return Ok(Rule::None);
+    };
     Ok(params.go_version().as_deref().and_then(Rule::of_version).unwrap_or_default())
 }
 
@@ -109,7 +118,12 @@ struct Pass<'a, T> {
 
 impl<'a, T: Take<'a>> Pass<'a, T> {
     /// The survey by a rule, and the rule that would be the right one.
-    fn run(bytes: &'a [u8], rule: Rule, progress: &impl Fn(u64), taken: T) -> Result<(Survey<'a>, T, Rule)> {
+    fn run(
+        bytes: &'a [u8],
+        rule: Rule,
+        progress: &impl Fn(u64),
+        taken: T,
+    ) -> Result<(Survey<'a>, T, Rule)> {
         let mut records = Records::new(bytes)?;
         let version = records.version();
         let words = Words { size: 8, big_endian: false };
@@ -185,13 +199,19 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             Rec::Params(params) => {
                 if survey.params.is_none() {
                     survey.params = Some(*params);
-                    survey.words = Words { size: params.pointer_size, big_endian: params.big_endian };
+                    survey.words =
+                        Words { size: params.pointer_size, big_endian: params.big_endian };
                     self.filter = PhantomFilter::new(survey.rule, params.pointer_size);
                 }
             }
             Rec::Type(record) => {
                 if survey.version <= Version::Go13 {
-                    survey.old.add_type(record.addr, record.size, record.name, record.fields.iter());
+                    survey.old.add_type(
+                        record.addr,
+                        record.size,
+                        record.name,
+                        record.fields.iter(),
+                    );
                 }
                 let next = survey.types.len();
                 if *survey.type_at.entry(record.addr).or_insert(next) == next {
@@ -213,8 +233,11 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             taken.take(address, size, None, survey);
         });
         if self.added.0 > MAX_OBJECTS {
-            return Err(Error::limit(bytes.len() as u64, format!("the dump has {} objects", self.added))
-                .expected(format!("at most {MAX_OBJECTS}")));
+            return Err(Error::limit(
+                bytes.len() as u64,
+                format!("the dump has {} objects", self.added),
+            )
+            .expected(format!("at most {MAX_OBJECTS}")));
         }
         let mut survey = self.survey;
         let hchan_size = survey.params.and_then(|params| params.hchan_size);

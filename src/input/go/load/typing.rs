@@ -1,7 +1,8 @@
 //! Types of objects, in the order of the first object of each.
 //!
-//! Sources of an object's type, best first: the type record that 1.3 gives it; its malloc header; a hint from an interface
-//! or from the records of goroutines that point to it; its size and where its pointers are.
+//! Sources of an object's type, best first: the type record that 1.3 gives it; its malloc header; a
+//! hint from an interface or from the records of goroutines that point to it; its size and where
+//! its pointers are.
 
 use super::interfaces::{Hint, Hinted, Hints, RUNTIME_TYPES, hinted};
 use super::package::package_of;
@@ -26,7 +27,8 @@ pub(super) fn number(
     let mut shapes = shapes.into_iter();
     let rows_at_a_time = CHUNK.saturating_mul(chunks_at_a_time());
     for (first_row, rows) in (0..).step_by(rows_at_a_time).zip(type_of.chunks_mut(rows_at_a_time)) {
-        let chunks: Vec<_> = (first_row..).step_by(CHUNK).zip(rows.chunks_mut(CHUNK)).zip(shapes.by_ref()).collect();
+        let chunks: Vec<_> =
+            (first_row..).step_by(CHUNK).zip(rows.chunks_mut(CHUNK)).zip(shapes.by_ref()).collect();
         let typed: Vec<_> = chunks
             .into_par_iter()
             .map(|((first_row, rows), shapes)| {
@@ -34,7 +36,8 @@ pub(super) fn number(
                 (rows, typed)
             })
             .collect();
-        let numbers: Vec<_> = typed.into_iter().map(|(rows, typed)| (rows, found.merge(typed))).collect();
+        let numbers: Vec<_> =
+            typed.into_iter().map(|(rows, typed)| (rows, found.merge(typed))).collect();
         numbers.into_par_iter().for_each(|(rows, numbers)| {
             for row in rows {
                 *row = numbers.get(row.0 as usize).copied().unwrap_or(TypeId(0));
@@ -46,12 +49,16 @@ pub(super) fn number(
 }
 
 /// The types of shapes that were found without hints, by number.
-pub(super) fn types_without_hints(found: &Typed, survey: &Survey<'_>, names: &mut Names) -> Vec<Type> {
+pub(super) fn types_without_hints(
+    found: &Typed,
+    survey: &Survey<'_>,
+    names: &mut Names,
+) -> Vec<Type> {
     Typing { survey, hints: &Hints::new(0), hinted: Vec::new() }.types(found, names)
 }
 
-/// Layouts of one size that have types of their own. Programs have a few for each size; memory that merely looks like
-/// objects has as many as objects.
+/// Layouts of one size that have types of their own. Programs have a few for each size; memory that
+/// merely looks like objects has as many as objects.
 const MOST_LAYOUTS: u32 = 256;
 
 /// The shapes of a chunk after hints, in the order of the first object.
@@ -89,7 +96,8 @@ impl Typed {
         *best = hint.min(*best);
     }
 
-    /// The number of a shape without a hint, which is that of all further layouts if its size has too many.
+    /// The number of a shape without a hint, which is that of all further layouts if its size has
+    /// too many.
     pub(super) fn add(&mut self, shape: Shape) -> u32 {
         let shape = self.limited(shape);
         self.number(shape, matches!(shape, Shape::Plain { .. }))
@@ -163,9 +171,13 @@ impl Typing<'_, '_> {
     }
 
     fn shape_of(&self, hint: Hint) -> Option<Shape> {
-        let Some(index) = usize::from(hint).checked_sub(RUNTIME_TYPES.len()) else { return Some(Shape::Runtime { number: hint }) };
+        let Some(index) = usize::from(hint).checked_sub(RUNTIME_TYPES.len()) else {
+            return Some(Shape::Runtime { number: hint });
+        };
         match (*self.hinted.get(index)?)? {
-            Hinted::Same(index) => Some(Shape::Type { address: self.survey.types.get(index)?.addr }),
+            Hinted::Same(index) => {
+                Some(Shape::Type { address: self.survey.types.get(index)?.addr })
+            }
             Hinted::Element(index) => Some(Shape::Element { index }),
         }
     }
@@ -176,18 +188,24 @@ impl Typing<'_, '_> {
         rows.map(|(shape, plain)| {
             let (name, kind) = match *shape {
                 Shape::Plain { size } => (format!("{size} B without pointers"), TypeKind::Bytes),
-                Shape::Layout { size, hash, pointers } => (layout_name(size, hash, pointers, &mut taken), TypeKind::Instance),
+                Shape::Layout { size, hash, pointers } => {
+                    (layout_name(size, hash, pointers, &mut taken), TypeKind::Instance)
+                }
                 Shape::Layouts { size } => (format!("{size} B, other layouts"), TypeKind::Instance),
-                Shape::Conservative { size } => (format!("{size} B scanned conservatively"), TypeKind::Instance),
+                Shape::Conservative { size } => {
+                    (format!("{size} B scanned conservatively"), TypeKind::Instance)
+                }
                 Shape::Old { number } => match self.survey.old.layout(number) {
-                    Some(layout) => {
-                        (layout.name.clone().unwrap_or_default(), if layout.array { TypeKind::Array } else { TypeKind::Instance })
-                    }
+                    Some(layout) => (
+                        layout.name.clone().unwrap_or_default(),
+                        if layout.array { TypeKind::Array } else { TypeKind::Instance },
+                    ),
                     None => (String::new(), TypeKind::Instance),
                 },
-                Shape::Type { .. } | Shape::Element { .. } | Shape::Runtime { .. } => {
-                    (self.name(*shape, &found.headers), if *plain { TypeKind::Bytes } else { TypeKind::Instance })
-                }
+                Shape::Type { .. } | Shape::Element { .. } | Shape::Runtime { .. } => (
+                    self.name(*shape, &found.headers),
+                    if *plain { TypeKind::Bytes } else { TypeKind::Instance },
+                ),
             };
             Type { name: names.intern(&name), namespace: names.intern(package_of(&name)), kind }
         })
@@ -195,19 +213,30 @@ impl Typing<'_, '_> {
     }
 
     fn name(&self, shape: Shape, headers: &FxHashMap<u64, Hint>) -> String {
-        let record = |index: usize| self.survey.types.get(index).map_or(&b""[..], |record| record.name);
+        let record =
+            |index: usize| self.survey.types.get(index).map_or(&b""[..], |record| record.name);
         match shape {
-            Shape::Runtime { number } => RUNTIME_TYPES.get(usize::from(number)).map_or(String::new(), |name| (*name).to_owned()),
-            Shape::Element { index } => spoken(record(index).strip_prefix(b"*").unwrap_or(record(index))),
+            Shape::Runtime { number } => RUNTIME_TYPES
+                .get(usize::from(number))
+                .map_or(String::new(), |name| (*name).to_owned()),
+            Shape::Element { index } => {
+                spoken(record(index).strip_prefix(b"*").unwrap_or(record(index)))
+            }
             Shape::Type { address } => {
                 let index = self.survey.type_at.get(&address);
-                if let Some(name) = index.map(|index| record(*index)).filter(|name| !name.is_empty()) {
+                if let Some(name) =
+                    index.map(|index| record(*index)).filter(|name| !name.is_empty())
+                {
                     return spoken(name);
                 }
-                // Objects with one header are of one type, so what is known of one holds for all. The name of a pointer
-                // would say less than the address.
-                let hint = headers.get(&address).and_then(|hint| self.shape_of(*hint)).filter(|hinted| *hinted != shape);
-                let name = hint.map(|hinted| self.name_of_hint(hinted)).filter(|name| !name.is_empty());
+                // Objects with one header are of one type, so what is known of one holds for all.
+                // The name of a pointer would say less than the address.
+                let hint = headers
+                    .get(&address)
+                    .and_then(|hint| self.shape_of(*hint))
+                    .filter(|hinted| *hinted != shape);
+                let name =
+                    hint.map(|hinted| self.name_of_hint(hinted)).filter(|name| !name.is_empty());
                 name.unwrap_or_else(|| format!("type@{address:#x}"))
             }
             _ => String::new(),
@@ -236,8 +265,14 @@ fn spoken(name: &[u8]) -> String {
 fn layout_name(size: u64, hash: u64, pointers: u32, taken: &mut FxHashSet<String>) -> String {
     let digits = format!("{:016x}", hash ^ hash >> 32);
     let noun = if pointers == 1 { "pointer" } else { "pointers" };
-    let named = |from: usize| format!("{size} B, {pointers} {noun} ({})", digits.get(from..).unwrap_or_default());
-    let name = [12, 8].into_iter().map(named).find(|name| !taken.contains(name)).unwrap_or_else(|| named(0));
+    let named = |from: usize| {
+        format!("{size} B, {pointers} {noun} ({})", digits.get(from..).unwrap_or_default())
+    };
+    let name = [12, 8]
+        .into_iter()
+        .map(named)
+        .find(|name| !taken.contains(name))
+        .unwrap_or_else(|| named(0));
     taken.insert(name.clone());
     name
 }

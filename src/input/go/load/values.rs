@@ -1,7 +1,9 @@
 //! The memory of objects, as it stands in the file.
 
 use super::exe::{Memory, TypedValues};
-use crate::model::heap::{Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Room, Value};
+use crate::model::heap::{
+    Array, EachElement, EachField, Heap, Ids, Known, ObjectId, ObjectValues, Offsets, Room, Value,
+};
 
 /// Where the contents of each object are.
 pub(super) struct Contents<'a> {
@@ -20,7 +22,12 @@ impl<'a> Contents<'a> {
     /// What decoding the value of an object takes. `None` without types.
     fn typed<'v>(&'v self, heap: &'v Heap<'a>) -> Option<(&'v TypedValues<'a>, Memory<'v, 'a>)> {
         let Ids::Addresses(addresses) = &heap.ids else { return None };
-        let memory = Memory { bytes: self.bytes, positions: &self.positions, sizes: &heap.shallow, addresses };
+        let memory = Memory {
+            bytes: self.bytes,
+            positions: &self.positions,
+            sizes: &heap.shallow,
+            addresses,
+        };
         Some((self.typed.as_ref()?, memory))
     }
 }
@@ -36,7 +43,12 @@ impl<'a> ObjectValues<'a> for Contents<'a> {
     }
 
     fn known(&self) -> Known {
-        Known { bytes: true, lengths: self.typed.is_some(), rooms: self.typed.is_some(), ..Known::default() }
+        Known {
+            bytes: true,
+            lengths: self.typed.is_some(),
+            rooms: self.typed.is_some(),
+            ..Known::default()
+        }
     }
 
     fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {

@@ -10,29 +10,41 @@ const DETACHED: u8 = 2;
 
 /// The native nodes that are detached, in order.
 ///
-/// V8 knows it of some nodes. DevTools hands it on, over native nodes and all edges but `hidden` and `weak`: first what attached nodes
-/// refer to is attached, then what detached nodes refer to is detached unless it is attached.
+/// V8 knows it of some nodes. DevTools hands it on, over native nodes and all edges but `hidden`
+/// and `weak`: first what attached nodes refer to is attached, then what detached nodes refer to is
+/// detached unless it is attached.
 pub(super) fn detached(graph: &Graph<'_>, meta: &Meta) -> Vec<u32> {
-    let is_native =
-        |node: u32| graph.nodes.kind.get(node as usize).is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Native);
+    let is_native = |node: u32| {
+        graph
+            .nodes
+            .kind
+            .get(node as usize)
+            .is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Native)
+    };
     let known = graph.nodes.detachedness.iter().filter(|(node, _)| is_native(*node));
     let mut states: FxHashMap<u32, u8> = known.copied().collect();
     if !states.values().any(|state| *state == DETACHED) {
         return Vec::new();
     }
-    // Step by step as DevTools does it: nodes whose state is known keep it, even those that attached nodes refer to.
+    // Step by step as DevTools does it: nodes whose state is known keep it, even those that
+    // attached nodes refer to.
     for state in [ATTACHED, DETACHED] {
-        let mut pending: Vec<u32> = states.iter().filter(|(_, of)| **of == state).map(|(node, _)| *node).collect();
+        let mut pending: Vec<u32> =
+            states.iter().filter(|(_, of)| **of == state).map(|(node, _)| *node).collect();
         while let Some(node) = pending.pop() {
             for (kind, target) in graph.of(node as usize) {
-                if !matches!(kind, HIDDEN | WEAK) && is_native(target.0) && !states.contains_key(&target.0) {
+                if !matches!(kind, HIDDEN | WEAK)
+                    && is_native(target.0)
+                    && !states.contains_key(&target.0)
+                {
                     states.insert(target.0, state);
                     pending.push(target.0);
                 }
             }
         }
     }
-    let mut detached: Vec<u32> = states.into_iter().filter(|(_, state)| *state == DETACHED).map(|(node, _)| node).collect();
+    let mut detached: Vec<u32> =
+        states.into_iter().filter(|(_, state)| *state == DETACHED).map(|(node, _)| node).collect();
     detached.sort_unstable();
     detached
 }

@@ -49,19 +49,28 @@ impl Edges {
         let kinds: Vec<u8> = meta.edge_types.iter().map(|(known, _)| code(*known)).collect();
         let node_fields = narrow(meta.node.count as u64).max(1);
         let rows = Rows::of(document.edges.as_ref(), fields.count);
-        let used: Vec<AtomicU64> = (0..document.strings.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let used: Vec<AtomicU64> =
+            (0..document.strings.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
         let strings = document.strings.len() as u64;
         let mut kind = vec![OTHER; rows.count];
         let mut target = vec![ObjectId(0); rows.count];
         let mut label = vec![Label::NONE; rows.count];
-        let columns = (split(&mut kind, &rows.parts), split(&mut target, &rows.parts), split(&mut label, &rows.parts));
+        let columns = (
+            split(&mut kind, &rows.parts),
+            split(&mut target, &rows.parts),
+            split(&mut label, &rows.parts),
+        );
         let read = |(part, (kind, target, label)): (&Part<'_>, Columns<'_>)| {
             progress(part.offset());
             let mut beyond = Vec::new();
             let mut done = part.first;
             let outcome = part.read(fields.count, |index, row| {
                 let field = |at: usize| row.get(at).copied().unwrap_or(0);
-                let of = usize::try_from(field(fields.kind)).ok().and_then(|number| kinds.get(number)).copied().unwrap_or(OTHER);
+                let of = usize::try_from(field(fields.kind))
+                    .ok()
+                    .and_then(|number| kinds.get(number))
+                    .copied()
+                    .unwrap_or(OTHER);
                 put(kind, index, of);
                 let position = narrow(field(fields.to_node));
                 let node = position.checked_div(node_fields).unwrap_or(0);
@@ -82,7 +91,8 @@ impl Edges {
             });
             (done, outcome.err().map(|error| error.context("in edges")), beyond)
         };
-        let outcomes: Vec<_> = rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
+        let outcomes: Vec<_> =
+            rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
         let mut beyond = Vec::new();
         let mut ends = Vec::with_capacity(outcomes.len());
         for (done, error, more) in outcomes {
@@ -95,7 +105,18 @@ impl Edges {
         kind.truncate(count);
         target.truncate(count);
         label.truncate(count);
-        (Self { kind, target, label, used, beyond, left_over: rows.left_over, weak_map_tables: FxHashMap::default() }, error)
+        (
+            Self {
+                kind,
+                target,
+                label,
+                used,
+                beyond,
+                left_over: rows.left_over,
+                weak_map_tables: FxHashMap::default(),
+            },
+            error,
+        )
     }
 
     /// The number of edges.
@@ -103,7 +124,8 @@ impl Edges {
         self.kind.len()
     }
 
-    /// Replaces the numbers of strings in labels by names. Names are numbered in the order of the strings.
+    /// Replaces the numbers of strings in labels by names. Names are numbered in the order of the
+    /// strings.
     pub(super) fn name(&mut self, strings: &Strings<'_>, names: &mut Names) {
         let mut of_string = vec![Label::NONE; strings.len()];
         for (word, bits) in (0u64..).zip(&self.used) {
@@ -119,8 +141,11 @@ impl Edges {
                 put(&mut of_string, number as usize, label);
             }
         }
-        let of_beyond: Vec<Label> =
-            self.beyond.iter().map(|&number| Label::field(names.intern(&strings.text(number.into())))).collect();
+        let of_beyond: Vec<Label> = self
+            .beyond
+            .iter()
+            .map(|&number| Label::field(names.intern(&strings.text(number.into()))))
+            .collect();
         let beyond = &self.beyond;
         let named = |label: &mut Label| {
             let LabelKind::Field(number) = label.kind() else { return };
@@ -144,7 +169,8 @@ fn code(edge_type: EdgeType) -> u8 {
     }
 }
 
-/// Sets a bit. Most are set already, and a look at the word is cheaper than to write to memory that another thread reads.
+/// Sets a bit. Most are set already, and a look at the word is cheaper than to write to memory that
+/// another thread reads.
 #[inline(always)]
 fn mark(bits: &[AtomicU64], number: u64) {
     let Some(word) = bits.get((number / 64) as usize) else { return };
@@ -154,16 +180,20 @@ fn mark(bits: &[AtomicU64], number: u64) {
     }
 }
 
-/// The id in the name of an edge of a WeakMap's entry: `3 / part of key (Object @17) -> value (Array @19) pair in WeakMap
-/// (table @23)`. V8 writes such an edge twice: from the key, and from the table.
+/// The id in the name of an edge of a WeakMap's entry: `3 / part of key (Object @17) -> value
+/// (Array @19) pair in WeakMap (table @23)`. V8 writes such an edge twice: from the key, and from
+/// the table.
 fn weak_map_table(name: &str) -> Option<u64> {
     let digits_then = |text: &str| text.strip_prefix(|c: char| c.is_ascii_digit()).map(|_| ());
     digits_then(name)?;
-    let rest = name.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(" / part of key (")?;
+    let rest =
+        name.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(" / part of key (")?;
     let (pair, table) = rest.strip_suffix(')')?.rsplit_once(" pair in WeakMap (table @")?;
     let ends_with_id = |text: &str| text.rsplit_once(" @").is_some_and(|(_, id)| is_number(id));
     let is_pair = pair.strip_suffix(')').is_some_and(ends_with_id)
-        && pair.match_indices(") -> value (").any(|(at, _)| pair.get(..at).is_some_and(ends_with_id));
+        && pair
+            .match_indices(") -> value (")
+            .any(|(at, _)| pair.get(..at).is_some_and(ends_with_id));
     if is_pair && is_number(table) { table.parse().ok() } else { None }
 }
 
@@ -177,8 +207,11 @@ mod tests {
 
     #[test]
     fn entries_of_weak_maps_name_their_table() {
-        let name =
-            |table: &str| format!("2 / part of key (Object @17) -> value (A) -> value (b @9) pair in WeakMap (table @{table})");
+        let name = |table: &str| {
+            format!(
+                "2 / part of key (Object @17) -> value (A) -> value (b @9) pair in WeakMap (table @{table})"
+            )
+        };
         assert_eq!(weak_map_table(&name("23")), Some(23), "an arrow in the name of the value");
         let name = "12 / part of key (<div id=\"a\"> @17) -> value ((object elements) @9) pair in WeakMap (table @23)";
         assert_eq!(weak_map_table(name), Some(23));

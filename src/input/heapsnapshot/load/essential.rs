@@ -5,11 +5,11 @@
 //! 2. f is t, which makes no difference to what is reached or dominated;
 //! 3. its type is `shortcut`, and f is not node 0;
 //! 4. it is the edge of a WeakMap's entry from the table (f): the edge from the key counts;
-//! 5. t belongs to a page, and f to the virtual machine: f is neither node 0 nor reached from the global objects and DOM trees of
-//!    node 0 by edges that are not weak.
+//! 5. t belongs to a page, and f to the virtual machine: f is neither node 0 nor reached from the
+//!    global objects and DOM trees of node 0 by edges that are not weak.
 //!
-//! Such edges are weak references of the heap. Nodes to which no other edge leads, although something weak may, are roots
-//! of their own.
+//! Such edges are weak references of the heap. Nodes to which no other edge leads, although
+//! something weak may, are roots of their own.
 
 use super::edges::{ELEMENT, Edges, INTERNAL, SHORTCUT, WEAK};
 use super::nodes::Nodes;
@@ -98,7 +98,8 @@ impl Graph<'_> {
         for node in 0..self.nodes.len() {
             for row in self.edges_of(node) {
                 if self.edges.kind.get(row) == Some(&INTERNAL)
-                    && let Some(&table) = self.edges.label.get(row).and_then(|label| tables.get(label))
+                    && let Some(&table) =
+                        self.edges.label.get(row).and_then(|label| tables.get(label))
                     && table == self.nodes.id.get(node)
                 {
                     weak.set(row);
@@ -110,14 +111,20 @@ impl Graph<'_> {
     /// The nodes of pages. `None` if node 0 refers to no page.
     fn pages(&self) -> Option<Bits> {
         let mut pages = Bits::none(self.nodes.len());
-        let is_page = |(kind, target): &(u8, ObjectId)| *kind == SHORTCUT || (*kind == ELEMENT && Some(*target) == self.dom_trees);
-        let mut pending: Vec<u32> =
-            self.of(0).filter(is_page).filter(|(_, page)| pages.set(page.index())).map(|(_, page)| page.0).collect();
+        let is_page = |(kind, target): &(u8, ObjectId)| {
+            *kind == SHORTCUT || (*kind == ELEMENT && Some(*target) == self.dom_trees)
+        };
+        let mut pending: Vec<u32> = self
+            .of(0)
+            .filter(is_page)
+            .filter(|(_, page)| pages.set(page.index()))
+            .map(|(_, page)| page.0)
+            .collect();
         if pending.is_empty() {
             return None;
         }
-        // One pass in the order of the file, which is that of memory, finds nearly all; what it finds behind itself, and what these
-        // refer to, is left for later.
+        // One pass in the order of the file, which is that of memory, finds nearly all; what it
+        // finds behind itself, and what these refer to, is left for later.
         pending.clear();
         for node in 0..self.nodes.len() {
             if pages.has(node) {
@@ -132,7 +139,13 @@ impl Graph<'_> {
 
     /// Marks what a node refers to. Those that are new and `later` become pending.
     #[inline(always)]
-    fn reach_from(&self, node: usize, pages: &mut Bits, later: impl Fn(ObjectId) -> bool, pending: &mut Vec<u32>) {
+    fn reach_from(
+        &self,
+        node: usize,
+        pages: &mut Bits,
+        later: impl Fn(ObjectId) -> bool,
+        pending: &mut Vec<u32>,
+    ) {
         for (kind, target) in self.of(node) {
             if kind != WEAK && pages.set(target.index()) && later(target) {
                 pending.push(target.0);
@@ -162,6 +175,9 @@ impl Graph<'_> {
                 }
             }
         }
-        (0..self.nodes.len()).filter(|node| !held.has(*node)).map(|node| ObjectId(node as u32)).collect()
+        (0..self.nodes.len())
+            .filter(|node| !held.has(*node))
+            .map(|node| ObjectId(node as u32))
+            .collect()
     }
 }

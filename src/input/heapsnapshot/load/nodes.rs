@@ -41,15 +41,20 @@ impl Nodes {
     ///
     /// # Errors
     /// When there are more nodes than objects can be.
-    pub(super) fn read(document: &Document<'_>, progress: Progress<'_>) -> Result<(Self, Option<Error>)> {
+    pub(super) fn read(
+        document: &Document<'_>,
+        progress: Progress<'_>,
+    ) -> Result<(Self, Option<Error>)> {
         let fields = document.meta.node;
         let rows = Rows::of(document.nodes.as_ref(), fields.count);
         if rows.count as u64 > MAX_OBJECTS {
             let offset = document.nodes.as_ref().map_or(0, |numbers| numbers.offset());
-            return Err(Error::limit(offset, "the snapshot has too many nodes").expected(format!("at most {MAX_OBJECTS}")));
+            return Err(Error::limit(offset, "the snapshot has too many nodes")
+                .expected(format!("at most {MAX_OBJECTS}")));
         }
         let (mut kind, mut name) = (vec![0; rows.count], vec![0; rows.count]);
-        let (mut id, mut size, mut edges) = (vec![0; rows.count], vec![0; rows.count], vec![0; rows.count]);
+        let (mut id, mut size, mut edges) =
+            (vec![0; rows.count], vec![0; rows.count], vec![0; rows.count]);
         let columns = (
             split(&mut kind, &rows.parts),
             split(&mut name, &rows.parts),
@@ -66,9 +71,10 @@ impl Nodes {
                 let number = part.first.wrapping_add(index);
                 put(kind, index, field(fields.kind).min(255) as u8);
                 put(name, index, narrow(field(fields.name)));
-                for (column, value, wide) in
-                    [(&mut *id, field(fields.id), &mut rest.ids), (&mut *size, field(fields.self_size), &mut rest.sizes)]
-                {
+                for (column, value, wide) in [
+                    (&mut *id, field(fields.id), &mut rest.ids),
+                    (&mut *size, field(fields.self_size), &mut rest.sizes),
+                ] {
                     put(column, index, narrow(value));
                     if value >= u32::MAX.into() {
                         wide.push((number, value));
@@ -84,8 +90,17 @@ impl Nodes {
             });
             (done, outcome.err().map(|error| error.context("in nodes")), rest)
         };
-        let outcomes: Vec<_> = rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
-        let mut nodes = Self { kind, name, id: id.into(), size: size.into(), edges, left_over: rows.left_over, ..Self::default() };
+        let outcomes: Vec<_> =
+            rows.parts.par_iter().zip(columns.into_par_iter()).map(read).collect();
+        let mut nodes = Self {
+            kind,
+            name,
+            id: id.into(),
+            size: size.into(),
+            edges,
+            left_over: rows.left_over,
+            ..Self::default()
+        };
         let mut ends = Vec::with_capacity(outcomes.len());
         for (done, error, rest) in outcomes {
             rest.ids.into_iter().for_each(|(row, id)| nodes.id.set(row, id));
@@ -103,7 +118,8 @@ impl Nodes {
         self.kind.len()
     }
 
-    /// How many nodes have the id of another node. Nearly all ids are small, and a bit tells whether one was there.
+    /// How many nodes have the id of another node. Nearly all ids are small, and a bit tells
+    /// whether one was there.
     pub(super) fn repeated_ids(&self) -> u64 {
         let limit = (self.len() as u64).saturating_mul(64);
         let mut seen = Bits::none(usize::try_from(limit).unwrap_or(0));
@@ -111,12 +127,16 @@ impl Nodes {
         let mut repeated = 0u64;
         for id in self.id.iter() {
             match usize::try_from(id) {
-                Ok(small) if id < limit => repeated = repeated.wrapping_add(u64::from(!seen.set(small))),
+                Ok(small) if id < limit => {
+                    repeated = repeated.wrapping_add(u64::from(!seen.set(small)))
+                }
                 _ => large.push(id),
             }
         }
         large.sort_unstable();
-        repeated.wrapping_add(large.windows(2).filter(|pair| matches!(pair, [a, b] if a == b)).count() as u64)
+        repeated.wrapping_add(
+            large.windows(2).filter(|pair| matches!(pair, [a, b] if a == b)).count() as u64,
+        )
     }
 
     fn truncate(&mut self, count: usize) {
@@ -138,7 +158,8 @@ impl Nodes {
 /// The rows of each part.
 pub(super) fn split<'c, T>(mut column: &'c mut [T], parts: &[Part<'_>]) -> Vec<&'c mut [T]> {
     let cut = |part: &Part<'_>| {
-        let (rows, rest) = std::mem::take(&mut column).split_at_mut_checked(part.rows).unwrap_or_default();
+        let (rows, rest) =
+            std::mem::take(&mut column).split_at_mut_checked(part.rows).unwrap_or_default();
         column = rest;
         rows
     };

@@ -9,15 +9,20 @@ use crate::model::heap::Sizes;
 const UNKNOWN: u32 = u32::MAX;
 const SEVERAL: u32 = u32::MAX - 1;
 
-/// The sizes of nodes after those of arrays, hidden nodes and `system / ExternalStringData` have moved to their only owner.
+/// The sizes of nodes after those of arrays, hidden nodes and `system / ExternalStringData` have
+/// moved to their only owner.
 ///
 /// Unchanged where node 0 has no children that belong to the user, as in snapshots with internals.
 pub(super) fn moved_sizes(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>) -> Sizes {
     let nodes = graph.nodes;
     let mut sizes = nodes.size.clone();
-    let node_type = |node: usize| nodes.kind.get(node).map_or(NodeType::Other, |&kind| meta.node_type(kind.into()));
-    let is_users =
-        |node: usize| node_type(node) != NodeType::Synthetic || graph.dom_trees.is_some_and(|trees| trees.index() == node);
+    let node_type = |node: usize| {
+        nodes.kind.get(node).map_or(NodeType::Other, |&kind| meta.node_type(kind.into()))
+    };
+    let is_users = |node: usize| {
+        node_type(node) != NodeType::Synthetic
+            || graph.dom_trees.is_some_and(|trees| trees.index() == node)
+    };
     if !graph.of(0).any(|(_, target)| target.index() < nodes.len() && is_users(target.index())) {
         return sizes;
     }
@@ -25,16 +30,21 @@ pub(super) fn moved_sizes(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>)
         NodeType::Array | NodeType::Hidden => true,
         NodeType::Native => {
             let name = nodes.name.get(node).copied().unwrap_or(0);
-            strings.raw(name.into()).is_some_and(|text| text.raw() == b"system / ExternalStringData")
+            strings
+                .raw(name.into())
+                .is_some_and(|text| text.raw() == b"system / ExternalStringData")
         }
         _ => false,
     };
-    let mut owners: Vec<u32> = (0..nodes.len()).map(|node| if is_helper(node) { UNKNOWN } else { node as u32 }).collect();
+    let mut owners: Vec<u32> =
+        (0..nodes.len()).map(|node| if is_helper(node) { UNKNOWN } else { node as u32 }).collect();
     let mut pending: Vec<u32> = owners.iter().copied().filter(|owner| *owner != UNKNOWN).collect();
     while let Some(node) = pending.pop() {
         let owner = owners.get(node as usize).copied().unwrap_or(SEVERAL);
         for (kind, target) in graph.of(node as usize) {
-            let Some(of_target) = owners.get_mut(target.index()).filter(|_| kind != WEAK) else { continue };
+            let Some(of_target) = owners.get_mut(target.index()).filter(|_| kind != WEAK) else {
+                continue;
+            };
             if *of_target == SEVERAL || *of_target == owner || *of_target == target.0 {
                 continue;
             }
@@ -44,7 +54,10 @@ pub(super) fn moved_sizes(graph: &Graph<'_>, meta: &Meta, strings: &Strings<'_>)
         }
     }
     for (node, &owner) in owners.iter().enumerate() {
-        if matches!(owner, UNKNOWN | SEVERAL) || owner as usize == node || node_type(owner as usize) == NodeType::Synthetic {
+        if matches!(owner, UNKNOWN | SEVERAL)
+            || owner as usize == node
+            || node_type(owner as usize) == NodeType::Synthetic
+        {
             continue;
         }
         let moved = sizes.get(node).saturating_add(sizes.get(owner as usize));

@@ -19,17 +19,34 @@ pub(super) fn add(
     if graph.nodes.len() == 0 {
         return;
     }
-    let is_synthetic =
-        |node: usize| graph.nodes.kind.get(node).is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Synthetic);
+    let is_synthetic = |node: usize| {
+        graph
+            .nodes
+            .kind
+            .get(node)
+            .is_some_and(|&kind| meta.node_type(kind.into()) == NodeType::Synthetic)
+    };
     let group = builder.names().intern("(root)");
-    builder.add_root(Root { object: ObjectId(0), kind: RootKind::Runtime, group, label: Label::NONE, frame: None, thread: None });
+    builder.add_root(Root {
+        object: ObjectId(0),
+        kind: RootKind::Runtime,
+        group,
+        label: Label::NONE,
+        frame: None,
+        thread: None,
+    });
     // Synthetic nodes below node 0. They are few and come first in the file.
     let mut seen = Bits::none(graph.nodes.len());
     seen.set(0);
     // A node 0 that is an object holds its references itself.
-    let mut pending: std::collections::VecDeque<usize> = is_synthetic(0).then_some(0).into_iter().collect();
+    let mut pending: std::collections::VecDeque<usize> =
+        is_synthetic(0).then_some(0).into_iter().collect();
     while let Some(node) = pending.pop_front() {
-        let name = graph.nodes.name.get(node).map_or_else(Default::default, |&name| strings.text(name.into()));
+        let name = graph
+            .nodes
+            .name
+            .get(node)
+            .map_or_else(Default::default, |&name| strings.text(name.into()));
         let own = builder.names().intern(if node == 0 { "(root)" } else { &name });
         let global = builder.names().intern("global object");
         let own_kind = kind(&name);
@@ -44,16 +61,35 @@ pub(super) fn add(
                 continue;
             }
             let is_global = node == 0 && edge == SHORTCUT;
-            let (kind, group) = if is_global { (RootKind::Global, global) } else { (own_kind, own) };
+            let (kind, group) =
+                if is_global { (RootKind::Global, global) } else { (own_kind, own) };
             // A name of its own would make each root a group of its own.
-            let label =
-                graph.edges.label.get(row).copied().filter(|label| matches!(label.kind(), LabelKind::Index(_)) && !is_global);
-            builder.add_root(Root { object: target, kind, group, label: label.unwrap_or(Label::NONE), frame: None, thread: None });
+            let label = graph
+                .edges
+                .label
+                .get(row)
+                .copied()
+                .filter(|label| matches!(label.kind(), LabelKind::Index(_)) && !is_global);
+            builder.add_root(Root {
+                object: target,
+                kind,
+                group,
+                label: label.unwrap_or(Label::NONE),
+                frame: None,
+                thread: None,
+            });
         }
     }
     let group = builder.names().intern("(only weakly held)");
     for &object in orphans {
-        builder.add_root(Root { object, kind: RootKind::Unowned, group, label: Label::NONE, frame: None, thread: None });
+        builder.add_root(Root {
+            object,
+            kind: RootKind::Unowned,
+            group,
+            label: Label::NONE,
+            frame: None,
+            thread: None,
+        });
     }
 }
 
@@ -61,7 +97,9 @@ pub(super) fn add(
 fn kind(name: &str) -> RootKind {
     match name {
         "(Stack roots)" => RootKind::Frame,
-        "(Handle scope)" | "(Global handles)" | "(Eternal handles)" | "(Traced handles)" => RootKind::Native,
+        "(Handle scope)" | "(Global handles)" | "(Eternal handles)" | "(Traced handles)" => {
+            RootKind::Native
+        }
         _ if name.starts_with("C++") => RootKind::Native,
         _ => RootKind::Runtime,
     }

@@ -8,7 +8,8 @@ use crate::model::heap::{TypeId, TypeKind};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
-/// The types of a snapshot. Objects and native nodes have a type for each name, all others one for each type of nodes.
+/// The types of a snapshot. Objects and native nodes have a type for each name, all others one for
+/// each type of nodes.
 pub(super) struct Types<'t, 'a> {
     meta: &'t Meta,
     strings: &'t Strings<'a>,
@@ -26,11 +27,23 @@ const NONE: u32 = u32::MAX;
 impl<'t, 'a> Types<'t, 'a> {
     pub(super) fn new(meta: &'t Meta, strings: &'t Strings<'a>) -> Self {
         let named = [vec![NONE; strings.len()], vec![NONE; strings.len()]];
-        Self { meta, strings, fixed: vec![None; 256], named, rare: FxHashMap::default(), known: FxHashMap::default() }
+        Self {
+            meta,
+            strings,
+            fixed: vec![None; 256],
+            named,
+            rare: FxHashMap::default(),
+            known: FxHashMap::default(),
+        }
     }
 
     /// The types of all nodes. `detached` are the native nodes whose DOM tree is, in order.
-    pub(super) fn of_all(&mut self, nodes: &Nodes, detached: &[u32], builder: &mut HeapBuilder<'_>) -> Vec<TypeId> {
+    pub(super) fn of_all(
+        &mut self,
+        nodes: &Nodes,
+        detached: &[u32],
+        builder: &mut HeapBuilder<'_>,
+    ) -> Vec<TypeId> {
         let mut detached = detached.iter().copied().peekable();
         let rows = (0u32..).zip(nodes.kind.iter().zip(&nodes.name));
         rows.map(|(row, (&kind, &name))| {
@@ -42,7 +55,13 @@ impl<'t, 'a> Types<'t, 'a> {
 
     /// The type of a node.
     #[inline]
-    pub(super) fn of(&mut self, kind: u8, name: u32, detached: bool, builder: &mut HeapBuilder<'_>) -> TypeId {
+    pub(super) fn of(
+        &mut self,
+        kind: u8,
+        name: u32,
+        detached: bool,
+        builder: &mut HeapBuilder<'_>,
+    ) -> TypeId {
         let row = match self.meta.node_type(kind.into()) {
             NodeType::Object => 0,
             NodeType::Native => 1,
@@ -65,7 +84,9 @@ impl<'t, 'a> Types<'t, 'a> {
             Some(known) if known != NONE => TypeId(known),
             _ => {
                 let of = self.add(kind, name, false, builder);
-                if let Some(known) = self.named.get_mut(row).and_then(|of| of.get_mut(name as usize)) {
+                if let Some(known) =
+                    self.named.get_mut(row).and_then(|of| of.get_mut(name as usize))
+                {
                     *known = of.0;
                 }
                 of
@@ -73,7 +94,13 @@ impl<'t, 'a> Types<'t, 'a> {
         }
     }
 
-    fn add(&mut self, kind: u8, name: u32, detached: bool, builder: &mut HeapBuilder<'_>) -> TypeId {
+    fn add(
+        &mut self,
+        kind: u8,
+        name: u32,
+        detached: bool,
+        builder: &mut HeapBuilder<'_>,
+    ) -> TypeId {
         if let Some(&known) = self.rare.get(&(kind, name, detached)) {
             return known;
         }
@@ -94,7 +121,12 @@ impl<'t, 'a> Types<'t, 'a> {
 }
 
 /// What DevTools calls the class of a node.
-fn class_name<'n>(node_type: NodeType, node_type_name: &str, name: Cow<'n, str>, detached: bool) -> Cow<'n, str> {
+fn class_name<'n>(
+    node_type: NodeType,
+    node_type_name: &str,
+    name: Cow<'n, str>,
+    detached: bool,
+) -> Cow<'n, str> {
     match node_type {
         NodeType::Hidden => "(system)".into(),
         NodeType::Code => "(compiled code)".into(),
@@ -104,8 +136,10 @@ fn class_name<'n>(node_type: NodeType, node_type_name: &str, name: Cow<'n, str>,
         NodeType::Object | NodeType::Native => {
             let name = if detached { Cow::Owned(format!("Detached {name}")) } else { name };
             // `<div id="a">` is a `<div>`.
-            let start = ["<", "Detached <"].into_iter().find(|start| name.starts_with(start)).map(str::len);
-            let space = start.and_then(|start| Some(start.wrapping_add(name.get(start..)?.find(' ')?)));
+            let start =
+                ["<", "Detached <"].into_iter().find(|start| name.starts_with(start)).map(str::len);
+            let space =
+                start.and_then(|start| Some(start.wrapping_add(name.get(start..)?.find(' ')?)));
             match space.and_then(|space| name.get(..space)) {
                 Some(tag) => format!("{tag}>").into(),
                 None => name,
@@ -141,7 +175,10 @@ mod tests {
         ] {
             assert_eq!(class_name(NodeType::Native, "native", name.into(), detached), class);
         }
-        assert_eq!(class_name(NodeType::Other, "object shape", "x".into(), false), "(object shape)");
+        assert_eq!(
+            class_name(NodeType::Other, "object shape", "x".into(), false),
+            "(object shape)"
+        );
         assert_eq!(class_name(NodeType::Object, "object", "<a b>".into(), false), "<a>");
     }
 }

@@ -1,4 +1,5 @@
-//! Keys as rows of the profile. The rules are those of [`Lookup::Robust`](super::super::symbols::Lookup).
+//! Keys as rows of the profile. The rules are those of
+//! [`Lookup::Robust`](super::super::symbols::Lookup).
 
 use super::super::count_one;
 use super::super::keys::{Keys, UNRESOLVED, undefined};
@@ -16,8 +17,13 @@ pub(super) struct Frames {
 }
 
 impl Frames {
-    /// Defines a frame with the names that its keys mean now. Tells whether the key meant another one before.
-    pub(super) fn define(&mut self, definition: &FrameDefinition, builder: &mut ProfileBuilder) -> bool {
+    /// Defines a frame with the names that its keys mean now. Tells whether the key meant another
+    /// one before.
+    pub(super) fn define(
+        &mut self,
+        definition: &FrameDefinition,
+        builder: &mut ProfileBuilder,
+    ) -> bool {
         let function = self.string(definition.scope, builder);
         let file = self.string(definition.file, builder);
         let kind = kind_of_file(builder.text(file));
@@ -57,6 +63,11 @@ impl Frames {
         }
         count_one(&mut builder.notes().unresolved);
         let name = builder.name(UNRESOLVED);
-        builder.frame(ProfileFrame { function: name, file: name, line: 0, kind: kind_of_file("<unresolved>") })
+        builder.frame(ProfileFrame {
+            function: name,
+            file: name,
+            line: 0,
+            kind: kind_of_file("<unresolved>"),
+        })
     }
 }

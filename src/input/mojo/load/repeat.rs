@@ -47,7 +47,12 @@ impl Previous {
     }
 
     /// The previous frames of the thread, and the frames of `stack` on top of them.
-    pub(super) fn repeat(&self, thread: u32, stack: StackId, builder: &mut ProfileBuilder) -> StackId {
+    pub(super) fn repeat(
+        &self,
+        thread: u32,
+        stack: StackId,
+        builder: &mut ProfileBuilder,
+    ) -> StackId {
         let Some(&previous) = self.stacks.get(thread as usize) else { return stack };
         let kept = kept(previous, builder);
         if stack == StackId::EMPTY {

@@ -4,7 +4,8 @@ use crate::model::profile::StackId;
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// A cache of fixed size: a recording whose stacks are all different must not pay for remembering them.
+/// A cache of fixed size: a recording whose stacks are all different must not pay for remembering
+/// them.
 #[derive(Debug)]
 pub(super) struct Runs<'a> {
     /// Pairs of places: a run is in one of two, the one that was used last first.
@@ -40,8 +41,8 @@ impl<'a> Runs<'a> {
         Self { entries: Vec::new(), now: 1, last: PLACES - 1 }
     }
 
-    /// Enough places for all runs of a part with this many stacks, which have a dozen frames each at the least; few enough to stay
-    /// in the processor's caches.
+    /// Enough places for all runs of a part with this many stacks, which have a dozen frames each
+    /// at the least; few enough to stay in the processor's caches.
     pub(super) fn few(stacks: usize) -> Self {
         let places = (stacks / 8).clamp(2, PLACES).next_power_of_two();
         Self { last: places.saturating_sub(1), ..Self::new() }
@@ -60,7 +61,8 @@ impl<'a> Runs<'a> {
     pub(super) fn get(&self, key: &RunKey<'a>) -> (usize, Option<StackId>) {
         let place = place(key) & self.last;
         let is_meant = |entry: &&Entry<'a>| entry.since == self.now && entry.key == *key;
-        let stack = |place: usize| self.entries.get(place).filter(is_meant).map(|entry| entry.stack);
+        let stack =
+            |place: usize| self.entries.get(place).filter(is_meant).map(|entry| entry.stack);
         (place, stack(place).or_else(|| stack(place ^ 1)))
     }
 

@@ -12,12 +12,14 @@ pub(super) struct Order {
 }
 
 impl Order {
-    /// Finds the order without sorting: a bit is set for each reference that begins a row, so that the number of bits before
-    /// a row's own is its place. None if the ranges of rows do not cover all references exactly once.
+    /// Finds the order without sorting: a bit is set for each reference that begins a row, so that
+    /// the number of bits before a row's own is its place. None if the ranges of rows do not cover
+    /// all references exactly once.
     pub(super) fn find(starts: &Offsets, first: &Offsets, references: u64) -> Option<Self> {
         let length = |row: usize| first.get(row.wrapping_add(1)).wrapping_sub(first.get(row));
         if (0..starts.len()).all(|row| length(row) == 0 || starts.get(row) == first.get(row)) {
-            return (first.get(starts.len()) == references).then_some(Self { rows: None, references });
+            return (first.get(starts.len()) == references)
+                .then_some(Self { rows: None, references });
         }
         let words = usize::try_from(references / 64).ok()?.checked_add(1)?;
         let mut begins = vec![0u64; words];
@@ -47,7 +49,8 @@ impl Order {
                 let start = starts.get(row);
                 let at = (start / 64) as usize;
                 let before = begins.get(at)? & !(u64::MAX << (start % 64));
-                *rows.get_mut(ranks.get(at)?.wrapping_add(before.count_ones()) as usize)? = row as u32;
+                *rows.get_mut(ranks.get(at)?.wrapping_add(before.count_ones()) as usize)? =
+                    row as u32;
             }
         }
         // Each row has to begin where the one before it ends.
@@ -83,11 +86,23 @@ impl<'a> Placement<'a> {
             None => (&[], references),
             Some(rows) => (rows, 0),
         };
-        Self { order: rows.iter(), first, column: vec![0; references], at: 0, left, placed: 0, unknown: 0 }
+        Self {
+            order: rows.iter(),
+            first,
+            column: vec![0; references],
+            at: 0,
+            left,
+            placed: 0,
+            unknown: 0,
+        }
     }
 
     /// Places the next numbers of a column, which nearly always has entries of 8 bytes.
-    pub(super) fn put_stored(&mut self, numbers: &Numbers<'_>, narrow: impl Fn(u64) -> (u32, bool)) {
+    pub(super) fn put_stored(
+        &mut self,
+        numbers: &Numbers<'_>,
+        narrow: impl Fn(u64) -> (u32, bool),
+    ) {
         if let Numbers::U64(numbers) = numbers {
             return self.put(numbers, |number| narrow(u64::from_le_bytes(number)));
         }
@@ -96,8 +111,8 @@ impl<'a> Placement<'a> {
         self.put(&values, narrow);
     }
 
-    /// Places the next numbers. What is more than the rows have room for is only counted. `narrow` says, too, whether a number
-    /// is none that the file knows.
+    /// Places the next numbers. What is more than the rows have room for is only counted. `narrow`
+    /// says, too, whether a number is none that the file knows.
     #[inline]
     pub(super) fn put<N: Copy>(&mut self, values: &[N], narrow: impl Fn(N) -> (u32, bool)) {
         self.placed = self.placed.saturating_add(values.len() as u64);
@@ -105,7 +120,8 @@ impl<'a> Placement<'a> {
         while !values.is_empty() {
             if self.left == 0 {
                 let Some(&row) = self.order.next() else { return };
-                let range = (self.first.get(row as usize), self.first.get((row as usize).wrapping_add(1)));
+                let range =
+                    (self.first.get(row as usize), self.first.get((row as usize).wrapping_add(1)));
                 (self.at, self.left) = (range.0 as usize, range.1.wrapping_sub(range.0) as usize);
             }
             let (now, later) = values.split_at(self.left.min(values.len()));

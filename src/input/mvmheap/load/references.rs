@@ -22,7 +22,11 @@ pub(super) fn read(
     match &snapshot.data {
         Data::Blocks(_) => {
             let (read, described) = rayon::join(
-                || decode_stored(dump, snapshot, "reftrget", steps, &mut |numbers| targets.put_stored(numbers, target)),
+                || {
+                    decode_stored(dump, snapshot, "reftrget", steps, &mut |numbers| {
+                        targets.put_stored(numbers, target)
+                    })
+                },
                 || {
                     decode_stored(dump, snapshot, "refdescr", steps, &mut |numbers| {
                         descriptions.put_stored(numbers, |description| label(description, labels));
@@ -31,7 +35,9 @@ pub(super) fn read(
             );
             read.and(described)?;
         }
-        Data::Sections { .. } => read_sections(dump, snapshot, &mut targets, &mut descriptions, labels)?,
+        Data::Sections { .. } => {
+            read_sections(dump, snapshot, &mut targets, &mut descriptions, labels)?
+        }
     }
     let unnamed = descriptions.unknown();
     let (target, targets) = targets.finish();
@@ -39,9 +45,12 @@ pub(super) fn read(
     for (name, found) in [("reftrget", targets), ("refdescr", descriptions)] {
         if found != order.references {
             let at = snapshot.block(name).map_or(snapshot.start, |block| block.start);
-            return Err(Error::corrupt(at, "there are more or fewer references than the rows have")
-                .expected(order.references.to_string())
-                .found(found.to_string()));
+            return Err(Error::corrupt(
+                at,
+                "there are more or fewer references than the rows have",
+            )
+            .expected(order.references.to_string())
+            .found(found.to_string()));
         }
     }
     let label = label.into_iter().map(Label::from_bits).collect();
@@ -63,15 +72,18 @@ fn read_sections(
         rows.extend(chunk.references.iter().map(|reference| reference.target));
         targets.put(&rows, target);
         values.clear();
-        values.extend(chunk.references.iter().map(|reference| reference.value << 2 | reference.kind & 3));
+        values.extend(
+            chunk.references.iter().map(|reference| reference.value << 2 | reference.kind & 3),
+        );
         descriptions.put(&values, |description| label(description, labels));
     }
     Ok(())
 }
 
-/// The label of a description, which is two bits of kind and a value, and whether it is a string that is in no table. Nearly all
-/// are in the table of [`super::types::labels`]: the kind changes with every other row in no order that the processor could
-/// foresee, so that it is not to be branched on.
+/// The label of a description, which is two bits of kind and a value, and whether it is a string
+/// that is in no table. Nearly all are in the table of [`super::types::labels`]: the kind changes
+/// with every other row in no order that the processor could foresee, so that it is not to be
+/// branched on.
 #[inline]
 fn label(description: u64, known: &[Label]) -> (u32, bool) {
     let row = usize::try_from(description).unwrap_or(usize::MAX);

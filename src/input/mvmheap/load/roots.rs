@@ -24,20 +24,36 @@ pub(super) fn part(kind: u8) -> Option<(&'static str, RootKind)> {
 /// Adds all roots.
 pub(super) fn add(builder: &mut HeapBuilder<'_>, kinds: &[u8], threads: &Threads) {
     let parts = PARTS.map(|(name, kind)| (builder.names().intern(name), kind));
-    let part = |kind: u8| parts.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied();
+    let part =
+        |kind: u8| parts.get(usize::from(kind).checked_sub(PERMANENT_ROOTS as usize)?).copied();
     let mut roots = Vec::new();
     if let Some((group, kind)) = kinds.first().and_then(|&kind| part(kind)) {
-        roots.push(Root { object: ObjectId(0), kind, group, label: Label::NONE, frame: None, thread: None });
+        roots.push(Root {
+            object: ObjectId(0),
+            kind,
+            group,
+            label: Label::NONE,
+            frame: None,
+            thread: None,
+        });
     }
     for (row, &row_kind) in (0..).zip(kinds) {
         let Some((group, kind)) = part(row_kind) else { continue };
         let (thread, calls) = threads.of_row(row, row_kind, builder).unzip();
         let calls = calls.flatten();
         for (depth, reference) in (0..).zip(builder.heap().references.of(ObjectId(row))) {
-            let to_part = kinds.get(reference.target.index()).is_some_and(|&kind| part(kind).is_some());
+            let to_part =
+                kinds.get(reference.target.index()).is_some_and(|&kind| part(kind).is_some());
             if !(to_part && u64::from(row_kind) == ROOT) {
                 let frame = calls.and_then(|first: u32| first.checked_add(depth));
-                roots.push(Root { object: reference.target, kind, group, label: reference.label, frame, thread });
+                roots.push(Root {
+                    object: reference.target,
+                    kind,
+                    group,
+                    label: reference.label,
+                    frame,
+                    thread,
+                });
             }
         }
     }

@@ -11,7 +11,8 @@ use crate::model::heap::{MAX_OBJECTS, ObjectId, Offsets, Sizes};
 
 /// Numbers that are decoded at a time.
 const CHUNK: usize = 4096;
-/// Rows for which there is room before they are decoded, for each byte of a snapshot. Real ones take 20 bytes a row.
+/// Rows for which there is room before they are decoded, for each byte of a snapshot. Real ones
+/// take 20 bytes a row.
 const ROWS_PER_BYTE: u64 = 4;
 
 /// The rows of a snapshot.
@@ -47,8 +48,8 @@ impl Rows {
     }
 }
 
-/// Rows that the snapshot says to have, as far as its size bears that out. What it does not count are the parts of the root set and
-/// the frames of the call stack.
+/// Rows that the snapshot says to have, as far as its size bears that out. What it does not count
+/// are the parts of the root set and the frames of the call stack.
 fn announced(snapshot: &Snapshot<'_>) -> usize {
     let counted = match &snapshot.data {
         Data::Sections { coll, .. } => coll.map_or(0, |coll| coll.rows),
@@ -62,7 +63,11 @@ fn announced(snapshot: &Snapshot<'_>) -> usize {
 }
 
 /// Decodes all rows, and finds out in which order their references stand in the file.
-pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>, steps: &Steps<'_>) -> Result<(Rows, Order)> {
+pub(super) fn read(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    steps: &Steps<'_>,
+) -> Result<(Rows, Order)> {
     let mut rows = Rows::of(snapshot);
     match &snapshot.data {
         Data::Sections { .. } => read_sections(dump, snapshot, &mut rows)?,
@@ -76,7 +81,8 @@ pub(super) fn read(dump: &Dump<'_>, snapshot: &Snapshot<'_>, steps: &Steps<'_>) 
 }
 
 fn read_sections(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows) -> Result<()> {
-    let mut reader = RowReader::new(snapshot, [true; 6], &dump.decoders).map_err(|failed| failed.error)?;
+    let mut reader =
+        RowReader::new(snapshot, [true; 6], &dump.decoders).map_err(|failed| failed.error)?;
     let mut chunk = Chunk::default();
     while reader.next(&mut chunk).map_err(|failed| failed.error)? {
         let [kinds, sizes, tofi, counts, starts, unmanaged] = &chunk.columns;
@@ -91,9 +97,15 @@ fn read_sections(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows) -> R
 }
 
 /// One side decodes what the order of references needs and works it out, the other all the rest.
-fn read_columns(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows, steps: &Steps<'_>) -> Result<Order> {
+fn read_columns(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    rows: &mut Rows,
+    steps: &Steps<'_>,
+) -> Result<Order> {
     let Rows { kinds, shallow, tofi, first, external, starts, references } = rows;
-    let decode = |name: &str, each: &mut dyn FnMut(&[u64])| decode(dump, snapshot, name, steps, each);
+    let decode =
+        |name: &str, each: &mut dyn FnMut(&[u64])| decode(dump, snapshot, name, steps, each);
     let (order, rest) = rayon::join(
         || {
             let counts = decode("colrfcnt", &mut |values| add_counts(first, references, values))?;
@@ -111,7 +123,12 @@ fn read_columns(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows, steps
             same_length(snapshot, "colusize", rows, unmanaged)?;
             let sizes = decode("colsize", &mut |values| shallow.extend_from_slice(values))?;
             same_length(snapshot, "colsize", rows, sizes)?;
-            same_length(snapshot, "colkind", rows, decode("colkind", &mut |values| add_kinds(kinds, values))?)?;
+            same_length(
+                snapshot,
+                "colkind",
+                rows,
+                decode("colkind", &mut |values| add_kinds(kinds, values))?,
+            )?;
             Ok(rows)
         },
     );
@@ -121,7 +138,13 @@ fn read_columns(dump: &Dump<'_>, snapshot: &Snapshot<'_>, rows: &mut Rows, steps
 }
 
 /// Finds the order and gives up the starts, which nobody else needs.
-fn order(dump: &Dump<'_>, snapshot: &Snapshot<'_>, starts: &mut Offsets, first: &Offsets, references: u64) -> Result<Order> {
+fn order(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    starts: &mut Offsets,
+    first: &Offsets,
+    references: u64,
+) -> Result<Order> {
     let block = snapshot.block("colrfstr").or(snapshot.block("colrfcnt"));
     let at = block.map_or(snapshot.start, |block| block.start);
     let most = match &snapshot.data {
@@ -134,12 +157,22 @@ fn order(dump: &Dump<'_>, snapshot: &Snapshot<'_>, starts: &mut Offsets, first: 
             .found(references.to_string()));
     }
     let starts = std::mem::replace(starts, Offsets::with_capacity(0, 0));
-    Order::find(&starts, first, references)
-        .ok_or_else(|| Error::corrupt(at, "the references of some rows overlap, or some references belong to no row"))
+    Order::find(&starts, first, references).ok_or_else(|| {
+        Error::corrupt(
+            at,
+            "the references of some rows overlap, or some references belong to no row",
+        )
+    })
 }
 
 /// Decodes a column in chunks. Gives the number of rows.
-fn decode(dump: &Dump<'_>, snapshot: &Snapshot<'_>, name: &str, steps: &Steps<'_>, each: &mut dyn FnMut(&[u64])) -> Result<u64> {
+fn decode(
+    dump: &Dump<'_>,
+    snapshot: &Snapshot<'_>,
+    name: &str,
+    steps: &Steps<'_>,
+    each: &mut dyn FnMut(&[u64]),
+) -> Result<u64> {
     let mut values = Vec::with_capacity(CHUNK);
     decode_stored(dump, snapshot, name, steps, &mut |numbers| {
         numbers.widen(&mut values);
@@ -155,7 +188,9 @@ pub(super) fn decode_stored(
     steps: &Steps<'_>,
     each: &mut dyn FnMut(&Numbers<'_>),
 ) -> Result<u64> {
-    let block = snapshot.block(name).ok_or_else(|| Error::truncated(snapshot.end, format!("column \"{name}\" is missing")))?;
+    let block = snapshot
+        .block(name)
+        .ok_or_else(|| Error::truncated(snapshot.end, format!("column \"{name}\" is missing")))?;
     let mut column = Column::new(block, snapshot.stored_bytes(), &dump.decoders)?;
     let (mut rows, mut reported) = (0u64, 0);
     loop {
@@ -166,9 +201,8 @@ pub(super) fn decode_stored(
         }
         rows = rows.saturating_add(numbers.len() as u64);
         if name.starts_with("col") && rows > MAX_OBJECTS {
-            return Err(
-                Error::limit(block.start, "there are more rows than can be numbered").expected(format!("at most {MAX_OBJECTS}"))
-            );
+            return Err(Error::limit(block.start, "there are more rows than can be numbered")
+                .expected(format!("at most {MAX_OBJECTS}")));
         }
         each(&numbers);
         let consumed = column.consumed();
@@ -211,7 +245,8 @@ fn add_starts(starts: &mut Offsets, values: &[u64]) {
     starts.extend(values.iter().copied(), union(values));
 }
 
-/// At least the largest, and below the same power of two. The processor computes several at once, which it cannot for the largest.
+/// At least the largest, and below the same power of two. The processor computes several at once,
+/// which it cannot for the largest.
 fn union(values: &[u64]) -> u64 {
     values.iter().fold(0, |all, value| all | value)
 }

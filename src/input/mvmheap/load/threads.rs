@@ -1,8 +1,8 @@
 //! Threads and their calls, from the rows that stand for the roots of a thread.
 //!
-//! MoarVM writes the rows of each thread in the order of its list of threads: C stack roots, thread roots, inter-generational
-//! roots, call stack roots. So the n-th row of each kind belongs to the n-th thread. The references of a row of call stack
-//! roots are the frames, innermost first.
+//! MoarVM writes the rows of each thread in the order of its list of threads: C stack roots, thread
+//! roots, inter-generational roots, call stack roots. So the n-th row of each kind belongs to the
+//! n-th thread. The references of a row of call stack roots are the frames, innermost first.
 
 use crate::input::mvmheap::dump::Dump;
 use crate::input::mvmheap::tally::{CALL_STACK_ROOTS, FRAME};
@@ -17,7 +17,8 @@ const THREAD_ROOTS: u64 = 8;
 pub(super) struct Threads {
     /// The thread of each row.
     thread: FxHashMap<u32, u32>,
-    /// The row in the table of frames that each call belongs to, by thread. `None` if the target of a reference is not a frame.
+    /// The row in the table of frames that each call belongs to, by thread. `None` if the target of
+    /// a reference is not a frame.
     calls: Vec<Vec<Option<u32>>>,
 }
 
@@ -38,10 +39,13 @@ impl Threads {
             *count = count.saturating_add(1);
             if place == 2 {
                 let frame = |target: ObjectId| {
-                    let is_frame = kinds.get(target.index()).is_some_and(|&kind| u64::from(kind) == FRAME);
+                    let is_frame =
+                        kinds.get(target.index()).is_some_and(|&kind| u64::from(kind) == FRAME);
                     tofi.get(target.index()).copied().filter(|_| is_frame)
                 };
-                threads.calls.push(references.of(ObjectId(row)).map(|reference| frame(reference.target)).collect());
+                threads.calls.push(
+                    references.of(ObjectId(row)).map(|reference| frame(reference.target)).collect(),
+                );
             }
         }
         threads.calls.resize_with(seen.into_iter().max().unwrap_or(0) as usize, Vec::new);
@@ -51,13 +55,20 @@ impl Threads {
     /// Adds the threads to the heap. Roots refer to them by row.
     pub(super) fn add(&self, dump: &Dump<'_>, builder: &mut HeapBuilder<'_>) {
         for (number, calls) in (1u64..).zip(&self.calls) {
-            let frames: Vec<StackFrame> = calls.iter().map(|frame| stack_frame(dump, *frame, builder)).collect();
+            let frames: Vec<StackFrame> =
+                calls.iter().map(|frame| stack_frame(dump, *frame, builder)).collect();
             builder.add_thread(&number.to_string(), number, None, &frames);
         }
     }
 
-    /// The thread that a row belongs to, and the first of its frames if the row is that of its calls.
-    pub(super) fn of_row(&self, row: u32, kind: u8, builder: &mut HeapBuilder<'_>) -> Option<(u32, Option<u32>)> {
+    /// The thread that a row belongs to, and the first of its frames if the row is that of its
+    /// calls.
+    pub(super) fn of_row(
+        &self,
+        row: u32,
+        kind: u8,
+        builder: &mut HeapBuilder<'_>,
+    ) -> Option<(u32, Option<u32>)> {
         let thread = *self.thread.get(&row)?;
         let first = builder.heap().threads.get(thread as usize)?.frames.start;
         Some((thread, (u64::from(kind) == CALL_STACK_ROOTS).then_some(first)))

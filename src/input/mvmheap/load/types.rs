@@ -7,18 +7,19 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::{Label, TypeId, TypeKind};
 use crate::model::names::Names;
 
-/// The label of each description whose value is that of a string which the snapshot may use: of what has no name, an element, the
-/// string, and a kind that is not known.
+/// The label of each description whose value is that of a string which the snapshot may use: of
+/// what has no name, an element, the string, and a kind that is not known.
 pub(super) fn labels(dump: &Dump<'_>, snapshot: &Snapshot<'_>, names: &mut Names) -> Vec<Label> {
-    let strings = (0..snapshot.sizes.strings.unwrap_or(0)).map_while(|index| dump.tables.string(index));
-    let labels = (0..)
-        .zip(strings)
-        .flat_map(|(value, string)| [Label::NONE, Label::index(value), Label::field(names.intern(&string)), Label::NONE]);
+    let strings =
+        (0..snapshot.sizes.strings.unwrap_or(0)).map_while(|index| dump.tables.string(index));
+    let labels = (0..).zip(strings).flat_map(|(value, string)| {
+        [Label::NONE, Label::index(value), Label::field(names.intern(&string)), Label::NONE]
+    });
     labels.collect()
 }
 
-/// Makes types of the kinds of rows with their types and frames. The number is that of rows whose type or frame is not in the
-/// tables.
+/// Makes types of the kinds of rows with their types and frames. The number is that of rows whose
+/// type or frame is not in the tables.
 pub(super) fn add(
     dump: &Dump<'_>,
     snapshot: &Snapshot<'_>,
@@ -41,29 +42,38 @@ pub(super) fn add(
         *row = slot as u32;
     }
     let unused = TypeId(u32::MAX);
-    let ids: Vec<_> = (0..).zip(used).map(|(slot, used)| if used { slots.add(dump, slot, builder) } else { unused }).collect();
-    let type_of = rows.into_iter().map(|slot| ids.get(slot as usize).copied().unwrap_or(unused)).collect();
+    let ids: Vec<_> = (0..)
+        .zip(used)
+        .map(|(slot, used)| if used { slots.add(dump, slot, builder) } else { unused })
+        .collect();
+    let type_of =
+        rows.into_iter().map(|slot| ids.get(slot as usize).copied().unwrap_or(unused)).collect();
     (type_of, untyped)
 }
 
-/// All types that there may be, in a row: for each kind one for what has no name, which is all there is for the parts of
-/// the root set; then the objects, type objects and STables of each type, and the frames.
+/// All types that there may be, in a row: for each kind one for what has no name, which is all
+/// there is for the parts of the root set; then the objects, type objects and STables of each type,
+/// and the frames.
 pub(super) struct Slots {
     types: usize,
     frames: usize,
-    /// For each kind: how many names it has, and the slot of the first. Kinds come in no order that the processor could foresee,
-    /// so that they are not to be branched on.
+    /// For each kind: how many names it has, and the slot of the first. Kinds come in no order that
+    /// the processor could foresee, so that they are not to be branched on.
     names: [(u32, u32); 16],
 }
 
 impl Slots {
     pub(super) fn new(dump: &Dump<'_>, snapshot: &Snapshot<'_>) -> Self {
-        let known = |size: Option<u64>, rows: usize| usize::try_from(size.unwrap_or(0)).unwrap_or(rows).min(rows);
+        let known = |size: Option<u64>, rows: usize| {
+            usize::try_from(size.unwrap_or(0)).unwrap_or(rows).min(rows)
+        };
         let types = known(snapshot.sizes.types, dump.tables.types.len());
         let frames = known(snapshot.sizes.frames, dump.tables.frames.len());
         let mut names = [(0, 0); 16];
         let mut slot = KINDS;
-        for (kind, count) in [(OBJECT, types), (TYPE_OBJECT, types), (STABLE, types), (FRAME, frames)] {
+        for (kind, count) in
+            [(OBJECT, types), (TYPE_OBJECT, types), (STABLE, types), (FRAME, frames)]
+        {
             if let Some(names) = names.get_mut(kind as usize) {
                 *names = (count as u32, slot as u32);
             }
@@ -83,13 +93,25 @@ impl Slots {
         slot as usize
     }
 
-    pub(super) fn add(&self, dump: &Dump<'_>, slot: usize, builder: &mut HeapBuilder<'_>) -> TypeId {
+    pub(super) fn add(
+        &self,
+        dump: &Dump<'_>,
+        slot: usize,
+        builder: &mut HeapBuilder<'_>,
+    ) -> TypeId {
         let Some(named) = slot.checked_sub(KINDS) else { return add_nameless(slot as u8, builder) };
         match (named.checked_div(self.types).unwrap_or(3).min(3), named) {
             (kind @ 0..3, _) => {
                 let row = dump.tables.types.get(named.wrapping_sub(kind.wrapping_mul(self.types)));
-                let text = |string: Option<u64>| string.and_then(|string| dump.tables.string(string)).unwrap_or_default();
-                add_type(kind, &text(row.map(|row| row.name)), &text(row.map(|row| row.repr)), builder)
+                let text = |string: Option<u64>| {
+                    string.and_then(|string| dump.tables.string(string)).unwrap_or_default()
+                };
+                add_type(
+                    kind,
+                    &text(row.map(|row| row.name)),
+                    &text(row.map(|row| row.repr)),
+                    builder,
+                )
             }
             (_, named) => {
                 let name = frame_name(dump, named.saturating_sub(self.types.saturating_mul(3)));
@@ -111,7 +133,8 @@ fn add_type(kind: usize, name: &str, repr: &str, builder: &mut HeapBuilder<'_>) 
     of
 }
 
-/// The package of a type: `Perl6::Metamodel` for `Perl6::Metamodel::ClassHOW+{<anon>}`. Empty if it has none.
+/// The package of a type: `Perl6::Metamodel` for `Perl6::Metamodel::ClassHOW+{<anon>}`. Empty if it
+/// has none.
 fn package_of(name: &str) -> &str {
     let end = name.find(['[', '(', '+', '<', ' ']).unwrap_or(name.len());
     name.get(..end).and_then(|path| path.rsplit_once("::")).map_or("", |(package, _)| package)
@@ -122,7 +145,9 @@ fn object_kind(repr: &str) -> TypeKind {
     match repr {
         "MVMString" | "P6str" => TypeKind::Text,
         "P6int" | "P6num" | "P6bigint" => TypeKind::Number,
-        "VMArray" | "MVMArray" | "MultiDimArray" | "CArray" | "MVMMultiDimArray" | "MVMCArray" => TypeKind::Array,
+        "VMArray" | "MVMArray" | "MultiDimArray" | "CArray" | "MVMMultiDimArray" | "MVMCArray" => {
+            TypeKind::Array
+        }
         _ => TypeKind::Instance,
     }
 }

@@ -1,4 +1,5 @@
-//! The fields of a class: references, then what is known of the contents or the value, then pads up to the size.
+//! The fields of a class: references, then what is known of the contents or the value, then pads up
+//! to the size.
 
 use super::{Plan, ValueKind};
 use crate::java::FieldType;
@@ -22,11 +23,13 @@ pub(in super::super) enum Field {
 }
 
 /// Number types, the widest first.
-const NUMBERS: [(FieldType, u64); 4] = [(FieldType::Long, 8), (FieldType::Int, 4), (FieldType::Short, 2), (FieldType::Byte, 1)];
+const NUMBERS: [(FieldType, u64); 4] =
+    [(FieldType::Long, 8), (FieldType::Int, 4), (FieldType::Short, 2), (FieldType::Byte, 1)];
 
 /// Finds the fields of a plan.
 pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling: &mut Filling) {
-    let references = (plan.keys.len() + usize::from(plan.external.has_array())) as u64 * layout.reference();
+    let references =
+        (plan.keys.len() + usize::from(plan.external.has_array())) as u64 * layout.reference();
     let mut room = plan.size.saturating_sub(layout.header() + references);
     plan.keys.shrink_to_fit();
     plan.referent = plan.keys.iter().position(|&(_, weak)| weak).map(|row| row as u32);
@@ -68,11 +71,13 @@ pub(super) fn fields(plan: &mut Plan, heap: &Heap<'_>, layout: &Layout, filling:
     // Inherited fields come last.
     fields.extend(plan.referent.map(Field::Reference));
     fields.shrink_to_fit();
-    plan.reads_value = fields.iter().any(|field| matches!(field, Field::Contents(..) | Field::Value(_)));
+    plan.reads_value =
+        fields.iter().any(|field| matches!(field, Field::Contents(..) | Field::Value(_)));
     plan.fields = fields;
 }
 
-/// The limits on padding in bytes: for each object, and for the fields of yet another class. Sizes stay multiples of 8.
+/// The limits on padding in bytes: for each object, and for the fields of yet another class. Sizes
+/// stay multiples of 8.
 fn cut_pads(room: u64, layout: &Layout, filling: &mut Filling) -> u64 {
     let cut = room.saturating_sub(filling.limit);
     match filling.take_class_fields((room - cut) / 8 * (layout.reference() + 1)) {
@@ -87,8 +92,8 @@ fn own_references(plan: &Plan) -> impl Iterator<Item = u32> + use<> {
     (0..plan.keys.len() as u32).filter(move |&row| Some(row) != referent)
 }
 
-/// Fields in the order of memory: references where they are, numbers for all other words as long as there is room. Returns
-/// how many bytes of memory are said.
+/// Fields in the order of memory: references where they are, numbers for all other words as long as
+/// there is room. Returns how many bytes of memory are said.
 fn contents(plan: &Plan, word: u64, room: &mut u64, fields: &mut Vec<Field>) -> u64 {
     let word_of = |row: u32| match plan.keys[row as usize].0.kind() {
         LabelKind::Offset(offset) => u64::from(offset) / word * word,
@@ -146,8 +151,8 @@ fn add_contents(at: u32, basic: FieldType, width: u64, fields: &mut Vec<Field>) 
     fields.push(Field::Contents(at, 1, basic));
 }
 
-/// A field for a value that is a number, if there is room, and its width. Objects without a size, such as small integers of
-/// Dart, get one all the same: no reader shows them as nothing.
+/// A field for a value that is a number, if there is room, and its width. Objects without a size,
+/// such as small integers of Dart, get one all the same: no reader shows them as nothing.
 fn value_field(value: ValueKind, size: u64, room: u64) -> Option<(Field, u64)> {
     let (basic, width) = match value {
         ValueKind::Integer => (FieldType::Long, 8),

@@ -1,6 +1,8 @@
 //! Puts the objects of a type and size together, with all their labels.
 
-use super::{Form, LARGEST, MOST_FIELDS, Plan, Plans, collect_kept, collect_keys, elements, is_array};
+use super::{
+    Form, LARGEST, MOST_FIELDS, Plan, Plans, collect_kept, collect_keys, elements, is_array,
+};
 use crate::analysis::prefetch::prefetch;
 use crate::java::FieldType;
 use crate::model::heap::{Heap, Label, ObjectId, References, TypeId, TypeKind};
@@ -16,7 +18,8 @@ pub(super) struct Group {
     pub(super) size: u64,
     pub(super) external: External,
     pub(super) array: bool,
-    /// There are references, where it matters: contents and texts are written as such only if there are none.
+    /// There are references, where it matters: contents and texts are written as such only if there
+    /// are none.
     pub(super) references: bool,
 }
 
@@ -35,15 +38,17 @@ fn slot(size: u64, external: bool) -> usize {
     ((size / 16 + u64::from(external)) % 4) as usize
 }
 
-/// Labels of a group that most of its objects have, or some of them, so that they add nothing to the plan: all that are known
-/// as long as they come in order in every object, and otherwise those of an object that came before.
+/// Labels of a group that most of its objects have, or some of them, so that they add nothing to
+/// the plan: all that are known as long as they come in order in every object, and otherwise those
+/// of an object that came before.
 struct Seen {
     group: Group,
     /// The objects are written with fields, as far as is known.
     fields: bool,
     /// [`Plan::in_order`] of the plan.
     in_order: bool,
-    /// Most references of an object that adds nothing, unless it has all of the labels: [`Plan::most`] of the plan.
+    /// Most references of an object that adds nothing, unless it has all of the labels:
+    /// [`Plan::most`] of the plan.
     most: u16,
     /// The number of labels, the room for them, and their beginning in [`Grouping::labels`].
     count: u16,
@@ -51,8 +56,8 @@ struct Seen {
     first: usize,
 }
 
-/// The number of objects ahead for which groups and labels are prefetched, if there are so many groups that the processor's cache does not hold
-/// them anyway.
+/// The number of objects ahead for which groups and labels are prefetched, if there are so many
+/// groups that the processor's cache does not hold them anyway.
 const AHEAD: (usize, usize) = (16, 8);
 const MANY: usize = 4096;
 
@@ -84,7 +89,11 @@ struct Grouping<'h, 'a> {
 
 impl<'h, 'a> Grouping<'h, 'a> {
     fn new(heap: &'h Heap<'a>, layout: &'h Layout) -> Self {
-        let types = heap.types.iter().map(|of| Known { kind: of.kind, elements: elements(heap, of), recent: [u32::MAX; 4] });
+        let types = heap.types.iter().map(|of| Known {
+            kind: of.kind,
+            elements: elements(heap, of),
+            recent: [u32::MAX; 4],
+        });
         Self {
             heap,
             layout,
@@ -124,8 +133,13 @@ impl<'h, 'a> Grouping<'h, 'a> {
         let size = heap.shallow.get(object.index());
         let rows = heap.fields_of(object);
         let known = &self.types[type_id.0 as usize];
-        let mut array = known.elements.is_some() || is_array(heap, known.kind, object, size, rows.clone());
-        let external = if external == 0 { External::None } else { self.external(object, external, &mut array) };
+        let mut array =
+            known.elements.is_some() || is_array(heap, known.kind, object, size, rows.clone());
+        let external = if external == 0 {
+            External::None
+        } else {
+            self.external(object, external, &mut array)
+        };
         let inside = if external == External::Inside { INSIDE } else { 0 };
         let group = Group {
             // The size of an array is in its length.
@@ -152,13 +166,16 @@ impl<'h, 'a> Grouping<'h, 'a> {
         row
     }
 
-    /// Where the external bytes of an object are. What keeps its references there is no array by itself.
+    /// Where the external bytes of an object are. What keeps its references there is no array by
+    /// itself.
     fn external(&self, object: ObjectId, bytes: u64, array: &mut bool) -> External {
         let (references, size) = (&self.heap.references, self.heap.shallow.get(object.index()));
         let rows = self.heap.fields_of(object);
         let labels = references.label.get(rows.clone()).unwrap_or_default();
         let width = self.layout.reference();
-        let of = |header: u64| External::of(bytes, size.saturating_sub(header), width, rows.len(), labels);
+        let of = |header: u64| {
+            External::of(bytes, size.saturating_sub(header), width, rows.len(), labels)
+        };
         match of(if *array { self.layout.least_array() } else { self.layout.header() }) {
             // An array has room for these, or is too large for fields.
             External::Inside if *array => External::Bytes,
@@ -191,7 +208,15 @@ impl<'h, 'a> Grouping<'h, 'a> {
         let row = *self.groups.entry(group).or_insert_with(|| {
             let plan = Plan::new(self.heap, object, &group, of_type.elements);
             let fields = plan.form == Form::Fields && !group.external.holds();
-            self.seen.push(Seen { group, fields, in_order: true, most: 0, count: 0, room: 0, first: 0 });
+            self.seen.push(Seen {
+                group,
+                fields,
+                in_order: true,
+                most: 0,
+                count: 0,
+                room: 0,
+                first: 0,
+            });
             self.plans.push(plan);
             self.plans.len() as u32 - 1
         });
@@ -223,14 +248,16 @@ impl<'h, 'a> Grouping<'h, 'a> {
         match plan.in_order {
             true => seen.set(&mut self.labels, plan.keys.iter().map(|&(label, _)| label)),
             false if references.any_weak(rows.clone()) => seen.count = 0,
-            false => seen.set(&mut self.labels, references.at(rows).map(|reference| reference.label)),
+            false => {
+                seen.set(&mut self.labels, references.at(rows).map(|reference| reference.label))
+            }
         }
     }
 }
 
 impl Seen {
-    /// Whether these labels of an object are there, and none of its references in these rows is weak. Where labels have no
-    /// order they have to be the first.
+    /// Whether these labels of an object are there, and none of its references in these rows is
+    /// weak. Where labels have no order they have to be the first.
     #[inline]
     fn has(&self, labels: &[Label], references: &References, rows: Range<usize>) -> bool {
         let (count, known) = (rows.len(), usize::from(self.count));
@@ -262,12 +289,15 @@ impl Seen {
     }
 }
 
-/// Whether all labels are in a list, as often as they are there, in the same order. There is nothing to branch on but the length
-/// of the list: which fields are null is in no order that the processor could foresee.
+/// Whether all labels are in a list, as often as they are there, in the same order. There is
+/// nothing to branch on but the length of the list: which fields are null is in no order that the
+/// processor could foresee.
 #[inline]
 fn is_part(labels: &[Label], list: &[Label]) -> bool {
     let Some(last) = labels.len().checked_sub(1) else { return true };
-    let found = list.iter().fold(0, |found, known| found + usize::from((found <= last) & (labels[found.min(last)] == *known)));
+    let found = list.iter().fold(0, |found, known| {
+        found + usize::from((found <= last) & (labels[found.min(last)] == *known))
+    });
     found > last
 }
 
@@ -277,7 +307,9 @@ mod tests {
 
     #[test]
     fn a_part_has_each_label_as_often_as_it_is_there() {
-        let labels = |offsets: &[u64]| offsets.iter().map(|&offset| Label::offset(offset)).collect::<Vec<_>>();
+        let labels = |offsets: &[u64]| {
+            offsets.iter().map(|&offset| Label::offset(offset)).collect::<Vec<_>>()
+        };
         let list = labels(&[0, 8, 8, 16]);
         for part in [&[][..], &[0], &[16], &[0, 16], &[8, 8], &[0, 8, 8, 16]] {
             assert!(is_part(&labels(part), &list), "{part:?}");

@@ -1,7 +1,8 @@
-//! What DWARF says of a program: types that have no descriptor, globals (here), and the variables of functions (`variables`).
+//! What DWARF says of a program: types that have no descriptor, globals (here), and the variables
+//! of functions (`variables`).
 //!
-//! Facts about Go's DWARF are from `cmd/link/internal/ld/dwarf.go` and `cmd/internal/dwarf`, verified on executables of
-//! Go 1.19 to 1.27: version 4 up to 1.24 and in Mach-O, 5 since 1.25.
+//! Facts about Go's DWARF are from `cmd/link/internal/ld/dwarf.go` and `cmd/internal/dwarf`,
+//! verified on executables of Go 1.19 to 1.27: version 4 up to 1.24 and in Mach-O, 5 since 1.25.
 
 mod sections;
 mod variables;
@@ -10,8 +11,8 @@ use super::image::Image;
 use super::types::{Field, Kind, Type, TypeRef, Types};
 use crate::error::{Error, Result};
 use gimli::{
-    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, DwAt, Dwarf, EndianSlice, Expression, Operation, RunTimeEndian,
-    Unit, UnitOffset, constants as dw,
+    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, DwAt, Dwarf, EndianSlice,
+    Expression, Operation, RunTimeEndian, Unit, UnitOffset, constants as dw,
 };
 use rustc_hash::FxHashMap;
 pub(super) use sections::Sections;
@@ -61,7 +62,8 @@ pub(super) struct Debug<'d> {
     open: Vec<(usize, TypeRef)>,
     /// Variables of functions that have been read.
     variables: Known,
-    /// Entries and locations that may still be read. In a hostile file all of them could be parts of each other.
+    /// Entries and locations that may still be read. In a hostile file all of them could be parts
+    /// of each other.
     budget: Cell<u64>,
 }
 
@@ -69,7 +71,8 @@ pub(super) struct Debug<'d> {
 const MAX_TYPEDEFS: usize = 16;
 /// Entries of one function that are read at most.
 const MAX_ENTRIES: usize = 1 << 16;
-/// Entries and locations that are read again beyond one for each byte of `.debug_info`, which stacks of many functions need.
+/// Entries and locations that are read again beyond one for each byte of `.debug_info`, which
+/// stacks of many functions need.
 const MAX_READ_AGAIN: u64 = 1 << 24;
 
 impl<'d> Debug<'d> {
@@ -77,7 +80,11 @@ impl<'d> Debug<'d> {
     ///
     /// # Errors
     /// `Corrupt` if the structure of `.debug_info` is damaged.
-    pub(super) fn new(sections: &'d Sections<'_>, image: &Image<'_>, descriptors: u64) -> Result<Self> {
+    pub(super) fn new(
+        sections: &'d Sections<'_>,
+        image: &Image<'_>,
+        descriptors: u64,
+    ) -> Result<Self> {
         let dwarf = Dwarf::load(|id| Ok::<_, gimli::Error>(sections.get(id))).map_err(damaged)?;
         let mut debug = Self {
             dwarf,
@@ -125,17 +132,23 @@ impl<'d> Debug<'d> {
                 }
                 match entry.tag() {
                     dw::DW_TAG_subprogram => {
-                        let entry_address = entry.attr_value(dw::DW_AT_low_pc).map(|value| self.dwarf.attr_address(unit, value));
+                        let entry_address = entry
+                            .attr_value(dw::DW_AT_low_pc)
+                            .map(|value| self.dwarf.attr_address(unit, value));
                         if let Some(address) = entry_address.transpose()?.flatten() {
                             self.functions.entry(address).or_insert((number, offset));
                         }
                     }
                     dw::DW_TAG_structure_type => {
-                        if let (Some(name), Some(place)) = (self.name(unit, &entry), offset.to_debug_info_offset(&unit.header)) {
+                        if let (Some(name), Some(place)) =
+                            (self.name(unit, &entry), offset.to_debug_info_offset(&unit.header))
+                        {
                             self.structs.entry(name).or_insert(place.0);
                         }
                     }
-                    dw::DW_TAG_variable if entry.attr(dw::DW_AT_location).is_some() => self.globals.push((number, offset)),
+                    dw::DW_TAG_variable if entry.attr(dw::DW_AT_location).is_some() => {
+                        self.globals.push((number, offset))
+                    }
                     _ => {}
                 }
             } else if let Some(abbreviation) = entries.read_abbreviation()? {
@@ -160,7 +173,9 @@ impl<'d> Debug<'d> {
     /// The offset in `.debug_info` that an attribute refers to.
     fn target(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>, name: DwAt) -> Option<usize> {
         match entry.attr_value(name)? {
-            AttributeValue::UnitRef(offset) => offset.to_debug_info_offset(&unit.header).map(|offset| offset.0),
+            AttributeValue::UnitRef(offset) => {
+                offset.to_debug_info_offset(&unit.header).map(|offset| offset.0)
+            }
             AttributeValue::DebugInfoRef(offset) => Some(offset.0),
             _ => None,
         }
@@ -168,7 +183,9 @@ impl<'d> Debug<'d> {
 
     /// The entry at an offset in `.debug_info`, with the number of its unit.
     fn entry(&self, offset: usize) -> Option<(u32, Entry<'d>)> {
-        let start = |unit: &Unit<Slice<'d>>| unit.header.debug_info_offset().map_or(usize::MAX, |offset| offset.0);
+        let start = |unit: &Unit<Slice<'d>>| {
+            unit.header.debug_info_offset().map_or(usize::MAX, |offset| offset.0)
+        };
         let number = self.units.partition_point(|unit| start(unit) <= offset).checked_sub(1)?;
         let unit = self.units.get(number)?;
         let place = DebugInfoOffset(offset).to_unit_offset(&unit.header)?;
@@ -180,10 +197,19 @@ impl<'d> Debug<'d> {
         if let Some(known) = self.known.get(&offset) {
             return *known;
         }
-        let descriptor = self.entry(offset).and_then(|(_, entry)| self.descriptor(&entry)).and_then(|at| types.at(at));
+        let descriptor = self
+            .entry(offset)
+            .and_then(|(_, entry)| self.descriptor(&entry))
+            .and_then(|at| types.at(at));
         let of = descriptor.unwrap_or_else(|| {
-            let of =
-                types.add(Type { name: String::new(), package: None, size: 0, kind: Kind::Unknown, mask: None, direct: false });
+            let of = types.add(Type {
+                name: String::new(),
+                package: None,
+                size: 0,
+                kind: Kind::Unknown,
+                mask: None,
+                direct: false,
+            });
             self.open.push((offset, of));
             of
         });
@@ -213,7 +239,9 @@ impl<'d> Debug<'d> {
         let (mut number, mut entry) = self.entry(offset)?;
         let name = self.name(self.units.get(number as usize)?, &entry).unwrap_or_default();
         for _ in 0..MAX_TYPEDEFS {
-            if entry.tag() != dw::DW_TAG_typedef || matches!(self.number(&entry, go::KIND), Some(18 | 20 | 21)) {
+            if entry.tag() != dw::DW_TAG_typedef
+                || matches!(self.number(&entry, go::KIND), Some(18 | 20 | 21))
+            {
                 break;
             }
             let target = self.target(self.units.get(number as usize)?, &entry, dw::DW_AT_type)?;
@@ -223,13 +251,21 @@ impl<'d> Debug<'d> {
         let word = self.pointer_size;
         let (kind, size) = self.kind(number, &entry, size, types)?;
         let package = match &kind {
-            Kind::Struct { .. } | Kind::Number(_) | Kind::String if !name.contains(' ') => package_of(&name),
+            Kind::Struct { .. } | Kind::Number(_) | Kind::String if !name.contains(' ') => {
+                package_of(&name)
+            }
             _ => None,
         };
         let direct = match &kind {
-            Kind::Pointer { .. } | Kind::Map { .. } | Kind::Channel { .. } | Kind::Function | Kind::UnsafePointer => true,
+            Kind::Pointer { .. }
+            | Kind::Map { .. }
+            | Kind::Channel { .. }
+            | Kind::Function
+            | Kind::UnsafePointer => true,
             Kind::Struct { fields } => {
-                size == word && fields.iter().filter(|field| field.offset == 0).count() == 1 && fields.len() == 1
+                size == word
+                    && fields.iter().filter(|field| field.offset == 0).count() == 1
+                    && fields.len() == 1
             }
             _ => false,
         };
@@ -240,9 +276,16 @@ impl<'d> Debug<'d> {
         entry.attr_value(name)?.udata_value()
     }
 
-    fn kind(&mut self, number: u32, entry: &Entry<'d>, size: Option<u64>, types: &mut Types) -> Option<(Kind, u64)> {
+    fn kind(
+        &mut self,
+        number: u32,
+        entry: &Entry<'d>,
+        size: Option<u64>,
+        types: &mut Types,
+    ) -> Option<(Kind, u64)> {
         let word = self.pointer_size;
-        let target = |debug: &Self, name| debug.target(debug.units.get(number as usize)?, entry, name);
+        let target =
+            |debug: &Self, name| debug.target(debug.units.get(number as usize)?, entry, name);
         let go_kind = self.number(entry, go::KIND).unwrap_or(0);
         let mut part = |debug: &mut Self, name| match target(debug, name) {
             Some(offset) => debug.of(offset, types),
@@ -251,11 +294,19 @@ impl<'d> Debug<'d> {
         Some(match (entry.tag(), go_kind) {
             (dw::DW_TAG_base_type, kind) => (Kind::Number(kind as u8), size?),
             (dw::DW_TAG_structure_type, 24) => (Kind::String, word.wrapping_mul(2)),
-            (dw::DW_TAG_structure_type, 23) => (Kind::Slice { element: part(self, go::ELEMENT) }, word.wrapping_mul(3)),
-            (dw::DW_TAG_structure_type, _) => (Kind::Struct { fields: self.fields(number, entry, types)? }, size?),
+            (dw::DW_TAG_structure_type, 23) => {
+                (Kind::Slice { element: part(self, go::ELEMENT) }, word.wrapping_mul(3))
+            }
+            (dw::DW_TAG_structure_type, _) => {
+                (Kind::Struct { fields: self.fields(number, entry, types)? }, size?)
+            }
             (dw::DW_TAG_pointer_type, 26) => (Kind::UnsafePointer, word),
-            (dw::DW_TAG_pointer_type, _) if target(self, dw::DW_AT_type).is_none() => (Kind::UnsafePointer, word),
-            (dw::DW_TAG_pointer_type, _) => (Kind::Pointer { element: part(self, dw::DW_AT_type) }, word),
+            (dw::DW_TAG_pointer_type, _) if target(self, dw::DW_AT_type).is_none() => {
+                (Kind::UnsafePointer, word)
+            }
+            (dw::DW_TAG_pointer_type, _) => {
+                (Kind::Pointer { element: part(self, dw::DW_AT_type) }, word)
+            }
             (dw::DW_TAG_subroutine_type, _) => (Kind::Function, word),
             (dw::DW_TAG_array_type, _) => {
                 let element = part(self, dw::DW_AT_type);
@@ -265,8 +316,15 @@ impl<'d> Debug<'d> {
             (dw::DW_TAG_typedef, 18) => (Kind::Channel { element: part(self, go::ELEMENT) }, word),
             (dw::DW_TAG_typedef, 20) => {
                 let base = target(self, dw::DW_AT_type).and_then(|offset| self.entry(offset));
-                let name = base.and_then(|(number, entry)| self.name(self.units.get(number as usize)?, &entry));
-                (Kind::Interface { has_methods: name.is_none_or(|name| name != "runtime.eface") }, word.wrapping_mul(2))
+                let name = base.and_then(|(number, entry)| {
+                    self.name(self.units.get(number as usize)?, &entry)
+                });
+                (
+                    Kind::Interface {
+                        has_methods: name.is_none_or(|name| name != "runtime.eface"),
+                    },
+                    word.wrapping_mul(2),
+                )
             }
             (dw::DW_TAG_typedef, 21) => {
                 let (key, element) = (part(self, go::KEY), part(self, go::ELEMENT));
@@ -297,14 +355,20 @@ impl<'d> Debug<'d> {
         Some(children)
     }
 
-    fn fields(&mut self, number: u32, entry: &Entry<'d>, types: &mut Types) -> Option<Box<[Field]>> {
+    fn fields(
+        &mut self,
+        number: u32,
+        entry: &Entry<'d>,
+        types: &mut Types,
+    ) -> Option<Box<[Field]>> {
         let mut fields = Vec::new();
         for child in self.children(number, entry)? {
             if child.tag() != dw::DW_TAG_member {
                 continue;
             }
             let unit = self.units.get(number as usize)?;
-            let (name, target) = (self.name(unit, &child)?, self.target(unit, &child, dw::DW_AT_type)?);
+            let (name, target) =
+                (self.name(unit, &child)?, self.target(unit, &child, dw::DW_AT_type)?);
             let offset = self.number(&child, dw::DW_AT_data_member_location)?;
             fields.push(Field { name: name.into(), of: self.of(target, types), offset });
         }
@@ -314,7 +378,8 @@ impl<'d> Debug<'d> {
     fn length(&self, number: u32, entry: &Entry<'d>) -> Option<u64> {
         let children = self.children(number, entry)?;
         let range = children.iter().find(|child| child.tag() == dw::DW_TAG_subrange_type)?;
-        self.number(range, dw::DW_AT_count).or_else(|| self.number(range, dw::DW_AT_upper_bound)?.checked_add(1))
+        self.number(range, dw::DW_AT_count)
+            .or_else(|| self.number(range, dw::DW_AT_upper_bound)?.checked_add(1))
     }
 
     /// All globals with a fixed address and a type.
@@ -327,7 +392,11 @@ impl<'d> Debug<'d> {
                 let entry = unit.entry(offset).ok()?;
                 let location = entry.attr_value(dw::DW_AT_location)?.exprloc_value()?;
                 let address = self.address(unit, location)?;
-                Some((self.name(unit, &entry)?, address, self.target(unit, &entry, dw::DW_AT_type)?))
+                Some((
+                    self.name(unit, &entry)?,
+                    address,
+                    self.target(unit, &entry, dw::DW_AT_type)?,
+                ))
             };
             if let Some((name, address, target)) = found() {
                 let of = self.of(target, types);
@@ -356,13 +425,15 @@ impl<'d> Debug<'d> {
 
     /// The names of all structs that begin so, sorted.
     pub(super) fn struct_names(&self, prefix: &str) -> Vec<String> {
-        let mut names: Vec<String> = self.structs.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
+        let mut names: Vec<String> =
+            self.structs.keys().filter(|name| name.starts_with(prefix)).cloned().collect();
         names.sort_unstable();
         names
     }
 }
 
-/// The package of a qualified name: all before the first dot after the last slash that is outside of type arguments.
+/// The package of a qualified name: all before the first dot after the last slash that is outside
+/// of type arguments.
 pub(super) fn package_of(name: &str) -> Option<String> {
     let bare = name.split('[').next().unwrap_or(name);
     let start = bare.rfind('/').map_or(0, |slash| slash.wrapping_add(1));

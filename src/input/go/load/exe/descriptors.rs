@@ -1,6 +1,7 @@
 //! Type descriptors (`abi.Type`) of an executable.
 //!
-//! Source: `internal/abi/{type,map_swiss,map_noswiss}.go` of Go 1.18 to 1.27, verified on executables of 1.19 to 1.27.
+//! Source: `internal/abi/{type,map_swiss,map_noswiss}.go` of Go 1.18 to 1.27, verified on
+//! executables of 1.19 to 1.27.
 
 use super::image::Image;
 use super::program::{MAX_NAME, Program, uvarint};
@@ -88,8 +89,8 @@ pub(super) struct Reader<'p, 'a> {
     image: &'p Image<'a>,
     types: (u64, u64),
     size: u64,
-    /// Fields and parameters that may still be read: as many as the types have words, since each takes one at least. Descriptors
-    /// of a hostile file could all claim the same long list.
+    /// Fields and parameters that may still be read: as many as the types have words, since each
+    /// takes one at least. Descriptors of a hostile file could all claim the same long list.
     parts: Cell<u64>,
 }
 
@@ -106,8 +107,9 @@ impl<'p, 'a> Reader<'p, 'a> {
         }
     }
 
-    /// The addresses of all descriptors, ascending: what looks like one among the types. The scan finds every descriptor that
-    /// the tables list, and those of closures and of maps' parts, which they leave out.
+    /// The addresses of all descriptors, ascending: what looks like one among the types. The scan
+    /// finds every descriptor that the tables list, and those of closures and of maps' parts, which
+    /// they leave out.
     pub(super) fn addresses(&self) -> Vec<u64> {
         let (start, end) = self.types;
         let first = start.next_multiple_of(self.size);
@@ -191,7 +193,8 @@ impl<'p, 'a> Reader<'p, 'a> {
         let (flags, kind_byte) = (part(Part::Flags)?, part(Part::Kind)?);
         let size = part(Part::Size)?;
         let own = address.wrapping_add(Part::length(self.size));
-        let own_word = |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
+        let own_word =
+            |number: u64| self.image.word(own.wrapping_add(number.wrapping_mul(self.size)));
         let kind = match kind_byte & 31 {
             17 => Kind::Array { element: own_word(0)?, length: own_word(2)? },
             18 => Kind::Channel { element: own_word(0)?, direction: own_word(1)? },
@@ -215,7 +218,11 @@ impl<'p, 'a> Reader<'p, 'a> {
             size,
             pointer_bytes: part(Part::PointerBytes)?,
             bitmap: (bitmap != 0 && !is_program && !is_made_later).then_some(bitmap),
-            direct: if self.program.at_least(26) { flags & DIRECT != 0 } else { kind_byte & 32 != 0 },
+            direct: if self.program.at_least(26) {
+                flags & DIRECT != 0
+            } else {
+                kind_byte & 32 != 0
+            },
             short_name: String::from_utf8_lossy(name).into_owned(),
             package: if flags & UNCOMMON != 0 { self.package(own, &kind) } else { None },
             is_named: flags & NAMED != 0,
@@ -233,7 +240,8 @@ impl<'p, 'a> Reader<'p, 'a> {
             Kind::Function { .. } => word,
             Kind::Interface { .. } | Kind::Struct { .. } => word.wrapping_mul(4),
             Kind::Pointer { .. } | Kind::Slice { .. } => word,
-            // Since 1.27 eleven words with the flags; before 1.24 four words, u8, u8, u16, u32; between, seven words and u32.
+            // Since 1.27 eleven words with the flags; before 1.24 four words, u8, u8, u16, u32;
+            // between, seven words and u32.
             Kind::Map { .. } if self.program.at_least(27) => word.wrapping_mul(11),
             Kind::Map { .. } if self.program.at_least(24) => word.wrapping_mul(8),
             Kind::Map { .. } => word.wrapping_mul(4).wrapping_add(8),
@@ -263,7 +271,11 @@ impl<'p, 'a> Reader<'p, 'a> {
             }
             Some(types)
         };
-        Some(Kind::Function { parameters: list(ins)?, results: list(outs & 0x7fff)?, is_variadic: outs & 0x8000 != 0 })
+        Some(Kind::Function {
+            parameters: list(ins)?,
+            results: list(outs & 0x7fff)?,
+            is_variadic: outs & 0x8000 != 0,
+        })
     }
 
     /// Takes parts from what may still be read.
@@ -282,7 +294,8 @@ impl<'p, 'a> Reader<'p, 'a> {
         let mut fields = Vec::new();
         for index in 0..count {
             let at = list.wrapping_add(index.wrapping_mul(self.size.wrapping_mul(3)));
-            let part = |number: u64| self.image.word(at.wrapping_add(number.wrapping_mul(self.size)));
+            let part =
+                |number: u64| self.image.word(at.wrapping_add(number.wrapping_mul(self.size)));
             let offset = part(2)?;
             let offset = if self.program.at_least(19) { offset } else { offset >> 1 };
             fields.push(Field { name: self.name_text(part(0)?)?, type_address: part(1)?, offset });

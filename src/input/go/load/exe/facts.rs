@@ -51,13 +51,17 @@ impl<'s, 'a> Facts<'s, 'a> {
             match record {
                 Rec::DataSegment(segment) => facts.data = facts.data.or(Some(segment)),
                 Rec::BssSegment(segment) => facts.bss = facts.bss.or(Some(segment)),
-                Rec::Goroutine(goroutine) => facts.stacks.push(Stack { goroutine, frames: Vec::new() }),
+                Rec::Goroutine(goroutine) => {
+                    facts.stacks.push(Stack { goroutine, frames: Vec::new() })
+                }
                 Rec::StackFrame(frame) => {
                     if let Some(stack) = facts.stacks.last_mut() {
                         stack.frames.push(frame);
                     }
                 }
-                Rec::Finalizer(record) | Rec::QueuedFinalizer(record) => facts.finalizers.push(record),
+                Rec::Finalizer(record) | Rec::QueuedFinalizer(record) => {
+                    facts.finalizers.push(record)
+                }
                 Rec::Defer(record) => facts.defers.push(record),
                 Rec::Panic(record) => facts.panics.push(record),
                 Rec::OsThread(record) => facts.threads.push(record.addr),

@@ -1,8 +1,9 @@
 //! Guesses: types of objects that nothing with a type leads to, chosen because they alone fit.
 //!
-//! A type is a candidate for an object if size class and pointers agree exactly. It is plausible if what its pointers lead to, its
-//! lengths, its interface words and its truth values are those that a value of the type can have. Where exactly one candidate is
-//! plausible, it is the guess. Guesses lead to others, so this is repeated.
+//! A type is a candidate for an object if size class and pointers agree exactly. It is plausible if
+//! what its pointers lead to, its lengths, its interface words and its truth values are those that
+//! a value of the type can have. Where exactly one candidate is plausible, it is the guess. Guesses
+//! lead to others, so this is repeated.
 
 use super::layout::{Holds, Layout};
 use super::objects::{self, Fit, Level, Typed};
@@ -37,7 +38,8 @@ impl Propagation<'_, '_, '_, '_> {
     pub(super) fn add_guesses(&mut self) {
         let candidates = self.candidates();
         let maps = self.maps();
-        let headers = ["internal/runtime/maps.Map", "runtime.hmap"].map(|name| self.types.named(name));
+        let headers =
+            ["internal/runtime/maps.Map", "runtime.hmap"].map(|name| self.types.named(name));
         let unknown_map = self.special("map (type unknown)");
         for _ in 0..ROUNDS {
             let mut found = false;
@@ -47,7 +49,10 @@ impl Propagation<'_, '_, '_, '_> {
                     continue;
                 }
                 let one = |of| (of, 1, Fit::Exact);
-                let guess = self.guess_map(object, &maps).or_else(|| self.guess(object, &candidates)).map(one);
+                let guess = self
+                    .guess_map(object, &maps)
+                    .or_else(|| self.guess(object, &candidates))
+                    .map(one);
                 if let Some((of, count, fit)) = guess.or_else(|| self.guess_list(object)) {
                     let of = if headers.contains(&Some(of)) { unknown_map } else { of };
                     let typed = Typed { of, count, fit, level: Level::Guess };
@@ -67,8 +72,15 @@ impl Propagation<'_, '_, '_, '_> {
 
     fn candidates(&mut self) -> Candidates {
         let mut candidates = Candidates::default();
-        let is_composite = |of: &Type| matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. }) && of.mask.is_some();
-        let list: Vec<TypeRef> = self.types.iter().filter(|(_, of)| is_composite(of)).map(|(number, _)| number).collect();
+        let is_composite = |of: &Type| {
+            matches!(of.kind, Kind::Struct { .. } | Kind::Array { .. }) && of.mask.is_some()
+        };
+        let list: Vec<TypeRef> = self
+            .types
+            .iter()
+            .filter(|(_, of)| is_composite(of))
+            .map(|(number, _)| number)
+            .collect();
         for of in list {
             let layout = self.layout(of);
             if layout.pointers.is_empty() || layout.pointers.len() > MAX_POINTERS {
@@ -97,7 +109,11 @@ impl Propagation<'_, '_, '_, '_> {
     }
 
     /// The header, directory or table of a map whose groups are known.
-    fn guess_map(&mut self, object: ObjectId, maps: &FxHashMap<TypeRef, Option<TypeRef>>) -> Option<TypeRef> {
+    fn guess_map(
+        &mut self,
+        object: ObjectId,
+        maps: &FxHashMap<TypeRef, Option<TypeRef>>,
+    ) -> Option<TypeRef> {
         let (contents, fields) = self.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
         let known = |pointer: u64| {
@@ -107,18 +123,22 @@ impl Propagation<'_, '_, '_, '_> {
         let target = known(*pointers.first()?)?;
         let part_of = self.hidden.map_of(target);
         let map = part_of.or_else(|| *maps.get(&target)?)?;
-        let swiss = part_of.is_some() || self.types.get(target).is_some_and(super::hidden::is_swiss);
+        let swiss =
+            part_of.is_some() || self.types.get(target).is_some_and(super::hidden::is_swiss);
         let same = pointers.iter().all(|pointer| known(*pointer) == Some(target));
         let header = self.hidden.header(map, swiss, &mut self.types, &mut self.layouts, self.word);
         let table = self.hidden.table(map, &mut self.types, &mut self.layouts, self.word);
         if swiss && target == table {
-            let directory = self.hidden.directory(map, &mut self.types, &mut self.layouts, self.word);
+            let directory =
+                self.hidden.directory(map, &mut self.types, &mut self.layouts, self.word);
             return same.then_some(directory);
         }
-        let list: &[TypeRef] = if swiss && part_of.is_none() { &[header, table] } else { &[header] };
+        let list: &[TypeRef] =
+            if swiss && part_of.is_none() { &[header, table] } else { &[header] };
         list.iter().copied().find(|of| {
             let layout = self.layouts.of(*of, &self.types, self.word);
-            *layout.pointers == *pointers && objects::size_class(layout.size) == contents.len() as u64
+            *layout.pointers == *pointers
+                && objects::size_class(layout.size) == contents.len() as u64
         })
     }
 
@@ -136,7 +156,10 @@ impl Propagation<'_, '_, '_, '_> {
             let address = self.word_at(contents, field.offset).filter(|address| *address != 0);
             let Some(address) = address else { continue };
             let (target, inside) = self.object_at(address)?;
-            let typed = self.objects.get(target).filter(|typed| typed.fit == Fit::Exact && self.is_start(target, inside))?;
+            let typed = self
+                .objects
+                .get(target)
+                .filter(|typed| typed.fit == Fit::Exact && self.is_start(target, inside))?;
             if *element.get_or_insert(typed.of) != typed.of {
                 return None;
             }
@@ -159,14 +182,24 @@ impl Propagation<'_, '_, '_, '_> {
             return Some(known);
         }
         let slot = super::layout::Slot { offset: 0, holds: Holds::Pointer(element) };
-        Some(super::hidden::add_named(name, self.word, vec![slot], vec![0], &mut self.types, &mut self.layouts))
+        Some(super::hidden::add_named(
+            name,
+            self.word,
+            vec![slot],
+            vec![0],
+            &mut self.types,
+            &mut self.layouts,
+        ))
     }
 
     /// The only plausible type for an object.
     fn guess(&mut self, object: ObjectId, candidates: &Candidates) -> Option<TypeRef> {
         let (contents, fields) = self.memory(object);
         let (header, _) = self.header(contents, fields.clone());
-        let pointers: Vec<u64> = fields.take(MAX_POINTERS).filter_map(|field| field.offset.checked_sub(header)).collect();
+        let pointers: Vec<u64> = fields
+            .take(MAX_POINTERS)
+            .filter_map(|field| field.offset.checked_sub(header))
+            .collect();
         if pointers.is_empty() || header > 0 {
             return None;
         }
@@ -192,13 +225,20 @@ impl Propagation<'_, '_, '_, '_> {
         }
         let (contents, fields) = self.memory(object);
         let pointers: Vec<u64> = fields.take(MAX_POINTERS).map(|field| field.offset).collect();
-        let slot = objects::Slot { size: contents.len() as u64, header: 0, pointers: &pointers, repeats: false };
+        let slot = objects::Slot {
+            size: contents.len() as u64,
+            header: 0,
+            pointers: &pointers,
+            repeats: false,
+        };
         let mut only = None;
         for of in elements {
             let layout = self.layout(*of);
-            let fits = objects::fit(&slot, 0, &layout, 1, false).filter(|(fit, _)| *fit != Fit::Partial);
-            let Some((fit, count)) = fits.filter(|_| !layout.pointers.is_empty() && self.is_plausible(contents, *of, &layout))
-            else {
+            let fits =
+                objects::fit(&slot, 0, &layout, 1, false).filter(|(fit, _)| *fit != Fit::Partial);
+            let Some((fit, count)) = fits.filter(|_| {
+                !layout.pointers.is_empty() && self.is_plausible(contents, *of, &layout)
+            }) else {
                 continue;
             };
             if only.is_some() {
@@ -215,8 +255,11 @@ impl Propagation<'_, '_, '_, '_> {
     pub(super) fn is_plausible(&self, contents: &[u8], of: TypeRef, layout: &Layout) -> bool {
         let word = |offset: u64| self.word_at(contents, offset).unwrap_or(0);
         let slots = layout.slots.iter().all(|slot| {
-            let (first, second, third) =
-                (word(slot.offset), slot.offset.wrapping_add(self.word), slot.offset.wrapping_add(self.word.wrapping_mul(2)));
+            let (first, second, third) = (
+                word(slot.offset),
+                slot.offset.wrapping_add(self.word),
+                slot.offset.wrapping_add(self.word.wrapping_mul(2)),
+            );
             match slot.holds {
                 Holds::Pointer(element) => first == 0 || self.can_hold(first, element, 1),
                 Holds::String => match (first, word(second)) {
@@ -227,7 +270,11 @@ impl Propagation<'_, '_, '_, '_> {
                     let (length, capacity) = (word(second), word(third));
                     let size = self.types.get(element).map_or(0, |element| element.size);
                     length <= capacity
-                        && if first == 0 { capacity == 0 } else { self.has_room(first, capacity.saturating_mul(size)) }
+                        && if first == 0 {
+                            capacity == 0
+                        } else {
+                            self.has_room(first, capacity.saturating_mul(size))
+                        }
                 }
                 Holds::Interface { has_methods } => match (first, word(second)) {
                     (0, data) => data == 0,
@@ -235,7 +282,9 @@ impl Propagation<'_, '_, '_, '_> {
                 },
                 Holds::Function => first == 0 || self.is_function(first),
                 Holds::Map(map) => first == 0 || self.is_map(first, map),
-                Holds::Channel(_) => first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0),
+                Holds::Channel(_) => {
+                    first == 0 || self.object_at(first).is_none_or(|(_, inside)| inside == 0)
+                }
                 _ => true,
             }
         });
@@ -244,11 +293,14 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// Whether all truth values of a struct are 0 or 1.
     fn has_truth_values(&self, contents: &[u8], of: TypeRef) -> bool {
-        let Some(Kind::Struct { fields }) = self.types.get(of).map(|of| &of.kind) else { return true };
+        let Some(Kind::Struct { fields }) = self.types.get(of).map(|of| &of.kind) else {
+            return true;
+        };
         fields.iter().all(|field| match self.types.get(field.of).map(|of| &of.kind) {
-            Some(Kind::Number(1)) => {
-                usize::try_from(field.offset).ok().and_then(|offset| contents.get(offset)).is_none_or(|byte| *byte <= 1)
-            }
+            Some(Kind::Number(1)) => usize::try_from(field.offset)
+                .ok()
+                .and_then(|offset| contents.get(offset))
+                .is_none_or(|byte| *byte <= 1),
             _ => true,
         })
     }
@@ -256,7 +308,9 @@ impl Propagation<'_, '_, '_, '_> {
     /// Whether so many bytes fit from an address on, if it is in the heap.
     fn has_room(&self, address: u64, bytes: u64) -> bool {
         match self.object_at(address) {
-            Some((object, inside)) => inside.saturating_add(bytes) <= self.memory(object).0.len() as u64,
+            Some((object, inside)) => {
+                inside.saturating_add(bytes) <= self.memory(object).0.len() as u64
+            }
             None => self.is_known_memory(address),
         }
     }
@@ -271,9 +325,11 @@ impl Propagation<'_, '_, '_, '_> {
             return true;
         }
         // An object that is known to be something else of the same size says no.
-        let known = self.objects.get(object).filter(|typed| typed.fit == Fit::Exact && typed.count == 1);
+        let known =
+            self.objects.get(object).filter(|typed| typed.fit == Fit::Exact && typed.count == 1);
         known.is_none_or(|typed| {
-            let (typed_size, package) = self.types.get(typed.of).map_or((0, None), |of| (of.size, of.package.as_ref()));
+            let (typed_size, package) =
+                self.types.get(typed.of).map_or((0, None), |of| (of.size, of.package.as_ref()));
             typed.of == of || typed_size != size || package.is_none()
         })
     }

@@ -1,13 +1,14 @@
 //! Layouts that the runtime hides: maps, channels and closures.
 //!
-//! Sources: `internal/runtime/maps`, `runtime/map.go` (up to 1.23), `runtime/chan.go` and `runtime/runtime2.go` of Go 1.18 to
-//! 1.27, verified on dumps of 1.19 to 1.27.
+//! Sources: `internal/runtime/maps`, `runtime/map.go` (up to 1.23), `runtime/chan.go` and
+//! `runtime/runtime2.go` of Go 1.18 to 1.27, verified on dumps of 1.19 to 1.27.
 
 use super::layout::{Holds, Layout, Layouts, Slot};
 use super::types::{Field, Kind, Type, TypeRef, Types};
 use rustc_hash::FxHashMap;
 
-/// The types of objects that the runtime makes for maps, channels and closures, made once for each type of the program.
+/// The types of objects that the runtime makes for maps, channels and closures, made once for each
+/// type of the program.
 #[derive(Default)]
 pub(super) struct Hidden {
     headers: FxHashMap<TypeRef, TypeRef>,
@@ -19,8 +20,8 @@ pub(super) struct Hidden {
     maps: FxHashMap<TypeRef, TypeRef>,
 }
 
-/// Whether a map type is of the kind that Go has had since 1.24, which depends on an experiment: its groups begin with control
-/// bytes, buckets of classic maps with an array of hashes.
+/// Whether a map type is of the kind that Go has had since 1.24, which depends on an experiment:
+/// its groups begin with control bytes, buckets of classic maps with an array of hashes.
 pub(super) fn is_swiss(group: &Type) -> bool {
     matches!(&group.kind, Kind::Struct { fields } if fields.first().is_some_and(|field| &*field.name == "ctrl"))
 }
@@ -32,16 +33,31 @@ impl Hidden {
     }
 
     /// The type of a map's header.
-    pub(super) fn header(&mut self, map: TypeRef, swiss: bool, types: &mut Types, layouts: &mut Layouts, word: u64) -> TypeRef {
+    pub(super) fn header(
+        &mut self,
+        map: TypeRef,
+        swiss: bool,
+        types: &mut Types,
+        layouts: &mut Layouts,
+        word: u64,
+    ) -> TypeRef {
         *self.headers.entry(map).or_insert_with(|| {
             let (size, slots) = match swiss {
                 // u64 used, word seed, directory, its length, four bytes, u64 sequence.
                 true => {
                     let directory = word.wrapping_add(8);
-                    let size = directory.wrapping_add(word.wrapping_mul(2)).wrapping_add(4).next_multiple_of(8).wrapping_add(8);
-                    (size.next_multiple_of(word), vec![Slot { offset: directory, holds: Holds::Directory(map) }])
+                    let size = directory
+                        .wrapping_add(word.wrapping_mul(2))
+                        .wrapping_add(4)
+                        .next_multiple_of(8)
+                        .wrapping_add(8);
+                    (
+                        size.next_multiple_of(word),
+                        vec![Slot { offset: directory, holds: Holds::Directory(map) }],
+                    )
                 }
-                // word count, u8 flags, u8 B, u16 overflows, u32 hash seed, buckets, old buckets, evacuated, extra.
+                // word count, u8 flags, u8 B, u16 overflows, u32 hash seed, buckets, old buckets,
+                // evacuated, extra.
                 false => {
                     let buckets = word.wrapping_add(8);
                     let old = buckets.wrapping_add(word);
@@ -65,31 +81,59 @@ impl Hidden {
         self.maps.get(&of).copied()
     }
 
-    /// The type of a table of a Swiss map: u16 used, capacity, growth left, u8 depth, word index, groups, u64 mask.
-    pub(super) fn table(&mut self, map: TypeRef, types: &mut Types, layouts: &mut Layouts, word: u64) -> TypeRef {
+    /// The type of a table of a Swiss map: u16 used, capacity, growth left, u8 depth, word index,
+    /// groups, u64 mask.
+    pub(super) fn table(
+        &mut self,
+        map: TypeRef,
+        types: &mut Types,
+        layouts: &mut Layouts,
+        word: u64,
+    ) -> TypeRef {
         let of = *self.tables.entry(map).or_insert_with(|| {
             let groups = word.wrapping_add(8);
             let name = format!("{} table", types.get(map).map_or("map", |map| map.name.as_str()));
             let slots = vec![Slot { offset: groups, holds: Holds::Groups(map) }];
-            add(name, groups.wrapping_add(word).next_multiple_of(word).wrapping_add(8), slots, vec![groups], types, layouts)
+            add(
+                name,
+                groups.wrapping_add(word).next_multiple_of(word).wrapping_add(8),
+                slots,
+                vec![groups],
+                types,
+                layouts,
+            )
         });
         self.maps.insert(of, map);
         of
     }
 
     /// The type of a pointer to a table; a directory is an array of these.
-    pub(super) fn directory(&mut self, map: TypeRef, types: &mut Types, layouts: &mut Layouts, word: u64) -> TypeRef {
+    pub(super) fn directory(
+        &mut self,
+        map: TypeRef,
+        types: &mut Types,
+        layouts: &mut Layouts,
+        word: u64,
+    ) -> TypeRef {
         let table = self.table(map, types, layouts, word);
         let of = *self.directories.entry(map).or_insert_with(|| {
             let name = format!("*{} table", types.get(map).map_or("map", |map| map.name.as_str()));
-            add(name, word, vec![Slot { offset: 0, holds: Holds::Pointer(table) }], vec![0], types, layouts)
+            add(
+                name,
+                word,
+                vec![Slot { offset: 0, holds: Holds::Pointer(table) }],
+                vec![0],
+                types,
+                layouts,
+            )
         });
         self.maps.insert(of, map);
         of
     }
 
-    /// The type of what hangs on a classic map's header besides its buckets (`runtime.mapextra`): lists of overflow buckets of
-    /// maps without pointers, now and before growing, and the next free one.
+    /// The type of what hangs on a classic map's header besides its buckets (`runtime.mapextra`):
+    /// lists of overflow buckets of maps without pointers, now and before growing, and the next
+    /// free one.
     pub(super) fn overflow(
         &mut self,
         map: TypeRef,
@@ -101,21 +145,39 @@ impl Hidden {
         *self.overflows.entry(map).or_insert_with(|| {
             let name = types.get(group).map_or(String::new(), |group| group.name.clone());
             let pointer = |offset, to| Slot { offset, holds: Holds::Pointer(to) };
-            let bucket = add(format!("*{name}"), word, vec![pointer(0, group)], vec![0], types, layouts);
+            let bucket =
+                add(format!("*{name}"), word, vec![pointer(0, group)], vec![0], types, layouts);
             let list = vec![Slot { offset: 0, holds: Holds::Slice(bucket) }];
-            let list = add(format!("[]*{name}"), word.wrapping_mul(3), list, vec![0], types, layouts);
-            let slots = vec![pointer(0, list), pointer(word, list), pointer(word.wrapping_mul(2), group)];
+            let list =
+                add(format!("[]*{name}"), word.wrapping_mul(3), list, vec![0], types, layouts);
+            let slots =
+                vec![pointer(0, list), pointer(word, list), pointer(word.wrapping_mul(2), group)];
             let pointers = slots.iter().map(|slot| slot.offset).collect();
-            add("runtime.mapextra".to_owned(), word.wrapping_mul(3), slots, pointers, types, layouts)
+            add(
+                "runtime.mapextra".to_owned(),
+                word.wrapping_mul(3),
+                slots,
+                pointers,
+                types,
+                layouts,
+            )
         })
     }
 
     /// The type of a channel: word count, word capacity, buffer, and more.
-    pub(super) fn channel(&mut self, channel: TypeRef, types: &mut Types, layouts: &mut Layouts, word: u64) -> TypeRef {
+    pub(super) fn channel(
+        &mut self,
+        channel: TypeRef,
+        types: &mut Types,
+        layouts: &mut Layouts,
+        word: u64,
+    ) -> TypeRef {
         *self.channels.entry(channel).or_insert_with(|| {
-            let name = types.get(channel).map_or("chan".to_owned(), |of| match of.name.strip_prefix("<-chan ") {
-                Some(element) => format!("chan {element}"),
-                None => of.name.replacen("chan<- ", "chan ", 1),
+            let name = types.get(channel).map_or("chan".to_owned(), |of| {
+                match of.name.strip_prefix("<-chan ") {
+                    Some(element) => format!("chan {element}"),
+                    None => of.name.replacen("chan<- ", "chan ", 1),
+                }
             });
             let buffer = word.wrapping_mul(2);
             add(
@@ -167,7 +229,8 @@ pub(super) fn add_fields(
 ) -> TypeRef {
     let kind = if fields.is_empty() { Kind::Unknown } else { Kind::Struct { fields } };
     let of = types.add(Type { name, package: None, size, kind, mask: None, direct: false });
-    layouts.set(of, Layout { slots: slots.into(), pointers: pointers.into(), is_exact: true, size });
+    layouts
+        .set(of, Layout { slots: slots.into(), pointers: pointers.into(), is_exact: true, size });
     of
 }
 

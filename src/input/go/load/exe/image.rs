@@ -3,13 +3,16 @@
 use crate::error::{Error, Result};
 use object::macho::MachHeader64;
 use object::read::macho::{Fixup, MachOFile};
-use object::{Architecture, Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationFlags, elf};
+use object::{
+    Architecture, Endianness, Object, ObjectSection, ObjectSegment, ObjectSymbol, RelocationFlags,
+    elf,
+};
 use std::borrow::Cow;
 
 /// The segments and sections of an executable.
 ///
-/// All addresses are link addresses. The words of a position-independent executable are relocated for a load address of 0,
-/// so that pointers hold link addresses, too.
+/// All addresses are link addresses. The words of a position-independent executable are relocated
+/// for a load address of 0, so that pointers hold link addresses, too.
 pub(super) struct Image<'a> {
     pub(super) file: object::File<'a>,
     /// Bytes of a pointer: 4 or 8.
@@ -26,7 +29,8 @@ struct Segment<'a> {
     size: u64,
 }
 
-/// The relocation type that sets a word to a link address (`R_*_RELATIVE`), for the architectures of Go with explicit addends.
+/// The relocation type that sets a word to a link address (`R_*_RELATIVE`), for the architectures
+/// of Go with explicit addends.
 fn relative(architecture: Architecture) -> Option<elf::RelocationType> {
     match architecture {
         Architecture::X86_64 => Some(elf::R_X86_64_RELATIVE),
@@ -42,15 +46,22 @@ impl<'a> Image<'a> {
     /// Reads the headers of an ELF, Mach-O or PE file and applies its relative relocations.
     ///
     /// # Errors
-    /// `Unsupported` if the file is not an executable of one of these kinds, `Corrupt` if its headers are damaged.
+    /// `Unsupported` if the file is not an executable of one of these kinds, `Corrupt` if its
+    /// headers are damaged.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
         let file = object::File::parse(bytes).map_err(|error| {
-            Error::executable("not an executable").expected("an ELF, Mach-O or PE file").found(format!("{error}"))
+            Error::executable("not an executable")
+                .expected("an ELF, Mach-O or PE file")
+                .found(format!("{error}"))
         })?;
         let mut segments = Vec::new();
         for segment in file.segments() {
             let data = segment.data().map_err(|error| corrupt(&error))?;
-            segments.push(Segment { address: segment.address(), bytes: Cow::Borrowed(data), size: segment.size() });
+            segments.push(Segment {
+                address: segment.address(),
+                bytes: Cow::Borrowed(data),
+                size: segment.size(),
+            });
         }
         segments.sort_by_key(|segment| segment.address);
         let pointer_size = if file.is_64() { 8 } else { 4 };
@@ -62,7 +73,8 @@ impl<'a> Image<'a> {
 
     /// Sets the words that the dynamic linker would set to link addresses.
     ///
-    /// Relocations with implicit addends (386, ARM) need nothing: the word already holds the address.
+    /// Relocations with implicit addends (386, ARM) need nothing: the word already holds the
+    /// address.
     fn relocate(&mut self) {
         let words = match &self.file {
             object::File::MachO64(file) => chained_fixups(file).unwrap_or_default(),
@@ -70,8 +82,12 @@ impl<'a> Image<'a> {
                 let relative = relative(file.architecture());
                 let is_relative = |flags| matches!(flags, RelocationFlags::Elf { r_type, .. } if Some(r_type) == relative);
                 let relocations = file.dynamic_relocations().into_iter().flatten();
-                let relocations = relocations.filter(|(_, found)| !found.has_implicit_addend() && is_relative(found.flags()));
-                relocations.map(|(address, relocation)| (address, relocation.addend() as u64)).collect()
+                let relocations = relocations.filter(|(_, found)| {
+                    !found.has_implicit_addend() && is_relative(found.flags())
+                });
+                relocations
+                    .map(|(address, relocation)| (address, relocation.addend() as u64))
+                    .collect()
             }
         };
         for (address, value) in words {
@@ -136,20 +152,27 @@ impl<'a> Image<'a> {
         })
     }
 
-    /// The section of constants, where the text of strings is: its address in the process and a copy.
+    /// The section of constants, where the text of strings is: its address in the process and a
+    /// copy.
     pub(super) fn constants(&self, slide: u64) -> (u64, Box<[u8]>) {
         let found = self.section(&[".rodata", "__rodata", ".rdata"]);
         let bytes = found.and_then(|(address, size)| {
             let stored = self.tail(address)?;
             stored.get(..usize::try_from(size).ok()?.min(stored.len()))
         });
-        (found.map_or(0, |(address, _)| address.wrapping_add(slide)), bytes.unwrap_or_default().into())
+        (
+            found.map_or(0, |(address, _)| address.wrapping_add(slide)),
+            bytes.unwrap_or_default().into(),
+        )
     }
 
     /// The address of a symbol, with or without the underscore of Mach-O.
     pub(super) fn symbol(&self, name: &str) -> Option<u64> {
         let is = |found: &str| found == name || found.strip_prefix('_') == Some(name);
-        self.file.symbols().find(|symbol| symbol.name().is_ok_and(is)).map(|symbol| symbol.address())
+        self.file
+            .symbols()
+            .find(|symbol| symbol.name().is_ok_and(is))
+            .map(|symbol| symbol.address())
     }
 
     /// The stored bytes of all segments with their addresses.
@@ -164,7 +187,8 @@ pub(super) fn number(bytes: &[u8], big_endian: bool) -> u64 {
     if big_endian { bytes.iter().fold(0, add) } else { bytes.iter().rev().fold(0, add) }
 }
 
-/// The words that the chained fixups of a Mach-O file rebase, with their link addresses. `None` if it has none.
+/// The words that the chained fixups of a Mach-O file rebase, with their link addresses. `None` if
+/// it has none.
 fn chained_fixups(file: &MachOFile<'_, MachHeader64<Endianness>>) -> Option<Vec<(u64, u64)>> {
     let endian = file.endian();
     let mut commands = file.macho_load_commands().ok()?;
@@ -174,8 +198,11 @@ fn chained_fixups(file: &MachOFile<'_, MachHeader64<Endianness>>) -> Option<Vec<
         }
     };
     let fixups = command.chained_fixups(endian, file.data()).ok()?;
-    // Pointers are counted from the beginning of the image, which is that of its first segment with contents.
-    let is_text = |segment: &object::read::macho::MachOSegment<'_, '_, _>| segment.name().ok().flatten() == Some("__TEXT");
+    // Pointers are counted from the beginning of the image, which is that of its first segment with
+    // contents.
+    let is_text = |segment: &object::read::macho::MachOSegment<'_, '_, _>| {
+        segment.name().ok().flatten() == Some("__TEXT")
+    };
     let base = file.segments().find(is_text)?.address();
     let mut words = Vec::new();
     let mut starts = fixups.segments(endian).ok()?;
@@ -184,7 +211,10 @@ fn chained_fixups(file: &MachOFile<'_, MachHeader64<Endianness>>) -> Option<Vec<
         let mut chain = start.fixups(endian, base, segment.data().ok()?);
         while let Some((offset, fixup)) = chain.next().ok()? {
             if let Fixup::Rebase(rebase) = fixup {
-                words.push((segment.address().wrapping_add(offset), base.wrapping_add(rebase.target_offset)));
+                words.push((
+                    segment.address().wrapping_add(offset),
+                    base.wrapping_add(rebase.target_offset),
+                ));
             }
         }
     }

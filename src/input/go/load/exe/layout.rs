@@ -3,14 +3,15 @@
 use super::types::{Kind, TypeRef, Types};
 use std::rc::Rc;
 
-/// The contents of a value of a type, flattened: structs inside it are taken apart, long arrays stay one slot.
+/// The contents of a value of a type, flattened: structs inside it are taken apart, long arrays
+/// stay one slot.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Layout {
     pub(super) slots: Box<[Slot]>,
     /// Offsets of its pointer words, ascending.
     pub(super) pointers: Box<[u64]>,
-    /// The pointers are those that the runtime knows. Otherwise there may be fewer: pointers to memory outside of the heap do not
-    /// count for it.
+    /// The pointers are those that the runtime knows. Otherwise there may be fewer: pointers to
+    /// memory outside of the heap do not count for it.
     pub(super) is_exact: bool,
     pub(super) size: u64,
 }
@@ -43,7 +44,8 @@ pub(super) enum Holds {
     Counted(TypeRef),
     /// The directory of a Swiss map of this type, whose length is the next word.
     Directory(TypeRef),
-    /// The groups of a table of a Swiss map of this type, whose number less one is the number two words on.
+    /// The groups of a table of a Swiss map of this type, whose number less one is the number two
+    /// words on.
     Groups(TypeRef),
     /// The buckets of a classic map of this type; `true` for those that it grows out of.
     Buckets(TypeRef, bool),
@@ -68,7 +70,9 @@ impl Layouts {
     /// The layout of a type.
     pub(super) fn of(&mut self, of: TypeRef, types: &Types, word: u64) -> Rc<Layout> {
         match self.place(of) {
-            Some(place) => Rc::clone(place.get_or_insert_with(|| Rc::new(lay_out(of, types, word)))),
+            Some(place) => {
+                Rc::clone(place.get_or_insert_with(|| Rc::new(lay_out(of, types, word))))
+            }
             None => Rc::default(),
         }
     }
@@ -101,13 +105,20 @@ fn lay_out(of: TypeRef, types: &Types, word: u64) -> Layout {
         Some(mask) => {
             let bits = (0u64..).zip(mask.iter()).flat_map(|(index, bits)| {
                 let first = index.wrapping_mul(64);
-                (0..64u64).filter(move |bit| bits.wrapping_shr(*bit as u32) & 1 == 1).map(move |bit| first.wrapping_add(bit))
+                (0..64u64)
+                    .filter(move |bit| bits.wrapping_shr(*bit as u32) & 1 == 1)
+                    .map(move |bit| first.wrapping_add(bit))
             });
             bits.map(|number| number.wrapping_mul(word)).collect()
         }
         None => pointers(&slots, types, word),
     };
-    Layout { slots: slots.into(), pointers, is_exact: described.mask.is_some(), size: described.size }
+    Layout {
+        slots: slots.into(),
+        pointers,
+        is_exact: described.mask.is_some(),
+        size: described.size,
+    }
 }
 
 fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
@@ -131,18 +142,27 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
             Kind::Channel { .. } => slot(Holds::Channel(of)),
             Kind::Function => slot(Holds::Function),
             Kind::Interface { has_methods } => slot(Holds::Interface { has_methods: *has_methods }),
-            Kind::Array { element, length } => match types.get(*element).map_or(0, |element| element.size) {
-                0 => {}
-                _ if *length > FEW => slot(Holds::Array(*element, *length)),
-                size => open.extend((0..*length).rev().map(|index| (offset.wrapping_add(size.wrapping_mul(index)), *element))),
-            },
+            Kind::Array { element, length } => {
+                match types.get(*element).map_or(0, |element| element.size) {
+                    0 => {}
+                    _ if *length > FEW => slot(Holds::Array(*element, *length)),
+                    size => open.extend(
+                        (0..*length)
+                            .rev()
+                            .map(|index| (offset.wrapping_add(size.wrapping_mul(index)), *element)),
+                    ),
+                }
+            }
             Kind::Struct { fields } if described.name.starts_with("sync/atomic.Pointer[") => {
                 // The type that it points to is that of a field without size before the pointer.
-                let element = fields.iter().find_map(|field| match types.get(field.of).map(|of| &of.kind) {
-                    Some(Kind::Array { element, length: 0 }) => Some(*element),
-                    _ => None,
-                });
-                if let (Some(element), Some(pointer)) = (element, fields.iter().find(|field| &*field.name == "v")) {
+                let element =
+                    fields.iter().find_map(|field| match types.get(field.of).map(|of| &of.kind) {
+                        Some(Kind::Array { element, length: 0 }) => Some(*element),
+                        _ => None,
+                    });
+                if let (Some(element), Some(pointer)) =
+                    (element, fields.iter().find(|field| &*field.name == "v"))
+                {
                     open.push((offset.wrapping_add(pointer.offset), element));
                 }
             }
@@ -150,13 +170,18 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
                 for field in fields.iter().rev() {
                     match &*field.name {
                         // The next bucket of a chain, though its type does not say so.
-                        "overflow" => slots.push(Slot { offset: offset.wrapping_add(field.offset), holds: Holds::Pointer(of) }),
+                        "overflow" => slots.push(Slot {
+                            offset: offset.wrapping_add(field.offset),
+                            holds: Holds::Pointer(of),
+                        }),
                         _ => open.push((offset.wrapping_add(field.offset), field.of)),
                     }
                 }
             }
             Kind::Struct { fields } => {
-                open.extend(fields.iter().rev().map(|field| (offset.wrapping_add(field.offset), field.of)));
+                open.extend(
+                    fields.iter().rev().map(|field| (offset.wrapping_add(field.offset), field.of)),
+                );
             }
         }
     }
@@ -178,11 +203,14 @@ fn pointers(slots: &[Slot], types: &Types, word: u64) -> Box<[u64]> {
             Holds::Array(element, length) => {
                 let size = types.get(element).map_or(0, |element| element.size);
                 let inner = self::slots(element, types);
-                let most = (MAX_SLOTS as u64).checked_div(inner.len() as u64).unwrap_or(0).min(length);
+                let most =
+                    (MAX_SLOTS as u64).checked_div(inner.len() as u64).unwrap_or(0).min(length);
                 for index in (0..most).rev() {
                     let base = offset.wrapping_add(size.wrapping_mul(index));
-                    // Arrays of long arrays would be taken apart without end; their inner arrays are left out.
-                    let flat = inner.iter().rev().filter(|slot| !matches!(slot.holds, Holds::Array(..)));
+                    // Arrays of long arrays would be taken apart without end; their inner arrays
+                    // are left out.
+                    let flat =
+                        inner.iter().rev().filter(|slot| !matches!(slot.holds, Holds::Array(..)));
                     open.extend(flat.map(|slot| (base, *slot)));
                 }
             }

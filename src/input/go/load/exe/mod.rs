@@ -1,18 +1,21 @@
 //! Types, fields and variables of a Go dump from the executable that wrote it.
 //!
-//! A dump says where the pointers of an object are, and hardly ever its type. The executable has a descriptor of every type that
-//! reaches an interface, `new`, `make`, a map or a channel, and, unless it was stripped, DWARF with the types of globals and
-//! variables. Types spread from there along the pointers.
+//! A dump says where the pointers of an object are, and hardly ever its type. The executable has a
+//! descriptor of every type that reaches an interface, `new`, `make`, a map or a channel, and,
+//! unless it was stripped, DWARF with the types of globals and variables. Types spread from there
+//! along the pointers.
 //!
 //! * `image`, `program`: segments, and the tables that the runtime has of its own program;
 //! * `descriptors`, `debug`, `types`: types from descriptors and DWARF, in one list;
-//! * `facts`, `proof`: what the dump says besides its objects, and whether the executable is the one that wrote it;
+//! * `facts`, `proof`: what the dump says besides its objects, and whether the executable is the
+//!   one that wrote it;
 //! * `layout`, `hidden`: where pointers are in a value, in maps, channels and closures, too;
 //! * `objects`, `propagate`, `guess`: which type each object has;
 //! * `naming`: types, labels and roots of the heap;
 //! * `values`: fields, elements and entries of objects, decoded when they are asked for.
 //!
-//! An executable is an untrusted input as a dump is: addresses are looked up and sizes compared before anything is read.
+//! An executable is an untrusted input as a dump is: addresses are looked up and sizes compared
+//! before anything is read.
 
 mod debug;
 mod descriptors;
@@ -44,8 +47,8 @@ pub(super) use values::{Memory, TypedValues};
 /// Names the objects, references and roots of a heap by the executable that wrote its dump.
 ///
 /// # Errors
-/// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version that is not read; `Corrupt` if it
-/// is damaged.
+/// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version that
+/// is not read; `Corrupt` if it is damaged.
 pub(super) fn name<'a>(
     executable: Executable<'_>,
     reader: &Reader<'_, 'a>,
@@ -63,8 +66,15 @@ pub(super) fn name<'a>(
     };
     let has_debug = debug.is_some();
     let globals = debug.as_mut().map(|debug| debug.globals(&mut types)).unwrap_or_default();
-    let mut propagation =
-        Propagation::new(Parts { program: &program, types, debug, reader, placed, facts: &facts, slide: proof.slide });
+    let mut propagation = Propagation::new(Parts {
+        program: &program,
+        types,
+        debug,
+        reader,
+        placed,
+        facts: &facts,
+        slide: proof.slide,
+    });
     propagation.add_library();
     propagation.add_records();
     propagation.add_globals(&globals);

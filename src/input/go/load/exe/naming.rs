@@ -1,4 +1,5 @@
-//! Puts what was found into the columns of a heap: types of objects, labels of references, names of roots.
+//! Puts what was found into the columns of a heap: types of objects, labels of references, names of
+//! roots.
 
 use super::debug::Global;
 use super::facts::Facts;
@@ -7,11 +8,14 @@ use super::propagate::Propagation;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::goroutine::StackFrame;
 use crate::input::go::load::package::package_of;
-use crate::model::heap::{Label, LabelKind, ObjectId, References, Root, RootKind, Type, TypeId, TypeKind, TypeSource};
+use crate::model::heap::{
+    Label, LabelKind, ObjectId, References, Root, RootKind, Type, TypeId, TypeKind, TypeSource,
+};
 use crate::model::names::Names;
 use rustc_hash::FxHashMap;
 
-/// Elements of an array whose fields get labels of their own. Labels of later ones are their index alone.
+/// Elements of an array whose fields get labels of their own. Labels of later ones are their index
+/// alone.
 const MAX_NAMED_ELEMENTS: u64 = 1 << 12;
 
 /// The columns that get names.
@@ -35,9 +39,13 @@ struct Place {
 }
 
 impl Propagation<'_, '_, '_, '_> {
-    /// Names all objects with a type, their references, and the roots. Returns the type of a value by type of the model, and
-    /// whether objects hold several.
-    pub(super) fn name(&mut self, globals: &[Global], columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
+    /// Names all objects with a type, their references, and the roots. Returns the type of a value
+    /// by type of the model, and whether objects hold several.
+    pub(super) fn name(
+        &mut self,
+        globals: &[Global],
+        columns: &mut Columns<'_>,
+    ) -> Vec<Option<(TypeRef, bool)>> {
         let of_type = self.name_objects(columns);
         self.name_references(columns);
         self.name_roots(globals, columns);
@@ -67,11 +75,17 @@ impl Propagation<'_, '_, '_, '_> {
         typed.of != self.string && (typed.count > 1 || typed.fit == Fit::Array)
     }
 
-    fn described(&self, typed: &Typed, is_array: bool, source: TypeSource, names: &mut Names) -> Type {
-        let (name, package, has_pointers) = self
-            .types
-            .get(typed.of)
-            .map_or((String::new(), None, false), |of| (of.name.clone(), of.package.clone(), self.known_pointers(typed.of) > 0));
+    fn described(
+        &self,
+        typed: &Typed,
+        is_array: bool,
+        source: TypeSource,
+        names: &mut Names,
+    ) -> Type {
+        let (name, package, has_pointers) =
+            self.types.get(typed.of).map_or((String::new(), None, false), |of| {
+                (of.name.clone(), of.package.clone(), self.known_pointers(typed.of) > 0)
+            });
         let guess = if source == TypeSource::Guess { " ?" } else { "" };
         let name = if is_array { format!("[]{name}{guess}") } else { format!("{name}{guess}") };
         let kind = match (has_pointers, is_array) {
@@ -89,15 +103,22 @@ impl Propagation<'_, '_, '_, '_> {
         for row in 0..columns.type_of.len() {
             let object = ObjectId(row as u32);
             let references = columns.references.range(object);
-            let Some(typed) = self.objects.get(object).filter(|_| !references.is_empty()) else { continue };
+            let Some(typed) = self.objects.get(object).filter(|_| !references.is_empty()) else {
+                continue;
+            };
             let (contents, fields) = self.memory(object);
             let (header, _) = self.header(contents, fields);
-            let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0) else { continue };
+            let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0)
+            else {
+                continue;
+            };
             for reference in references {
                 let Some(label) = columns.references.label.get_mut(reference) else { continue };
                 let LabelKind::Offset(offset) = label.kind() else { continue };
                 let Some(offset) = u64::from(offset).checked_sub(header) else { continue };
-                if let Some(named) = paths.label(&typed, self.is_array(&typed), size, offset, columns.names) {
+                if let Some(named) =
+                    paths.label(&typed, self.is_array(&typed), size, offset, columns.names)
+                {
                     *label = named;
                 }
             }
@@ -111,7 +132,13 @@ impl Propagation<'_, '_, '_, '_> {
             .filter_map(|global| {
                 let size = self.types.get(global.of)?.size;
                 let address = global.address.wrapping_add(slide);
-                (size > 0).then(|| Place { address, size, of: global.of, inside: 0, name: global.name.clone() })
+                (size > 0).then(|| Place {
+                    address,
+                    size,
+                    of: global.of,
+                    inside: 0,
+                    name: global.name.clone(),
+                })
             })
             .collect();
         variables.sort_by_key(|place| place.address);
@@ -126,15 +153,22 @@ impl Propagation<'_, '_, '_, '_> {
             let named = match (root.kind, root.frame) {
                 (RootKind::Global, _) => {
                     let group = columns.names.text(root.group);
-                    let start = segments.iter().find(|(name, _)| *name == group).map(|(_, address)| *address);
-                    let named = start.and_then(|start| self.variable_name(&variables, start.wrapping_add(offset.into())));
+                    let start = segments
+                        .iter()
+                        .find(|(name, _)| *name == group)
+                        .map(|(_, address)| *address);
+                    let named = start.and_then(|start| {
+                        self.variable_name(&variables, start.wrapping_add(offset.into()))
+                    });
                     if named.is_some() {
                         root.group = Names::EMPTY;
                     }
                     named
                 }
                 (RootKind::Frame, Some(frame)) => {
-                    frames.get(frame as usize).and_then(|(sp, places)| self.variable_name(places, sp.wrapping_add(offset.into())))
+                    frames.get(frame as usize).and_then(|(sp, places)| {
+                        self.variable_name(places, sp.wrapping_add(offset.into()))
+                    })
                 }
                 _ => None,
             };
@@ -144,7 +178,8 @@ impl Propagation<'_, '_, '_, '_> {
         }
     }
 
-    /// The stack pointer of each frame in the order of the dump, and the variables in its memory, sorted by address.
+    /// The stack pointer of each frame in the order of the dump, and the variables in its memory,
+    /// sorted by address.
     fn frame_variables(&mut self, facts: &Facts<'_, '_>) -> Vec<(u64, Vec<Place>)> {
         let mut all = Vec::new();
         for stack in &facts.stacks {
@@ -159,7 +194,9 @@ impl Propagation<'_, '_, '_, '_> {
                 // Frames are in the order of their addresses, the innermost one first.
                 let after = stack.frames.partition_point(|frame| frame.sp <= place.address);
                 let mine = after.checked_sub(1).filter(|frame| {
-                    let holds = |frame: &StackFrame<'_>| place.address.wrapping_sub(frame.sp) < frame.contents.len() as u64;
+                    let holds = |frame: &StackFrame<'_>| {
+                        place.address.wrapping_sub(frame.sp) < frame.contents.len() as u64
+                    };
                     stack.frames.get(*frame).is_some_and(holds)
                 });
                 let list = mine.and_then(|frame| all.get_mut(first.checked_add(frame)?));
@@ -182,7 +219,13 @@ impl Propagation<'_, '_, '_, '_> {
             for piece in &variable.pieces {
                 let size = piece.size.unwrap_or(size);
                 let address = end.wrapping_add_signed(piece.from_cfa);
-                places.push(Place { address, size, of: variable.of, inside: piece.offset, name: variable.name.clone() });
+                places.push(Place {
+                    address,
+                    size,
+                    of: variable.of,
+                    inside: piece.offset,
+                    name: variable.name.clone(),
+                });
             }
         }
         places
@@ -191,8 +234,14 @@ impl Propagation<'_, '_, '_, '_> {
     /// The variable at an address, with the path to the part that is there.
     fn variable_name(&self, places: &[Place], address: u64) -> Option<String> {
         let after = places.partition_point(|place| place.address <= address);
-        let place = places.get(after.checked_sub(1)?).filter(|place| address.wrapping_sub(place.address) < place.size)?;
-        let path = path(&self.types, place.of, address.wrapping_sub(place.address).wrapping_add(place.inside));
+        let place = places
+            .get(after.checked_sub(1)?)
+            .filter(|place| address.wrapping_sub(place.address) < place.size)?;
+        let path = path(
+            &self.types,
+            place.of,
+            address.wrapping_sub(place.address).wrapping_add(place.inside),
+        );
         Some(format!("{}{path}", place.name))
     }
 }
@@ -214,7 +263,14 @@ struct Paths<'t> {
 }
 
 impl Paths<'_> {
-    fn label(&mut self, typed: &Typed, is_array: bool, size: u64, offset: u64, names: &mut Names) -> Option<Label> {
+    fn label(
+        &mut self,
+        typed: &Typed,
+        is_array: bool,
+        size: u64,
+        offset: u64,
+        names: &mut Names,
+    ) -> Option<Label> {
         let types = self.types;
         let index = offset.checked_div(size)?;
         if is_array && index >= MAX_NAMED_ELEMENTS {
@@ -235,7 +291,8 @@ impl Paths<'_> {
     }
 }
 
-/// The way to the part of a value at an offset: `.User.Prefs`, `.slots[3].elem`, or nothing for the value itself.
+/// The way to the part of a value at an offset: `.User.Prefs`, `.slots[3].elem`, or nothing for the
+/// value itself.
 pub(super) fn path(types: &Types, of: TypeRef, offset: u64) -> String {
     let (mut of, mut offset, mut path) = (of, offset, String::new());
     // Types do not nest deeper than this; a type that contains itself is damage.
@@ -252,7 +309,10 @@ pub(super) fn path(types: &Types, of: TypeRef, offset: u64) -> String {
                 (of, offset) = (field.of, offset.wrapping_sub(field.offset));
             }
             Some(Kind::Array { element, .. }) => {
-                let Some(size) = types.get(*element).map(|of| of.size).filter(|size| *size > 0) else { return path };
+                let Some(size) = types.get(*element).map(|of| of.size).filter(|size| *size > 0)
+                else {
+                    return path;
+                };
                 path.push_str(&format!("[{}]", offset.checked_div(size).unwrap_or(0)));
                 (of, offset) = (*element, offset.checked_rem(size).unwrap_or(0));
             }

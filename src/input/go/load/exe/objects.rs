@@ -41,7 +41,8 @@ pub(super) struct Typed {
 #[derive(Default)]
 pub(super) struct Objects {
     list: Vec<Packed>,
-    /// Values of less than 16 bytes without pointers, several of which share an object: address and type.
+    /// Values of less than 16 bytes without pointers, several of which share an object: address and
+    /// type.
     pub(super) tiny: FxHashSet<(u64, TypeRef)>,
     /// Objects that two unrelated types explain equally well.
     pub(super) conflicts: u64,
@@ -77,7 +78,9 @@ impl Objects {
             3 => Fit::Exact,
             _ => return None,
         };
-        let level = [Level::Guess, Level::Static, Level::Dynamic, Level::Header].get((of & 3) as usize).copied()?;
+        let level = [Level::Guess, Level::Static, Level::Dynamic, Level::Header]
+            .get((of & 3) as usize)
+            .copied()?;
         Some(Typed { of: TypeRef(of >> RANK), count: count.into(), fit, level })
     }
 
@@ -98,18 +101,24 @@ impl Objects {
     pub(super) fn set(&mut self, object: ObjectId, typed: Typed) {
         if let Some(place) = self.list.get_mut(object.index()).filter(|_| typed.of.0 < MAX_TYPES) {
             let rank = (typed.fit as u32).wrapping_add(1) << 2 | typed.level as u32;
-            *place = Packed { of: typed.of.0 << RANK | rank, count: u32::try_from(typed.count).unwrap_or(u32::MAX) };
+            *place = Packed {
+                of: typed.of.0 << RANK | rank,
+                count: u32::try_from(typed.count).unwrap_or(u32::MAX),
+            };
         }
     }
 }
 
-/// Whether `new` is a better type for an object than `old`; and whether the two contradict each other.
+/// Whether `new` is a better type for an object than `old`; and whether the two contradict each
+/// other.
 pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
     if (new.fit, new.level) != (old.fit, old.level) {
         // A type that merely begins with the other one at the same place is no contradiction.
         return ((new.fit, new.level) > (old.fit, old.level), false);
     }
-    let (Some(new_type), Some(old_type)) = (types.get(new.of), types.get(old.of)) else { return (false, false) };
+    let (Some(new_type), Some(old_type)) = (types.get(new.of), types.get(old.of)) else {
+        return (false, false);
+    };
     let bytes = |typed: &Typed, size: u64| size.saturating_mul(typed.count);
     let (new_bytes, old_bytes) = (bytes(new, new_type.size), bytes(old, old_type.size));
     if new_bytes != old_bytes {
@@ -124,7 +133,8 @@ pub(super) fn compare(new: &Typed, old: &Typed, types: &Types) -> (bool, bool) {
     if begins_with(old.of, new.of, types) {
         return (false, false);
     }
-    let named = |of: &super::types::Type| of.package.is_some() && matches!(of.kind, Kind::Struct { .. });
+    let named =
+        |of: &super::types::Type| of.package.is_some() && matches!(of.kind, Kind::Struct { .. });
     (named(new_type) && !named(old_type), new.fit == Fit::Exact)
 }
 
@@ -133,7 +143,9 @@ fn begins_with(of: TypeRef, first: TypeRef, types: &Types) -> bool {
     let mut of = of;
     for _ in 0..16 {
         let next = match types.get(of).map(|of| &of.kind) {
-            Some(Kind::Struct { fields }) => fields.iter().find(|field| field.offset == 0).map(|field| field.of),
+            Some(Kind::Struct { fields }) => {
+                fields.iter().find(|field| field.offset == 0).map(|field| field.of)
+            }
             Some(Kind::Array { element, .. }) => Some(*element),
             _ => None,
         };
@@ -148,9 +160,10 @@ fn begins_with(of: TypeRef, first: TypeRef, types: &Types) -> bool {
 
 /// Sizes of slots up to 32 KiB (`runtime/sizeclasses.go`, the same in Go 1.16 to 1.27).
 const CLASSES: [u64; 67] = [
-    8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352, 384, 416, 448, 480, 512, 576,
-    640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048, 2304, 2688, 3072, 3200, 3456, 4096, 4864, 5120, 5376, 6144, 6528,
-    6784, 6912, 8192, 9472, 9728, 10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672,
+    8, 16, 24, 32, 48, 64, 80, 96, 112, 128, 144, 160, 176, 192, 208, 224, 240, 256, 288, 320, 352,
+    384, 416, 448, 480, 512, 576, 640, 704, 768, 896, 1024, 1152, 1280, 1408, 1536, 1792, 2048,
+    2304, 2688, 3072, 3200, 3456, 4096, 4864, 5120, 5376, 6144, 6528, 6784, 6912, 8192, 9472, 9728,
+    10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672,
 ];
 
 /// The size of the slot that an allocation of so many bytes gets.
@@ -171,12 +184,20 @@ pub(super) struct Slot<'o> {
     pub(super) header: u64,
     /// Offsets of its pointers, counted from behind the header.
     pub(super) pointers: &'o [u64],
-    /// The pointers of the type go on to the end of the slot: objects with headers, and large ones since 1.22.
+    /// The pointers of the type go on to the end of the slot: objects with headers, and large ones
+    /// since 1.22.
     pub(super) repeats: bool,
 }
 
-/// The fit of `count` values of a type at an offset of an object. `None` if the object's pointers contradict them.
-pub(super) fn fit(slot: &Slot<'_>, offset: u64, layout: &Layout, count: u64, from_slice: bool) -> Option<(Fit, u64)> {
+/// The fit of `count` values of a type at an offset of an object. `None` if the object's pointers
+/// contradict them.
+pub(super) fn fit(
+    slot: &Slot<'_>,
+    offset: u64,
+    layout: &Layout,
+    count: u64,
+    from_slice: bool,
+) -> Option<(Fit, u64)> {
     let usable = slot.size.saturating_sub(slot.header);
     let bytes = layout.size.checked_mul(count)?;
     if layout.size == 0 || offset.checked_add(layout.size)? > usable {
@@ -190,17 +211,28 @@ pub(super) fn fit(slot: &Slot<'_>, offset: u64, layout: &Layout, count: u64, fro
     if !layout.is_exact && !pattern.is_empty() {
         // Pointers that the collector does not know may be missing from the object's list.
         let all = listed.iter().all(|listed| expected.any(|expected| expected == *listed));
-        let fits = offset == 0 && bytes <= usable && size_class(bytes.saturating_add(slot.header)) == slot.size;
+        let fits = offset == 0
+            && bytes <= usable
+            && size_class(bytes.saturating_add(slot.header)) == slot.size;
         return all.then_some(if fits { (Fit::Exact, count) } else { (Fit::Partial, 1) });
     }
     let matched = match pattern.is_empty() {
         true => 0,
-        false => listed.iter().zip(expected).take_while(|(listed, expected)| **listed == *expected).count(),
+        false => listed
+            .iter()
+            .zip(expected)
+            .take_while(|(listed, expected)| **listed == *expected)
+            .count(),
     };
     let all = matched == listed.len();
     let of_value = (pattern.len() as u64).checked_mul(count)?;
     let complete = matched as u64 == of_value || matched as u64 > of_value && slot.repeats;
-    if offset == 0 && all && complete && bytes <= usable && size_class(bytes.saturating_add(slot.header)) == slot.size {
+    if offset == 0
+        && all
+        && complete
+        && bytes <= usable
+        && size_class(bytes.saturating_add(slot.header)) == slot.size
+    {
         return Some((Fit::Exact, count));
     }
     let most = usable.saturating_sub(offset).checked_div(layout.size)?;
@@ -212,8 +244,10 @@ pub(super) fn fit(slot: &Slot<'_>, offset: u64, layout: &Layout, count: u64, fro
         return (offset == 0 || aligned).then_some((Fit::Array, count)).or(Some((Fit::Partial, 1)));
     }
     let first = pattern.len();
-    (matched >= first && (first > 0 || listed.first().is_none_or(|pointer| *pointer >= offset.saturating_add(layout.size))))
-        .then_some((Fit::Partial, 1))
+    (matched >= first
+        && (first > 0
+            || listed.first().is_none_or(|pointer| *pointer >= offset.saturating_add(layout.size))))
+    .then_some((Fit::Partial, 1))
 }
 
 /// The pointers of values one after the other, from an offset on.

@@ -1,7 +1,8 @@
-//! Facts about an executable: the version of Go, the places of its segments and types, and its functions.
+//! Facts about an executable: the version of Go, the places of its segments and types, and its
+//! functions.
 //!
-//! Sources: `cmd/link/internal/ld/{data,pcln,symtab}.go`, `runtime/symtab.go` and `debug/buildinfo` of Go 1.18 to 1.27,
-//! verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.
+//! Sources: `cmd/link/internal/ld/{data,pcln,symtab}.go`, `runtime/symtab.go` and `debug/buildinfo`
+//! of Go 1.18 to 1.27, verified on executables of 1.19 to 1.27 for amd64, 386 and s390x.
 
 use super::image::Image;
 use crate::error::{Error, Result};
@@ -15,7 +16,8 @@ pub(super) struct Program<'a> {
     pub(super) functions: Functions,
 }
 
-/// The addresses that the runtime knows of its program (`runtime.moduledata`). Link addresses; ends are exclusive.
+/// The addresses that the runtime knows of its program (`runtime.moduledata`). Link addresses; ends
+/// are exclusive.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Module {
     pub(super) text: (u64, u64),
@@ -44,8 +46,8 @@ impl<'a> Program<'a> {
     /// Finds the tables of a Go program in an executable.
     ///
     /// # Errors
-    /// `Unsupported` if the file is not an executable, not one of Go, or one of Go 1.17 or older; `Corrupt` if its tables
-    /// contradict each other.
+    /// `Unsupported` if the file is not an executable, not one of Go, or one of Go 1.17 or older;
+    /// `Corrupt` if its tables contradict each other.
     pub(super) fn parse(bytes: &'a [u8]) -> Result<Self> {
         let image = Image::parse(bytes)?;
         let version = build_version(&image).ok_or_else(|| {
@@ -55,9 +57,10 @@ impl<'a> Program<'a> {
         })?;
         let minor = minor(&version).unwrap_or(u32::MAX);
         if minor < OLDEST {
-            return Err(
-                Error::executable(format!("a program of {version}, whose tables are not read")).expected("Go 1.18 or later")
-            );
+            return Err(Error::executable(format!(
+                "a program of {version}, whose tables are not read"
+            ))
+            .expected("Go 1.18 or later"));
         }
         let tables = function_tables(&image);
         let found = tables.into_iter().find_map(|table| {
@@ -68,7 +71,8 @@ impl<'a> Program<'a> {
             Error::executable(format!("the tables of {version} were not found in the executable"))
                 .hint("the file may be packed, or hold debugging symbols only")
         })?;
-        let functions = Functions::parse(&image, table, &module).ok_or_else(|| Error::executable("damaged table of functions"))?;
+        let functions = Functions::parse(&image, table, &module)
+            .ok_or_else(|| Error::executable("damaged table of functions"))?;
         Ok(Self { image, version, module, functions })
     }
 
@@ -92,18 +96,22 @@ fn minor(version: &str) -> Option<u32> {
 
 const BUILD_MAGIC: &[u8] = b"\xff Go buildinf:";
 
-/// The version of Go in the build information. Since 1.18 it stands there; before, pointers led to it.
+/// The version of Go in the build information. Since 1.18 it stands there; before, pointers led to
+/// it.
 fn build_version(image: &Image<'_>) -> Option<String> {
     let named = image.section(&[".go.buildinfo", "__go_buildinfo"]).map(|(address, _)| address);
     let mut places = named.into_iter().chain(image.stored().flat_map(|(address, bytes)| {
-        memchr::memmem::find_iter(bytes, BUILD_MAGIC).map(move |at| address.wrapping_add(at as u64)).filter(|at| at % 16 == 0)
+        memchr::memmem::find_iter(bytes, BUILD_MAGIC)
+            .map(move |at| address.wrapping_add(at as u64))
+            .filter(|at| at % 16 == 0)
     }));
     places.find_map(|address| {
         let bytes = image.tail(address)?.strip_prefix(BUILD_MAGIC)?;
         let flags = *bytes.get(1)?;
         if flags & 2 == 0 {
             let pointer = image.word(address.wrapping_add(16))?;
-            let (data, length) = (image.word(pointer)?, image.word(pointer.wrapping_add(image.pointer_size))?);
+            let (data, length) =
+                (image.word(pointer)?, image.word(pointer.wrapping_add(image.pointer_size))?);
             return text(image.bytes(data, length)?);
         }
         let mut rest = bytes.get(32usize.saturating_sub(BUILD_MAGIC.len())..)?;
@@ -138,10 +146,16 @@ const TABLE_MAGICS: [u32; 2] = [0xffff_fff0, 0xffff_fff1];
 fn function_tables(image: &Image<'_>) -> Vec<u64> {
     let is_header = |address: u64| {
         let size = image.number(address.wrapping_add(7), 1);
-        let magic = image.number(address, 4).is_some_and(|magic| TABLE_MAGICS.iter().any(|known| u64::from(*known) == magic));
-        magic && image.number(address.wrapping_add(4), 2) == Some(0) && size == Some(image.pointer_size)
+        let magic = image
+            .number(address, 4)
+            .is_some_and(|magic| TABLE_MAGICS.iter().any(|known| u64::from(*known) == magic));
+        magic
+            && image.number(address.wrapping_add(4), 2) == Some(0)
+            && size == Some(image.pointer_size)
     };
-    let named = image.section(&[".gopclntab", ".data.rel.ro.gopclntab", "__gopclntab"]).map(|(address, _)| address);
+    let named = image
+        .section(&[".gopclntab", ".data.rel.ro.gopclntab", "__gopclntab"])
+        .map(|(address, _)| address);
     if let Some(address) = named.filter(|address| is_header(*address)) {
         return vec![address];
     }
@@ -149,8 +163,13 @@ fn function_tables(image: &Image<'_>) -> Vec<u64> {
     for (address, bytes) in image.stored() {
         for magic in TABLE_MAGICS {
             let magic = if image.big_endian { magic.to_be_bytes() } else { magic.to_le_bytes() };
-            let places = memchr::memmem::find_iter(bytes, &magic).map(|at| address.wrapping_add(at as u64));
-            found.extend(places.filter(|at| at.is_multiple_of(image.pointer_size) && is_header(*at)).take(16));
+            let places =
+                memchr::memmem::find_iter(bytes, &magic).map(|at| address.wrapping_add(at as u64));
+            found.extend(
+                places
+                    .filter(|at| at.is_multiple_of(image.pointer_size) && is_header(*at))
+                    .take(16),
+            );
         }
     }
     found
@@ -179,22 +198,32 @@ fn module_address(image: &Image<'_>, table: u64) -> Option<u64> {
     };
     let section = image.section(&[".go.module", "__go_module"]).map(|(address, _)| address);
     let named = section.into_iter().find(|address| is_module(*address));
-    named.or_else(|| image.symbol("runtime.firstmoduledata").filter(|address| is_module(*address))).or_else(|| {
-        let wanted = if image.big_endian { table.to_be_bytes() } else { table.to_le_bytes() };
-        let skipped = 8usize.saturating_sub(size as usize);
-        let wanted = if image.big_endian { wanted.get(skipped..)? } else { wanted.get(..size as usize)? };
-        image.stored().find_map(|(address, bytes)| {
-            let places = memchr::memmem::find_iter(bytes, wanted).map(|at| address.wrapping_add(at as u64));
-            places.filter(|at| at.is_multiple_of(size)).find(|at| is_module(*at))
+    named
+        .or_else(|| image.symbol("runtime.firstmoduledata").filter(|address| is_module(*address)))
+        .or_else(|| {
+            let wanted = if image.big_endian { table.to_be_bytes() } else { table.to_le_bytes() };
+            let skipped = 8usize.saturating_sub(size as usize);
+            let wanted = if image.big_endian {
+                wanted.get(skipped..)?
+            } else {
+                wanted.get(..size as usize)?
+            };
+            image.stored().find_map(|(address, bytes)| {
+                let places = memchr::memmem::find_iter(bytes, wanted)
+                    .map(|at| address.wrapping_add(at as u64));
+                places.filter(|at| at.is_multiple_of(size)).find(|at| is_module(*at))
+            })
         })
-    })
 }
 
-/// Reads the module data. `None` if it contradicts itself, as that of another version than `minor` does.
+/// Reads the module data. `None` if it contradicts itself, as that of another version than `minor`
+/// does.
 fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
     let size = image.pointer_size;
     let word = |number: u64| image.word(address.wrapping_add(number.wrapping_mul(size)));
-    let pair = |number: u64| Some((word(number)?, word(number.wrapping_add(1))?)).filter(|(start, end)| start <= end);
+    let pair = |number: u64| {
+        Some((word(number)?, word(number.wrapping_add(1))?)).filter(|(start, end)| start <= end)
+    };
     let mut next = word::AFTER_SEGMENTS;
     let mut take = |words: u64| {
         let at = next;
@@ -213,13 +242,19 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
     if start >= end || !image.contains(start) || !image.contains(end.wrapping_sub(1)) {
         return None;
     }
-    Some(Module { text: pair(word::TEXT)?, data: pair(word::DATA)?, bss: pair(word::BSS)?, types: (start, end) })
+    Some(Module {
+        text: pair(word::TEXT)?,
+        data: pair(word::DATA)?,
+        bss: pair(word::BSS)?,
+        types: (start, end),
+    })
 }
 
 impl Functions {
     fn parse(image: &Image<'_>, table: u64, module: &Module) -> Option<Self> {
         let size = image.pointer_size;
-        let word = |number: u64| image.word(table.wrapping_add(8).wrapping_add(number.wrapping_mul(size)));
+        let word =
+            |number: u64| image.word(table.wrapping_add(8).wrapping_add(number.wrapping_mul(size)));
         let base = table.wrapping_add(word(7)?);
         let count = word(0)?;
         // Each entry takes 8 bytes, and one more ends the table.
@@ -245,7 +280,8 @@ impl Functions {
             }
         }
         let index = low.checked_sub(1)?;
-        let record = image.number(self.table.wrapping_add(index.wrapping_mul(8)).wrapping_add(4), 4)?;
+        let record =
+            image.number(self.table.wrapping_add(index.wrapping_mul(8)).wrapping_add(4), 4)?;
         let name = image.number(self.base.wrapping_add(record).wrapping_add(4), 4)?;
         let bytes = image.tail(self.names.wrapping_add(name))?;
         let end = memchr::memchr(0, bytes.get(..bytes.len().min(MAX_NAME))?)?;
@@ -253,5 +289,6 @@ impl Functions {
     }
 }
 
-/// Bytes in the longest name that is read. Names of instantiated generic functions are long, but not that long.
+/// Bytes in the longest name that is read. Names of instantiated generic functions are long, but
+/// not that long.
 pub(super) const MAX_NAME: usize = 1 << 16;

@@ -1,8 +1,9 @@
 //! Whether an executable is the one that wrote a dump.
 //!
-//! A program that was built anew with a field more agrees in nearly everything, and would give wrong names to most objects.
-//! So every check has to pass. Measured on wrong pairs of Go 1.27: a function that was changed shows in the entries of frames, a
-//! field that was added shows in the itabs.
+//! A program that was built anew with a field more agrees in nearly everything, and would give
+//! wrong names to most objects. So every check has to pass. Measured on wrong pairs of Go 1.27: a
+//! function that was changed shows in the entries of frames, a field that was added shows in the
+//! itabs.
 
 use super::facts::Facts;
 use super::program::Program;
@@ -25,15 +26,19 @@ pub(super) struct Proof {
 /// `Unsupported` with the first check that fails, and an example.
 pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>) -> Result<Proof> {
     let mut checks = Vec::new();
-    let version = facts
-        .version
-        .as_deref()
-        .ok_or_else(|| other("the dump does not say which version of Go wrote it").expected("a dump of Go 1.17 or later"))?;
+    let version = facts.version.as_deref().ok_or_else(|| {
+        other("the dump does not say which version of Go wrote it")
+            .expected("a dump of Go 1.17 or later")
+    })?;
     if version != program.version {
-        return Err(other("its version of Go is another one").expected(version.to_owned()).found(program.version.clone()));
+        return Err(other("its version of Go is another one")
+            .expected(version.to_owned())
+            .found(program.version.clone()));
     }
     checks.push(version.to_owned());
-    if (facts.pointer_size, facts.big_endian) != (program.image.pointer_size, program.image.big_endian) {
+    if (facts.pointer_size, facts.big_endian)
+        != (program.image.pointer_size, program.image.big_endian)
+    {
         return Err(other("its pointers are not those of the dump"));
     }
     let (data, bss) = match (&facts.data, &facts.bss) {
@@ -41,7 +46,9 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         _ => return Err(other("the dump has no data and bss segments to compare")),
     };
     let slide = data.addr.wrapping_sub(program.module.data.0);
-    for (name, segment, (start, end)) in [("data", data, program.module.data), ("bss", bss, program.module.bss)] {
+    for (name, segment, (start, end)) in
+        [("data", data, program.module.data), ("bss", bss, program.module.bss)]
+    {
         segment_agrees(name, segment, start, end, slide)?;
     }
     checks.push("data and bss segments".to_owned());
@@ -50,9 +57,13 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         let entry = frame.entry.wrapping_sub(slide);
         let found = program.functions.at(&program.image, entry);
         if found != Some((entry, frame.name)) {
-            let here =
-                found.map_or("no function".to_owned(), |(start, name)| format!("{} at {start:#x}", String::from_utf8_lossy(name)));
-            let what = format!("the functions of the stack are elsewhere in it, such as {}", String::from_utf8_lossy(frame.name));
+            let here = found.map_or("no function".to_owned(), |(start, name)| {
+                format!("{} at {start:#x}", String::from_utf8_lossy(name))
+            });
+            let what = format!(
+                "the functions of the stack are elsewhere in it, such as {}",
+                String::from_utf8_lossy(frame.name)
+            );
             return Err(other(what).expected(format!("an entry at {entry:#x}")).found(here));
         }
         frames = frames.saturating_add(1);
@@ -69,7 +80,10 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
         if size != Some(record.size) {
             let name = String::from_utf8_lossy(record.name);
             let found = size.map_or("no type there".to_owned(), |size| format!("{size} bytes"));
-            let what = format!("its types are not those of the dump, such as {name} at {:#x}", record.addr);
+            let what = format!(
+                "its types are not those of the dump, such as {name} at {:#x}",
+                record.addr
+            );
             return Err(other(what).expected(format!("{} bytes", record.size)).found(found));
         }
         compared = compared.saturating_add(1);
@@ -83,9 +97,15 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
             // Made while the program ran.
             continue;
         }
-        let found = program.image.word(address.wrapping_add(program.image.pointer_size)).map(|found| found.wrapping_add(slide));
+        let found = program
+            .image
+            .word(address.wrapping_add(program.image.pointer_size))
+            .map(|found| found.wrapping_add(slide));
         if found != Some(dynamic) {
-            let what = format!("its interface tables are not those of the dump, such as the one at {:#x}", itab.addr);
+            let what = format!(
+                "its interface tables are not those of the dump, such as the one at {:#x}",
+                itab.addr
+            );
             let found = found.map_or("nothing there".to_owned(), |found| format!("{found:#x}"));
             return Err(other(what).expected(format!("the type at {dynamic:#x}")).found(found));
         }
@@ -95,7 +115,13 @@ pub(super) fn prove(program: &Program<'_>, types: &Types, facts: &Facts<'_, '_>)
     Ok(Proof { slide, checks })
 }
 
-fn segment_agrees(name: &str, segment: &Segment<'_>, start: u64, end: u64, slide: u64) -> Result<()> {
+fn segment_agrees(
+    name: &str,
+    segment: &Segment<'_>,
+    start: u64,
+    end: u64,
+    slide: u64,
+) -> Result<()> {
     let (length, expected) = (segment.contents.len() as u64, end.wrapping_sub(start));
     let address = segment.addr.wrapping_sub(slide);
     if (address, length) == (start, expected) {

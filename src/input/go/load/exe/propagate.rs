@@ -1,10 +1,11 @@
 //! Types spread from what is known of them to all that it leads to.
 //!
-//! A work list of values: an address, a type, how many of them follow each other, and where the knowledge comes from. Placing
-//! a value on an object types the object, if the type fits and is better than the one before; the object's own values then go
-//! on the list.
+//! A work list of values: an address, a type, how many of them follow each other, and where the
+//! knowledge comes from. Placing a value on an object types the object, if the type fits and is
+//! better than the one before; the object's own values then go on the list.
 //!
-//! * `evidence`, `frames`: what begins the list: records of the dump, globals, words that look like interfaces; variables;
+//! * `evidence`, `frames`: what begins the list: records of the dump, globals, words that look like
+//!   interfaces; variables;
 //! * `follow`: what a value leads to;
 //! * `closures`, `library`: types that only functions or the library know;
 //! * `memory`: the memory that types are placed on.
@@ -68,9 +69,11 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     queue: Vec<Item>,
     seen: FxHashSet<(u64, TypeRef)>,
     closures: FxHashMap<u64, TypeRef>,
-    /// Types whose values are allocated as parts of others: since 1.23 a `time.Timer` is a `runtime.timeTimer`.
+    /// Types whose values are allocated as parts of others: since 1.23 a `time.Timer` is a
+    /// `runtime.timeTimer`.
     allocated_as: FxHashMap<TypeRef, TypeRef>,
-    /// Nodes of a `sync.Map` since 1.24: what they are if their first byte is set, and if it is not.
+    /// Nodes of a `sync.Map` since 1.24: what they are if their first byte is set, and if it is
+    /// not.
     nodes: FxHashMap<TypeRef, (TypeRef, TypeRef)>,
     /// Values without pointers, such as the bytes of strings.
     pub(super) string: TypeRef,
@@ -105,9 +108,12 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         let Parts { program, mut types, debug, reader, placed, facts, slide } = parts;
         let mut layouts = Layouts::default();
         let word = program.image.pointer_size;
-        let mut special = |name: &str, size| hidden::add(name.to_owned(), size, Vec::new(), Vec::new(), &mut types, &mut layouts);
+        let mut special = |name: &str, size| {
+            hidden::add(name.to_owned(), size, Vec::new(), Vec::new(), &mut types, &mut layouts)
+        };
         let (string, tiny) = (special("string", 1), special("(tiny block)", TINY));
-        let mut outside: Vec<(u64, &'a [u8])> = facts.segments().map(|segment| (segment.addr, segment.contents)).collect();
+        let mut outside: Vec<(u64, &'a [u8])> =
+            facts.segments().map(|segment| (segment.addr, segment.contents)).collect();
         outside.extend(facts.frames().map(|frame| (frame.sp, frame.contents)));
         outside.sort_by_key(|(address, _)| *address);
         Self {
@@ -122,7 +128,11 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             facts,
             slide,
             word,
-            itabs: facts.itabs.iter().filter_map(|itab| Some((itab.addr, itab.dynamic_type?))).collect(),
+            itabs: facts
+                .itabs
+                .iter()
+                .filter_map(|itab| Some((itab.addr, itab.dynamic_type?)))
+                .collect(),
             outside,
             queue: Vec::new(),
             seen: FxHashSet::default(),
@@ -205,8 +215,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     /// Works until nothing is left on the list.
     ///
-    /// Values are anywhere in memory. Looking up the objects of many before reading any lets the processor wait for all of them
-    /// at once, which halves the time.
+    /// Values are anywhere in memory. Looking up the objects of many before reading any lets the
+    /// processor wait for all of them at once, which halves the time.
     pub(super) fn drain(&mut self) {
         let mut batch: Vec<Item> = Vec::with_capacity(BATCH);
         let mut places: Vec<Option<(ObjectId, u64)>> = Vec::with_capacity(BATCH);
@@ -237,9 +247,16 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     fn place_outside(&mut self, item: &Item) {
         let after = self.outside.partition_point(|(address, _)| *address <= item.address);
-        let Some(&(start, bytes)) = after.checked_sub(1).and_then(|before| self.outside.get(before)) else { return };
+        let Some(&(start, bytes)) =
+            after.checked_sub(1).and_then(|before| self.outside.get(before))
+        else {
+            return;
+        };
         let inside = item.address.wrapping_sub(start);
-        let Some(bytes) = usize::try_from(inside).ok().and_then(|inside| bytes.get(inside..)).filter(|bytes| !bytes.is_empty())
+        let Some(bytes) = usize::try_from(inside)
+            .ok()
+            .and_then(|inside| bytes.get(inside..))
+            .filter(|bytes| !bytes.is_empty())
         else {
             return;
         };
@@ -251,7 +268,10 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     fn place_on(&mut self, object: ObjectId, inside: u64, item: &Item) {
         let old = self.objects.get(object);
         let is_known = |old: &Typed| {
-            (old.of, old.fit) == (item.of, Fit::Exact) && old.level >= item.level && old.count >= item.count && inside <= HEADER
+            (old.of, old.fit) == (item.of, Fit::Exact)
+                && old.level >= item.level
+                && old.count >= item.count
+                && inside <= HEADER
         };
         if old.as_ref().is_some_and(is_known) {
             return;
@@ -283,12 +303,14 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         self.listed.extend(fields.filter_map(|field| field.offset.checked_sub(header)));
         let repeats = header > 0 || size > 32768 && self.program.at_least(22);
         let slot = objects::Slot { size, header, pointers: &self.listed, repeats };
-        let Some((fit, count)) = objects::fit(&slot, offset, &layout, item.count, item.from_slice) else {
+        let Some((fit, count)) = objects::fit(&slot, offset, &layout, item.count, item.from_slice)
+        else {
             self.objects.rejected = self.objects.rejected.saturating_add(1);
             return;
         };
         if offset > 0 && fit != Fit::Array {
-            // A value inside of an object: what it leads to is good to know, though not what the object is.
+            // A value inside of an object: what it leads to is good to know, though not what the
+            // object is.
             if self.seen.insert((item.address, item.of)) {
                 let start = usize::try_from(inside).unwrap_or(usize::MAX);
                 let bytes = contents.get(start..).unwrap_or_default();
@@ -311,7 +333,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         self.objects.set(object, typed);
         let (contents, fields) = self.memory(object);
         let (header, _) = self.header(contents, fields);
-        let bytes = contents.get(usize::try_from(header).unwrap_or(usize::MAX)..).unwrap_or_default();
+        let bytes =
+            contents.get(usize::try_from(header).unwrap_or(usize::MAX)..).unwrap_or_default();
         let level = typed.level.min(Level::Static);
         self.visit(&Values { bytes, of: typed.of, count: typed.count, level });
     }

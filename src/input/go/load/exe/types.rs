@@ -94,11 +94,27 @@ impl Types {
     /// Reads all descriptors of a program.
     pub(super) fn of_program(program: &Program<'_>) -> Self {
         let reader = Reader::new(program);
-        let found: Vec<Descriptor> = reader.addresses().into_iter().filter_map(|address| reader.read(address)).collect();
-        let by_address = (2u32..).map(TypeRef).zip(&found).map(|(number, found)| (found.address, number)).collect();
-        let mut types = Self { list: Vec::with_capacity(found.len().saturating_add(2)), by_address, by_name: FxHashMap::default() };
+        let found: Vec<Descriptor> =
+            reader.addresses().into_iter().filter_map(|address| reader.read(address)).collect();
+        let by_address = (2u32..)
+            .map(TypeRef)
+            .zip(&found)
+            .map(|(number, found)| (found.address, number))
+            .collect();
+        let mut types = Self {
+            list: Vec::with_capacity(found.len().saturating_add(2)),
+            by_address,
+            by_name: FxHashMap::default(),
+        };
         for size in [0, program.image.pointer_size] {
-            types.list.push(Type { name: String::new(), package: None, size, kind: Kind::Unknown, mask: None, direct: false });
+            types.list.push(Type {
+                name: String::new(),
+                package: None,
+                size,
+                kind: Kind::Unknown,
+                mask: None,
+                direct: false,
+            });
         }
         let names = Names::of(&found, &types.by_address);
         for (descriptor, name) in found.iter().zip(names.texts) {
@@ -120,12 +136,20 @@ impl Types {
     fn kind(&self, descriptor: &Descriptor, reader: &Reader<'_, '_>) -> Kind {
         let of = |address: &u64| self.at(*address).unwrap_or(Self::UNKNOWN);
         match &descriptor.kind {
-            descriptors::Kind::Number => Kind::Number(reader.number_kind(descriptor.address).unwrap_or(0) as u8),
-            descriptors::Kind::Array { element, length } => Kind::Array { element: of(element), length: *length },
+            descriptors::Kind::Number => {
+                Kind::Number(reader.number_kind(descriptor.address).unwrap_or(0) as u8)
+            }
+            descriptors::Kind::Array { element, length } => {
+                Kind::Array { element: of(element), length: *length }
+            }
             descriptors::Kind::Channel { element, .. } => Kind::Channel { element: of(element) },
             descriptors::Kind::Function { .. } => Kind::Function,
-            descriptors::Kind::Interface { methods } => Kind::Interface { has_methods: *methods > 0 },
-            descriptors::Kind::Map { key, element, group } => Kind::Map { key: of(key), element: of(element), group: of(group) },
+            descriptors::Kind::Interface { methods } => {
+                Kind::Interface { has_methods: *methods > 0 }
+            }
+            descriptors::Kind::Map { key, element, group } => {
+                Kind::Map { key: of(key), element: of(element), group: of(group) }
+            }
             descriptors::Kind::Pointer { element } => Kind::Pointer { element: of(element) },
             descriptors::Kind::Slice { element } => Kind::Slice { element: of(element) },
             descriptors::Kind::String => Kind::String,
@@ -214,17 +238,20 @@ impl Names {
                     open.pop();
                     continue;
                 }
-                let position = |address: &u64| by_address.get(address).and_then(|of| (of.0 as usize).checked_sub(2));
-                let missing = parts(descriptor)
-                    .iter()
-                    .filter_map(position)
-                    .find(|part| names.texts.get(*part).is_some_and(String::is_empty) && !open.contains(part));
+                let position = |address: &u64| {
+                    by_address.get(address).and_then(|of| (of.0 as usize).checked_sub(2))
+                };
+                let missing = parts(descriptor).iter().filter_map(position).find(|part| {
+                    names.texts.get(*part).is_some_and(String::is_empty) && !open.contains(part)
+                });
                 if let Some(part) = missing.filter(|_| open.len() < MAX_NESTING) {
                     open.push(part);
                     continue;
                 }
                 let name = |address: &u64| {
-                    let text = position(address).and_then(|part| names.texts.get(part)).map(String::as_str);
+                    let text = position(address)
+                        .and_then(|part| names.texts.get(part))
+                        .map(String::as_str);
                     text.filter(|text| !text.is_empty()).unwrap_or("…")
                 };
                 let text = composed(descriptor, name).filter(|text| text.len() <= MAX_COMPOSED);
@@ -250,17 +277,21 @@ fn parts(descriptor: &Descriptor) -> Vec<u64> {
         | descriptors::Kind::Pointer { element }
         | descriptors::Kind::Slice { element } => vec![*element],
         descriptors::Kind::Map { key, element, .. } => vec![*key, *element],
-        descriptors::Kind::Function { parameters, results, .. } => parameters.iter().chain(results).copied().collect(),
+        descriptors::Kind::Function { parameters, results, .. } => {
+            parameters.iter().chain(results).copied().collect()
+        }
         _ => Vec::new(),
     }
 }
 
-/// The name with full paths; the descriptor itself has only the last element of each. `None` if it cannot be composed.
+/// The name with full paths; the descriptor itself has only the last element of each. `None` if it
+/// cannot be composed.
 fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Option<String> {
     let short = &descriptor.short_name;
     if descriptor.is_named {
         let package = descriptor.package.as_ref()?;
-        // The name of a package may differ from the last element of its path, and may have a dot only where it does not.
+        // The name of a package may differ from the last element of its path, and may have a dot
+        // only where it does not.
         let last = package.rsplit('/').next().unwrap_or(package);
         let own = match short.strip_prefix(last).and_then(|own| own.strip_prefix('.')) {
             Some(own) => own,
@@ -272,7 +303,9 @@ fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Opti
         descriptors::Kind::Array { element, length } => format!("[{length}]{}", name(element)),
         descriptors::Kind::Pointer { element } => format!("*{}", name(element)),
         descriptors::Kind::Slice { element } => format!("[]{}", name(element)),
-        descriptors::Kind::Map { key, element, .. } => format!("map[{}]{}", name(key), name(element)),
+        descriptors::Kind::Map { key, element, .. } => {
+            format!("map[{}]{}", name(key), name(element))
+        }
         descriptors::Kind::Channel { element, direction: 1 } => format!("<-chan {}", name(element)),
         descriptors::Kind::Channel { element, direction: 2 } => format!("chan<- {}", name(element)),
         descriptors::Kind::Channel { element, .. } => match name(element) {
@@ -280,7 +313,8 @@ fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Opti
             element => format!("chan {element}"),
         },
         descriptors::Kind::Function { parameters, results, is_variadic } => {
-            let mut list: Vec<String> = parameters.iter().map(|part| name(part).to_owned()).collect();
+            let mut list: Vec<String> =
+                parameters.iter().map(|part| name(part).to_owned()).collect();
             if let Some(last) = list.last_mut().filter(|_| *is_variadic) {
                 *last = format!("...{}", last.strip_prefix("[]").unwrap_or(last));
             }
@@ -292,7 +326,8 @@ fn composed<'n>(descriptor: &Descriptor, name: impl Fn(&u64) -> &'n str) -> Opti
             };
             format!("func({}){results}", list.join(", "))
         }
-        // Structs and interfaces without a name are spelt as the descriptor has them; maps' groups have the parts' full names.
+        // Structs and interfaces without a name are spelt as the descriptor has them; maps' groups
+        // have the parts' full names.
         _ => return None,
     })
 }

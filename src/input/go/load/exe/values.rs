@@ -1,10 +1,13 @@
-//! The values of objects with a type: fields, elements, entries of maps. Decoded from the dump on demand.
+//! The values of objects with a type: fields, elements, entries of maps. Decoded from the dump on
+//! demand.
 //!
-//! Structs inside of others are flattened (`a.b`), of arrays only the first elements are given. A string is text, a slice its array
-//! with `len` and `cap`, an interface what it holds with the dynamic type; of channels and maps the length is given, too. Text that
-//! is part of the program, not of the heap, comes from the executable.
+//! Structs inside of others are flattened (`a.b`), of arrays only the first elements are given. A
+//! string is text, a slice its array with `len` and `cap`, an interface what it holds with the
+//! dynamic type; of channels and maps the length is given, too. Text that is part of the program,
+//! not of the heap, comes from the executable.
 //!
-//! Nothing here trusts the types: what they say is looked up in the dump's bytes, with limits on depth and numbers.
+//! Nothing here trusts the types: what they say is looked up in the dump's bytes, with limits on
+//! depth and numbers.
 
 mod fields;
 mod maps;
@@ -79,7 +82,13 @@ struct View<'v, 'a> {
 
 impl<'a> TypedValues<'a> {
     /// Passes the fields of an object.
-    pub(in super::super) fn fields(&self, memory: Memory<'_, 'a>, object: ObjectId, of: TypeId, each: &mut EachField<'_>) {
+    pub(in super::super) fn fields(
+        &self,
+        memory: Memory<'_, 'a>,
+        object: ObjectId,
+        of: TypeId,
+        each: &mut EachField<'_>,
+    ) {
         let view = View { typed: self, memory };
         let Some((of, is_array)) = self.of(of) else { return };
         let place = Place { bytes: view.object(object), offset: 0, of };
@@ -87,7 +96,9 @@ impl<'a> TypedValues<'a> {
             Some(whole) => view.header(place, *whole, each),
             None if is_array && self.is_simple(of) => ControlFlow::Continue(()),
             None if is_array => view.flatten_array(place, self.count(object), each),
-            None if self.types.get(of).is_none_or(|of| of.kind == Kind::Unknown) => ControlFlow::Continue(()),
+            None if self.types.get(of).is_none_or(|of| of.kind == Kind::Unknown) => {
+                ControlFlow::Continue(())
+            }
             None => view.flatten("", place, each),
         };
         // Nothing follows, whether all were wanted or not.
@@ -114,18 +125,28 @@ impl<'a> TypedValues<'a> {
     ) {
         let view = View { typed: self, memory };
         let Some((of, true)) = self.of(of) else { return };
-        let Some(size) = self.types.get(of).map(|of| of.size).filter(|size| *size > 0 && self.is_simple(of)) else { return };
+        let Some(size) =
+            self.types.get(of).map(|of| of.size).filter(|size| *size > 0 && self.is_simple(of))
+        else {
+            return;
+        };
         let bytes = view.object(object);
         for index in start..self.count(object) {
             let place = Place { bytes, offset: index.saturating_mul(size), of };
-            if view.scalar(place, &mut |value| each(index, value)).is_none_or(|all| all.is_break()) {
+            if view.scalar(place, &mut |value| each(index, value)).is_none_or(|all| all.is_break())
+            {
                 return;
             }
         }
     }
 
     /// How full the array of a slice or a map is.
-    pub(in super::super) fn room(&self, memory: Memory<'_, 'a>, object: ObjectId, of: TypeId) -> Option<Room> {
+    pub(in super::super) fn room(
+        &self,
+        memory: Memory<'_, 'a>,
+        object: ObjectId,
+        of: TypeId,
+    ) -> Option<Room> {
         let (of, is_array) = self.of(of)?;
         let view = View { typed: self, memory };
         if let Some(whole) = self.parts.get(&of) {
@@ -135,7 +156,12 @@ impl<'a> TypedValues<'a> {
         let start = memory.addresses.address(object)?.wrapping_add(view.header_size(object));
         let used: u64 = (*self.lengths.get(&start).filter(|_| is_array)?).into();
         let capacity = self.count(object).max(used);
-        Some(Room { is_collection: false, capacity, used, spare_bytes: capacity.saturating_sub(used).saturating_mul(size) })
+        Some(Room {
+            is_collection: false,
+            capacity,
+            used,
+            spare_bytes: capacity.saturating_sub(used).saturating_mul(size),
+        })
     }
 
     fn of(&self, of: TypeId) -> Option<(TypeRef, bool)> {
@@ -150,7 +176,8 @@ impl<'a> TypedValues<'a> {
     fn is_simple(&self, of: TypeRef) -> bool {
         match self.types.get(of) {
             Some(described) => {
-                !matches!(described.kind, Kind::Struct { .. } | Kind::Array { .. }) || text::is_text(&described.name)
+                !matches!(described.kind, Kind::Struct { .. } | Kind::Array { .. })
+                    || text::is_text(&described.name)
             }
             None => true,
         }

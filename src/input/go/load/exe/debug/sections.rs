@@ -31,7 +31,10 @@ impl<'a> Sections<'a> {
                 sections.list.push((name, bytes));
             }
         }
-        let has_info = sections.list.iter().any(|(name, bytes)| *name == SectionId::DebugInfo.name() && !bytes.is_empty());
+        let has_info = sections
+            .list
+            .iter()
+            .any(|(name, bytes)| *name == SectionId::DebugInfo.name() && !bytes.is_empty());
         Ok(has_info.then_some(sections))
     }
 
@@ -41,8 +44,15 @@ impl<'a> Sections<'a> {
     }
 
     pub(super) fn get(&self, id: SectionId) -> Slice<'_> {
-        let bytes = self.list.iter().find(|(name, _)| *name == id.name()).map_or(&[][..], |(_, bytes)| bytes);
-        EndianSlice::new(bytes, if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little })
+        let bytes = self
+            .list
+            .iter()
+            .find(|(name, _)| *name == id.name())
+            .map_or(&[][..], |(_, bytes)| bytes);
+        EndianSlice::new(
+            bytes,
+            if self.big_endian { RunTimeEndian::Big } else { RunTimeEndian::Little },
+        )
     }
 }
 
@@ -66,23 +76,34 @@ fn section<'a>(image: &Image<'a>, name: &str) -> Result<Option<Cow<'a, [u8]>>> {
     let old_mach = name.replacen(".debug_", "__zdebug_", 1);
     let cut = |name: &str| name.get(..16).unwrap_or(name).to_owned();
     let names = [name.to_owned(), old, cut(&mach), cut(&old_mach)];
-    let found = image.file.sections().find(|section| section.name().is_ok_and(|found| names.iter().any(|name| name == found)));
+    let found = image
+        .file
+        .sections()
+        .find(|section| section.name().is_ok_and(|found| names.iter().any(|name| name == found)));
     let Some(section) = found else { return Ok(None) };
-    let damaged = |why: String| Error::executable(format!("damaged section {name} of the executable: {why}"));
+    let damaged =
+        |why: String| Error::executable(format!("damaged section {name} of the executable: {why}"));
     let stored = section.compressed_data().map_err(|error| damaged(error.to_string()))?;
     let (data, size) = match (stored.format, stored.data.strip_prefix(b"ZLIB")) {
         (CompressionFormat::None, Some(rest)) => {
-            let Some((size, data)) = rest.split_first_chunk() else { return Err(damaged("its header is cut short".to_owned())) };
+            let Some((size, data)) = rest.split_first_chunk() else {
+                return Err(damaged("its header is cut short".to_owned()));
+            };
             (data, u64::from_be_bytes(*size))
         }
         (CompressionFormat::None, None) => return Ok(Some(Cow::Borrowed(stored.data))),
         (CompressionFormat::Zlib, _) => (stored.data, stored.uncompressed_size),
-        (format, _) => return Err(damaged(format!("its compression ({format:?}) is not supported"))),
+        (format, _) => {
+            return Err(damaged(format!("its compression ({format:?}) is not supported")));
+        }
     };
     if size > (data.len() as u64).saturating_mul(MAX_RATIO) {
         return Err(damaged(format!("{} bytes claim to be {size}", data.len())));
     }
     let mut bytes = Vec::new();
-    ZlibDecoder::new(data).take(size).read_to_end(&mut bytes).map_err(|error| damaged(error.to_string()))?;
+    ZlibDecoder::new(data)
+        .take(size)
+        .read_to_end(&mut bytes)
+        .map_err(|error| damaged(error.to_string()))?;
     Ok(Some(Cow::Owned(bytes)))
 }

@@ -13,7 +13,8 @@ pub(in super::super) struct Variable {
     pub(in super::super) of: TypeRef,
     /// Where its parts are in memory. Parts in registers are left out: a dump has no registers.
     pub(in super::super) pieces: Vec<Piece>,
-    /// Its address is taken, so that the frame does not list its words as pointers although they are alive.
+    /// Its address is taken, so that the frame does not list its words as pointers although they
+    /// are alive.
     pub(in super::super) is_stack_object: bool,
 }
 
@@ -49,8 +50,14 @@ pub(super) struct Known {
 const VARIABLE: u64 = 16;
 
 impl<'d> Debug<'d> {
-    /// The variables of the function with this entry that are in memory at `pc`, inlined calls included.
-    pub(in super::super) fn variables(&mut self, entry: u64, pc: u64, types: &mut Types) -> Rc<[Variable]> {
+    /// The variables of the function with this entry that are in memory at `pc`, inlined calls
+    /// included.
+    pub(in super::super) fn variables(
+        &mut self,
+        entry: u64,
+        pc: u64,
+        types: &mut Types,
+    ) -> Rc<[Variable]> {
         if let Some(known) = self.variables.in_memory.get(&(entry, pc)) {
             return Rc::clone(known);
         }
@@ -73,7 +80,11 @@ impl<'d> Debug<'d> {
     }
 
     /// The types of all variables of a function, whether they are in memory or not. Each once.
-    pub(in super::super) fn variable_types(&mut self, entry: u64, types: &mut Types) -> Rc<[TypeRef]> {
+    pub(in super::super) fn variable_types(
+        &mut self,
+        entry: u64,
+        types: &mut Types,
+    ) -> Rc<[TypeRef]> {
         if let Some(known) = self.variables.types.get(&entry) {
             return Rc::clone(known);
         }
@@ -99,19 +110,29 @@ impl<'d> Debug<'d> {
         let mut captures = Vec::new();
         self.each_variable(entry, |debug, unit, child, declared| {
             let offset = debug.number(child, go::CLOSURE_OFFSET)?;
-            captures.push((debug.name(unit, declared)?, debug.target(unit, declared, dw::DW_AT_type)?, offset));
+            captures.push((
+                debug.name(unit, declared)?,
+                debug.target(unit, declared, dw::DW_AT_type)?,
+                offset,
+            ));
             Some(())
         });
-        let mut captures: Vec<Capture> =
-            captures.into_iter().map(|(name, target, offset)| Capture { name, of: self.of(target, types), offset }).collect();
+        let mut captures: Vec<Capture> = captures
+            .into_iter()
+            .map(|(name, target, offset)| Capture { name, of: self.of(target, types), offset })
+            .collect();
         self.finish(types);
         captures.sort_by_key(|capture| capture.offset);
         captures
     }
 
-    /// Visits every variable and parameter below a function: the entry itself, and the one that declares its name and type,
-    /// which is another one where a call was inlined.
-    fn each_variable(&self, entry: u64, mut visit: impl FnMut(&Self, &Unit<Slice<'d>>, &Entry<'d>, &Entry<'d>) -> Option<()>) {
+    /// Visits every variable and parameter below a function: the entry itself, and the one that
+    /// declares its name and type, which is another one where a call was inlined.
+    fn each_variable(
+        &self,
+        entry: u64,
+        mut visit: impl FnMut(&Self, &Unit<Slice<'d>>, &Entry<'d>, &Entry<'d>) -> Option<()>,
+    ) {
         let mut walk = || -> Option<()> {
             let (number, offset) = self.functions.get(&entry).copied()?;
             let unit = self.units.get(number as usize)?;
@@ -130,8 +151,13 @@ impl<'d> Debug<'d> {
                 if !matches!(child.tag(), dw::DW_TAG_variable | dw::DW_TAG_formal_parameter) {
                     continue;
                 }
-                match self.target(unit, &child, dw::DW_AT_abstract_origin).and_then(|origin| self.entry(origin)) {
-                    Some((number, origin)) => visit(self, self.units.get(number as usize)?, &child, &origin),
+                match self
+                    .target(unit, &child, dw::DW_AT_abstract_origin)
+                    .and_then(|origin| self.entry(origin))
+                {
+                    Some((number, origin)) => {
+                        visit(self, self.units.get(number as usize)?, &child, &origin)
+                    }
                     None => visit(self, unit, &child, &child),
                 };
             }
@@ -141,7 +167,12 @@ impl<'d> Debug<'d> {
     }
 
     /// Where a variable is in memory at `pc`, and whether it is there in the whole function.
-    fn pieces(&self, unit: &Unit<Slice<'d>>, entry: &Entry<'d>, pc: u64) -> Option<(bool, Vec<Piece>)> {
+    fn pieces(
+        &self,
+        unit: &Unit<Slice<'d>>,
+        entry: &Entry<'d>,
+        pc: u64,
+    ) -> Option<(bool, Vec<Piece>)> {
         let value = entry.attr_value(dw::DW_AT_location)?;
         if let Some(location) = value.exprloc_value() {
             return Some((true, pieces(unit, location)));
@@ -166,10 +197,16 @@ fn pieces(unit: &Unit<Slice<'_>>, location: Expression<Slice<'_>>) -> Vec<Piece>
         match operation {
             Operation::CallFrameCFA => place = Some(0i64),
             Operation::FrameOffset { offset } => place = Some(offset),
-            Operation::PlusConstant { value } => place = place.map(|place: i64| place.wrapping_add(value as i64)),
+            Operation::PlusConstant { value } => {
+                place = place.map(|place: i64| place.wrapping_add(value as i64))
+            }
             Operation::Piece { size_in_bits, .. } => {
                 let size = size_in_bits / 8;
-                pieces.extend(place.take().map(|from_cfa| Piece { offset, size: Some(size), from_cfa }));
+                pieces.extend(place.take().map(|from_cfa| Piece {
+                    offset,
+                    size: Some(size),
+                    from_cfa,
+                }));
                 offset = offset.wrapping_add(size);
             }
             _ => place = None,

@@ -18,14 +18,20 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let (header, _) = self.header(contents, fields);
         let Some(pc) = self.reader.words.at(contents, header) else { return };
         let (_, fields) = self.memory(object);
-        let pointers: Vec<u64> = fields.filter_map(|field| field.offset.checked_sub(header)).collect();
+        let pointers: Vec<u64> =
+            fields.filter_map(|field| field.offset.checked_sub(header)).collect();
         if let Some(of) = self.closure(pc, contents, &pointers) {
             self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level });
         }
     }
 
     /// The type of closures of the function that begins at an address of the process.
-    pub(super) fn closure(&mut self, pc: u64, contents: &[u8], pointers: &[u64]) -> Option<TypeRef> {
+    pub(super) fn closure(
+        &mut self,
+        pc: u64,
+        contents: &[u8],
+        pointers: &[u64],
+    ) -> Option<TypeRef> {
         let entry = pc.wrapping_sub(self.slide);
         if let Some(known) = self.closures.get(&entry) {
             return Some(*known);
@@ -56,27 +62,45 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             Some((package, name)) => format!("*{package}{}", name.strip_suffix(')')?),
             None => of.to_owned(),
         };
-        Some(Capture { name: "receiver".to_owned(), of: self.types.named(&name)?, offset: self.word })
+        Some(Capture {
+            name: "receiver".to_owned(),
+            of: self.types.named(&name)?,
+            offset: self.word,
+        })
     }
 
-    /// Where DWARF does not say what a closure captures (up to Go 1.22, or without DWARF), the descriptor of a struct may: a
-    /// program counter, followed by the variables. With DWARF their types have to be among those of the function's variables;
-    /// without, exactly one such struct has to be plausible.
-    pub(super) fn described_captures(&mut self, entry: u64, contents: &[u8], pointers: &[u64]) -> Vec<Capture> {
+    /// Where DWARF does not say what a closure captures (up to Go 1.22, or without DWARF), the
+    /// descriptor of a struct may: a program counter, followed by the variables. With DWARF their
+    /// types have to be among those of the function's variables; without, exactly one such struct
+    /// has to be plausible.
+    pub(super) fn described_captures(
+        &mut self,
+        entry: u64,
+        contents: &[u8],
+        pointers: &[u64],
+    ) -> Vec<Capture> {
         if contents.len() as u64 <= self.word || self.debug.is_some() && self.program.at_least(23) {
             return Vec::new();
         }
-        let variables = self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.types));
+        let variables =
+            self.debug.as_mut().map(|debug| debug.variable_types(entry, &mut self.types));
         let is_captured = |of: TypeRef| {
-            variables.as_ref().is_none_or(|variables| variables.contains(&of) || self.is_reference_to_any(of, variables))
+            variables.as_ref().is_none_or(|variables| {
+                variables.contains(&of) || self.is_reference_to_any(of, variables)
+            })
         };
         let fits = |of: &super::super::types::Type| match &of.kind {
-            Kind::Struct { fields } if of.name.starts_with("struct { F uintptr") || of.name.starts_with("struct { .F uintptr") => {
-                objects::size_class(of.size) == contents.len() as u64 && fields.iter().skip(1).all(|field| is_captured(field.of))
+            Kind::Struct { fields }
+                if of.name.starts_with("struct { F uintptr")
+                    || of.name.starts_with("struct { .F uintptr") =>
+            {
+                objects::size_class(of.size) == contents.len() as u64
+                    && fields.iter().skip(1).all(|field| is_captured(field.of))
             }
             _ => false,
         };
-        let candidates: Vec<TypeRef> = self.types.iter().filter(|(_, of)| fits(of)).map(|(number, _)| number).collect();
+        let candidates: Vec<TypeRef> =
+            self.types.iter().filter(|(_, of)| fits(of)).map(|(number, _)| number).collect();
         let mut plausible = Vec::new();
         for of in candidates {
             let layout = self.layout(of);
@@ -89,11 +113,24 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             [first, ..] if variables.is_some() => Some(*first),
             _ => None,
         };
-        let Some(Kind::Struct { fields }) = chosen.and_then(|of| self.types.get(of)).map(|of| &of.kind) else { return Vec::new() };
-        fields.iter().skip(1).map(|field| Capture { name: field.name.to_string(), of: field.of, offset: field.offset }).collect()
+        let Some(Kind::Struct { fields }) =
+            chosen.and_then(|of| self.types.get(of)).map(|of| &of.kind)
+        else {
+            return Vec::new();
+        };
+        fields
+            .iter()
+            .skip(1)
+            .map(|field| Capture {
+                name: field.name.to_string(),
+                of: field.of,
+                offset: field.offset,
+            })
+            .collect()
     }
 
-    /// Whether a type is a pointer to one of these: variables that a closure changes are captured by reference.
+    /// Whether a type is a pointer to one of these: variables that a closure changes are captured
+    /// by reference.
     fn is_reference_to_any(&self, of: TypeRef, variables: &[TypeRef]) -> bool {
         matches!(self.types.get(of).map(|of| &of.kind), Some(Kind::Pointer { element }) if variables.contains(element))
     }
@@ -104,14 +141,30 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let mut end = self.word;
         for capture in captures {
             let layout = self.layouts.of(capture.of, &self.types, self.word);
-            let at = |part: &Part| Part { offset: part.offset.wrapping_add(capture.offset), holds: part.holds };
+            let at = |part: &Part| Part {
+                offset: part.offset.wrapping_add(capture.offset),
+                holds: part.holds,
+            };
             slots.extend(layout.slots.iter().map(at));
-            pointers.extend(layout.pointers.iter().map(|pointer| pointer.wrapping_add(capture.offset)));
+            pointers
+                .extend(layout.pointers.iter().map(|pointer| pointer.wrapping_add(capture.offset)));
             end = end.max(capture.offset.saturating_add(layout.size));
         }
         let size = if captures.is_empty() { size } else { end };
-        let field = |capture: &Capture| Field { name: capture.name.as_str().into(), of: capture.of, offset: capture.offset };
+        let field = |capture: &Capture| Field {
+            name: capture.name.as_str().into(),
+            of: capture.of,
+            offset: capture.offset,
+        };
         let fields = captures.iter().map(field).collect();
-        hidden::add_fields(format!("func {name}"), size, fields, slots, pointers, &mut self.types, &mut self.layouts)
+        hidden::add_fields(
+            format!("func {name}"),
+            size,
+            fields,
+            slots,
+            pointers,
+            &mut self.types,
+            &mut self.layouts,
+        )
     }
 }

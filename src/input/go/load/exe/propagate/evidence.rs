@@ -1,5 +1,5 @@
-//! The evidence that propagation begins with: records of the dump, globals, and words that are interfaces, channels or
-//! closures by their looks.
+//! The evidence that propagation begins with: records of the dump, globals, and words that are
+//! interfaces, channels or closures by their looks.
 
 use super::super::debug::Global;
 use super::super::objects::{self, Fit, Level, Typed};
@@ -22,23 +22,34 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             let start = self.reader.addresses.address(object).unwrap_or(0);
             if let Some(of) = self.type_at(address) {
                 let size = self.types.get(of).map_or(0, |of| of.size);
-                let count = (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
-                let exact = objects::size_class(size.saturating_add(header)) == contents.len() as u64;
+                let count =
+                    (contents.len() as u64).saturating_sub(header).checked_div(size).unwrap_or(0);
+                let exact =
+                    objects::size_class(size.saturating_add(header)) == contents.len() as u64;
                 let count = if exact { 1 } else { count };
-                self.queue.push(Item { address: start.wrapping_add(header), of, count, level: Level::Header, from_slice: true });
+                self.queue.push(Item {
+                    address: start.wrapping_add(header),
+                    of,
+                    count,
+                    level: Level::Header,
+                    from_slice: true,
+                });
             }
         }
         let facts = self.facts;
         for finalizer in &facts.finalizers {
-            if let Some(Kind::Pointer { element }) =
-                self.type_at(finalizer.object_type).and_then(|of| self.types.get(of)).map(|of| &of.kind)
+            if let Some(Kind::Pointer { element }) = self
+                .type_at(finalizer.object_type)
+                .and_then(|of| self.types.get(of))
+                .map(|of| &of.kind)
             {
                 let element = *element;
                 self.add(finalizer.object, element, 1, Level::Dynamic);
             }
             self.function(finalizer.funcval, Level::Dynamic);
         }
-        let [g, m, defer, panic] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic"].map(|name| self.named(name));
+        let [g, m, defer, panic] = ["runtime.g", "runtime.m", "runtime._defer", "runtime._panic"]
+            .map(|name| self.named(name));
         for stack in &facts.stacks {
             self.function(stack.goroutine.ctxt, Level::Dynamic);
             self.add_known(stack.goroutine.addr, g);
@@ -96,20 +107,29 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 start < segment.contents.len() as u64 && size > 0
             };
             if self.facts.segments().any(inside) {
-                self.place_outside(&Item { address, of: global.of, count: 1, level: Level::Static, from_slice: false });
+                self.place_outside(&Item {
+                    address,
+                    of: global.of,
+                    count: 1,
+                    level: Level::Static,
+                    from_slice: false,
+                });
             }
         }
         self.drain();
     }
 
-    /// Looks for interface values where no type says what there is: in objects without a type, in segments and in frames.
+    /// Looks for interface values where no type says what there is: in objects without a type, in
+    /// segments and in frames.
     pub(in super::super) fn add_interfaces(&mut self) {
         for row in 0..self.placed.sizes.len() {
             let object = ObjectId(row as u32);
             if self.objects.get(object).is_none() {
                 let (contents, fields) = self.memory(object);
                 let (header, _) = self.header(contents, fields.clone());
-                fields.filter(|field| field.offset > header).for_each(|field| self.interface(contents, field.offset));
+                fields
+                    .filter(|field| field.offset > header)
+                    .for_each(|field| self.interface(contents, field.offset));
             }
         }
         let facts = self.facts;
@@ -125,7 +145,11 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Takes a word and the one before it for an interface value, if that one is an itab or a type.
     pub(super) fn interface(&mut self, contents: &[u8], offset: u64) {
         let before = self.reader.word_before(contents, offset);
-        let Some(data) = self.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0) else { return };
+        let Some(data) =
+            self.reader.words.at(contents, offset).filter(|data| before != 0 && *data != 0)
+        else {
+            return;
+        };
         let of = match self.itabs.get(&before) {
             Some(of) => self.type_at(*of),
             None => self.type_at(before),
@@ -158,7 +182,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
         }
-        // word count, word capacity, buffer, u16 element size, u32 closed, since 1.23 a timer, element type.
+        // word count, word capacity, buffer, u16 element size, u32 closed, since 1.23 a timer,
+        // element type.
         let size_at = self.word.wrapping_mul(3);
         let timer = if self.program.at_least(23) { self.word } else { 0 };
         let type_at = size_at.wrapping_add(8).wrapping_add(timer);
@@ -173,11 +198,16 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 let of = self.type_at(self.word_at(contents, header.wrapping_add(type_at))?)?;
                 let place = usize::try_from(header.wrapping_add(size_at)).ok()?;
                 let bytes: &[u8; 2] = contents.get(place..)?.first_chunk()?;
-                let size = if self.program.image.big_endian { u16::from_be_bytes(*bytes) } else { u16::from_le_bytes(*bytes) };
+                let size = if self.program.image.big_endian {
+                    u16::from_be_bytes(*bytes)
+                } else {
+                    u16::from_le_bytes(*bytes)
+                };
                 (self.types.get(of)?.size == u64::from(size)).then_some(of)
             };
             if let Some(channel) = element().and_then(|element| channels.get(&element)).copied() {
-                let of = self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
+                let of =
+                    self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
                 self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level: Level::Dynamic });
             }
         }
@@ -193,7 +223,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             }
             let (contents, mut fields) = self.memory(object);
             let is_pointer = fields.next().is_some_and(|field| field.offset == 0);
-            let entry = self.reader.words.at(contents, 0).map(|pc| pc.wrapping_sub(self.slide)).filter(|_| !is_pointer);
+            let entry = self
+                .reader
+                .words
+                .at(contents, 0)
+                .map(|pc| pc.wrapping_sub(self.slide))
+                .filter(|_| !is_pointer);
             if entry.is_some_and(|entry| self.program.is_entry(entry)) {
                 let address = self.reader.addresses.address(object).unwrap_or(0);
                 self.function(address, Level::Dynamic);

@@ -16,7 +16,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             if layout.size == 0 || layout.slots.is_empty() {
                 continue;
             }
-            let most = (values.bytes.len() as u64).saturating_sub(base).checked_div(layout.size).unwrap_or(0);
+            let most = (values.bytes.len() as u64)
+                .saturating_sub(base)
+                .checked_div(layout.size)
+                .unwrap_or(0);
             for index in 0..count.min(most) {
                 let start = base.wrapping_add(layout.size.wrapping_mul(index));
                 for part in &layout.slots {
@@ -34,8 +37,14 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.open = open;
     }
 
-    /// Follows one slot. Returns the type of a value that an interface holds in its data word itself.
-    pub(super) fn follow(&mut self, values: &Values<'a>, offset: u64, part: &Part) -> Option<TypeRef> {
+    /// Follows one slot. Returns the type of a value that an interface holds in its data word
+    /// itself.
+    pub(super) fn follow(
+        &mut self,
+        values: &Values<'a>,
+        offset: u64,
+        part: &Part,
+    ) -> Option<TypeRef> {
         let word = |number: i64| {
             let at = offset.wrapping_add_signed(number.wrapping_mul(self.word as i64));
             self.reader.words.at(values.bytes, at)
@@ -59,7 +68,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             }
             Holds::Map(map) => self.map(target, map, level),
             Holds::Channel(channel) => {
-                let of = self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
+                let of =
+                    self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
                 self.put(target, of, level);
             }
             Holds::Function => self.function(target, level),
@@ -81,7 +91,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 match length {
                     0 => self.add(target, group, 1, level),
                     length => {
-                        let of = self.hidden.directory(map, &mut self.types, &mut self.layouts, self.word);
+                        let of = self.hidden.directory(
+                            map,
+                            &mut self.types,
+                            &mut self.layouts,
+                            self.word,
+                        );
                         self.add_slice(target, of, length, level);
                     }
                 }
@@ -92,14 +107,16 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.add_slice(target, group, mask.saturating_add(1), level);
             }
             Holds::Buckets(map, old) => {
-                let logarithm = *values.bytes.get(usize::try_from(self.word.wrapping_add(1)).ok()?)?;
+                let logarithm =
+                    *values.bytes.get(usize::try_from(self.word.wrapping_add(1)).ok()?)?;
                 let count = 1u64.checked_shl(logarithm.into())?;
                 let group = self.group(map)?;
                 self.add_slice(target, group, if old { count.div_ceil(2) } else { count }, level);
             }
             Holds::Overflow(map) => {
                 let group = self.group(map)?;
-                let of = self.hidden.overflow(map, group, &mut self.types, &mut self.layouts, self.word);
+                let of =
+                    self.hidden.overflow(map, group, &mut self.types, &mut self.layouts, self.word);
                 self.add(target, of, 1, level);
             }
             Holds::Buffer(channel) => {
@@ -130,7 +147,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Types an object by what the runtime keeps there, whose pointers no type describes.
     pub(super) fn put(&mut self, address: u64, of: TypeRef, level: Level) {
         match self.reader.object_at(address) {
-            Some((object, inside)) if inside <= HEADER => self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level }),
+            Some((object, inside)) if inside <= HEADER => {
+                self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level })
+            }
             Some(_) => {}
             None => self.place_outside(&Item { address, of, count: 1, level, from_slice: false }),
         }
@@ -142,8 +161,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             return self.type_at(word);
         }
         let known = self.itabs.get(&word).copied();
-        let stored =
-            || self.program.image.word(word.wrapping_sub(self.slide).wrapping_add(self.word)).map(|of| of.wrapping_add(self.slide));
+        let stored = || {
+            self.program
+                .image
+                .word(word.wrapping_sub(self.slide).wrapping_add(self.word))
+                .map(|of| of.wrapping_add(self.slide))
+        };
         self.type_at(known.or_else(stored)?)
     }
 }

@@ -23,7 +23,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     pub(super) fn add_stack(&mut self, stack: &Stack<'a>) {
         // The arguments of a call lie in the frame of the caller, which alone lists them.
-        let listed = stack.frames.iter().flat_map(|frame| frame.fields.iter().map(|field| frame.sp.wrapping_add(field.offset)));
+        let listed = stack
+            .frames
+            .iter()
+            .flat_map(|frame| frame.fields.iter().map(|field| frame.sp.wrapping_add(field.offset)));
         let live: FxHashSet<u64> = listed.collect();
         for frame in &stack.frames {
             for variable in self.variables(frame).iter() {
@@ -32,7 +35,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         }
     }
 
-    pub(super) fn variable(&mut self, frame: &StackFrame<'a>, variable: &Variable, live: &FxHashSet<u64>) {
+    pub(super) fn variable(
+        &mut self,
+        frame: &StackFrame<'a>,
+        variable: &Variable,
+        live: &FxHashSet<u64>,
+    ) {
         let layout = self.layouts.of(variable.of, &self.types, self.word);
         let end = frame.sp.wrapping_add(frame.contents.len() as u64);
         for part in &layout.slots {
@@ -41,7 +49,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 part.offset >= piece.offset && piece.size.is_none_or(|size| inside < size)
             });
             let Some(piece) = piece else { continue };
-            let address = end.wrapping_add_signed(piece.from_cfa).wrapping_add(part.offset.wrapping_sub(piece.offset));
+            let address = end
+                .wrapping_add_signed(piece.from_cfa)
+                .wrapping_add(part.offset.wrapping_sub(piece.offset));
             let pointer = match part.holds {
                 Holds::Interface { .. } => address.wrapping_add(self.word),
                 _ => address,
@@ -50,24 +60,36 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 continue;
             }
             let after = self.outside.partition_point(|(start, _)| *start <= address);
-            let Some(&(start, bytes)) = after.checked_sub(1).and_then(|before| self.outside.get(before)) else { continue };
+            let Some(&(start, bytes)) =
+                after.checked_sub(1).and_then(|before| self.outside.get(before))
+            else {
+                continue;
+            };
             let values = Values { bytes, of: variable.of, count: 1, level: Level::Static };
             let offset = address.wrapping_sub(start);
             if let Holds::Array(element, length) = part.holds {
-                let Some(bytes) = usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..)) else { continue };
+                let Some(bytes) =
+                    usize::try_from(offset).ok().and_then(|offset| bytes.get(offset..))
+                else {
+                    continue;
+                };
                 self.visit(&Values { bytes, of: element, count: length, level: Level::Static });
                 continue;
             }
             if let Some(of) = self.follow(&values, offset, part) {
                 let data = offset.wrapping_add(self.word);
-                let Some(bytes) = usize::try_from(data).ok().and_then(|data| bytes.get(data..)) else { continue };
+                let Some(bytes) = usize::try_from(data).ok().and_then(|data| bytes.get(data..))
+                else {
+                    continue;
+                };
                 self.visit(&Values { bytes, of, count: 1, level: Level::Static });
             }
         }
     }
 
-    /// Guesses what live words of frames point to that no variable claims, such as the hidden copy of a list that a loop runs
-    /// over: what the function's variables point to, if only one of their types fits.
+    /// Guesses what live words of frames point to that no variable claims, such as the hidden copy
+    /// of a list that a loop runs over: what the function's variables point to, if only one of
+    /// their types fits.
     pub(in super::super) fn add_frame_guesses(&mut self) {
         let facts = self.facts;
         for frame in facts.frames() {
@@ -77,10 +99,18 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
             for &of in debug.variable_types(entry, &mut self.types).iter() {
                 let element = match self.types.get(of).map(|of| of.kind.clone()) {
                     Some(Kind::Pointer { element } | Kind::Slice { element }) => element,
-                    Some(Kind::Map { group, .. }) => match self.types.get(group).map(hidden::is_swiss) {
-                        Some(swiss) => self.hidden.header(of, swiss, &mut self.types, &mut self.layouts, self.word),
-                        None => continue,
-                    },
+                    Some(Kind::Map { group, .. }) => {
+                        match self.types.get(group).map(hidden::is_swiss) {
+                            Some(swiss) => self.hidden.header(
+                                of,
+                                swiss,
+                                &mut self.types,
+                                &mut self.layouts,
+                                self.word,
+                            ),
+                            None => continue,
+                        }
+                    }
                     _ => continue,
                 };
                 if !elements.contains(&element) {
@@ -88,7 +118,9 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 }
             }
             for field in frame.fields.iter() {
-                if let Some(address) = self.word_at(frame.contents, field.offset).filter(|address| *address != 0) {
+                if let Some(address) =
+                    self.word_at(frame.contents, field.offset).filter(|address| *address != 0)
+                {
                     self.guess_among(address, &elements);
                 }
             }

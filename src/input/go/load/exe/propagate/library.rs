@@ -18,7 +18,13 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let prefix = "internal/sync.node[";
         let names: Vec<String> = match &self.debug {
             Some(debug) => debug.struct_names(prefix),
-            None => self.types.iter().map(|(_, of)| &of.name).filter(|name| name.starts_with(prefix)).cloned().collect(),
+            None => self
+                .types
+                .iter()
+                .map(|(_, of)| &of.name)
+                .filter(|name| name.starts_with(prefix))
+                .cloned()
+                .collect(),
         };
         for name in names {
             let other = |kind: &str| name.replacen(prefix, &format!("internal/sync.{kind}["), 1);
@@ -33,7 +39,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         {
             let layout = self.layouts.of(pool, &self.types, self.word);
             let hidden = fields.iter().filter(|field| matches!(&*field.name, "local" | "victim"));
-            let hidden = hidden.map(|field| Part { offset: field.offset, holds: Holds::Counted(local) });
+            let hidden =
+                hidden.map(|field| Part { offset: field.offset, holds: Holds::Counted(local) });
             let slots = layout.slots.iter().copied().chain(hidden).collect();
             self.layouts.set(pool, Layout { slots, ..(*layout).clone() });
         }

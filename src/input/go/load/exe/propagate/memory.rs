@@ -17,7 +17,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.reader.object_at(address)
     }
 
-    /// Whether an offset is that of an object's first value: behind its malloc header, if it has one.
+    /// Whether an offset is that of an object's first value: behind its malloc header, if it has
+    /// one.
     pub(in super::super) fn is_start(&self, object: ObjectId, inside: u64) -> bool {
         let (contents, fields) = self.memory(object);
         inside == self.header(contents, fields).0
@@ -39,7 +40,11 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     pub(in super::super) fn is_function(&self, address: u64) -> bool {
         let pc = match self.object_at(address) {
             Some((object, inside)) => self.word_at(self.memory(object).0, inside),
-            None => self.program.image.word(address.wrapping_sub(self.slide)).map(|pc| pc.wrapping_add(self.slide)),
+            None => self
+                .program
+                .image
+                .word(address.wrapping_sub(self.slide))
+                .map(|pc| pc.wrapping_add(self.slide)),
         };
         let entry = pc.map(|pc| pc.wrapping_sub(self.slide));
         entry.is_some_and(|entry| self.program.is_entry(entry))
@@ -47,8 +52,11 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
 
     /// Whether an address is that of an object as large as the header of a map.
     pub(in super::super) fn is_map(&self, address: u64, map: TypeRef) -> bool {
-        let Some((object, 0)) = self.object_at(address) else { return self.is_known_memory(address) };
-        let swiss = self.group(map).and_then(|group| self.types.get(group)).is_some_and(hidden::is_swiss);
+        let Some((object, 0)) = self.object_at(address) else {
+            return self.is_known_memory(address);
+        };
+        let swiss =
+            self.group(map).and_then(|group| self.types.get(group)).is_some_and(hidden::is_swiss);
         let size = match (swiss, self.word) {
             (_, 8) => 48,
             (true, _) => 32,
@@ -65,7 +73,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     /// Reads what placing a value on an object begins with.
     pub(super) fn touch(&self, object: ObjectId) -> u64 {
         let position = self.placed.positions.get(object.index());
-        let first = usize::try_from(position).ok().and_then(|position| self.reader.bytes.get(position)).copied();
+        let first = usize::try_from(position)
+            .ok()
+            .and_then(|position| self.reader.bytes.get(position))
+            .copied();
         let typed = self.objects.get(object).map_or(0, |typed| typed.count);
         typed ^ u64::from(first.unwrap_or(0)) ^ self.placed.sizes.get(object.index())
     }
@@ -79,12 +90,17 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     }
 
     /// The malloc header of an object, if it has one: its bytes and the type that it says.
-    pub(in super::super) fn header(&self, contents: &[u8], mut fields: Fields<'a>) -> (u64, Option<u64>) {
+    pub(in super::super) fn header(
+        &self,
+        contents: &[u8],
+        mut fields: Fields<'a>,
+    ) -> (u64, Option<u64>) {
         if !self.reader.may_have_header(contents.len() as u64) {
             return (0, None);
         }
         let first = fields.next().filter(|field| field.offset >= HEADER);
-        let address = first.and_then(|_| self.reader.words.at(contents, 0)).filter(|address| *address != 0);
+        let address =
+            first.and_then(|_| self.reader.words.at(contents, 0)).filter(|address| *address != 0);
         // Only objects with pointers have headers.
         (if address.is_some() { HEADER } else { 0 }, address)
     }

@@ -16,7 +16,12 @@ const MAX_PARTS: usize = 1 << 12;
 
 impl View<'_, '_> {
     /// Passes the fields of a value, those of structs and arrays inside of it flattened.
-    pub(super) fn flatten(&self, name: &str, place: Place<'_>, each: &mut EachField<'_>) -> ControlFlow<()> {
+    pub(super) fn flatten(
+        &self,
+        name: &str,
+        place: Place<'_>,
+        each: &mut EachField<'_>,
+    ) -> ControlFlow<()> {
         let types = &self.typed.types;
         let mut open = vec![(name.to_owned(), place, 0u32)];
         for _ in 0..MAX_PARTS {
@@ -49,27 +54,46 @@ impl View<'_, '_> {
     }
 
     /// Passes the fields of the first structs or arrays in an array.
-    pub(super) fn flatten_array(&self, place: Place<'_>, count: u64, each: &mut EachField<'_>) -> ControlFlow<()> {
+    pub(super) fn flatten_array(
+        &self,
+        place: Place<'_>,
+        count: u64,
+        each: &mut EachField<'_>,
+    ) -> ControlFlow<()> {
         let size = self.typed.types.get(place.of).map_or(0, |of| of.size);
         for index in 0..count.min(ELEMENTS) {
-            self.flatten(&format!("[{index}]"), place.at(size.saturating_mul(index), place.of), each)?;
+            self.flatten(
+                &format!("[{index}]"),
+                place.at(size.saturating_mul(index), place.of),
+                each,
+            )?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Passes a simple value, and what belongs to it: lengths, and the dynamic type of an interface.
+    /// Passes a simple value, and what belongs to it: lengths, and the dynamic type of an
+    /// interface.
     fn one(&self, name: &str, place: Place<'_>, each: &mut EachField<'_>) -> ControlFlow<()> {
-        let Some(described) = self.typed.types.get(place.of) else { return ControlFlow::Continue(()) };
-        let (name, type_name) = (if name.is_empty() { "value" } else { name }, described.name.as_str());
+        let Some(described) = self.typed.types.get(place.of) else {
+            return ControlFlow::Continue(());
+        };
+        let (name, type_name) =
+            (if name.is_empty() { "value" } else { name }, described.name.as_str());
         if let Kind::Interface { .. } = described.kind {
             return self.interface(name, type_name, place, each);
         }
-        let passed = self.scalar(place, &mut |value| each(Field { class: "", name, type_name, value }));
+        let passed =
+            self.scalar(place, &mut |value| each(Field { class: "", name, type_name, value }));
         passed.unwrap_or(ControlFlow::Continue(()))?;
         for (part, length) in self.lengths(place) {
             if let Some(length) = length {
                 let name = format!("{name}.{part}");
-                each(Field { class: "", name: &name, type_name: "int", value: FieldValue::Unsigned(length) })?;
+                each(Field {
+                    class: "",
+                    name: &name,
+                    type_name: "int",
+                    value: FieldValue::Unsigned(length),
+                })?;
             }
         }
         ControlFlow::Continue(())
@@ -84,34 +108,56 @@ impl View<'_, '_> {
         let (length, capacity) = match self.typed.types.get(place.of).map(|of| &of.kind) {
             Some(Kind::Slice { .. }) => (self.word_of(place, 1), self.word_of(place, 2)),
             Some(Kind::Map { .. }) => (header().and_then(|header| self.word_of(header, 0)), None),
-            Some(Kind::Channel { .. }) => {
-                (header().and_then(|header| self.word_of(header, 0)), header().and_then(|header| self.word_of(header, 1)))
-            }
+            Some(Kind::Channel { .. }) => (
+                header().and_then(|header| self.word_of(header, 0)),
+                header().and_then(|header| self.word_of(header, 1)),
+            ),
             _ => (None, None),
         };
         [("len", length), ("cap", capacity)]
     }
 
     /// Passes what an interface holds, under the name of its dynamic type.
-    fn interface(&self, name: &str, declared: &str, place: Place<'_>, each: &mut EachField<'_>) -> ControlFlow<()> {
-        let (first, data) = (self.word_of(place, 0).unwrap_or(0), self.word_of(place, 1).unwrap_or(0));
-        let mut field = |type_name: &str, value: FieldValue<'_>| each(Field { class: "", name, type_name, value });
-        let Some(of) = self.typed.dynamic(first).filter(|_| first != 0) else { return field(declared, self.pointer(data)) };
+    fn interface(
+        &self,
+        name: &str,
+        declared: &str,
+        place: Place<'_>,
+        each: &mut EachField<'_>,
+    ) -> ControlFlow<()> {
+        let (first, data) =
+            (self.word_of(place, 0).unwrap_or(0), self.word_of(place, 1).unwrap_or(0));
+        let mut field = |type_name: &str, value: FieldValue<'_>| {
+            each(Field { class: "", name, type_name, value })
+        };
+        let Some(of) = self.typed.dynamic(first).filter(|_| first != 0) else {
+            return field(declared, self.pointer(data));
+        };
         let Some(described) = self.typed.types.get(of) else { return ControlFlow::Continue(()) };
         let held = match described.direct {
             true => Some(place.at(self.typed.words.size, of)),
             false => self.bytes_at(data).map(|bytes| Place { bytes, offset: 0, of }),
         };
-        let is_value = self.typed.is_simple(of) && !matches!(described.kind, Kind::Interface { .. });
-        let passed = held.filter(|_| is_value).and_then(|held| self.scalar(held, &mut |value| field(&described.name, value)));
+        let is_value =
+            self.typed.is_simple(of) && !matches!(described.kind, Kind::Interface { .. });
+        let passed = held
+            .filter(|_| is_value)
+            .and_then(|held| self.scalar(held, &mut |value| field(&described.name, value)));
         passed.unwrap_or_else(|| field(&described.name, self.pointer(data)))
     }
 
     /// Passes the length of a map or channel by its header, and the first entries of a map.
-    pub(super) fn header(&self, header: Place<'_>, whole: TypeRef, each: &mut EachField<'_>) -> ControlFlow<()> {
+    pub(super) fn header(
+        &self,
+        header: Place<'_>,
+        whole: TypeRef,
+        each: &mut EachField<'_>,
+    ) -> ControlFlow<()> {
         let header = Place { of: whole, ..header };
         let number = |value: u64| FieldValue::Unsigned(value);
-        let mut field = |name: &str, value: u64| each(Field { class: "", name, type_name: "int", value: number(value) });
+        let mut field = |name: &str, value: u64| {
+            each(Field { class: "", name, type_name: "int", value: number(value) })
+        };
         let Some(length) = self.word_of(header, 0) else { return ControlFlow::Continue(()) };
         field("len", length)?;
         match self.typed.types.get(whole).map(|of| &of.kind) {

@@ -1,6 +1,7 @@
 //! The entries of maps: groups of Swiss tables (Go 1.24 and later), and buckets of classic maps.
 //!
-//! Sources: `internal/runtime/maps/{map,table,group}.go` of 1.24 to 1.27, `runtime/map.go` up to 1.23.
+//! Sources: `internal/runtime/maps/{map,table,group}.go` of 1.24 to 1.27, `runtime/map.go` up to
+//! 1.23.
 
 use super::super::hidden::is_swiss;
 use super::super::types::{Kind, Type, TypeRef};
@@ -28,7 +29,12 @@ struct Slots {
 
 impl View<'_, '_> {
     /// Passes the entries of a map, whose header is at a place, until `each` breaks.
-    pub(super) fn entries(&self, header: Place<'_>, group: TypeRef, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+    pub(super) fn entries(
+        &self,
+        header: Place<'_>,
+        group: TypeRef,
+        each: &mut EachEntry<'_>,
+    ) -> ControlFlow<()> {
         let Some(described) = self.typed.types.get(group) else { return ControlFlow::Continue(()) };
         let Some(slots) = self.slots(described) else { return ControlFlow::Continue(()) };
         match is_swiss(described) {
@@ -37,8 +43,8 @@ impl View<'_, '_> {
         }
     }
 
-    /// How full a map is, by the object that is its header. Swiss maps grow when seven of eight places are taken, classic ones at
-    /// thirteen of sixteen, to twice the places.
+    /// How full a map is, by the object that is its header. Swiss maps grow when seven of eight
+    /// places are taken, classic ones at thirteen of sixteen, to twice the places.
     pub(super) fn map_room(&self, header: ObjectId, map: TypeRef) -> Option<Room> {
         let Kind::Map { group, .. } = self.typed.types.get(map)?.kind else { return None };
         let group = self.typed.types.get(group)?;
@@ -46,7 +52,9 @@ impl View<'_, '_> {
         let used = self.word_of(place, 0)?;
         let groups = match is_swiss(group) {
             true => self.swiss_groups(place),
-            false => 1u64.checked_shl(self.number(place.at(self.typed.words.size.saturating_add(1), map), 1)? as u32)?,
+            false => 1u64.checked_shl(
+                self.number(place.at(self.typed.words.size.saturating_add(1), map), 1)? as u32,
+            )?,
         };
         let slots = u64::from(SLOTS);
         let needed = match is_swiss(group) {
@@ -63,8 +71,10 @@ impl View<'_, '_> {
     /// The groups of all tables of a map.
     fn swiss_groups(&self, header: Place<'_>) -> u64 {
         let word = self.typed.words.size;
-        let directory = Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
-        let (address, length) = (self.word_of(directory, 0).unwrap_or(0), self.word_of(directory, 1).unwrap_or(0));
+        let directory =
+            Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
+        let (address, length) =
+            (self.word_of(directory, 0).unwrap_or(0), self.word_of(directory, 1).unwrap_or(0));
         if length == 0 {
             return u64::from(address != 0);
         }
@@ -73,7 +83,9 @@ impl View<'_, '_> {
         for index in 0..length {
             let Some(table) = self.word(tables, index.saturating_mul(word)) else { break };
             if std::mem::replace(&mut last, table) != table {
-                let mask = self.bytes_at(table).and_then(|table| self.word(table, word.saturating_mul(2).saturating_add(8)));
+                let mask = self
+                    .bytes_at(table)
+                    .and_then(|table| self.word(table, word.saturating_mul(2).saturating_add(8)));
                 groups = groups.saturating_add(mask.map_or(0, |mask| mask.saturating_add(1)));
             }
         }
@@ -81,11 +93,21 @@ impl View<'_, '_> {
     }
 
     /// A directory of tables of groups; in small maps one group instead.
-    fn groups(&self, header: Place<'_>, group: TypeRef, size: u64, slots: &Slots, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+    fn groups(
+        &self,
+        header: Place<'_>,
+        group: TypeRef,
+        size: u64,
+        slots: &Slots,
+        each: &mut EachEntry<'_>,
+    ) -> ControlFlow<()> {
         let word = self.typed.words.size;
         // u64 used, word seed, pointer to the directory, its length.
-        let directory = Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
-        let (Some(address), Some(length)) = (self.word_of(directory, 0), self.word_of(directory, 1)) else {
+        let directory =
+            Place { offset: header.offset.saturating_add(8).saturating_add(word), ..header };
+        let (Some(address), Some(length)) =
+            (self.word_of(directory, 0), self.word_of(directory, 1))
+        else {
             return ControlFlow::Continue(());
         };
         let mut left = MAX_GROUPS;
@@ -101,11 +123,22 @@ impl View<'_, '_> {
                 continue;
             }
             let Some(bytes) = self.bytes_at(table) else { continue };
-            // u16 used, capacity, growth left, u8 depth, word index, pointer to the groups, u64 their number less one.
-            let (groups, mask) =
-                (self.word(bytes, word.saturating_add(8)), self.word(bytes, word.saturating_mul(2).saturating_add(8)));
+            // u16 used, capacity, growth left, u8 depth, word index, pointer to the groups, u64
+            // their number less one.
+            let (groups, mask) = (
+                self.word(bytes, word.saturating_add(8)),
+                self.word(bytes, word.saturating_mul(2).saturating_add(8)),
+            );
             if let (Some(groups), Some(mask)) = (groups, mask) {
-                self.group_array(groups, mask.saturating_add(1), group, size, slots, &mut left, each)?;
+                self.group_array(
+                    groups,
+                    mask.saturating_add(1),
+                    group,
+                    size,
+                    slots,
+                    &mut left,
+                    each,
+                )?;
             }
         }
         ControlFlow::Continue(())
@@ -147,21 +180,33 @@ impl View<'_, '_> {
         let overflow = described.size.checked_sub(word);
         let at = |offset: u64| Place { offset: header.offset.saturating_add(offset), ..header };
         // word count, u8 flags, u8 B, u16 overflows, u32 seed, pointers to buckets and old buckets.
-        let Some(logarithm) = self.number(at(word.saturating_add(1)), 1) else { return ControlFlow::Continue(()) };
+        let Some(logarithm) = self.number(at(word.saturating_add(1)), 1) else {
+            return ControlFlow::Continue(());
+        };
         let count = 1u64.checked_shl(logarithm as u32).unwrap_or(u64::MAX);
         let mut left = MAX_GROUPS;
-        for (offset, count) in [(word.saturating_add(8), count), (word.saturating_mul(2).saturating_add(8), count.div_ceil(2))] {
-            let Some(array) = self.word_of(at(offset), 0).and_then(|address| self.bytes_at(address)) else { continue };
+        for (offset, count) in [
+            (word.saturating_add(8), count),
+            (word.saturating_mul(2).saturating_add(8), count.div_ceil(2)),
+        ] {
+            let Some(array) =
+                self.word_of(at(offset), 0).and_then(|address| self.bytes_at(address))
+            else {
+                continue;
+            };
             for index in 0..count.min(MAX_GROUPS) {
-                let mut bucket = Place { bytes: array, offset: described.size.saturating_mul(index), of: group };
+                let mut bucket =
+                    Place { bytes: array, offset: described.size.saturating_mul(index), of: group };
                 // A bucket, and those that it overflowed into.
                 while let Some(hashes) = self.number(bucket, SLOTS.into()) {
                     let Some(rest) = left.checked_sub(1) else { return ControlFlow::Continue(()) };
                     left = rest;
-                    let hashes = if self.typed.words.big_endian { hashes.swap_bytes() } else { hashes };
+                    let hashes =
+                        if self.typed.words.big_endian { hashes.swap_bytes() } else { hashes };
                     let is_full = |slot: u32| byte(hashes, slot) >= FULL;
                     self.full(bucket, slots, is_full, each)?;
-                    let next = overflow.and_then(|overflow| self.word_of(bucket.at(overflow, group), 0));
+                    let next =
+                        overflow.and_then(|overflow| self.word_of(bucket.at(overflow, group), 0));
                     let Some(bytes) = next.and_then(|next| self.bytes_at(next)) else { break };
                     bucket = Place { bytes, offset: 0, of: group };
                 }
@@ -171,19 +216,31 @@ impl View<'_, '_> {
     }
 
     /// Passes the full slots of a group.
-    fn full(&self, group: Place<'_>, slots: &Slots, is_full: impl Fn(u32) -> bool, each: &mut EachEntry<'_>) -> ControlFlow<()> {
+    fn full(
+        &self,
+        group: Place<'_>,
+        slots: &Slots,
+        is_full: impl Fn(u32) -> bool,
+        each: &mut EachEntry<'_>,
+    ) -> ControlFlow<()> {
         for slot in (0..SLOTS).filter(|slot| is_full(*slot)).map(u64::from) {
-            let part = |(offset, of): (u64, TypeRef), step: u64| group.at(offset.saturating_add(step.saturating_mul(slot)), of);
+            let part = |(offset, of): (u64, TypeRef), step: u64| {
+                group.at(offset.saturating_add(step.saturating_mul(slot)), of)
+            };
             each(part(slots.key, slots.steps.0), part(slots.element, slots.steps.1))?;
         }
         ControlFlow::Continue(())
     }
 
-    /// Where keys and elements are: in an array of slots (1.24), or in an array of each (classic maps, and since 1.27).
+    /// Where keys and elements are: in an array of slots (1.24), or in an array of each (classic
+    /// maps, and since 1.27).
     fn slots(&self, group: &Type) -> Option<Slots> {
         let types = &self.typed.types;
         let named = |of: &Type, name: &str| match &of.kind {
-            Kind::Struct { fields } => fields.iter().find(|field| &*field.name == name).map(|field| (field.offset, field.of)),
+            Kind::Struct { fields } => fields
+                .iter()
+                .find(|field| &*field.name == name)
+                .map(|field| (field.offset, field.of)),
             _ => None,
         };
         let array = |(offset, of): (u64, TypeRef)| match types.get(of)?.kind {
@@ -193,11 +250,19 @@ impl View<'_, '_> {
         if let Some((offset, slot, step)) = named(group, "slots").and_then(array) {
             let slot = types.get(slot)?;
             let at = |(inside, of): (u64, TypeRef)| (offset.saturating_add(inside), of);
-            return Some(Slots { key: at(named(slot, "key")?), element: at(named(slot, "elem")?), steps: (step, step) });
+            return Some(Slots {
+                key: at(named(slot, "key")?),
+                element: at(named(slot, "elem")?),
+                steps: (step, step),
+            });
         }
         let (keys, key, key_step) = array(named(group, "keys")?)?;
         let (elements, element, element_step) = array(named(group, "elems")?)?;
-        Some(Slots { key: (keys, key), element: (elements, element), steps: (key_step, element_step) })
+        Some(Slots {
+            key: (keys, key),
+            element: (elements, element),
+            steps: (key_step, element_step),
+        })
     }
 }
 

@@ -27,11 +27,16 @@ impl View<'_, '_> {
             }
             (Kind::Number(_), "time.Duration") => Some(duration(self.number(place, 8)? as i64)),
             (Kind::Number(15), _) => {
-                let part = |offset| Some(f32::from_bits(u32::try_from(self.number(place.at(offset, place.of), 4)?).ok()?));
+                let part = |offset| {
+                    Some(f32::from_bits(
+                        u32::try_from(self.number(place.at(offset, place.of), 4)?).ok()?,
+                    ))
+                };
                 Some(complex(part(0)?.into(), part(4)?.into()))
             }
             (Kind::Number(16), _) => {
-                let part = |offset| Some(f64::from_bits(self.number(place.at(offset, place.of), 8)?));
+                let part =
+                    |offset| Some(f64::from_bits(self.number(place.at(offset, place.of), 8)?));
                 Some(complex(part(0)?, part(8)?))
             }
             _ => None,
@@ -78,17 +83,24 @@ fn complex(real: f64, imaginary: f64) -> String {
     format!("({real}{imaginary:+}i)")
 }
 
-/// A time in UTC, as `time.RFC3339Nano` has it. `wall` has nanoseconds in 30 bits and, if the highest bit is set, seconds since
-/// 1885 in 33 bits; `ext` is the number of seconds since year 1 otherwise (`time/time.go`).
+/// A time in UTC, as `time.RFC3339Nano` has it. `wall` has nanoseconds in 30 bits and, if the
+/// highest bit is set, seconds since 1885 in 33 bits; `ext` is the number of seconds since year 1
+/// otherwise (`time/time.go`).
 fn time(wall: u64, ext: i64) -> String {
     const YEARS_TO_1885: i64 = 59_453_308_800;
     const YEARS_TO_1970: i64 = 62_135_596_800;
     let nanoseconds = wall & 0x3fff_ffff;
-    let seconds = if wall >> 63 == 1 { YEARS_TO_1885.saturating_add((wall << 1 >> 31) as i64) } else { ext };
+    let seconds =
+        if wall >> 63 == 1 { YEARS_TO_1885.saturating_add((wall << 1 >> 31) as i64) } else { ext };
     let since_1970 = seconds.saturating_sub(YEARS_TO_1970);
     let (days, second) = (since_1970.div_euclid(86_400), since_1970.rem_euclid(86_400));
     let (year, month, day) = date(days);
-    let mut text = format!("{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}", second / 3600, second / 60 % 60, second % 60);
+    let mut text = format!(
+        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}",
+        second / 3600,
+        second / 60 % 60,
+        second % 60
+    );
     text.push_str(&fraction(nanoseconds, 9));
     text.push('Z');
     text
@@ -96,7 +108,8 @@ fn time(wall: u64, ext: i64) -> String {
 
 /// Year, month and day of a number of days since 1970 in the Gregorian calendar.
 fn date(days: i64) -> (i64, i64, i64) {
-    // Years that begin in March have their leap day at the end; eras of 400 years have 146,097 days.
+    // Years that begin in March have their leap day at the end; eras of 400 years have 146,097
+    // days.
     let days = days.saturating_add(719_468);
     let (era, day) = (days.div_euclid(146_097), days.rem_euclid(146_097));
     let leaps = |day: i64| (day / 1460).wrapping_sub(day / 36_524).wrapping_add(day / 146_096);

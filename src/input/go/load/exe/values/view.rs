@@ -23,7 +23,8 @@ impl<'v, 'a> View<'v, 'a> {
             return bytes;
         }
         let first = Fields::new(rest.rest(), typed.version).next();
-        let has_header = first.is_some_and(|field| field.offset >= HEADER) && self.word(bytes, 0).is_some_and(|word| word != 0);
+        let has_header = first.is_some_and(|field| field.offset >= HEADER)
+            && self.word(bytes, 0).is_some_and(|word| word != 0);
         if has_header { bytes.get(HEADER as usize..).unwrap_or_default() } else { bytes }
     }
 
@@ -50,9 +51,14 @@ impl<'v, 'a> View<'v, 'a> {
             return bytes.get(usize::try_from(inside).ok()?..);
         }
         let outside = &self.typed.outside;
-        let before = outside.partition_point(|(start, _)| *start <= address).checked_sub(1).and_then(|before| outside.get(before));
+        let before = outside
+            .partition_point(|(start, _)| *start <= address)
+            .checked_sub(1)
+            .and_then(|before| outside.get(before));
         let inside = |start: u64| usize::try_from(address.wrapping_sub(start)).ok();
-        let in_segment = before.and_then(|(start, bytes)| bytes.get(inside(*start)?..)).filter(|bytes| !bytes.is_empty());
+        let in_segment = before
+            .and_then(|(start, bytes)| bytes.get(inside(*start)?..))
+            .filter(|bytes| !bytes.is_empty());
         let (start, constants) = &self.typed.constants;
         in_segment.or_else(|| constants.get(inside(*start)?..))
     }
@@ -63,7 +69,10 @@ impl<'v, 'a> View<'v, 'a> {
 
     /// The word at this place in a value, counted in words.
     pub(super) fn word_of(&self, place: Place<'_>, number: u64) -> Option<u64> {
-        self.word(place.bytes, place.offset.saturating_add(number.saturating_mul(self.typed.words.size)))
+        self.word(
+            place.bytes,
+            place.offset.saturating_add(number.saturating_mul(self.typed.words.size)),
+        )
     }
 
     pub(super) fn number(&self, place: Place<'_>, size: u64) -> Option<u64> {
@@ -94,7 +103,11 @@ impl<'v, 'a> View<'v, 'a> {
     }
 
     /// Passes the one value of a simple type. `None` if the memory does not hold it.
-    pub(super) fn scalar<B>(&self, place: Place<'_>, each: &mut dyn FnMut(FieldValue<'_>) -> B) -> Option<B> {
+    pub(super) fn scalar<B>(
+        &self,
+        place: Place<'_>,
+        each: &mut dyn FnMut(FieldValue<'_>) -> B,
+    ) -> Option<B> {
         let described = self.typed.types.get(place.of)?;
         if let Some(text) = self.text_of(place, described) {
             return Some(each(FieldValue::Text(&text)));
@@ -108,7 +121,9 @@ impl<'v, 'a> View<'v, 'a> {
                 FieldValue::Integer((value.checked_shl(unused)? as i64).checked_shr(unused)?)
             }
             Kind::Number(7..=12) => FieldValue::Unsigned(self.number(place, size)?),
-            Kind::Number(13) => FieldValue::Float(f32::from_bits(u32::try_from(self.number(place, 4)?).ok()?).into()),
+            Kind::Number(13) => FieldValue::Float(
+                f32::from_bits(u32::try_from(self.number(place, 4)?).ok()?).into(),
+            ),
             Kind::Number(14) => FieldValue::Float(f64::from_bits(self.number(place, 8)?)),
             Kind::String => match self.string(place) {
                 Some(text) => return Some(each(FieldValue::Text(&text))),
