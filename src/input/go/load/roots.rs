@@ -354,7 +354,7 @@ impl<'a> Collector<'_, '_, 'a> {
             Draft::StackRoot { pointer, sp } => self.draft.roots.push((pointer, sp)),
             Draft::Thread { addr, sp } => self.draft.threads.push((addr, sp)),
             Draft::StackFrame { sp, parent_sp, name } => {
-                drop(self.draft.frames.entry(sp).or_insert((parent_sp, name)))
+                self.draft.frames.entry(sp).or_insert((parent_sp, name));
             }
             Draft::Type(_) => {}
         }
