@@ -167,6 +167,49 @@ fn a_small_compressed_profile_may_not_take_gigabytes() {
     assert!(dumptool(&["top"], &path).status.success(), "it reads in parts");
 }
 
+/// Tables of nothing but empty rows, which are two or three bytes in the file.
+#[test]
+fn tables_that_take_more_than_they_may_are_refused_before_they_are_read() {
+    let row = br#"{"id":1,"callFrame":{"functionName":"f"}}"#;
+    let nodes = [&br#"{"nodes":["#[..], row, &b",{}".repeat(500_000), b"]}"].concat();
+    let samples =
+        [&br#"{"nodes":["#[..], row, br#"],"samples":[1"#, &b",1".repeat(900_000), b"]}"].concat();
+    let deltas =
+        [&br#"{"nodes":["#[..], row, br#"],"timeDeltas":[1"#, &b",1".repeat(3 << 20), b"]}"]
+            .concat();
+    // A sample type, then functions, or a sample of many locations.
+    let functions = [&[0x0a, 2, 8, 1][..], &[0x2a, 0].repeat(800_000)].concat();
+    let locations = [
+        &[0x0a, 2, 8, 1, 0x12, 0x84, 0x80, 0xc0, 1, 0x0a, 0x80, 0x80, 0xc0, 1][..],
+        &vec![1; 3 << 20],
+    ]
+    .concat();
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in [
+        ("nodes.cpuprofile", &nodes),
+        ("samples.cpuprofile", &samples),
+        ("deltas.cpuprofile", &deltas),
+        ("functions.pb", &functions),
+        ("locations.pb", &locations),
+    ] {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        let is_v8 = name.ends_with("cpuprofile");
+        for command in ["top", "tree", "info", "check", "cat"] {
+            let ended = dumptool(&[command, "--max-memory", "20MiB"], &path);
+            // `cat` keeps nothing of a pprof profile, and `check` no stacks.
+            let needs = is_v8 || command != "cat" && (command != "check" || name != "locations.pb");
+            assert_eq!(
+                ended.status.code() == Some(2),
+                needs,
+                "{command} {name}: {}",
+                stderr(&ended)
+            );
+            assert!(!needs || stderr(&ended).contains("than the limit of 20.0 MiB"), "{name}");
+        }
+    }
+}
+
 #[test]
 fn an_output_out_of_all_proportion_is_refused() {
     let folder = tempfile::tempdir().unwrap();

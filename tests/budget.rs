@@ -14,7 +14,7 @@ use std::fs::{self, File};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
-use support::hostile::{FAMILIES, files};
+use support::hostile::{FAMILIES, files, program};
 
 /// Bytes of memory, and of output, that any command may take for an input of at most 1 MiB.
 const MEMORY: u64 = 300 << 20;
@@ -45,6 +45,7 @@ fn run(file: &Path, command: &str) -> (Cost, String) {
     for word in command.split(' ') {
         match word {
             "FILE" => child.arg(file),
+            "EXE" => child.arg(file.with_extension("exe")),
             _ if word.starts_with("OUT") => child.arg(at(word)),
             _ => child.arg(word),
         };
@@ -103,6 +104,11 @@ fn commands(file: &Path) -> Vec<String> {
         "find FILE -n 0 --format json",
         "find FILE --format csv",
         "diff FILE FILE -n 0 --format json",
+        "growth FILE FILE FILE -n 0 --format json",
+        "report FILE -o OUT.html",
+        "report FILE FILE -o OUT.html",
+        "convert FILE OUT.svg",
+        "convert FILE OUT.svg --base FILE",
     ];
     const HEAP: &[&str] = &[
         "top FILE --suspects",
@@ -134,10 +140,11 @@ fn commands(file: &Path) -> Vec<String> {
         "convert FILE OUT.jsonl",
         "convert FILE OUT.mojo",
         "convert FILE OUT.hprof",
-        "convert FILE OUT.svg",
     ];
-    let kind = |name: &str| name.contains(".mojo") || name.contains(".austin");
-    let is_profile = kind(&file.file_name().unwrap().to_string_lossy());
+    const PROFILES: [&str; 6] =
+        [".mojo", ".austin", ".pb", ".folded", ".cpuprofile", ".heapprofile"];
+    let name = file.file_name().unwrap().to_string_lossy();
+    let is_profile = PROFILES.iter().any(|profile| name.contains(profile));
     let mut commands: Vec<_> = BOTH
         .iter()
         .chain(if is_profile { PROFILE } else { HEAP })
@@ -145,6 +152,10 @@ fn commands(file: &Path) -> Vec<String> {
         .collect();
     let last = last_object(file);
     commands.iter_mut().for_each(|command| *command = command.replace("OBJECT", &last));
+    if file.with_extension("exe").exists() {
+        let is_typed = |command: &&mut String| !command.starts_with("c") || command.contains("OUT");
+        commands.iter_mut().filter(is_typed).for_each(|command| command.push_str(" --exe EXE"));
+    }
     commands
 }
 
@@ -153,11 +164,14 @@ fn last_object(file: &Path) -> String {
     let name = file.file_name().unwrap().to_string_lossy();
     match name.rsplit('.').next() {
         Some("hprof") => "0x3f8".to_owned(),
-        Some("dartheap") => {
+        Some("dartheap" | "heapsnapshot" | "heaptimeline" | "ruby") => {
             let bytes = support::read(file);
-            let info = support::info(dumptool::input::Format::Dart, &bytes);
-            format!("#{}", info["heap"]["snapshots"][0]["objects"].as_u64().unwrap_or(1))
+            let info = support::info(dumptool::detect::detect(&bytes).unwrap(), &bytes);
+            let last = info["heap"]["snapshots"][0]["objects"].as_u64().unwrap_or(1);
+            // Dart counts from 1.
+            format!("#{}", if name.ends_with("dartheap") { last } else { last.saturating_sub(1) })
         }
+        Some("heapdump") => "0x20000000".to_owned(),
         _ => "#1".to_owned(),
     }
 }
@@ -252,6 +266,17 @@ fn small_files_take_little_memory_and_give_little_output() {
 }
 
 #[test]
+fn the_families_are_sound() {
+    let folder = tempfile::tempdir().unwrap();
+    for family in FAMILIES {
+        let path = folder.path().join(family.name);
+        fs::write(&path, (family.file)(10)).unwrap();
+        let (cost, message) = run(&path, "info FILE");
+        assert!(cost.status.success(), "{}: {message}", family.name);
+    }
+}
+
+#[test]
 fn larger_files_cost_as_much_more_as_they_are_larger() {
     let folder = tempfile::tempdir().unwrap();
     let mut runs = Vec::new();
@@ -262,6 +287,9 @@ fn larger_files_cost_as_much_more_as_they_are_larger() {
                 let bytes = (family.file)(size);
                 assert!(bytes.len() as u64 <= INPUT, "{}: {} bytes", family.name, bytes.len());
                 fs::write(&path, bytes).unwrap();
+                if family.name.starts_with("typed") {
+                    fs::write(path.with_extension("exe"), program()).unwrap();
+                }
                 path
             });
         let of_large = commands(&large);

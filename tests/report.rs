@@ -198,3 +198,12 @@ fn a_heap_cut_before_its_roots_gets_no_page() {
     assert_eq!(ended.status.code(), Some(3), "{}", String::from_utf8_lossy(&ended.stderr));
     assert!(!output.exists());
 }
+
+#[test]
+fn a_profile_without_samples_gets_a_page() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("empty.mojo");
+    std::fs::write(&input, Mojo::new(3).metadata("mode", "wall").0.clone()).unwrap();
+    let (_, data) = page(&[input.to_str().unwrap()]);
+    assert_eq!(data["trees"][0]["depth"], serde_json::json!([0]));
+}

@@ -198,3 +198,22 @@ fn damage_gives_errors_and_what_could_be_read() {
         assert!(cut.damage.unwrap().offset().unwrap() <= bytes.len() as u64 * 3 / 4);
     }
 }
+
+#[test]
+fn sums_do_not_become_samples() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("sums.cpuprofile");
+    let node = r#"{"nodes":[{"id":1,"callFrame":{"functionName":"f","url":"a.js"},"hitCount":2}]}"#;
+    std::fs::write(&input, node).unwrap();
+    for target in ["mojo", "austin"] {
+        let output = folder.path().join("out").with_extension(target);
+        let ended = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+            .args(["convert".as_ref(), input.as_os_str(), output.as_os_str()])
+            .output()
+            .unwrap();
+        let message = String::from_utf8(ended.stderr).unwrap();
+        assert_eq!(ended.status.code(), Some(2), "{message}");
+        assert!(message.contains("no samples") && message.contains("--to folded"), "{message}");
+        assert!(!output.exists());
+    }
+}

@@ -1,8 +1,11 @@
 //! `cat`: every record, in file order.
 
 use super::args::{CatArgs, OutputFormat};
+use super::memory::reading_limit;
+use super::profile::refused;
 use super::session::Session;
 use super::status::{self, OutputError, Status, UsageError};
+use crate::error::ErrorKind;
 use crate::input::{self, ReadOptions, Visitor};
 use crate::model::fields::Record;
 use crate::output::records::RecordFormat;
@@ -30,11 +33,20 @@ pub(super) fn run(args: &CatArgs, session: &Session) -> anyhow::Result<Status> {
     let left = args.limit.filter(|limit| *limit > 0).unwrap_or(u64::MAX);
     let mut printer = Printer { args, format, left, buffer: Vec::new(), error: None };
     let progress = session.progress(&input);
-    let options =
-        ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
+    let options = ReadOptions {
+        quick: false,
+        memory: reading_limit(&input, &session.common),
+        progress: &|offset| progress.reached(offset),
+    };
     let read = input::for_each_record(input.format, input.bytes(), options, &mut printer);
     drop(progress);
     printer.finish()?;
+    let read = match read {
+        Err(error) if error.kind() == ErrorKind::Memory => {
+            return Err(refused(error, &input, &session.common));
+        }
+        read => read,
+    };
     // The end of the decompressed data explains more than what the reader found missing there.
     let damage = input.source.damage().or(read.as_ref().err());
     match damage {

@@ -148,13 +148,21 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
 
 /// The memory that a profile may take when it is loaded as a whole.
 pub(super) fn profile_limit(input: &Input, common: &Common) -> MemoryLimit {
-    MemoryLimit { most: most_memory(input, common), per_stack: BYTES_PER_STACK }
+    MemoryLimit { per_stack: BYTES_PER_STACK, ..reading_limit(input, common) }
+}
+
+/// The memory that a profile may take when nothing is kept for its stacks.
+pub(super) fn reading_limit(input: &Input, common: &Common) -> MemoryLimit {
+    MemoryLimit { most: most_memory(input, common), per_stack: 0 }
 }
 
 /// Refuses a profile that was found to take too much.
 pub(super) fn profile_too_large(input: &Input, common: &Common) -> UsageError {
     let most = size(most_memory(input, common), common.bytes);
-    let hint = "`dumptool top` reads the profile in parts; --max-memory raises the limit";
+    let hint = match input.format {
+        Format::Mojo => "`dumptool top` reads the profile in parts; --max-memory raises the limit",
+        _ => "--max-memory raises the limit",
+    };
     UsageError::new(format!(
         "{}: the profile needs more memory than the limit of {most}",
         show_path(&input.path)

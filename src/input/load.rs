@@ -1,6 +1,6 @@
 //! Loading a heap or a profile: how, and what comes of it.
 
-use super::Progress;
+use super::{Progress, ReadOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::model::heap::Heap;
 use crate::model::profile::{Profile, ProfileBuilder};
@@ -195,6 +195,13 @@ impl<'a> ProfileOptions<'a> {
     }
 }
 
+/// For those who read a profile to say something about it.
+impl<'a> From<ReadOptions<'a>> for ProfileOptions<'a> {
+    fn from(options: ReadOptions<'a>) -> Self {
+        Self { keep_samples: false, memory: options.memory, progress: options.progress }
+    }
+}
+
 impl Default for ProfileOptions<'_> {
     fn default() -> Self {
         Self { keep_samples: false, memory: MemoryLimit::NONE, progress: &|_| {} }
@@ -212,6 +219,12 @@ pub struct MemoryLimit {
     pub per_stack: u64,
 }
 
+impl Default for MemoryLimit {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
 impl MemoryLimit {
     /// Any amount.
     pub const NONE: Self = Self { most: u64::MAX, per_stack: 0 };
@@ -223,7 +236,15 @@ impl MemoryLimit {
     #[inline]
     pub(super) fn check(&self, offset: u64, builder: &ProfileBuilder, besides: u64) -> Result<()> {
         let stacks = (builder.stacks().len() as u64).saturating_mul(self.per_stack);
-        let needed = builder.bytes().saturating_add(stacks).saturating_add(besides);
+        self.check_bytes(offset, builder.bytes().saturating_add(stacks).saturating_add(besides))
+    }
+
+    /// Refuses tables that take too much, before there is a profile.
+    ///
+    /// # Errors
+    /// As [`MemoryLimit::check`].
+    #[inline]
+    pub(super) fn check_bytes(&self, offset: u64, needed: u64) -> Result<()> {
         if needed <= self.most { Ok(()) } else { Err(Error::memory(offset, needed)) }
     }
 }

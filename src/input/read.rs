@@ -1,5 +1,6 @@
 //! Reading of records, and the trait for those who take them.
 
+use super::load::MemoryLimit;
 use crate::error::Result;
 use crate::model::fields::Record;
 use std::ops::ControlFlow;
@@ -14,6 +15,8 @@ pub struct ReadOptions<'a> {
     /// Take what summaries in the file say instead of reading the data (mvmheap; no effect
     /// elsewhere).
     pub quick: bool,
+    /// The memory that the tables and sums of a profile may take.
+    pub memory: MemoryLimit,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -34,7 +37,7 @@ impl<'a> ReadOptions<'a> {
 
 impl Default for ReadOptions<'_> {
     fn default() -> Self {
-        Self { quick: false, progress: &|_| {} }
+        Self { quick: false, memory: MemoryLimit::NONE, progress: &|_| {} }
     }
 }
 

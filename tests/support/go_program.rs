@@ -68,30 +68,37 @@ impl Build {
     /// A dump with two nodes, the first one in an interface in the data segment: `{next: second,
     /// value: 7}`, `{nil, 9}`.
     pub(crate) fn dump(self) -> Vec<u8> {
+        self.list(&[7, 9])
+    }
+
+    /// A dump with a list of nodes of these values, of which the data segment holds the first one.
+    pub(crate) fn list(self, values: &[u64]) -> Vec<u8> {
         let (word, heap) = (self.word as u64, 0x2000_0000);
         let words = |words: &[u64]| {
             words.iter().flat_map(|value| self.number(*value, self.word)).collect::<Vec<u8>>()
         };
         let slot = 2 * word;
-        let node = |next: u64, value: u64| words(&[next, value]);
+        let count = values.len() as u64;
         let params = [
             U(self.big_endian.into()),
             U(word),
             U(heap),
-            U(heap + 0x10000),
+            U(heap + (slot * count).next_multiple_of(0x10000)),
             super::go::S("x"),
             super::go::S(VERSION),
             U(1),
         ];
         let pointer_to_node = TYPES + 0x100 + self.slide();
         let (data, next) = (words(&[pointer_to_node, heap]), F(&[(1, 0)]));
-        Dump::empty("1.7")
-            .record(6, &params)
-            .record(1, &[U(heap), B(&node(heap + slot, 7)), next])
-            .record(1, &[U(heap + slot), B(&node(0, 9)), next])
-            .record(12, &[U(DATA + self.slide()), B(&data), F(&[(1, word)])])
+        let mut dump = Dump::empty("1.7").record(6, &params);
+        for (number, value) in (0..count).zip(values) {
+            let address = heap + slot * number;
+            let successor = if number + 1 < count { address + slot } else { 0 };
+            dump = dump.record(1, &[U(address), B(&words(&[successor, *value])), next]);
+        }
+        dump.record(12, &[U(DATA + self.slide()), B(&data), F(&[(1, word)])])
             .record(13, &[U(END + self.slide()), B(&[0; 16]), F(&[])])
-            .memstats(2, 2 * slot)
+            .memstats(count, count * slot)
             .record(0, &[])
             .bytes()
     }

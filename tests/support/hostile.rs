@@ -1,6 +1,9 @@
 //! Small files that are expensive to read carelessly: families that grow with a number, and files
 //! that stand alone.
 
+mod heaps;
+mod profiles;
+
 use super::dart::Snapshot;
 use super::hprof::File;
 use super::mojo::Mojo;
@@ -28,6 +31,23 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "repeated-stack.mojo", file: repeated_stack, size: 6_000 },
     Family { name: "many-threads.mojo", file: many_threads, size: 3_000 },
     Family { name: "deep-line.austin", file: |size| deep_line(size).into_bytes(), size: 10_000 },
+    Family { name: "list.heapsnapshot", file: heaps::list_of_v8, size: 1_000 },
+    Family { name: "many-names.heapsnapshot", file: heaps::many_names_of_v8, size: 1_000 },
+    Family { name: "deep-trace.heaptimeline", file: heaps::deep_trace, size: 8_000 },
+    Family { name: "list.ruby", file: heaps::list_of_ruby, size: 2_000 },
+    Family { name: "superclasses.ruby", file: heaps::superclasses, size: 2_000 },
+    Family { name: "long-texts.ruby", file: heaps::long_texts, size: 300 },
+    Family { name: "equal-texts.hprof", file: heaps::equal_texts, size: 2_000 },
+    Family { name: "typed-list.heapdump", file: heaps::typed_list, size: 2_000 },
+    Family { name: "goroutines.heapdump", file: heaps::goroutines, size: 1_000 },
+    Family { name: "deep-sample.pb", file: profiles::deep_sample, size: 40_000 },
+    Family { name: "many-labels.pb", file: profiles::many_labels, size: 3_000 },
+    Family { name: "inlined.pb", file: profiles::inlined, size: 4_000 },
+    Family { name: "deep-line.folded", file: profiles::deep_folded, size: 20_000 },
+    Family { name: "many-lines.folded", file: profiles::many_lines, size: 5_000 },
+    Family { name: "deep-nodes.cpuprofile", file: profiles::deep_nodes, size: 4_000 },
+    Family { name: "many-samples.cpuprofile", file: profiles::many_samples, size: 40_000 },
+    Family { name: "many-nodes.heapprofile", file: profiles::many_sizes, size: 3_000 },
 ];
 
 /// Files without a size to vary.
@@ -37,7 +57,15 @@ pub fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("huge-objects.dartheap", huge_objects()),
         ("compressed-deep-stack.mojo.zst", compressed(&deep_stack(500_000))),
         ("zeros.mvmheap", zeros(300_000)),
+        ("functions.pb.zst", compressed(&profiles::empty_functions(20 << 20))),
+        ("nodes.cpuprofile.zst", compressed(&profiles::empty_nodes(15 << 20))),
+        ("deep-sizes.heapprofile", profiles::deep_sizes(3_000)),
     ]
+}
+
+/// The program that wrote the families of Go dumps.
+pub fn program() -> Vec<u8> {
+    heaps::program()
 }
 
 /// A chain of objects, whose types take turns.

@@ -2,6 +2,8 @@
 #![allow(dead_code, unreachable_pub, reason = "each test binary uses a part")]
 
 pub mod dart;
+pub mod go;
+pub mod go_program;
 pub mod heap;
 pub mod heapsnapshot;
 pub mod hostile;

@@ -1,8 +1,10 @@
 //! Every invariant that the format promises.
 
 use super::report::{Damage, Outcome, Report};
+use crate::cli::memory::reading_limit;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Table};
+use crate::cli::profile::refused;
 use crate::cli::session::Session;
 use crate::cli::size::plural;
 use crate::cli::status::{self, Status};
@@ -12,10 +14,13 @@ use crate::input::{self, ReadOptions};
 
 pub(super) fn run(input: &Input, session: &Session) -> anyhow::Result<Report> {
     let progress = session.progress(input);
-    let options =
-        ReadOptions { progress: &|offset| progress.reached(offset), ..ReadOptions::default() };
-    let findings =
-        input::check(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+    let options = ReadOptions {
+        quick: false,
+        memory: reading_limit(input, &session.common),
+        progress: &|offset| progress.reached(offset),
+    };
+    let findings = input::check(input.format, input.bytes(), options)
+        .map_err(|error| refused(error, input, &session.common))?;
     drop(progress);
     let damage = input.source.damage().or(findings.damage.as_ref().map(|damage| &damage.error));
     let ok = findings.ok() && damage.is_none();

@@ -8,6 +8,7 @@ use crate::cli::print::CsvSafe;
 use crate::cli::profile::{self, named, refuse_tag, refused, require_thread};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{self, Status, UsageError};
+use crate::cli::terminal::show_path;
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
@@ -122,6 +123,10 @@ fn whole(
     let LoadedProfile { profile, damage, .. } =
         input::load_profile(input.format, input.bytes(), options)
             .map_err(|error| refused(error, input, &conversion.session.common))?;
+    if matches!(conversion.target, Target::Mojo | Target::Austin) && profile.samples.is_none() {
+        status::report_if_damaged(conversion.session, input, damage.as_ref());
+        return Err(without_samples(conversion).into());
+    }
     let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);
     require_thread(&profile, &selection, input)?;
     let (notes, samples) = (profile.notes, profile.total.samples());
@@ -129,6 +134,14 @@ fn whole(
     freed.add(conversion, &profile, &selection);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
     Ok(ConvertedProfile { notes, samples, damage, parts: 1, freed, written, bytes })
+}
+
+/// The error for a target that is made of samples, where the input has only sums.
+fn without_samples(conversion: &Conversion<'_>) -> UsageError {
+    let file = show_path(&conversion.input.path);
+    let target = conversion.target.name();
+    UsageError::new(format!("{file}: no samples, which {target} consists of, only sums"))
+        .hint("--to folded writes the sums")
 }
 
 pub(super) fn selection(

@@ -6,7 +6,9 @@ mod program;
 mod view;
 
 use super::args::{InfoArgs, OutputFormat, Snapshot};
+use super::memory::reading_limit;
 use super::print::{self, Columns, Shown, print, print_json, print_text, to_stdout};
+use super::profile::refused;
 use super::session::Session;
 use super::size::{duration, signed_size};
 use super::status::{self, Status, UsageError};
@@ -80,9 +82,13 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     let input = session.open(path)?;
     let bytes = input.bytes().len() as u64;
     let progress = session.progress(&input);
-    let options = ReadOptions { quick: args.quick, progress: &|offset| progress.reached(offset) };
-    let mut info =
-        input::info(input.format, input.bytes(), options).map_err(|error| input.error(error))?;
+    let options = ReadOptions {
+        quick: args.quick,
+        memory: reading_limit(&input, &session.common),
+        progress: &|offset| progress.reached(offset),
+    };
+    let mut info = input::info(input.format, input.bytes(), options)
+        .map_err(|error| refused(error, &input, &session.common))?;
     drop(progress);
     if let Some(exe) = &args.exe {
         program::add(&mut info, &input, exe, args.no_guess, session)?;

@@ -3,7 +3,7 @@
 use super::ShortFiles;
 use crate::analysis::profile::Selected;
 use crate::cli::args::{Common, ProfileOptions};
-use crate::cli::memory::{most_memory, profile_limit, profile_too_large};
+use crate::cli::memory::{profile_limit, profile_too_large, reading_limit};
 use crate::cli::open::Input;
 use crate::cli::session::Session;
 use crate::cli::size::plural;
@@ -11,7 +11,7 @@ use crate::cli::status::{self, Status, UsageError};
 use crate::cli::terminal::{show_path, shown};
 use crate::error::{Error, ErrorKind};
 use crate::input;
-use crate::input::load::{LoadedProfile, MemoryLimit, Parts};
+use crate::input::load::{LoadedProfile, Parts};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
@@ -74,7 +74,7 @@ fn load<'a>(
     load: impl FnOnce(input::load::ProfileOptions<'_>, &Selection) -> Result<LoadedProfile, Error>,
 ) -> anyhow::Result<ProfileInput<'a>> {
     let progress = session.progress(input);
-    let memory = MemoryLimit { most: most_memory(input, &session.common), per_stack: 0 };
+    let memory = reading_limit(input, &session.common);
     let how = input::load::ProfileOptions {
         keep_samples: false,
         memory,

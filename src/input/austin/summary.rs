@@ -3,7 +3,7 @@
 use super::load::load;
 use crate::error::{Error, Result};
 use crate::input::info::Info;
-use crate::input::load::ProfileOptions;
+
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
@@ -41,8 +41,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 
 /// The sums of a profile. A file whose first line is damaged is an error.
 pub(super) fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
-    let loaded =
-        load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
+    let loaded = load(bytes, options.into())?;
     match loaded.damage {
         Some(error)
             if loaded.profile.total.samples() == 0 && loaded.profile.metadata.is_empty() =>

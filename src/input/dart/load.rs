@@ -114,7 +114,7 @@ impl<'a> Loader<'a> {
                 None => break,
             }
         }
-        records.tail(ReadOptions { quick: false, progress: options.progress }).map(drop)
+        records.tail(ReadOptions::default().progress(options.progress)).map(drop)
     }
 
     /// Makes room for what the counts announce, as far as the rest of the file can hold it.

@@ -4,7 +4,7 @@ use super::load::load;
 use crate::error::{Error, Result};
 use crate::input::check::Findings;
 use crate::input::info::Info;
-use crate::input::load::ProfileOptions;
+
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
@@ -37,8 +37,7 @@ pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
 
 /// A profile. A file whose first line is damaged is an error.
 fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
-    let loaded =
-        load(bytes, ProfileOptions { progress: options.progress, ..ProfileOptions::default() })?;
+    let loaded = load(bytes, options.into())?;
     match loaded.damage {
         Some(error) if loaded.profile.total.samples() == 0 => Err(error),
         damage => Ok((loaded.profile, damage)),

@@ -15,7 +15,7 @@ use crate::input::format::Kind;
 use crate::input::info::{
     self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, RootCount, SnapshotInfo,
 };
-use crate::input::load::{LayoutChoice, ProfileOptions};
+use crate::input::load::LayoutChoice;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES};
@@ -49,10 +49,7 @@ fn info_of_profile(
     options: ReadOptions<'_>,
 ) -> Result<Info> {
     let header = *records.header();
-    let loaded = super::load_profile(
-        bytes,
-        ProfileOptions { progress: options.progress, ..ProfileOptions::default() },
-    )?;
+    let loaded = super::load_profile(bytes, options.into())?;
     let mut info = Info::new(&super::SPEC, header.version);
     info.kind = Kind::Profile;
     info.add_metadata("id_size", header.id_size.bytes());

@@ -37,7 +37,7 @@ pub fn load_in_parts(
     options: ProfileOptions<'_>,
     parts: Parts<'_>,
 ) -> Result<LoadedProfile> {
-    let (tables, cut) = Tables::read(bytes, options.progress);
+    let (tables, cut) = Tables::read(bytes, options.memory, options.progress)?;
     if tables.counts.iter().all(|count| *count == 0) {
         return Err(super::records::nothing_read(cut));
     }
@@ -126,6 +126,7 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
         options: ProfileOptions<'_>,
     ) -> Result<()> {
         let end = cut.and_then(Error::offset).unwrap_or(u64::MAX);
+        let tables = self.tables.bytes();
         for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
             let Ok(field) = field else { break };
             if number % 4096 == 0 {
@@ -135,8 +136,9 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
                 break;
             }
             let (2, Value::Bytes(_)) = (field.number, field.value) else { continue };
+            let besides = tables.saturating_add(field.value.bytes_at_most());
+            options.memory.check(field.offset, &self.builder, besides)?;
             self.sample(field)?;
-            options.memory.check(field.offset, &self.builder, 0)?;
             if self.is_full() && self.end_part().is_break() {
                 break;
             }

@@ -5,7 +5,7 @@ use super::records::RECORD_NAMES;
 use super::tables::Tables;
 use crate::error::Result;
 use crate::input::info::Info;
-use crate::input::load::{Parts, ProfileOptions};
+use crate::input::load::Parts;
 use crate::input::profile_info::{OwnSums, profile_info_of};
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
@@ -16,14 +16,14 @@ use std::ops::ControlFlow;
 /// # Errors
 /// When the file has no field of a profile.
 pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    let (tables, _) = Tables::read(bytes, &|_| {});
-    let options = ProfileOptions { progress: options.progress, ..ProfileOptions::default() };
+    let (tables, _) = Tables::read(bytes, options.memory, &|_| {})?;
     let mut own = OwnSums::default();
     let mut take = |part: &mut Profile| {
         own.add(part);
         ControlFlow::Continue(())
     };
-    let loaded = load_in_parts(bytes, options, Parts { size: Parts::SIZE, take: &mut take })?;
+    let loaded =
+        load_in_parts(bytes, options.into(), Parts { size: Parts::SIZE, take: &mut take })?;
     own.add(&loaded.profile);
     let mut info = Info::new(&super::SPEC, "");
     info.set_damage(loaded.damage);

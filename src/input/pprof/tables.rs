@@ -3,6 +3,7 @@
 use super::wire::{Field, Fields, Value};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
+use crate::input::load::{MemoryLimit, damage};
 use rustc_hash::FxHashMap;
 use std::num::Saturating;
 
@@ -99,6 +100,13 @@ impl<T> Table<T> {
         }
     }
 
+    /// Bytes of memory: of rows, of what the loader knows of each, and of their ids.
+    fn bytes(&self) -> usize {
+        let row = size_of::<T>().saturating_mul(3) / 2;
+        let ids = self.by_id.as_ref().map_or(0, FxHashMap::len).saturating_mul(26);
+        self.rows.len().saturating_mul(row.saturating_add(16)).saturating_add(ids)
+    }
+
     #[inline]
     pub(super) fn get(&self, id: u64) -> Option<&T> {
         self.rows.get(self.row(id)?)
@@ -107,20 +115,48 @@ impl<T> Table<T> {
 
 impl<'a> Tables<'a> {
     /// Reads the tables of a file up to its first damage.
-    pub(super) fn read(bytes: &'a [u8], progress: &dyn Fn(u64)) -> (Self, Option<Error>) {
+    ///
+    /// # Errors
+    /// When the tables take more memory than they may.
+    pub(super) fn read(
+        bytes: &'a [u8],
+        memory: MemoryLimit,
+        progress: &dyn Fn(u64),
+    ) -> Result<(Self, Option<Error>)> {
         let mut tables = Self::default();
         for (number, field) in Fields(Cursor::new(bytes, 0)).enumerate() {
             let read = field.and_then(|field| {
                 if number % 65536 == 0 {
                     progress(field.offset / 2);
                 }
+                // Lines of locations and comments are kept.
+                let is_kept = matches!(field.number, 4 | 13);
+                let more = if is_kept { field.value.bytes_at_most() } else { 0 };
+                if more > 1 << 16 || number % 4096 == 0 {
+                    memory.check_bytes(field.offset, tables.bytes().saturating_add(more))?;
+                }
                 tables.field(field)
             });
-            if let Err(error) = read {
-                return (tables, Some(error));
+            if let Some(error) = damage(read)? {
+                return Ok((tables, Some(error)));
             }
         }
-        (tables, None)
+        Ok((tables, None))
+    }
+
+    /// Bytes of memory, with the room by which columns grow, and with the columns that the loader
+    /// adds to them.
+    pub(super) fn bytes(&self) -> u64 {
+        let rows = [
+            self.strings.len().saturating_mul(36),
+            self.lines.len().saturating_mul(24),
+            self.comments.len().saturating_mul(12),
+            self.types.len().saturating_mul(24),
+            self.functions.bytes(),
+            self.mappings.bytes(),
+            self.locations.bytes(),
+        ];
+        rows.iter().fold(0, |sum, bytes| sum.saturating_add(*bytes as u64))
     }
 
     fn field(&mut self, field: Field<'a>) -> Result<()> {

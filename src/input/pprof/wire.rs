@@ -90,6 +90,16 @@ impl<'a> Value<'a> {
         }
     }
 
+    /// The most bytes of memory that one field can take: a packed number, or the number of a line,
+    /// is 8 bytes or a frame of 4 besides, and one byte in the file.
+    #[inline]
+    pub(super) fn bytes_at_most(self) -> u64 {
+        match self {
+            Self::Bytes(cursor) => (cursor.rest().len() as u64).saturating_mul(12),
+            Self::Number(_) | Self::Fixed => 0,
+        }
+    }
+
     /// Gives the numbers of a repeated field: one, or several that are packed.
     #[inline]
     pub(super) fn each(self, mut each: impl FnMut(u64)) -> Result<()> {

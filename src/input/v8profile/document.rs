@@ -4,12 +4,18 @@ use super::nodes::{Node, Nodes};
 use crate::error::{Error, Result};
 use crate::input::format::Format;
 use crate::input::json::{Scanner, ValueKind};
+use crate::input::load::{MemoryLimit, damage};
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use std::ops::ControlFlow;
 
 /// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["node", "samples", "time_deltas"];
+
+/// Bytes of memory for a sample and for a time, with the room by which columns grow: the number in
+/// the file, and the samples in the order of time.
+const BYTES_PER_SAMPLE: usize = 60;
+const BYTES_PER_DELTA: usize = 8;
 
 /// What is in a file.
 #[derive(Debug, Default)]
@@ -28,10 +34,21 @@ pub(super) struct Document<'a> {
 
 impl<'a> Document<'a> {
     /// Reads a file up to its first damage.
-    pub(super) fn read(bytes: &'a [u8]) -> (Self, Option<Error>) {
+    ///
+    /// # Errors
+    /// When the nodes and samples take more memory than they may.
+    pub(super) fn read(bytes: &'a [u8], memory: MemoryLimit) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
-        let damage = document.read_all(&mut Scanner::new(bytes, 0)).err();
-        (document, damage)
+        document.nodes.memory = memory;
+        let damage = damage(document.read_all(&mut Scanner::new(bytes, 0)))?;
+        Ok((document, damage))
+    }
+
+    /// Bytes of memory, with what the loader makes of each number.
+    pub(super) fn bytes(&self) -> u64 {
+        let samples = self.samples.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_SAMPLE);
+        let deltas = self.deltas.as_ref().map_or(0, Vec::len).saturating_mul(BYTES_PER_DELTA);
+        self.nodes.bytes().saturating_add(samples.saturating_add(deltas) as u64)
     }
 
     fn read_all(&mut self, scanner: &mut Scanner<'a>) -> Result<()> {
@@ -48,7 +65,12 @@ impl<'a> Document<'a> {
                 (b"samples", ValueKind::Array) => self.read_samples(scanner)?,
                 (b"timeDeltas", ValueKind::Array) => {
                     self.lists[1] = scanner.offset();
-                    let deltas = self.deltas.insert(Vec::new());
+                    let numbers = scanner.clone().numbers()?;
+                    let count = memchr::memchr_iter(b',', numbers.bytes()).count();
+                    let more = count.saturating_mul(BYTES_PER_DELTA) as u64;
+                    let needed = self.bytes().saturating_add(more);
+                    self.nodes.memory.check_bytes(scanner.offset(), needed)?;
+                    let deltas = self.deltas.insert(Vec::with_capacity(count.saturating_add(1)));
                     scanner.float_array(|delta| deltas.push(delta as i64))?;
                 }
                 _ => scanner.skip()?,
@@ -63,7 +85,10 @@ impl<'a> Document<'a> {
         self.lists[0] = scanner.offset();
         scanner.begin_array()?;
         let samples = self.samples.get_or_insert_default();
+        let (nodes, memory) = (self.nodes.bytes(), self.nodes.memory);
         while scanner.item()? {
+            let more = samples.len().saturating_mul(BYTES_PER_SAMPLE) as u64;
+            memory.check_bytes(scanner.offset(), nodes.saturating_add(more))?;
             match scanner.peek()? {
                 ValueKind::Number => samples.push(scanner.unsigned()?),
                 _ => scanner.skip()?,
@@ -110,13 +135,13 @@ impl Record for V8Record<'_, '_> {
 /// Gives every node to the visitor, and the lists of samples and times with their lengths.
 ///
 /// # Errors
-/// The first damage.
+/// The first damage, or more memory than the nodes and samples may take.
 pub fn for_each_record(
     bytes: &[u8],
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    let (document, damage) = Document::read(bytes);
+    let (document, damage) = Document::read(bytes, options.memory)?;
     let nodes = document.nodes.all.iter().map(|node| (node.offset, V8Record::Node(node)));
     let lengths = [document.samples.as_ref().map(Vec::len), document.deltas.as_ref().map(Vec::len)];
     let lists = ["samples", "time_deltas"].into_iter().zip(document.lists).zip(lengths).filter_map(

@@ -14,7 +14,7 @@ use crate::model::profile::{
 /// When the profile takes more memory than it may. A file of which nothing can be read gives an
 /// empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    let (document, damage) = Document::read(bytes);
+    let (document, damage) = Document::read(bytes, options.memory)?;
     let profile = profile(&document, options)?;
     Ok(LoadedProfile { profile: profile.finish(), damage })
 }
@@ -39,8 +39,10 @@ pub(super) fn profile(
         builder
             .set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);
     }
-    let places = document.nodes.stacks(&mut builder);
-    options.memory.check(0, &builder, 0)?;
+    let besides = document.bytes();
+    let places = document
+        .nodes
+        .stacks(&mut builder, |builder, offset| options.memory.check(offset, builder, besides))?;
     if is_heap {
         for (node, place) in
             document.nodes.all.iter().zip(&places).filter(|(node, _)| node.self_size > 0)
@@ -63,7 +65,7 @@ pub(super) fn profile(
     let by_id = document.nodes.by_id();
     for (number, (time, id)) in document.times(samples).into_iter().enumerate() {
         if number % 4096 == 0 {
-            options.memory.check(0, &builder, 0)?;
+            options.memory.check(0, &builder, besides)?;
         }
         let place = by_id.get(&id).and_then(|place| places.get(*place as usize));
         if place.is_none() {

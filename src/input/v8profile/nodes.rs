@@ -2,6 +2,7 @@
 
 use crate::error::Result;
 use crate::input::json::{Scanner, Text, ValueKind};
+use crate::input::load::MemoryLimit;
 use crate::model::names::Names;
 use crate::model::profile::{FrameId, FrameKind, ProfileBuilder, ProfileFrame, StackId};
 use rustc_hash::FxHashMap;
@@ -30,7 +31,14 @@ pub(super) struct Nodes<'a> {
     children: Vec<(u32, u64)>,
     /// Place of the child and id of the parent.
     parents: Vec<(u32, u64)>,
+    /// What all of that may take.
+    pub(super) memory: MemoryLimit,
 }
+
+/// Bytes of memory for a node, with the room by which columns grow: what the file says, the node's
+/// place by its id, its parent and its stack.
+const BYTES_PER_NODE: usize = size_of::<Node<'_>>() * 3 / 2 + 70;
+const BYTES_PER_LINK: usize = size_of::<(u32, u64)>() * 3 / 2;
 
 /// What a node is for samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +103,24 @@ impl<'a> Nodes<'a> {
                 return Ok(true);
             }
             let child = scanner.unsigned()?;
+            self.memory.check_bytes(scanner.offset(), self.bytes())?;
             self.children.push((parent, child));
         }
         Ok(false)
+    }
+
+    /// Bytes of memory, with what the loader makes of each node.
+    pub(super) fn bytes(&self) -> u64 {
+        let links = self.children.len().saturating_add(self.parents.len());
+        let nodes = self.all.len().saturating_mul(BYTES_PER_NODE);
+        nodes.saturating_add(links.saturating_mul(BYTES_PER_LINK)) as u64
     }
 
     fn open(&mut self, scanner: &mut Scanner<'a>, parent: Option<u32>) -> Result<u32> {
         // Moves past white space.
         scanner.peek()?;
         let offset = scanner.offset();
+        self.memory.check_bytes(offset, self.bytes())?;
         scanner.begin_object()?;
         self.all.push(Node { offset, line: -1, parent, ..Node::default() });
         Ok((self.all.len() as u32).saturating_sub(1))
@@ -157,7 +174,14 @@ impl<'a> Nodes<'a> {
     }
 
     /// By node: its stack in the profile that is built. The root is no frame.
-    pub(super) fn stacks(&self, builder: &mut ProfileBuilder) -> Vec<Place> {
+    ///
+    /// # Errors
+    /// What `check` says of the profile and the offset of the node that it has reached.
+    pub(super) fn stacks(
+        &self,
+        builder: &mut ProfileBuilder,
+        check: impl Fn(&ProfileBuilder, u64) -> Result<()>,
+    ) -> Result<Vec<Place>> {
         let by_id = self.by_id();
         let mut parent: Vec<Option<u32>> = self.all.iter().map(|node| node.parent).collect();
         let ids = self.children.iter().filter_map(|(of, child)| Some((*by_id.get(child)?, *of)));
@@ -172,6 +196,9 @@ impl<'a> Nodes<'a> {
         let mut open = vec![false; self.all.len()];
         let mut path = Vec::new();
         for start in 0..self.all.len() as u32 {
+            if let Some(node) = self.all.get(start as usize) {
+                check(builder, node.offset)?;
+            }
             let mut at = Some(start);
             let mut above = Place { stack: StackId::EMPTY, idle: false, gc: false };
             // Up to a node whose stack is known; a node that is its own caller ends the way, too.
@@ -199,7 +226,7 @@ impl<'a> Nodes<'a> {
                 }
             }
         }
-        places.into_iter().flatten().collect()
+        Ok(places.into_iter().flatten().collect())
     }
 
     fn place(&self, node: u32, above: Place, is_top: bool, builder: &mut ProfileBuilder) -> Place {

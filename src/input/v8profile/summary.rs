@@ -6,7 +6,6 @@ use crate::error::{Error, Result};
 use crate::input::check::Findings;
 use crate::input::format::FormatSpec;
 use crate::input::info::Info;
-use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Mode;
@@ -28,12 +27,8 @@ pub fn info_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
 }
 
 fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
-    let (document, damage) = read(bytes)?;
-    let profile = profile(
-        &document,
-        ProfileOptions { progress: options.progress, ..ProfileOptions::default() },
-    )?
-    .finish();
+    let (document, damage) = read(bytes, options)?;
+    let profile = profile(&document, options.into())?.finish();
     let mut info = Info::new(spec, "");
     info.set_damage(damage);
     for (key, value) in [("startTime", document.start), ("endTime", document.end)] {
@@ -60,8 +55,8 @@ fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Inf
 ///
 /// # Errors
 /// As [`info_cpu()`].
-pub fn check_cpu(bytes: &[u8], _: ReadOptions<'_>) -> Result<Findings> {
-    let (document, damage) = read(bytes)?;
+pub fn check_cpu(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     common(&document, &mut findings);
     let by_id = document.nodes.by_id();
@@ -91,8 +86,8 @@ pub fn check_cpu(bytes: &[u8], _: ReadOptions<'_>) -> Result<Findings> {
 ///
 /// # Errors
 /// As [`info_heap()`].
-pub fn check_heap(bytes: &[u8], _: ReadOptions<'_>) -> Result<Findings> {
-    let (document, damage) = read(bytes)?;
+pub fn check_heap(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    let (document, damage) = read(bytes, options)?;
     let mut findings = Findings::default();
     common(&document, &mut findings);
     findings.set_damage(damage);
@@ -104,8 +99,8 @@ fn common(document: &Document<'_>, findings: &mut Findings) {
     findings.none("nodes.id", again as u64, "nodes with the id of another one");
 }
 
-fn read(bytes: &[u8]) -> Result<(Document<'_>, Option<Error>)> {
-    let (document, damage) = Document::read(bytes);
+fn read<'a>(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<(Document<'a>, Option<Error>)> {
+    let (document, damage) = Document::read(bytes, options.memory)?;
     match (document.is_empty(), damage) {
         (true, damage) => Err(damage.unwrap_or_else(|| Error::corrupt(0, "no nodes of a profile"))),
         (false, damage) => Ok((document, damage)),

@@ -5,13 +5,23 @@ use crate::model::profile::{FrameId, StackId, StackIndex, StackTree};
 
 /// A tree of captions with two sums for each path: of the profile, and of an older one with which
 /// it is compared.
-#[derive(Default)]
 pub(super) struct Boxes {
     captions: Captions,
     nodes: StackTree,
     index: StackIndex,
-    /// By node: the sums of the node itself.
+    /// By node, of which the base is the first: the sums of the node itself.
     own: Vec<[u64; 2]>,
+}
+
+impl Default for Boxes {
+    fn default() -> Self {
+        Self {
+            captions: Captions::default(),
+            nodes: StackTree::default(),
+            index: StackIndex::default(),
+            own: vec![[0; 2]],
+        }
+    }
 }
 
 /// A box to draw.
@@ -59,7 +69,6 @@ impl Boxes {
         value: u64,
         side: usize,
     ) {
-        self.own.resize(self.nodes.len(), [0; 2]);
         let mut node = StackId::EMPTY;
         for caption in path {
             let number = self.captions.add(caption.clone());

@@ -83,7 +83,7 @@ impl Pass {
                 None => break,
             }
         }
-        records.tail(ReadOptions { quick: false, progress: options.progress }).map(drop)
+        records.tail(ReadOptions::default().progress(options.progress)).map(drop)
     }
 
     /// Reads the objects again, as far as external sizes are named for them, which are sorted.

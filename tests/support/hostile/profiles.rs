@@ -1,0 +1,135 @@
+//! Profiles whose size varies: pprof, folded stacks, V8.
+
+/// A field of a protobuf message: a number, or bytes.
+fn number(field: u64, value: u64) -> Vec<u8> {
+    [varint(field << 3), varint(value)].concat()
+}
+
+fn bytes(field: u64, bytes: &[u8]) -> Vec<u8> {
+    [&varint(field << 3 | 2), &varint(bytes.len() as u64), bytes].concat()
+}
+
+fn varint(mut value: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while value >= 0x80 {
+        bytes.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    bytes.push(value as u8);
+    bytes
+}
+
+/// A profile of samples, with a function `f` at location 1.
+fn pprof() -> Vec<u8> {
+    let line = [number(1, 1), number(2, 7)].concat();
+    [
+        bytes(1, &[number(1, 1), number(2, 2)].concat()),
+        bytes(4, &[number(1, 1), bytes(4, &line)].concat()),
+        bytes(5, &[number(1, 1), number(2, 3)].concat()),
+        bytes(6, b""),
+        bytes(6, b"samples"),
+        bytes(6, b"count"),
+        bytes(6, b"f"),
+        bytes(6, b"key"),
+    ]
+    .concat()
+}
+
+/// One sample.
+pub(super) fn deep_sample(size: usize) -> Vec<u8> {
+    [pprof(), bytes(2, &[bytes(1, &vec![1; size]), number(2, 1)].concat())].concat()
+}
+
+/// Samples with a label each.
+pub(super) fn many_labels(size: usize) -> Vec<u8> {
+    let mut file = pprof();
+    for value in 0..size as u64 {
+        let label = [number(1, 4), number(3, value)].concat();
+        file.extend(bytes(2, &[number(1, 1), number(2, 1), bytes(3, &label)].concat()));
+    }
+    file
+}
+
+/// A location of many inlined functions, and samples that are there several times.
+pub(super) fn inlined(size: usize) -> Vec<u8> {
+    let line = |line: usize| bytes(4, &[number(1, 1), number(2, line as u64)].concat());
+    let lines: Vec<u8> = (0..size).flat_map(line).collect();
+    let mut file = [pprof(), bytes(4, &[number(1, 2), lines].concat())].concat();
+    for depth in 0..8 {
+        file.extend(bytes(2, &[bytes(1, &vec![2; depth + 1]), number(2, 1)].concat()));
+    }
+    file
+}
+
+/// Functions of two bytes.
+pub(super) fn empty_functions(size: usize) -> Vec<u8> {
+    [pprof(), [0x2a, 0].repeat(size / 2)].concat()
+}
+
+pub(super) fn deep_folded(size: usize) -> Vec<u8> {
+    format!("a{} 1\n", ";f".repeat(size)).into_bytes()
+}
+
+/// Stacks of 20 frames, of which the outer ones are alike.
+pub(super) fn many_lines(size: usize) -> Vec<u8> {
+    let line = |line| format!("{}leaf{line} {line}\n", "frame;".repeat(19));
+    (0..size).map(line).collect::<String>().into_bytes()
+}
+
+fn frame(name: &str) -> String {
+    format!(r#""callFrame":{{"functionName":"{name}","url":"a.js","lineNumber":1}}"#)
+}
+
+/// Nodes below each other, the deepest of which has all samples.
+pub(super) fn deep_nodes(size: usize) -> Vec<u8> {
+    let node = |id| format!(r#"{{"id":{id},{},"children":[{}]}}"#, frame("f"), id + 1);
+    let nodes: Vec<String> = (1..size).map(node).collect();
+    format!(
+        r#"{{"nodes":[{},{{"id":{size},{}}}],"startTime":1,"endTime":100,"samples":[{size}],"timeDeltas":[5]}}"#,
+        nodes.join(","),
+        frame("f")
+    )
+    .into_bytes()
+}
+
+/// Samples of two nodes in turn.
+pub(super) fn many_samples(size: usize) -> Vec<u8> {
+    let samples: Vec<&str> = (0..size).map(|sample| ["2", "3"][sample % 2]).collect();
+    let nodes = format!(
+        r#"{{"id":1,{},"children":[2,3]}},{{"id":2,{}}},{{"id":3,{}}}"#,
+        frame("(root)"),
+        frame("f"),
+        frame("g")
+    );
+    format!(
+        r#"{{"nodes":[{nodes}],"startTime":1,"endTime":{size},"samples":[{}],"timeDeltas":[{}]}}"#,
+        samples.join(","),
+        vec!["1"; size].join(",")
+    )
+    .into_bytes()
+}
+
+/// Nodes of two bytes, and a comma.
+pub(super) fn empty_nodes(size: usize) -> Vec<u8> {
+    format!(r#"{{"nodes":[{{"id":1,{}}}{}]}}"#, frame("f"), ",{}".repeat(size / 3)).into_bytes()
+}
+
+/// Functions side by side.
+pub(super) fn many_sizes(size: usize) -> Vec<u8> {
+    let node =
+        |id| format!(r#"{{"id":{id},{},"selfSize":16,"children":[]}}"#, frame(&format!("f{id}")));
+    let nodes: Vec<String> = (2..size).map(node).collect();
+    format!(
+        r#"{{"head":{{"id":1,{},"selfSize":0,"children":[{}]}},"samples":[]}}"#,
+        frame("(root)"),
+        nodes.join(",")
+    )
+    .into_bytes()
+}
+
+/// Functions below each other, all with memory of their own: as many stacks as they are deep.
+pub(super) fn deep_sizes(size: usize) -> Vec<u8> {
+    let node = |id| format!(r#"{{"id":{id},{},"selfSize":16,"children":["#, frame("f"));
+    let nodes: String = (1..=size).map(node).collect();
+    format!(r#"{{"head":{nodes}{}}}"#, "]}".repeat(size)).into_bytes()
+}
