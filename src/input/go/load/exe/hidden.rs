@@ -32,6 +32,21 @@ impl Hidden {
         self.headers.iter().chain(&self.channels).map(|(whole, header)| (*header, *whole)).collect()
     }
 
+    /// The type of a map's header, if it was made.
+    pub(super) fn known_header(&self, map: TypeRef) -> Option<TypeRef> {
+        self.headers.get(&map).copied()
+    }
+
+    /// The type of a pointer to a table of a map, if it was made.
+    pub(super) fn known_directory(&self, map: TypeRef) -> Option<TypeRef> {
+        self.directories.get(&map).copied()
+    }
+
+    /// The type of what hangs on a classic map's header, if it was made.
+    pub(super) fn known_overflow(&self, map: TypeRef) -> Option<TypeRef> {
+        self.overflows.get(&map).copied()
+    }
+
     /// The type of a map's header.
     pub(super) fn header(
         &mut self,

@@ -1,7 +1,7 @@
 //! Where the pointers of a value are, and what they point to.
 
 use super::types::{Kind, TypeRef, Types};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// The contents of a value of a type, flattened: structs inside it are taken apart, long arrays
 /// stay one slot.
@@ -63,24 +63,24 @@ const MAX_SLOTS: usize = 1 << 14;
 /// The layouts of types, computed when they are needed.
 #[derive(Default)]
 pub(super) struct Layouts {
-    list: Vec<Option<Rc<Layout>>>,
+    list: Vec<Option<Arc<Layout>>>,
 }
 
 impl Layouts {
     /// The layout of a type.
-    pub(super) fn of(&mut self, of: TypeRef, types: &Types, word: u64) -> Rc<Layout> {
+    pub(super) fn of(&mut self, of: TypeRef, types: &Types, word: u64) -> Arc<Layout> {
         match self.place(of) {
             Some(place) => {
-                Rc::clone(place.get_or_insert_with(|| Rc::new(lay_out(of, types, word))))
+                Arc::clone(place.get_or_insert_with(|| Arc::new(lay_out(of, types, word))))
             }
-            None => Rc::default(),
+            None => Arc::default(),
         }
     }
 
     /// Sets the layout of a type that the runtime hides.
     pub(super) fn set(&mut self, of: TypeRef, layout: Layout) {
         if let Some(place) = self.place(of) {
-            *place = Some(Rc::new(layout));
+            *place = Some(Arc::new(layout));
         }
     }
 
@@ -89,7 +89,7 @@ impl Layouts {
         self.list.get(of.0 as usize)?.as_deref()
     }
 
-    fn place(&mut self, of: TypeRef) -> Option<&mut Option<Rc<Layout>>> {
+    fn place(&mut self, of: TypeRef) -> Option<&mut Option<Arc<Layout>>> {
         let index = of.0 as usize;
         if self.list.len() <= index {
             self.list.resize(index.saturating_add(1), None);

@@ -3,7 +3,7 @@
 use super::layout::Layout;
 use super::types::{Kind, TypeRef, Types};
 use crate::model::heap::ObjectId;
-use rustc_hash::FxHashSet;
+use rayon::slice::ParallelSliceMut;
 
 /// A score for how well a type explains an object; larger is better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,9 +41,7 @@ pub(super) struct Typed {
 #[derive(Default)]
 pub(super) struct Objects {
     list: Vec<Packed>,
-    /// Values of less than 16 bytes without pointers, several of which share an object: address and
-    /// type.
-    pub(super) tiny: FxHashSet<(u64, TypeRef)>,
+    pub(super) tiny: Tiny,
     /// Objects that two unrelated types explain equally well.
     pub(super) conflicts: u64,
     /// Types that an object's pointers contradict.
@@ -106,6 +104,48 @@ impl Objects {
                 count: u32::try_from(typed.count).unwrap_or(u32::MAX),
             };
         }
+    }
+}
+
+/// Values of less than 16 bytes without pointers, several of which share an object.
+#[derive(Default)]
+pub(super) struct Tiny {
+    /// Type, object and offset, from the highest bit on. A value stands here once for each reference
+    /// until there are too many.
+    list: Vec<u64>,
+    /// The number of values when they were last sorted.
+    sorted: usize,
+}
+
+/// Values that are kept before they are sorted.
+const FEW_TINY: usize = 1 << 16;
+
+impl Tiny {
+    /// Adds a value at an offset below 16 of an object.
+    pub(super) fn add(&mut self, object: ObjectId, inside: u64, of: TypeRef) {
+        if of.0 < MAX_TYPES {
+            self.list.push(u64::from(of.0) << 36 | u64::from(object.0) << 4 | inside & 15);
+        }
+        // Sorting that often costs as much as adding, and keeps the list within twice its size.
+        if self.list.len() > self.sorted.max(FEW_TINY).saturating_mul(2) {
+            self.sort();
+        }
+    }
+
+    fn sort(&mut self) {
+        self.list.par_sort_unstable();
+        self.list.dedup();
+        self.sorted = self.list.len();
+    }
+
+    /// The number of values of each type.
+    pub(super) fn counts(mut self) -> Vec<(TypeRef, u64)> {
+        self.sort();
+        let same = self.list.chunk_by(|one, next| one >> 36 == next >> 36);
+        same.filter_map(|values| {
+            Some((TypeRef((values.first()? >> 36) as u32), values.len() as u64))
+        })
+        .collect()
     }
 }
 

@@ -6,14 +6,20 @@
 //!
 //! * `evidence`, `frames`: what begins the list: records of the dump, globals, words that look like
 //!   interfaces; variables;
-//! * `follow`: what a value leads to;
+//! * `blocks`: works on the list;
+//! * `judge`: what a value says of the object that it is placed on, and what it leads to;
+//! * `follow`: the same where types have to be made;
+//! * `extents`: how much of each array slices use;
 //! * `closures`, `library`: types that only functions or the library know;
 //! * `memory`: the memory that types are placed on.
 
+mod blocks;
 mod closures;
 mod evidence;
+mod extents;
 mod follow;
 mod frames;
+mod judge;
 mod library;
 mod memory;
 
@@ -23,15 +29,20 @@ use super::debug::Debug;
 use super::facts::Facts;
 use super::hidden::{self, Hidden};
 use super::layout::{Layout, Layouts};
-use super::objects::{self, Fit, Level, Objects, Typed};
+use super::objects::{self, Level, Objects, Typed};
 use super::program::Program;
 use super::types::{TypeRef, Types};
 use super::values::TypedValues;
 use crate::model::heap::ObjectId;
+use extents::Extents;
+pub(super) use extents::Lengths;
+use judge::Judge;
+use memory::Ground;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A value to place.
+#[derive(Clone, Copy, Debug)]
 struct Item {
     address: u64,
     of: TypeRef,
@@ -39,6 +50,20 @@ struct Item {
     level: Level,
     /// It is the array of a slice, so that a type without pointers may be repeated.
     from_slice: bool,
+    /// The length of the slice that begins here; 0 if that is of no interest.
+    length: u32,
+}
+
+impl Item {
+    /// One value.
+    fn one(address: u64, of: TypeRef, level: Level) -> Self {
+        Self { address, of, count: 1, level, from_slice: false, length: 0 }
+    }
+
+    /// Whether there is a value of a known type.
+    fn is_value(&self) -> bool {
+        self.address != 0 && self.count != 0 && self.of != Types::UNKNOWN
+    }
 }
 
 /// Values of a type in memory that has been read.
@@ -59,6 +84,7 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     pub(super) objects: Objects,
     reader: &'p Reader<'s, 'a>,
     placed: &'p Placed,
+    ground: Ground<'p, 's, 'a>,
     facts: &'p Facts<'s, 'a>,
     slide: u64,
     pub(super) word: u64,
@@ -78,10 +104,11 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     /// Values without pointers, such as the bytes of strings.
     pub(super) string: TypeRef,
     tiny: TypeRef,
-    /// The length of the longest slice that begins at an address.
-    lengths: FxHashMap<u64, u32>,
+    extents: Extents,
     /// Pointers of the object at hand.
     listed: Vec<u64>,
+    /// Pointers of a type go on to the end of objects above 32 KiB.
+    large_repeat: bool,
     /// Values inside of the value that is followed.
     open: Vec<(u64, TypeRef, u64)>,
 }
@@ -96,9 +123,6 @@ pub(super) struct Parts<'p, 's, 'd, 'a> {
     pub(super) facts: &'p Facts<'s, 'a>,
     pub(super) slide: u64,
 }
-
-/// Values that are looked up together.
-const BATCH: usize = 64;
 
 /// Bytes of the slots that small values without pointers share.
 const TINY: u64 = 16;
@@ -125,6 +149,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             objects: Objects::new(placed.sizes.len()),
             reader,
             placed,
+            ground: Ground { reader, placed },
             facts,
             slide,
             word,
@@ -141,7 +166,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             nodes: FxHashMap::default(),
             string,
             tiny,
-            lengths: FxHashMap::default(),
+            extents: Extents::new(placed.sizes.len()),
+            large_repeat: program.at_least(22),
             listed: Vec::new(),
             open: Vec::new(),
         }
@@ -154,7 +180,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             of_type,
             string: self.string,
             counts: self.objects.into_counts(),
-            lengths: self.lengths,
+            extents: self.extents.finish(),
             parts: self.hidden.wholes(),
             itabs: self.itabs,
             slide: self.slide,
@@ -180,12 +206,12 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     }
 
     /// Values that share objects, by type, with their number.
-    pub(super) fn tiny_values(&self) -> Vec<(String, u64)> {
+    pub(super) fn tiny_values(&mut self) -> Vec<(String, u64)> {
         let mut counts = std::collections::BTreeMap::new();
-        for (_, of) in &self.objects.tiny {
-            let name = self.types.get(*of).map_or(String::new(), |of| of.name.clone());
-            let count: &mut u64 = counts.entry(name).or_default();
-            *count = count.saturating_add(1);
+        for (of, count) in std::mem::take(&mut self.objects.tiny).counts() {
+            let name = self.types.get(of).map_or(String::new(), |of| of.name.clone());
+            let sum: &mut u64 = counts.entry(name).or_default();
+            *sum = sum.saturating_add(count);
         }
         counts.into_iter().collect()
     }
@@ -195,53 +221,32 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         hidden::add(name.to_owned(), 1, Vec::new(), Vec::new(), &mut self.types, &mut self.layouts)
     }
 
-    pub(super) fn layout(&mut self, of: TypeRef) -> Rc<Layout> {
+    pub(super) fn layout(&mut self, of: TypeRef) -> Arc<Layout> {
         self.layouts.of(of, &self.types, self.word)
     }
 
     /// Adds a value to the list.
     pub(super) fn add(&mut self, address: u64, of: TypeRef, count: u64, level: Level) {
         let of = self.allocated_as.get(&of).copied().unwrap_or(of);
-        if address != 0 && count != 0 && of != Types::UNKNOWN {
-            self.queue.push(Item { address, of, count, level, from_slice: false });
+        let item = Item { count, ..Item::one(address, of, level) };
+        if item.is_value() {
+            self.queue.push(item);
         }
     }
 
-    fn add_slice(&mut self, address: u64, of: TypeRef, count: u64, level: Level) {
-        if address != 0 && count != 0 && of != Types::UNKNOWN {
-            self.queue.push(Item { address, of, count, level, from_slice: true });
-        }
-    }
-
-    /// Works until nothing is left on the list.
-    ///
-    /// Values are anywhere in memory. Looking up the objects of many before reading any lets the
-    /// processor wait for all of them at once, which halves the time.
-    pub(super) fn drain(&mut self) {
-        let mut batch: Vec<Item> = Vec::with_capacity(BATCH);
-        let mut places: Vec<Option<(ObjectId, u64)>> = Vec::with_capacity(BATCH);
-        while !self.queue.is_empty() {
-            let rest = self.queue.len().saturating_sub(BATCH);
-            batch.extend(self.queue.drain(rest..));
-            places.extend(batch.iter().map(|item| self.reader.object_at(item.address)));
-            for (object, _) in places.iter().flatten() {
-                std::hint::black_box(self.touch(*object));
-            }
-            for (item, place) in batch.drain(..).zip(places.drain(..)).rev() {
-                self.place(&item, place);
-            }
-        }
-    }
-
-    fn place(&mut self, item: &Item, place: Option<(ObjectId, u64)>) {
-        if let Some(&(entry, indirect)) = self.nodes.get(&item.of) {
-            let is_entry = self.byte(item.address);
-            let of = if is_entry == Some(0) { indirect } else { entry };
-            return self.place(&Item { of, ..*item }, place);
-        }
-        match place {
-            Some((object, inside)) => self.place_on(object, inside, item),
-            None => self.place_outside(item),
+    fn judge(&self) -> Judge<'_, 'p, 's, 'a> {
+        Judge {
+            ground: self.ground,
+            program: self.program,
+            types: &self.types,
+            layouts: &self.layouts,
+            objects: &self.objects,
+            hidden: &self.hidden,
+            allocated_as: &self.allocated_as,
+            itabs: &self.itabs,
+            slide: self.slide,
+            string: self.string,
+            large_repeat: self.large_repeat,
         }
     }
 
@@ -260,82 +265,29 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
         else {
             return;
         };
-        if self.seen.insert((item.address, item.of)) {
+        if self.leads(item.of) && self.seen.insert((item.address, item.of)) {
             self.visit(&Values { bytes, of: item.of, count: item.count, level: item.level });
         }
     }
 
-    fn place_on(&mut self, object: ObjectId, inside: u64, item: &Item) {
-        let old = self.objects.get(object);
-        let is_known = |old: &Typed| {
-            (old.of, old.fit) == (item.of, Fit::Exact)
-                && old.level >= item.level
-                && old.count >= item.count
-                && inside <= HEADER
-        };
-        if old.as_ref().is_some_and(is_known) {
-            return;
-        }
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields.clone());
-        let offset = inside.saturating_sub(header);
-        let layout = self.layouts.of(item.of, &self.types, self.word);
-        let size = contents.len() as u64;
-        if size == TINY
-            && layout.pointers.is_empty()
-            && layout.size.saturating_mul(item.count) < TINY
-            && fields.clone().next().is_none()
-        {
-            self.objects.tiny.insert((item.address, item.of));
-            let typed = Typed { of: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
-            if old.is_none_or(|old| objects::compare(&typed, &old, &self.types).0) {
-                self.objects.set(object, typed);
-            }
-            return;
-        }
-        if let Some(old) = old.filter(|_| offset > 0) {
-            let size = self.types.get(old.of).map_or(0, |of| of.size);
-            if offset < size.saturating_mul(old.count) && old.level >= item.level {
-                return;
-            }
-        }
-        self.listed.clear();
-        self.listed.extend(fields.filter_map(|field| field.offset.checked_sub(header)));
-        let repeats = header > 0 || size > 32768 && self.program.at_least(22);
-        let slot = objects::Slot { size, header, pointers: &self.listed, repeats };
-        let Some((fit, count)) = objects::fit(&slot, offset, &layout, item.count, item.from_slice)
-        else {
-            self.objects.rejected = self.objects.rejected.saturating_add(1);
-            return;
-        };
-        if offset > 0 && fit != Fit::Array {
-            // A value inside of an object: what it leads to is good to know, though not what the
-            // object is.
-            if self.seen.insert((item.address, item.of)) {
-                let start = usize::try_from(inside).unwrap_or(usize::MAX);
-                let bytes = contents.get(start..).unwrap_or_default();
-                self.visit(&Values { bytes, of: item.of, count: item.count, level: item.level });
-            }
-            return;
-        }
-        self.assign(object, Typed { of: item.of, count, fit, level: item.level });
-    }
-
     /// Gives an object a type, if that is better than the one it has, and follows what it leads to.
     pub(super) fn assign(&mut self, object: ObjectId, typed: Typed) {
+        if self.improve(object, typed) {
+            let (bytes, level) = (self.ground.value(object), typed.level.min(Level::Static));
+            self.visit(&Values { bytes, of: typed.of, count: typed.count, level });
+        }
+    }
+
+    /// Gives an object a type, if that is better than the one it has. Whether it is.
+    fn improve(&mut self, object: ObjectId, typed: Typed) -> bool {
         if let Some(old) = self.objects.get(object) {
             let (better, conflict) = objects::compare(&typed, &old, &self.types);
             self.objects.conflicts = self.objects.conflicts.saturating_add(conflict.into());
             if !better {
-                return;
+                return false;
             }
         }
         self.objects.set(object, typed);
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields);
-        let bytes =
-            contents.get(usize::try_from(header).unwrap_or(usize::MAX)..).unwrap_or_default();
-        let level = typed.level.min(Level::Static);
-        self.visit(&Values { bytes, of: typed.of, count: typed.count, level });
+        true
     }
 }

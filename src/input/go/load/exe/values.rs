@@ -15,6 +15,7 @@ mod text;
 mod view;
 
 use super::super::pointers::Words;
+use super::propagate::Lengths;
 use super::types::{Kind, TypeRef, Types};
 use crate::input::go::version::Version;
 use crate::model::addresses::Addresses;
@@ -31,8 +32,8 @@ pub(in super::super) struct TypedValues<'a> {
     pub(super) string: TypeRef,
     /// How many values each object holds.
     pub(super) counts: Vec<u32>,
-    /// The length of the longest slice that begins at an address.
-    pub(super) lengths: FxHashMap<u64, u32>,
+    /// How far slices reach in their arrays.
+    pub(super) extents: Lengths,
     /// The maps and channels that headers in the heap belong to.
     pub(super) parts: FxHashMap<TypeRef, TypeRef>,
     /// Dynamic types by the address of their itab.
@@ -153,9 +154,8 @@ impl<'a> TypedValues<'a> {
             return view.map_room(object, *whole);
         }
         let size = self.types.get(of)?.size;
-        let start = memory.addresses.address(object)?.wrapping_add(view.header_size(object));
-        let used: u64 = (*self.lengths.get(&start).filter(|_| is_array)?).into();
-        let capacity = self.count(object).max(used);
+        let capacity = self.count(object);
+        let used = self.extents.used(object, capacity).filter(|_| is_array)?;
         Some(Room {
             is_collection: false,
             capacity,

@@ -33,6 +33,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     count,
                     level: Level::Header,
                     from_slice: true,
+                    length: 0,
                 });
             }
         }
@@ -107,13 +108,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 start < segment.contents.len() as u64 && size > 0
             };
             if self.facts.segments().any(inside) {
-                self.place_outside(&Item {
-                    address,
-                    of: global.of,
-                    count: 1,
-                    level: Level::Static,
-                    from_slice: false,
-                });
+                self.place_outside(&Item::one(address, global.of, Level::Static));
             }
         }
         self.drain();

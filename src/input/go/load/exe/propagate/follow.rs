@@ -4,6 +4,7 @@ use super::super::hidden;
 use super::super::layout::{Holds, Slot as Part};
 use super::super::objects::{Fit, Level, Typed};
 use super::super::types::{Kind, TypeRef};
+use super::judge::Lead;
 use super::{HEADER, Item, Propagation, Values};
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
@@ -45,89 +46,39 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         offset: u64,
         part: &Part,
     ) -> Option<TypeRef> {
-        let word = |number: i64| {
-            let at = offset.wrapping_add_signed(number.wrapping_mul(self.word as i64));
-            self.reader.words.at(values.bytes, at)
-        };
-        let target = word(0)?;
-        if target == 0 {
-            return None;
-        }
-        let level = values.level;
-        match part.holds {
-            Holds::Pointer(element) => self.add(target, element, 1, level),
-            Holds::String => {
-                let length = word(1)?;
-                self.add_slice(target, self.string, length, level);
-            }
-            Holds::Slice(element) => {
-                let (length, capacity) = (word(1)?, word(2)?);
-                let longest = self.lengths.entry(target).or_default();
-                *longest = u32::try_from(length).unwrap_or(u32::MAX).max(*longest);
-                self.add_slice(target, element, capacity, level);
-            }
-            Holds::Map(map) => self.map(target, map, level),
-            Holds::Channel(channel) => {
-                let of =
-                    self.hidden.channel(channel, &mut self.types, &mut self.layouts, self.word);
-                self.put(target, of, level);
-            }
-            Holds::Function => self.function(target, level),
-            Holds::Interface { has_methods } => {
-                let data = word(1)?;
-                let of = self.dynamic(target, has_methods)?;
-                if self.types.get(of)?.direct {
-                    return Some(of);
-                }
-                self.add(data, of, 1, level.max(Level::Dynamic));
-            }
-            Holds::Counted(element) => {
-                let count = word(1)?;
-                self.add_slice(target, element, count, level);
-            }
-            Holds::Directory(map) => {
-                let length = word(1)?;
-                let group = self.group(map)?;
-                match length {
-                    0 => self.add(target, group, 1, level),
-                    length => {
-                        let of = self.hidden.directory(
-                            map,
-                            &mut self.types,
-                            &mut self.layouts,
-                            self.word,
-                        );
-                        self.add_slice(target, of, length, level);
-                    }
-                }
-            }
-            Holds::Groups(map) => {
-                let mask = self.reader.words.at(values.bytes, offset.wrapping_add(self.word))?;
-                let group = self.group(map)?;
-                self.add_slice(target, group, mask.saturating_add(1), level);
-            }
-            Holds::Buckets(map, old) => {
-                let logarithm =
-                    *values.bytes.get(usize::try_from(self.word.wrapping_add(1)).ok()?)?;
-                let count = 1u64.checked_shl(logarithm.into())?;
-                let group = self.group(map)?;
-                self.add_slice(target, group, if old { count.div_ceil(2) } else { count }, level);
-            }
-            Holds::Overflow(map) => {
-                let group = self.group(map)?;
-                let of =
-                    self.hidden.overflow(map, group, &mut self.types, &mut self.layouts, self.word);
-                self.add(target, of, 1, level);
-            }
-            Holds::Buffer(channel) => {
-                let capacity = word(-1)?;
-                if let Kind::Channel { element } = self.types.get(channel)?.kind {
-                    self.add_slice(target, element, capacity, level);
-                }
-            }
-            Holds::Array(..) | Holds::Unknown => {}
+        match self.judge().lead(values, offset, part) {
+            Lead::Nothing => {}
+            Lead::Value(item) => self.queue.push(item),
+            Lead::Inline(of) => return Some(of),
+            Lead::Unprepared => self.prepare(values, offset, part),
         }
         None
+    }
+
+    /// Follows a slot for which a type has to be made first, or which says by itself what is there.
+    fn prepare(&mut self, values: &Values<'a>, offset: u64, part: &Part) {
+        let Some(target) = self.word_at(values.bytes, offset) else { return };
+        let (types, layouts, word) = (&mut self.types, &mut self.layouts, self.word);
+        match part.holds {
+            Holds::Map(map) => return self.map(target, map, values.level),
+            Holds::Function => return self.function(target, values.level),
+            Holds::Channel(channel) => {
+                let of = self.hidden.channel(channel, types, layouts, word);
+                return self.put(target, of, values.level);
+            }
+            Holds::Directory(map) => {
+                self.hidden.directory(map, types, layouts, word);
+            }
+            Holds::Overflow(map) => {
+                let Some(group) = self.group(map) else { return };
+                let (types, layouts) = (&mut self.types, &mut self.layouts);
+                self.hidden.overflow(map, group, types, layouts, word);
+            }
+            _ => return,
+        }
+        if let Lead::Value(item) = self.judge().lead(values, offset, part) {
+            self.queue.push(item);
+        }
     }
 
     pub(super) fn group(&self, map: TypeRef) -> Option<TypeRef> {
@@ -151,22 +102,12 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                 self.assign(object, Typed { of, count: 1, fit: Fit::Exact, level })
             }
             Some(_) => {}
-            None => self.place_outside(&Item { address, of, count: 1, level, from_slice: false }),
+            None => self.place_outside(&Item::one(address, of, level)),
         }
     }
 
     /// The dynamic type of an interface value, by its first word.
     pub(in super::super) fn dynamic(&self, word: u64, has_methods: bool) -> Option<TypeRef> {
-        if !has_methods {
-            return self.type_at(word);
-        }
-        let known = self.itabs.get(&word).copied();
-        let stored = || {
-            self.program
-                .image
-                .word(word.wrapping_sub(self.slide).wrapping_add(self.word))
-                .map(|of| of.wrapping_add(self.slide))
-        };
-        self.type_at(known.or_else(stored)?)
+        self.judge().dynamic(word, has_methods)
     }
 }

@@ -1,11 +1,13 @@
 //! The memory of the process: objects, segments and frames.
 
 use super::super::hidden;
-use super::super::objects;
+use super::super::objects::{self, Objects};
 use super::super::types::TypeRef;
 use super::{HEADER, Propagation};
 use crate::bytes::Cursor;
 use crate::input::go::fields::Fields;
+use crate::input::go::load::place::Placed;
+use crate::input::go::load::pointers::{Reader, Words};
 use crate::model::heap::ObjectId;
 
 impl<'a> Propagation<'_, '_, '_, 'a> {
@@ -70,15 +72,67 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         self.types.at(address.wrapping_sub(self.slide))
     }
 
-    /// Reads what placing a value on an object begins with.
-    pub(super) fn touch(&self, object: ObjectId) -> u64 {
-        let position = self.placed.positions.get(object.index());
-        let first = usize::try_from(position)
-            .ok()
-            .and_then(|position| self.reader.bytes.get(position))
-            .copied();
-        let typed = self.objects.get(object).map_or(0, |typed| typed.count);
-        typed ^ u64::from(first.unwrap_or(0)) ^ self.placed.sizes.get(object.index())
+    /// Contents of an object and the encoded list of its pointers.
+    pub(in super::super) fn memory(&self, object: ObjectId) -> (&'a [u8], Fields<'a>) {
+        self.ground.memory(object)
+    }
+
+    /// The malloc header of an object, if it has one: its bytes and the type that it says.
+    pub(in super::super) fn header(
+        &self,
+        contents: &[u8],
+        fields: Fields<'a>,
+    ) -> (u64, Option<u64>) {
+        self.ground.header(contents, fields)
+    }
+
+    /// The byte at an address of the heap.
+    pub(super) fn byte(&self, address: u64) -> Option<u8> {
+        let (object, inside) = self.reader.object_at(address)?;
+        self.memory(object).0.get(usize::try_from(inside).ok()?).copied()
+    }
+}
+
+/// The objects of the heap, and where they are.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Ground<'p, 's, 'a> {
+    pub(super) reader: &'p Reader<'s, 'a>,
+    pub(super) placed: &'p Placed,
+}
+
+impl<'a> Ground<'_, '_, 'a> {
+    pub(super) fn words(&self) -> Words {
+        self.reader.words
+    }
+
+    pub(super) fn is_in_heap(&self, address: u64) -> bool {
+        self.reader.is_in_heap(address)
+    }
+
+    /// Finds the objects at many addresses, and reads what placing values on them begins with. The
+    /// processor waits for all of them at once, not for one after the other.
+    pub(super) fn find_all(
+        &self,
+        addresses: impl Iterator<Item = u64> + Clone,
+        objects: &Objects,
+        places: &mut Vec<Option<(ObjectId, u64)>>,
+    ) {
+        let in_heap = addresses.clone().filter(|address| self.reader.is_in_heap(*address));
+        self.reader.addresses.warm(in_heap);
+        places.clear();
+        places.extend(addresses.map(|address| self.reader.object_at(address)));
+        let rows = || places.iter().flatten().map(|(object, _)| *object);
+        // The place of the contents is read for all before any of the contents is.
+        let numbers = rows().map(|object| {
+            self.placed.positions.get(object.index())
+                ^ objects.get(object).map_or(0, |typed| typed.count)
+        });
+        std::hint::black_box(numbers.fold(0, |all, number| all ^ number));
+        let first = |object: ObjectId| {
+            let position = usize::try_from(self.placed.positions.get(object.index())).ok()?;
+            self.reader.bytes.get(position).copied()
+        };
+        std::hint::black_box(rows().filter_map(first).fold(0, |all, byte| all ^ byte));
     }
 
     /// Contents of an object and the encoded list of its pointers.
@@ -90,6 +144,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
     }
 
     /// The malloc header of an object, if it has one: its bytes and the type that it says.
+    #[inline]
     pub(in super::super) fn header(
         &self,
         contents: &[u8],
@@ -105,9 +160,10 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         (if address.is_some() { HEADER } else { 0 }, address)
     }
 
-    /// The byte at an address of the heap.
-    pub(super) fn byte(&self, address: u64) -> Option<u8> {
-        let (object, inside) = self.reader.object_at(address)?;
-        self.memory(object).0.get(usize::try_from(inside).ok()?).copied()
+    /// What an object holds behind its malloc header.
+    pub(super) fn value(&self, object: ObjectId) -> &'a [u8] {
+        let (contents, fields) = self.memory(object);
+        let (header, _) = self.header(contents, fields);
+        contents.get(usize::try_from(header).unwrap_or(usize::MAX)..).unwrap_or_default()
     }
 }

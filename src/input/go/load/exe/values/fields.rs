@@ -107,9 +107,9 @@ impl View<'_, '_> {
         };
         let (length, capacity) = match self.typed.types.get(place.of).map(|of| &of.kind) {
             Some(Kind::Slice { .. }) => (self.word_of(place, 1), self.word_of(place, 2)),
-            Some(Kind::Map { .. }) => (header().and_then(|header| self.word_of(header, 0)), None),
+            Some(Kind::Map { .. }) => (header().and_then(|header| self.length(header)), None),
             Some(Kind::Channel { .. }) => (
-                header().and_then(|header| self.word_of(header, 0)),
+                header().and_then(|header| self.length(header)),
                 header().and_then(|header| self.word_of(header, 1)),
             ),
             _ => (None, None),
@@ -158,7 +158,7 @@ impl View<'_, '_> {
         let mut field = |name: &str, value: u64| {
             each(Field { class: "", name, type_name: "int", value: number(value) })
         };
-        let Some(length) = self.word_of(header, 0) else { return ControlFlow::Continue(()) };
+        let Some(length) = self.length(header) else { return ControlFlow::Continue(()) };
         field("len", length)?;
         match self.typed.types.get(whole).map(|of| &of.kind) {
             Some(Kind::Channel { .. }) => field("cap", self.word_of(header, 1).unwrap_or(0)),

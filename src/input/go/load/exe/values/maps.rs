@@ -4,7 +4,7 @@
 //! 1.23.
 
 use super::super::hidden::is_swiss;
-use super::super::types::{Kind, Type, TypeRef};
+use super::super::types::{Kind, Type, TypeRef, Types};
 use super::{Place, View};
 use crate::model::heap::{ObjectId, Room};
 use std::ops::ControlFlow;
@@ -43,13 +43,32 @@ impl View<'_, '_> {
         }
     }
 
+    /// The number of entries of a map or channel, with which its header begins: a u64 in Swiss maps,
+    /// otherwise a word.
+    pub(super) fn length(&self, header: Place<'_>) -> Option<u64> {
+        let group = match self.typed.types.get(header.of)?.kind {
+            Kind::Map { group, .. } => self.typed.types.get(group),
+            _ => None,
+        };
+        self.number(header, if group.is_some_and(is_swiss) { 8 } else { self.typed.words.size })
+    }
+
+    /// The number of groups of a table of a Swiss map, at the address of the table. After u16 used,
+    /// capacity, growth left, u8 depth, word index and the pointer to the groups, a u64 has their
+    /// number less one.
+    fn group_count(&self, table: &[u8]) -> Option<u64> {
+        let offset = self.typed.words.size.saturating_mul(2).saturating_add(8);
+        let mask = self.number(Place { bytes: table, offset, of: Types::UNKNOWN }, 8)?;
+        Some(mask.saturating_add(1))
+    }
+
     /// How full a map is, by the object that is its header. Swiss maps grow when seven of eight
     /// places are taken, classic ones at thirteen of sixteen, to twice the places.
     pub(super) fn map_room(&self, header: ObjectId, map: TypeRef) -> Option<Room> {
         let Kind::Map { group, .. } = self.typed.types.get(map)?.kind else { return None };
         let group = self.typed.types.get(group)?;
         let place = Place { bytes: self.object(header), offset: 0, of: map };
-        let used = self.word_of(place, 0)?;
+        let used = self.length(place)?;
         let groups = match is_swiss(group) {
             true => self.swiss_groups(place),
             false => 1u64.checked_shl(
@@ -83,10 +102,8 @@ impl View<'_, '_> {
         for index in 0..length {
             let Some(table) = self.word(tables, index.saturating_mul(word)) else { break };
             if std::mem::replace(&mut last, table) != table {
-                let mask = self
-                    .bytes_at(table)
-                    .and_then(|table| self.word(table, word.saturating_mul(2).saturating_add(8)));
-                groups = groups.saturating_add(mask.map_or(0, |mask| mask.saturating_add(1)));
+                let count = self.bytes_at(table).and_then(|table| self.group_count(table));
+                groups = groups.saturating_add(count.unwrap_or(0));
             }
         }
         groups
@@ -123,22 +140,9 @@ impl View<'_, '_> {
                 continue;
             }
             let Some(bytes) = self.bytes_at(table) else { continue };
-            // u16 used, capacity, growth left, u8 depth, word index, pointer to the groups, u64
-            // their number less one.
-            let (groups, mask) = (
-                self.word(bytes, word.saturating_add(8)),
-                self.word(bytes, word.saturating_mul(2).saturating_add(8)),
-            );
-            if let (Some(groups), Some(mask)) = (groups, mask) {
-                self.group_array(
-                    groups,
-                    mask.saturating_add(1),
-                    group,
-                    size,
-                    slots,
-                    &mut left,
-                    each,
-                )?;
+            let groups = self.word(bytes, word.saturating_add(8));
+            if let (Some(groups), Some(count)) = (groups, self.group_count(bytes)) {
+                self.group_array(groups, count, group, size, slots, &mut left, each)?;
             }
         }
         ControlFlow::Continue(())
@@ -269,4 +273,55 @@ impl View<'_, '_> {
 /// A byte of a number, the lowest one first.
 fn byte(number: u64, index: u32) -> u8 {
     number.checked_shr(index.saturating_mul(8)).unwrap_or(0) as u8
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::propagate::Lengths;
+    use super::super::super::types::Field;
+    use super::super::{Memory, TypedValues, Words};
+    use super::*;
+    use crate::input::go::version::Version;
+    use crate::model::addresses::AddressesBuilder;
+    use crate::model::heap::{Offsets, Sizes};
+
+    fn described(name: &str, kind: Kind) -> Type {
+        Type { name: name.to_owned(), package: None, size: 8, kind, mask: None, direct: false }
+    }
+
+    /// The length that a header of a map of a 32-bit process with the high byte first says.
+    fn length(first_field: &str, header: &[u8]) -> Option<u64> {
+        let mut types = Types::default();
+        let number = types.add(described("uint64", Kind::Number(11)));
+        let field = Field { name: first_field.into(), of: number, offset: 0 };
+        let group = types.add(described("group", Kind::Struct { fields: Box::new([field]) }));
+        let kind = Kind::Map { key: number, element: number, group };
+        let map = types.add(described("map[uint64]uint64", kind));
+        let typed = TypedValues {
+            types,
+            of_type: Vec::new(),
+            string: number,
+            counts: Vec::new(),
+            extents: Lengths::default(),
+            parts: Default::default(),
+            itabs: Default::default(),
+            slide: 0,
+            words: Words { size: 4, big_endian: true },
+            version: Version::Go17,
+            smallest_with_header: u64::MAX,
+            outside: Vec::new(),
+            constants: (0, Box::default()),
+        };
+        let (positions, sizes) = (Offsets::Small(Vec::new()), Sizes::default());
+        let addresses = AddressesBuilder::default().finish();
+        let memory =
+            Memory { bytes: &[], positions: &positions, sizes: &sizes, addresses: &addresses };
+        View { typed: &typed, memory }.length(Place { bytes: header, offset: 0, of: map })
+    }
+
+    #[test]
+    fn lengths_of_swiss_maps_are_eight_bytes_in_processes_of_32_bits_too() {
+        assert_eq!(length("ctrl", &[0, 0, 0, 0, 0, 0, 0, 5]), Some(5));
+        assert_eq!(length("tophash", &[0, 0, 0, 6, 0, 0, 0, 5]), Some(6));
+    }
 }

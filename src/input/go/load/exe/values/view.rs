@@ -28,11 +28,6 @@ impl<'v, 'a> View<'v, 'a> {
         if has_header { bytes.get(HEADER as usize..).unwrap_or_default() } else { bytes }
     }
 
-    /// Bytes of the malloc header of an object.
-    pub(super) fn header_size(&self, object: ObjectId) -> u64 {
-        self.memory.sizes.get(object.index()).saturating_sub(self.object(object).len() as u64)
-    }
-
     /// The object at an address.
     pub(super) fn object_at(&self, address: u64) -> Option<(ObjectId, u64)> {
         let (object, start) = self.memory.addresses.floor_with_address(address)?;

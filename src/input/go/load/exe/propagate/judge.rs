@@ -1,0 +1,261 @@
+//! What a value says of the memory that it is placed on, by what is known so far.
+//!
+//! Nothing is changed here, so that several threads judge many values at a time.
+
+use super::super::hidden::Hidden;
+use super::super::layout::{Holds, Layouts, Slot as Part};
+use super::super::objects::{self, Fit, Level, Objects, Typed};
+use super::super::program::Program;
+use super::super::types::{Kind, TypeRef, Types};
+use super::memory::Ground;
+use super::{HEADER, Item, TINY, Values};
+use crate::model::heap::ObjectId;
+use rustc_hash::FxHashMap;
+
+/// What a value says of the object that it is placed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Verdict {
+    /// Nothing new.
+    Known,
+    /// It is not in the heap.
+    Outside,
+    /// The object's pointers contradict it.
+    Rejected,
+    /// It shares a block of 16 bytes with others.
+    Tiny,
+    /// It is a part of the object.
+    Inside,
+    /// It is what the object is.
+    Fits(Typed),
+    /// The layout of its type is not there yet.
+    Unprepared,
+}
+
+/// What a part of a value leads to.
+pub(super) enum Lead {
+    Nothing,
+    Value(Item),
+    /// An interface that holds a value of this type in its data word.
+    Inline(TypeRef),
+    /// It takes a type that has not been made yet, or an object without a look at its pointers.
+    Unprepared,
+}
+
+/// Parts of one value that are looked at before its object has the type. More could be looked at
+/// in vain, once for every reference to the object.
+const MAX_PARTS: usize = 32;
+
+/// All that judging reads.
+pub(super) struct Judge<'j, 'p, 's, 'a> {
+    pub(super) ground: Ground<'p, 's, 'a>,
+    pub(super) program: &'j Program<'p>,
+    pub(super) types: &'j Types,
+    pub(super) layouts: &'j Layouts,
+    pub(super) objects: &'j Objects,
+    pub(super) hidden: &'j Hidden,
+    pub(super) allocated_as: &'j FxHashMap<TypeRef, TypeRef>,
+    pub(super) itabs: &'j FxHashMap<u64, u64>,
+    pub(super) slide: u64,
+    pub(super) string: TypeRef,
+    /// Pointers of a type go on to the end of objects above 32 KiB.
+    pub(super) large_repeat: bool,
+}
+
+impl<'a> Judge<'_, '_, '_, 'a> {
+    /// Judges a value. `listed` is room for the pointers of the object.
+    pub(super) fn judge(
+        &self,
+        item: &Item,
+        place: Option<(ObjectId, u64)>,
+        listed: &mut Vec<u64>,
+    ) -> Verdict {
+        let Some((object, inside)) = place else { return Verdict::Outside };
+        let old = self.objects.get(object);
+        let is_known = |old: &Typed| {
+            (old.of, old.fit) == (item.of, Fit::Exact)
+                && old.level >= item.level
+                && old.count >= item.count
+                && inside <= HEADER
+        };
+        if old.as_ref().is_some_and(is_known) {
+            return Verdict::Known;
+        }
+        let Some(layout) = self.layouts.known(item.of) else { return Verdict::Unprepared };
+        let (contents, fields) = self.ground.memory(object);
+        let (header, _) = self.ground.header(contents, fields.clone());
+        let offset = inside.saturating_sub(header);
+        let size = contents.len() as u64;
+        if size == TINY
+            && layout.pointers.is_empty()
+            && layout.size.saturating_mul(item.count) < TINY
+            && fields.clone().next().is_none()
+        {
+            return Verdict::Tiny;
+        }
+        if let Some(old) = old.filter(|_| offset > 0) {
+            let size = self.types.get(old.of).map_or(0, |of| of.size);
+            if offset < size.saturating_mul(old.count) && old.level >= item.level {
+                return Verdict::Known;
+            }
+        }
+        listed.clear();
+        listed.extend(fields.filter_map(|field| field.offset.checked_sub(header)));
+        let repeats = header > 0 || size > 32768 && self.large_repeat;
+        let slot = objects::Slot { size, header, pointers: listed, repeats };
+        match objects::fit(&slot, offset, layout, item.count, item.from_slice) {
+            None => Verdict::Rejected,
+            Some((fit, _)) if offset > 0 && fit != Fit::Array => Verdict::Inside,
+            Some((fit, count)) => {
+                Verdict::Fits(Typed { of: item.of, count, fit, level: item.level })
+            }
+        }
+    }
+
+    /// Adds what the values of an object lead to. Whether that was all; if not, nothing is added.
+    pub(super) fn visit_all(&self, object: ObjectId, typed: &Typed, found: &mut Vec<Item>) -> bool {
+        let (Some(layout), level) = (self.layouts.known(typed.of), typed.level.min(Level::Static))
+        else {
+            return false;
+        };
+        if layout.size == 0 || layout.slots.is_empty() {
+            return true;
+        }
+        let parts = (layout.slots.len() as u64).saturating_mul(typed.count);
+        if parts > MAX_PARTS as u64 {
+            return false;
+        }
+        let bytes = self.ground.value(object);
+        let (of, count) = (typed.of, typed.count);
+        let values = Values { bytes, of, count, level };
+        let most = (bytes.len() as u64).checked_div(layout.size).unwrap_or(0);
+        let before = found.len();
+        for index in 0..count.min(most) {
+            let start = layout.size.wrapping_mul(index);
+            for part in &layout.slots {
+                match self.lead(&values, start.wrapping_add(part.offset), part) {
+                    Lead::Nothing => {}
+                    Lead::Value(item) => found.push(item),
+                    Lead::Inline(_) | Lead::Unprepared => {
+                        found.truncate(before);
+                        return false;
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// What one slot leads to.
+    pub(super) fn lead(&self, values: &Values<'a>, offset: u64, part: &Part) -> Lead {
+        self.found(values, offset, part).unwrap_or(Lead::Nothing)
+    }
+
+    fn found(&self, values: &Values<'a>, offset: u64, part: &Part) -> Option<Lead> {
+        let words = self.ground.words();
+        let word = |number: i64| {
+            let at = offset.wrapping_add_signed(number.wrapping_mul(words.size as i64));
+            words.at(values.bytes, at)
+        };
+        let target = word(0).filter(|target| *target != 0)?;
+        let level = values.level;
+        match part.holds {
+            Holds::Pointer(element) => self.value(target, element, level),
+            Holds::String => self.slice(target, self.string, word(1)?, level),
+            Holds::Slice(element) => {
+                let (length, capacity) = (word(1)?, word(2)?);
+                let Lead::Value(item) = self.slice(target, element, capacity, level)? else {
+                    return None;
+                };
+                Some(Lead::Value(Item {
+                    length: u32::try_from(length).unwrap_or(u32::MAX),
+                    ..item
+                }))
+            }
+            Holds::Map(map) => match self.hidden.known_header(map) {
+                Some(of) => self.value(target, of, level),
+                None => Some(Lead::Unprepared),
+            },
+            Holds::Interface { has_methods } => {
+                let data = word(1)?;
+                let of = self.dynamic(target, has_methods)?;
+                if self.types.get(of)?.direct {
+                    return Some(Lead::Inline(of));
+                }
+                self.value(data, of, level.max(Level::Dynamic))
+            }
+            Holds::Counted(element) => self.slice(target, element, word(1)?, level),
+            Holds::Directory(map) => match word(1)? {
+                0 => self.value(target, self.group(map)?, level),
+                length => match self.hidden.known_directory(map) {
+                    Some(of) => self.slice(target, of, length, level),
+                    None => Some(Lead::Unprepared),
+                },
+            },
+            Holds::Groups(map) => {
+                // A u64, the low half of which is last in a process of 32 bits with the high byte
+                // first.
+                let low = if words.big_endian { 8u64.saturating_sub(words.size) } else { 0 };
+                let at = offset.wrapping_add(words.size).wrapping_add(low);
+                let mask = words.at(values.bytes, at)?;
+                self.slice(target, self.group(map)?, mask.saturating_add(1), level)
+            }
+            Holds::Buckets(map, old) => {
+                let at = words.size.wrapping_add(1);
+                let logarithm = *values.bytes.get(usize::try_from(at).ok()?)?;
+                let count = 1u64.checked_shl(logarithm.into())?;
+                let count = if old { count.div_ceil(2) } else { count };
+                self.slice(target, self.group(map)?, count, level)
+            }
+            Holds::Overflow(map) => match self.hidden.known_overflow(map) {
+                Some(of) => self.value(target, of, level),
+                None => Some(Lead::Unprepared),
+            },
+            Holds::Buffer(channel) => {
+                let capacity = word(-1)?;
+                match self.types.get(channel)?.kind {
+                    Kind::Channel { element } => self.slice(target, element, capacity, level),
+                    _ => None,
+                }
+            }
+            Holds::Channel(_) | Holds::Function => Some(Lead::Unprepared),
+            Holds::Array(..) | Holds::Unknown => None,
+        }
+    }
+
+    fn value(&self, address: u64, of: TypeRef, level: Level) -> Option<Lead> {
+        let of = self.allocated_as.get(&of).copied().unwrap_or(of);
+        self.item(Item { address, of, count: 1, level, from_slice: false, length: 0 })
+    }
+
+    fn slice(&self, address: u64, of: TypeRef, count: u64, level: Level) -> Option<Lead> {
+        self.item(Item { address, of, count, level, from_slice: true, length: 0 })
+    }
+
+    /// The value, if it may say anything: one outside of the heap only leads to others.
+    fn item(&self, item: Item) -> Option<Lead> {
+        let leads = || self.layouts.known(item.of).is_none_or(|layout| !layout.slots.is_empty());
+        let is_of_use = item.is_value() && (self.ground.is_in_heap(item.address) || leads());
+        is_of_use.then_some(Lead::Value(item))
+    }
+
+    fn group(&self, map: TypeRef) -> Option<TypeRef> {
+        match self.types.get(map)?.kind {
+            Kind::Map { group, .. } => Some(group),
+            _ => None,
+        }
+    }
+
+    /// The dynamic type of an interface value, by its first word.
+    pub(super) fn dynamic(&self, word: u64, has_methods: bool) -> Option<TypeRef> {
+        if !has_methods {
+            return self.types.at(word.wrapping_sub(self.slide));
+        }
+        match self.itabs.get(&word) {
+            Some(of) => self.types.at(of.wrapping_sub(self.slide)),
+            None => {
+                let stored = word.wrapping_sub(self.slide).wrapping_add(self.ground.words().size);
+                self.types.at(self.program.image.word(stored)?)
+            }
+        }
+    }
+}
