@@ -96,7 +96,6 @@ static FOREIGN: &[Foreign] = &[
         "`go tool pprof -proto PROGRAM FILE` converts it",
     ),
     dump("a Firefox Profiler profile (JSON)", b"{\"meta\":", ""),
-    dump("a speedscope profile (JSON)", b"{\"$schema\":\"https://www.speedscope.app", ""),
     dump(
         "a DevTools offline file (JSON)",
         b"{\"selectedTab\"",

@@ -69,6 +69,7 @@ fn readers_do_not_import_each_other() {
         "mvmheap",
         "pprof",
         "ruby",
+        "speedscope",
         "v8profile",
     ];
     for format in formats {
@@ -105,6 +106,7 @@ fn formats_do_not_import_the_room_that_imports_them() {
         "mvmheap",
         "pprof",
         "ruby",
+        "speedscope",
         "v8profile",
     ];
     for path in support::files(&inputs) {

@@ -376,6 +376,7 @@ fn formats_are_told_as_json_too() {
             "austin",
             "pprof",
             "folded",
+            "speedscope",
             "cpuprofile",
             "heapprofile"
         ]

@@ -10,7 +10,7 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 11] = [
+const HIDDEN: [&str; 12] = [
     "austin",
     "dart",
     "folded",
@@ -21,6 +21,7 @@ const HIDDEN: [&str; 11] = [
     "mvmheap",
     "pprof",
     "ruby",
+    "speedscope",
     "v8profile",
 ];
 

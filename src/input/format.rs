@@ -31,6 +31,8 @@ pub enum Format {
     Pprof,
     /// Folded stacks.
     Folded,
+    /// speedscope profiles.
+    Speedscope,
     /// Ruby heap dumps.
     Ruby,
     /// V8 CPU profiles.

@@ -1,7 +1,7 @@
 //! The kinds of frames of Python profiles, by the names of their files, since MOJO and Austin's
 //! text do not state them; and the ids of their threads.
 
-use crate::model::profile::FrameKind;
+use crate::model::profile::{FrameKind, ProfileBuilder, ProfileThread, ThreadId};
 
 /// Whether a file is a Python source, or a name like `<string>`.
 pub(crate) fn is_python_file(file: &str) -> bool {
@@ -32,4 +32,37 @@ pub(crate) fn raw_thread_id(thread: &[u8]) -> Option<String> {
         0.. => format!("{id:x}"),
         _ => format!("-{:x}", id.unsigned_abs()),
     })
+}
+
+/// The thread that dumptool calls `P12;T34` or `P12;T0:34` in its outputs, and what follows after
+/// another `;`.
+pub(crate) fn own_thread<'a>(
+    label: &'a str,
+    builder: &mut ProfileBuilder,
+) -> Option<(ThreadId, &'a str)> {
+    let (pid, rest) = label.strip_prefix('P')?.split_once(';')?;
+    let (thread, rest) = rest.split_once(';').unwrap_or((rest, ""));
+    let thread = thread.strip_prefix('T')?;
+    let (interpreter, thread) = match thread.split_once(':') {
+        Some((interpreter, name)) if interpreter.parse::<i64>().is_ok() => {
+            (interpreter.parse().ok(), name)
+        }
+        _ => (None, thread),
+    };
+    let pid = pid.parse::<i64>().ok()?;
+    let id = raw_thread_id(thread.as_bytes());
+    let name = builder.name(id.as_deref().unwrap_or(thread).as_bytes());
+    Some((builder.thread(pid.into(), interpreter, name), rest))
+}
+
+/// The thread with a name, which may be one of dumptool's.
+pub(crate) fn labelled_thread(label: &str, builder: &mut ProfileBuilder) -> ThreadId {
+    // A name of another writer may have semicolons, too.
+    if label.matches(';').count() == 1
+        && let Some((thread, _)) = own_thread(label, builder)
+    {
+        return thread;
+    }
+    let name = builder.name(label.as_bytes());
+    builder.labelled_thread(ProfileThread::named(name))
 }

@@ -50,6 +50,8 @@ mod record;
 #[doc(hidden)]
 pub mod ruby;
 #[doc(hidden)]
+pub mod speedscope;
+#[doc(hidden)]
 pub mod v8profile;
 
 pub use format::{Format, FormatSpec, Kind};
@@ -70,7 +72,7 @@ use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 12] = [
+pub const FORMATS: [Format; 13] = [
     Format::Mvmheap,
     Format::Dart,
     Format::Go,
@@ -81,6 +83,7 @@ pub const FORMATS: [Format; 12] = [
     Format::Austin,
     Format::Pprof,
     Format::Folded,
+    Format::Speedscope,
     Format::Cpuprofile,
     Format::Heapprofile,
 ];
@@ -98,6 +101,7 @@ impl Format {
             Self::Heapsnapshot => &heapsnapshot::SPEC,
             Self::Pprof => &pprof::SPEC,
             Self::Folded => &folded::SPEC,
+            Self::Speedscope => &speedscope::SPEC,
             Self::Ruby => &ruby::SPEC,
             Self::Cpuprofile => &v8profile::CPU,
             Self::Heapprofile => &v8profile::HEAP,
@@ -201,6 +205,7 @@ pub fn for_each_record(
         Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
         Format::Pprof => pprof::for_each_record(bytes, options, visitor),
         Format::Folded => folded::for_each_record(bytes, options, visitor),
+        Format::Speedscope => speedscope::for_each_record(bytes, options, visitor),
         Format::Ruby => ruby::for_each_record(bytes, options, visitor),
         Format::Cpuprofile | Format::Heapprofile => {
             v8profile::for_each_record(bytes, options, visitor)

@@ -2,6 +2,7 @@
 
 use super::lines::{FoldedLines, MILLIONTHS};
 use crate::error::Result;
+use crate::input::frames::own_thread;
 use crate::input::load::{LoadedProfile, ProfileOptions, damage};
 use crate::model::names::Names;
 use crate::model::profile::{
@@ -88,31 +89,11 @@ impl Loader {
     /// The thread of a stack, and its frames. Dumptool writes `P12;T34` before the frames; other
     /// writers' threads are frames.
     fn thread<'a>(&mut self, stack: &'a [u8]) -> (ThreadId, &'a [u8]) {
-        let known = (|| {
-            let text = std::str::from_utf8(stack).ok()?;
-            let (pid, rest) = text.strip_prefix('P')?.split_once(';')?;
-            let (thread, frames) = rest.split_once(';').unwrap_or((rest, ""));
-            let (interpreter, thread) = match thread.strip_prefix('T')?.split_once(':') {
-                Some((interpreter, thread)) if interpreter.parse::<i64>().is_ok() => {
-                    (interpreter.parse::<i128>().ok(), thread)
-                }
-                _ => (None, thread.strip_prefix('T')?),
-            };
-            Some((pid.parse::<i64>().ok()?, interpreter, thread, frames))
-        })();
-        let Some((pid, interpreter, thread, frames)) = known else {
-            let labels = Default::default();
-            let unknown = ProfileThread {
-                pid: ProfileThread::NO_PROCESS,
-                interpreter: None,
-                name: Names::EMPTY,
-                labels,
-            };
-            return (self.builder.labelled_thread(unknown), stack);
-        };
-        let id = crate::input::frames::raw_thread_id(thread.as_bytes());
-        let name = self.builder.name(id.as_deref().unwrap_or(thread).as_bytes());
-        (self.builder.thread(pid.into(), interpreter, name), frames.as_bytes())
+        let known = std::str::from_utf8(stack).ok();
+        if let Some((thread, frames)) = known.and_then(|text| own_thread(text, &mut self.builder)) {
+            return (thread, frames.as_bytes());
+        }
+        (self.builder.labelled_thread(ProfileThread::named(Names::EMPTY)), stack)
     }
 
     fn stack(&mut self, frames: &[u8]) -> StackId {

@@ -27,14 +27,7 @@ pub(super) fn profile(
     let is_heap = document.is_nested && document.nodes.all.iter().any(|node| node.self_size > 0);
     let samples = document.samples.as_ref().filter(|samples| !samples.is_empty() && !is_heap);
     let mut builder = ProfileBuilder::new(options.keep_samples && samples.is_some());
-    let labels = Default::default();
-    let unknown = ProfileThread {
-        pid: ProfileThread::NO_PROCESS,
-        interpreter: None,
-        name: Names::EMPTY,
-        labels,
-    };
-    let thread = builder.labelled_thread(unknown);
+    let thread = builder.labelled_thread(ProfileThread::named(Names::EMPTY));
     if is_heap {
         builder
             .set_value_types(vec![ValueType { name: "inuse_space".into(), unit: Unit::Bytes }], 0);

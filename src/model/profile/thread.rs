@@ -73,6 +73,11 @@ impl ProfileThread {
     /// The process of threads in formats without processes.
     pub const NO_PROCESS: i128 = i128::MIN;
 
+    /// A thread of which nothing is known but its name, which may be empty.
+    pub fn named(name: NameId) -> Self {
+        Self { pid: Self::NO_PROCESS, interpreter: None, name, labels: LabelsId::default() }
+    }
+
     /// The process id, if there is one.
     pub fn process(&self) -> Option<i128> {
         (self.pid != Self::NO_PROCESS).then_some(self.pid)

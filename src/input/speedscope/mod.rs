@@ -1,0 +1,44 @@
+//! speedscope's JSON, as py-spy, rbspy, dotnet-trace, speedscope and dumptool write it.
+//!
+//! ```text
+//! {"$schema":"https://www.speedscope.app/file-format-schema.json","exporter","name",
+//!  "shared":{"frames":[{"name","file","line","col"}, …]},
+//!  "profiles":[{"type":"sampled","name","unit","startValue","endValue",
+//!               "samples":[[frame, … outermost first], …],"weights":[number, …]},
+//!              {"type":"evented", …,"events":[{"type":"O" or "C","frame","at"}, …]}]}
+//! ```
+//!
+//! Keys come in any order, so that a file is read twice: once to find the lists, and once to read
+//! them. `null` is as good as a key that is not there. A profile is one value of one thread.
+//!
+//! Sources: speedscope's schema and importer; files of py-spy 0.4.3.
+
+mod document;
+mod lists;
+mod load;
+mod plan;
+mod summary;
+
+pub use document::for_each_record;
+pub use load::load;
+pub use summary::{check, info};
+
+use crate::input::format::{Format, FormatSpec, Kind, ProfileReader};
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Speedscope,
+    name: "speedscope",
+    title: "speedscope profile",
+    versions: "sampled and evented profiles",
+    extensions: &["speedscope.json", "json"],
+    magics: &[],
+    begins_otherwise: document::looks_right,
+    record_names: &[document::RECORD_NAMES],
+    kind: Kind::Profile,
+    kind_of: |_| Kind::Profile,
+    info,
+    check,
+    heap: None,
+    profile: Some(ProfileReader { load, has_order: true, load_in_parts: None }),
+};
