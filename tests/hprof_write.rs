@@ -57,8 +57,8 @@ fn id(object: ObjectId) -> u64 {
 
 struct Fixed(HashMap<ObjectId, Value<'static>>);
 
-impl ObjectValues<'static> for Fixed {
-    fn value(&self, _: &Heap<'static>, object: ObjectId) -> Value<'static> {
+impl ObjectValues for Fixed {
+    fn value<'v>(&'v self, _: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         self.0.get(&object).cloned().unwrap_or(Value::None)
     }
 }

@@ -27,12 +27,12 @@ enum Held {
 
 struct Contents(HashMap<ObjectId, Held>);
 
-impl ObjectValues<'static> for Contents {
+impl ObjectValues for Contents {
     fn known(&self) -> Known {
         Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
     }
 
-    fn value(&self, _: &Heap<'static>, object: ObjectId) -> Value<'static> {
+    fn value<'v>(&'v self, _: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         match self.0.get(&object) {
             None => Value::None,
             Some(Held::Text(text, length)) => Value::Text { text: (*text).into(), length: *length },

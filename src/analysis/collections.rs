@@ -201,7 +201,7 @@ fn declared(
 }
 
 /// The value at the end of a path of fields: `head.node`, `val|value`.
-fn get<'a>(heap: &Heap<'a>, object: ObjectId, path: &str) -> Option<FieldValue<'a>> {
+fn get<'h>(heap: &'h Heap<'_>, object: ObjectId, path: &str) -> Option<FieldValue<'h>> {
     let mut value = FieldValue::Object(object);
     for names in path.split('.') {
         let object = value.object()?;
@@ -211,7 +211,7 @@ fn get<'a>(heap: &Heap<'a>, object: ObjectId, path: &str) -> Option<FieldValue<'
 }
 
 /// The value of a field whose name may be decorated.
-fn field<'a>(heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+fn field<'h>(heap: &'h Heap<'_>, object: ObjectId, name: &str) -> Option<FieldValue<'h>> {
     if let Some(value) = heap.field(object, name) {
         return Some(value);
     }

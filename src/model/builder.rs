@@ -179,7 +179,7 @@ impl<'a> HeapBuilder<'a> {
     }
 
     /// The finished heap. References to objects that were never added are dropped and counted.
-    pub fn finish(mut self, ids: Ids, values: Option<Box<dyn ObjectValues<'a> + 'a>>) -> Heap<'a> {
+    pub fn finish(mut self, ids: Ids, values: Option<Box<dyn ObjectValues + 'a>>) -> Heap<'a> {
         self.heap.ids = ids;
         self.heap.values = values;
         self.finish_edited()

@@ -311,7 +311,7 @@ pub struct Heap<'a> {
     /// The byte order of [`Value::Bytes`].
     pub(crate) big_endian: bool,
     /// Decodes what objects hold besides references.
-    pub(crate) values: Option<Box<dyn ObjectValues<'a> + 'a>>,
+    pub(crate) values: Option<Box<dyn ObjectValues + 'a>>,
     /// Warnings about data that could not be loaded as the file has it.
     pub(crate) warnings: Vec<LoadWarning>,
 }

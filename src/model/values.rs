@@ -125,9 +125,9 @@ pub struct Room {
 ///
 /// Only [`ObjectValues::value`] must be implemented. By default fields are the references with
 /// names and elements those with indexes.
-pub trait ObjectValues<'a>: Send + Sync {
+pub trait ObjectValues: Send + Sync {
     /// The value of an object.
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a>;
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v>;
 
     /// Which contents the file has. By default none is promised.
     fn known(&self) -> Known {
@@ -136,7 +136,7 @@ pub trait ObjectValues<'a>: Send + Sync {
 
     /// Passes the fields of an object in the order of their declaration, those of its own class
     /// first; of a class object its static fields.
-    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
         fields_by_references(heap, object, each);
     }
 
@@ -144,7 +144,12 @@ pub trait ObjectValues<'a>: Send + Sync {
     ///
     /// Implement this if a field is found faster than by visiting all before it: analyses call it
     /// for millions of objects.
-    fn field(&self, heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+    fn field<'v>(
+        &'v self,
+        heap: &'v Heap<'_>,
+        object: ObjectId,
+        name: &str,
+    ) -> Option<FieldValue<'v>> {
         let mut found = None;
         self.fields(heap, object, &mut |field| {
             if field.name != name {
@@ -157,7 +162,7 @@ pub trait ObjectValues<'a>: Send + Sync {
     }
 
     /// The elements that an object has. `None` if it is not an array.
-    fn array(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Array> {
+    fn array(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Array> {
         match self.value(heap, object) {
             Value::Length(length) => Some(Array { length, element: "" }),
             _ => None,
@@ -169,13 +174,13 @@ pub trait ObjectValues<'a>: Send + Sync {
     ///
     /// The analysis of waste asks for it if [`Known::rooms`] is set, before it looks for
     /// collections by their names.
-    fn room(&self, _heap: &Heap<'a>, _object: ObjectId) -> Option<Room> {
+    fn room(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<Room> {
         None
     }
 
     /// Passes the elements of an array from number `start` on. Elements that the file does not have
     /// are skipped.
-    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+    fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         elements_by_references(heap, object, start, each);
     }
 }
@@ -215,9 +220,9 @@ impl FieldValue<'_> {
     }
 }
 
-impl<'a> Heap<'a> {
+impl Heap<'_> {
     /// The value of an object.
-    pub fn value(&self, object: ObjectId) -> Value<'a> {
+    pub fn value(&self, object: ObjectId) -> Value<'_> {
         self.values.as_ref().map_or(Value::None, |values| values.value(self, object))
     }
 
@@ -236,7 +241,7 @@ impl<'a> Heap<'a> {
     }
 
     /// The value of the first field of an object with a name.
-    pub fn field(&self, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+    pub fn field(&self, object: ObjectId, name: &str) -> Option<FieldValue<'_>> {
         self.values.as_ref()?.field(self, object, name)
     }
 

@@ -95,8 +95,8 @@ impl<'a> Members<'a> {
     }
 }
 
-impl<'a> ObjectValues<'a> for Members<'a> {
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+impl ObjectValues for Members<'_> {
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         self.contents.value(heap, object)
     }
 
@@ -104,7 +104,7 @@ impl<'a> ObjectValues<'a> for Members<'a> {
         Known { texts: true, bytes: true, lengths: true, numbers: true, rooms: false }
     }
 
-    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
         let Ids::Addresses(addresses) = &heap.ids else { return };
         match self.contents.record(object) {
             Some(HeapRec::Object(Object::Instance(instance))) => {
@@ -128,7 +128,12 @@ impl<'a> ObjectValues<'a> for Members<'a> {
         }
     }
 
-    fn field(&self, heap: &Heap<'a>, object: ObjectId, name: &str) -> Option<FieldValue<'a>> {
+    fn field<'v>(
+        &'v self,
+        heap: &'v Heap<'_>,
+        object: ObjectId,
+        name: &str,
+    ) -> Option<FieldValue<'v>> {
         let Ids::Addresses(addresses) = &heap.ids else { return None };
         match self.contents.record(object)? {
             HeapRec::Object(Object::Instance(instance)) => {
@@ -145,7 +150,7 @@ impl<'a> ObjectValues<'a> for Members<'a> {
         }
     }
 
-    fn array(&self, _: &Heap<'a>, object: ObjectId) -> Option<Array> {
+    fn array(&self, _: &Heap<'_>, object: ObjectId) -> Option<Array> {
         let (length, element) = match self.contents.record(object)? {
             HeapRec::Object(Object::ObjectArray(array)) => (array.count, FieldType::Object),
             HeapRec::Object(Object::PrimitiveArray(array)) => (array.count, array.element),
@@ -154,7 +159,7 @@ impl<'a> ObjectValues<'a> for Members<'a> {
         Some(Array { length: length.into(), element: element.name() })
     }
 
-    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+    fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         let Ids::Addresses(addresses) = &heap.ids else { return };
         let (bytes, kind) = match self.contents.record(object) {
             Some(HeapRec::Object(Object::ObjectArray(array))) => {

@@ -13,8 +13,8 @@ pub(super) struct Lines<'a> {
     pub(super) types: Types<'a>,
 }
 
-impl<'a> ObjectValues<'a> for Lines<'a> {
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+impl ObjectValues for Lines<'_> {
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         let position =
             (object.index() < self.positions.len()).then(|| self.positions.get(object.index()));
         let Some(rest) = position.and_then(|at| self.bytes.get(usize::try_from(at).ok()?..)) else {

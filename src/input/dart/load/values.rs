@@ -89,8 +89,8 @@ impl<'a> DartValues<'a> {
     }
 }
 
-impl<'a> ObjectValues<'a> for DartValues<'a> {
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+impl ObjectValues for DartValues<'_> {
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         let kind = self.kind(heap, object);
         match self.data(object, kind) {
             None | Some(Data::None | Data::Null) => Value::None,
@@ -119,7 +119,7 @@ impl<'a> ObjectValues<'a> for DartValues<'a> {
     }
 
     /// All slots with names, also those whose value is not in the file.
-    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
         for (label, value) in self.slots(heap, object) {
             let LabelKind::Field(name) = label else { continue };
             if each(Field { class: "", name: heap.names.text(name), type_name: "", value })
@@ -130,7 +130,7 @@ impl<'a> ObjectValues<'a> for DartValues<'a> {
         }
     }
 
-    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+    fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         for (label, value) in self.slots(heap, object) {
             let LabelKind::Index(index) = label else { continue };
             if u64::from(index) >= start && each(index.into(), value).is_break() {

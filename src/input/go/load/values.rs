@@ -32,8 +32,8 @@ impl<'a> Contents<'a> {
     }
 }
 
-impl<'a> ObjectValues<'a> for Contents<'a> {
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+impl ObjectValues for Contents<'_> {
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         let start = self.positions.get(object.index());
         let end = start.saturating_add(heap.shallow.get(object.index()));
         match (usize::try_from(start), usize::try_from(end)) {
@@ -51,22 +51,22 @@ impl<'a> ObjectValues<'a> for Contents<'a> {
         }
     }
 
-    fn fields(&self, heap: &Heap<'a>, object: ObjectId, each: &mut EachField<'_>) {
+    fn fields(&self, heap: &Heap<'_>, object: ObjectId, each: &mut EachField<'_>) {
         if let Some((typed, memory)) = self.typed(heap) {
             typed.fields(memory, object, heap.type_id(object), each);
         }
     }
 
-    fn array(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Array> {
+    fn array(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Array> {
         self.typed.as_ref()?.array(object, heap.type_id(object))
     }
 
-    fn room(&self, heap: &Heap<'a>, object: ObjectId) -> Option<Room> {
+    fn room(&self, heap: &Heap<'_>, object: ObjectId) -> Option<Room> {
         let (typed, memory) = self.typed(heap)?;
         typed.room(memory, object, heap.type_id(object))
     }
 
-    fn elements(&self, heap: &Heap<'a>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
+    fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
         if let Some((typed, memory)) = self.typed(heap) {
             typed.elements(memory, object, heap.type_id(object), start, each);
         }

@@ -9,8 +9,8 @@ pub(super) struct NodeNames<'a> {
     pub(super) name: Vec<u32>,
 }
 
-impl<'a> ObjectValues<'a> for NodeNames<'a> {
-    fn value(&self, heap: &Heap<'a>, object: ObjectId) -> Value<'a> {
+impl ObjectValues for NodeNames<'_> {
+    fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v> {
         let Some(&name) = self.name.get(object.index()) else { return Value::None };
         let text = self.strings.text(name.into());
         match heap.type_of(object).kind {
