@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::sync::Arc;
 
 /// A result with the library's [`Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -51,8 +52,10 @@ type Text = Cow<'static, str>;
 
 /// An error with the absolute offset of the byte at fault. One word wide, so that results stay in
 /// registers.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
+#[derive(Clone)]
 struct Inner {
     kind: ErrorKind,
     offset: Option<u64>,
@@ -62,7 +65,7 @@ struct Inner {
     hint: Option<Text>,
     /// From the inside out: `entry 17`, `type table`.
     context: Vec<Text>,
-    source: Option<std::io::Error>,
+    source: Option<Arc<std::io::Error>>,
 }
 
 impl Error {
@@ -138,7 +141,7 @@ impl Error {
     #[cold]
     pub fn io(source: std::io::Error, what: impl Into<Text>) -> Self {
         let mut error = Self::new(ErrorKind::Io, None, what.into());
-        error.0.source = Some(source);
+        error.0.source = Some(Arc::new(source));
         error
     }
 
@@ -238,10 +241,9 @@ impl fmt::Debug for Error {
         write!(f, "{:?}: {self}", self.0.kind)
     }
 }
-
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        self.0.source.as_ref().map(|error| error as _)
+        self.0.source.as_deref().map(|error| error as _)
     }
 }
 

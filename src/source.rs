@@ -242,11 +242,6 @@ impl Source {
     pub fn damage(&self) -> Option<&Error> {
         self.damage.as_ref()
     }
-
-    /// As [`Source::damage`], for a source that is not needed any more.
-    pub fn into_damage(self) -> Option<Error> {
-        self.damage
-    }
 }
 
 const BUFFER: usize = 256 << 10;

@@ -86,7 +86,7 @@ pub(super) fn limit(common: &Common) -> Option<u64> {
 }
 
 /// Bytes at the peak, of the loaded heap and of what is found out about it.
-fn needs(work: Work, objects: u64, references: u64) -> u64 {
+pub(super) fn needs(work: Work, objects: u64, references: u64) -> u64 {
     let loaded = objects
         .saturating_mul(BYTES_PER_OBJECT)
         .saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));

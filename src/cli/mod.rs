@@ -23,6 +23,8 @@ mod print;
 mod profile;
 mod progress;
 mod report;
+#[allow(dead_code, reason = "`serve` and `mcp`, which ask resident dumps, follow")]
+mod resident;
 mod session;
 mod show;
 mod size;
@@ -122,7 +124,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
-            print::to_stdout(|out| out.write_all(&script))?;
+            print::to_output(session, |out| out.write_all(&script))?;
             Ok(Status::Done)
         }
         Command::Man => {
@@ -135,7 +137,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
             {
                 clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
             }
-            print::to_stdout(|out| out.write_all(&page))?;
+            print::to_output(session, |out| out.write_all(&page))?;
             Ok(Status::Done)
         }
     }

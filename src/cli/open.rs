@@ -8,11 +8,13 @@ use crate::error::Error;
 use crate::input::{self, Format, Kind};
 use crate::source::Source;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-/// An input whose format is known.
+/// An input whose format is known. Its clones share the file.
+#[derive(Clone)]
 pub(super) struct Input {
     pub(super) path: PathBuf,
-    pub(super) source: Source,
+    pub(super) source: Arc<Source>,
     pub(super) format: Format,
     pub(super) kind: Kind,
 }
@@ -34,7 +36,7 @@ impl Input {
             None => detect::detect(source.bytes()).map_err(|error| InputError::new(path, error))?,
         };
         let kind = input::kind(format, source.bytes());
-        Ok(Self { path: path.to_owned(), source, format, kind })
+        Ok(Self { path: path.to_owned(), source: Arc::new(source), format, kind })
     }
 
     pub(super) fn bytes(&self) -> &[u8] {

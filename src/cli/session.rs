@@ -3,26 +3,63 @@
 use super::args::{Common, OutputFormat};
 use super::open::Input;
 use super::progress::Progress;
+use super::resident::Resident;
 use super::size::size;
-use super::status::{InputError, UsageError};
+use super::status::UsageError;
 use super::terminal::Terminal;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
-/// One run of the program.
+/// One run of a command.
 pub(crate) struct Session {
     pub(crate) common: Common,
     pub(crate) terminal: Terminal,
+    /// Where the result goes.
+    pub(crate) output: Output,
+    /// The dumps that stay open between commands, if they do.
+    pub(crate) resident: Option<Arc<Resident>>,
+}
+
+/// Where the result of a command goes.
+pub(crate) enum Output {
+    Stdout,
+    /// Into memory.
+    #[allow(dead_code, reason = "as in `resident`")]
+    Kept(Mutex<Vec<u8>>),
 }
 
 impl Session {
     /// A session with these options, for the terminal that the process has.
     pub(crate) fn new(common: Common) -> Self {
-        Self { terminal: Terminal::new(&common), common }
+        Self { terminal: Terminal::new(&common), common, output: Output::Stdout, resident: None }
+    }
+
+    /// A session whose result and messages are kept, and that may ask resident dumps.
+    #[allow(dead_code, reason = "as in `resident`")]
+    pub(crate) fn kept(common: Common, resident: Option<Arc<Resident>>) -> Self {
+        Self {
+            terminal: Terminal::kept(&common),
+            common,
+            output: Output::Kept(Mutex::default()),
+            resident,
+        }
     }
 
     /// Opens a dump, or standard input for `-`.
-    pub(crate) fn open(&self, path: &Path) -> Result<Input, InputError> {
-        Input::open(path, &self.common)
+    pub(crate) fn open(&self, path: &Path) -> anyhow::Result<Input> {
+        let open = || Input::open(path, &self.common);
+        match &self.resident {
+            Some(resident) => resident.input(path, open),
+            None => Ok(open()?),
+        }
+    }
+
+    /// Refuses a file that the resident program was not given.
+    ///
+    /// # Errors
+    /// A [`UsageError`] with the path.
+    pub(crate) fn allow(&self, path: &Path) -> Result<(), UsageError> {
+        self.resident.as_ref().map_or(Ok(()), |resident| resident.allow(path))
     }
 
     /// Shows how much of an input has been read.

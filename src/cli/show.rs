@@ -6,6 +6,7 @@ use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, root_json, root_text};
 use super::heap::{Analysed, load, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
+use super::resident::Analyses;
 use super::session::Session;
 use super::size::{count, plural};
 use super::status::Status;
@@ -20,10 +21,11 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     if input.kind != Kind::Heap {
         input.refuse(Kind::Heap, &[("show", true)])?;
     }
-    let loaded = load(session, "show", &input, args.heap.snapshot, &args.heap.roots)?;
-    let analysed = Analysed::of_loaded(&loaded);
+    let held = load(session, "show", &input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
+    let analysed = loaded.analysed();
     let object = analysed.find(&args.object, &input)?;
-    let neighbours = Neighbours::of(&analysed, object, session.rows(args.limit, SHOWN));
+    let neighbours = Neighbours::of(loaded, object, session.rows(args.limit, SHOWN), session);
     let contents = Contents::of(&analysed, object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
     let document = || {
@@ -57,7 +59,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     };
     let text = || text(&analysed, object, &neighbours, &contents, args, session);
     print(session, document, &rows, &columns(&analysed, session), &Shown::Text(&text))?;
-    Ok(report_loaded(session, &input, &loaded))
+    Ok(report_loaded(session, &input, loaded))
 }
 
 /// References and referrers that are shown when nothing else is asked for.
@@ -75,26 +77,39 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    fn of(analysed: &Analysed<'_, '_>, object: ObjectId, most: usize) -> Self {
-        let heap = analysed.heap;
+    fn of(loaded: &Analyses<'_>, object: ObjectId, most: usize, session: &Session) -> Self {
+        let heap = &loaded.heap;
         let references = heap.references.of(object);
         let all_references = references.len() as u64;
-        let (mut referrers, mut all_referrers) = (Vec::new(), 0);
-        // One look at all references, which takes no memory: turning them around is for those who
-        // ask more often.
-        for from in heap.objects() {
-            let range = heap.references.range(from);
-            if !heap.references.target[range].contains(&object) {
-                continue;
+        let of = |from: ObjectId| {
+            let to_object =
+                heap.references.of(from).filter(move |reference| reference.target == object);
+            to_object.map(move |reference| Reference { target: from, ..reference })
+        };
+        let (referrers, all_referrers) = match session.resident {
+            // Each object comes once for each of its references.
+            Some(_) => {
+                let all = loaded.referrers().of_object(object);
+                let count = all.len() as u64;
+                let mut last = None;
+                let each = all.filter(|from| last.replace(*from) != Some(*from));
+                (each.flat_map(of).take(most).collect(), count)
             }
-            for reference in heap.references.of(from).filter(|reference| reference.target == object)
-            {
-                all_referrers += 1;
-                if referrers.len() < most {
-                    referrers.push(Reference { target: from, ..reference });
+            // One look at all references, which takes no memory: turning them around is for those
+            // who ask more often.
+            None => {
+                let targets = |from| &heap.references.target[heap.references.range(from)];
+                let each = heap.objects().filter(|from| targets(*from).contains(&object));
+                let (mut referrers, mut count) = (Vec::new(), 0);
+                for referrer in each.flat_map(of) {
+                    count += 1;
+                    if referrers.len() < most {
+                        referrers.push(referrer);
+                    }
                 }
+                (referrers, count)
             }
-        }
+        };
         Self {
             references: references.take(most).collect(),
             all_references,

@@ -2,7 +2,7 @@
 
 use super::open::Input;
 use super::session::Session;
-use super::terminal::{Terminal, show_path, tell};
+use super::terminal::{Terminal, show_path};
 use crate::error::{Error, ErrorKind};
 use std::fmt;
 use std::io;
@@ -117,14 +117,14 @@ impl std::error::Error for UsageError {}
 /// to it.
 pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     if let Some(input) = error.downcast_ref::<InputError>() {
-        tell_input(&terminal.red("error:"), &input.path, &input.error, None);
+        tell_input(terminal, &terminal.red("error:"), &input.path, &input.error, None);
         return Status::Unreadable;
     }
     let label = terminal.red("error:");
     if let Some(usage) = error.downcast_ref::<UsageError>() {
-        tell(&label, &usage.to_string());
+        terminal.tell(&label, &usage.to_string());
         if let Some(hint) = &usage.hint {
-            tell("  hint:", hint);
+            terminal.tell("  hint:", hint);
         }
         return Status::Usage;
     }
@@ -134,7 +134,7 @@ pub(super) fn report(error: &anyhow::Error, terminal: &Terminal) -> Status {
     {
         return Status::Done;
     }
-    tell(&label, &format!("{error:#}"));
+    terminal.tell(&label, &format!("{error:#}"));
     Status::Unwritable
 }
 
@@ -144,8 +144,10 @@ pub(super) fn report_damage(path: &Path, error: &Error, terminal: &Terminal) {
     const LENIENT: &str = "--lenient keeps what was read (exit status 0)";
     let is_damage = matches!(error.kind(), ErrorKind::Truncated | ErrorKind::Corrupt);
     match terminal.lenient {
-        true => tell_input(&terminal.yellow("warning:"), path, error, None),
-        false => tell_input(&terminal.red("error:"), path, error, is_damage.then_some(LENIENT)),
+        true => tell_input(terminal, &terminal.yellow("warning:"), path, error, None),
+        false => {
+            tell_input(terminal, &terminal.red("error:"), path, error, is_damage.then_some(LENIENT))
+        }
     }
 }
 
@@ -167,13 +169,13 @@ pub(super) fn report_if_damaged(
 
 /// Prints what is wrong with an input: which file, where in it, what, and what to do now: what the
 /// error says, and what is known here.
-fn tell_input(label: &str, path: &Path, error: &Error, hint: Option<&str>) {
-    tell(label, &format!("{}: {}", show_path(path), error.headline()));
+fn tell_input(terminal: &Terminal, label: &str, path: &Path, error: &Error, hint: Option<&str>) {
+    terminal.tell(label, &format!("{}: {}", show_path(path), error.headline()));
     if let Some(cause) = error.cause() {
-        tell("", &format!("  {cause}"));
+        terminal.tell("", &format!("  {cause}"));
     }
     let hints: Vec<_> = error.advice().into_iter().chain(hint).collect();
     if !hints.is_empty() {
-        tell("  hint:", &hints.join("; "));
+        terminal.tell("  hint:", &hints.join("; "));
     }
 }

@@ -4,10 +4,11 @@ use super::args::{Color, Common, OutputFormat};
 use crate::output::syntax::is_disruptive;
 use std::borrow::Cow;
 use std::io::{IsTerminal, Write};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use textwrap::{WordSeparator, WordSplitter};
 
 /// Decided once, at the start.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Terminal {
     /// Standard output shows colours.
     pub(super) color: bool,
@@ -20,6 +21,8 @@ pub(super) struct Terminal {
     pub(super) progress: bool,
     /// Damage is let pass.
     pub(super) lenient: bool,
+    /// Messages, if they are kept and not shown.
+    told: Option<Arc<Mutex<String>>>,
 }
 
 impl Terminal {
@@ -38,13 +41,41 @@ impl Terminal {
             warnings: !common.quiet,
             lenient: common.lenient,
             progress: !common.no_progress && !common.quiet && std::io::stderr().is_terminal(),
+            told: None,
+        }
+    }
+
+    /// No terminal: messages are kept, and the result is for a program.
+    #[allow(dead_code, reason = "as in `resident`")]
+    pub(super) fn kept(common: &Common) -> Self {
+        Self {
+            color: false,
+            error_color: false,
+            bars: false,
+            progress: false,
+            told: Some(Arc::default()),
+            ..Self::new(common)
+        }
+    }
+
+    /// The messages that were kept.
+    #[allow(dead_code, reason = "as in `resident`")]
+    pub(super) fn told(&self) -> String {
+        self.told.as_ref().map_or_else(String::new, |told| lock(told).clone())
+    }
+
+    /// Prints a line to standard error, as [`tell`], or keeps it.
+    pub(super) fn tell(&self, label: &str, message: &str) {
+        match &self.told {
+            Some(told) => lock(told).push_str(&line(label, message)),
+            None => tell(label, message),
         }
     }
 
     /// Prints a warning about a file to standard error.
     pub(super) fn warn(&self, path: &std::path::Path, message: &str) {
         if self.warnings {
-            tell(&self.yellow("warning:"), &format!("{}: {message}", show_path(path)));
+            self.tell(&self.yellow("warning:"), &format!("{}: {message}", show_path(path)));
         }
     }
 
@@ -95,8 +126,16 @@ impl Terminal {
 /// Prints a line to standard error, after a label of ours if there is one. When that fails nobody
 /// is left to be told.
 pub(super) fn tell(label: &str, message: &str) {
+    let _ = std::io::stderr().write_all(line(label, message).as_bytes());
+}
+
+fn line(label: &str, message: &str) -> String {
     let between = if label.is_empty() { "" } else { " " };
-    let _ = writeln!(std::io::stderr(), "{label}{between}{}", escaped(message));
+    format!("{label}{between}{}\n", escaped(message))
+}
+
+fn lock(told: &Mutex<String>) -> MutexGuard<'_, String> {
+    told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A path as messages show it.

@@ -21,9 +21,10 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
     if input.kind != Kind::Heap {
         input.refuse(Kind::Heap, &[("threads", true)])?;
     }
-    let loaded = load(session, "threads", &input, args.heap.snapshot, &args.heap.roots)?;
-    let (analysed, threads) =
-        Analysed::and(&loaded, |heap, graph| Threads::of(heap, graph, args.each));
+    let held = load(session, "threads", &input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
+    let (_, threads) = loaded.tree_and(|| Threads::of(&loaded.heap, loaded.graph(), args.each));
+    let analysed = loaded.analysed();
     let list = List { analysed: &analysed, threads: &threads, session };
     let (rows, omitted) =
         threads.groups.split_at(session.rows(args.limit, ROWS).min(threads.groups.len()));
@@ -56,7 +57,7 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
     let shown =
         if args.each || rows.is_empty() { Shown::Text(&text) } else { Shown::Table(&footer) };
     print(session, document, rows, &list.columns(rows), &shown)?;
-    Ok(report_loaded(session, &input, &loaded))
+    Ok(report_loaded(session, &input, loaded))
 }
 
 #[derive(Clone, Copy)]

@@ -19,12 +19,13 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
     if input.kind != Kind::Heap {
         input.refuse(Kind::Heap, &[("waste", true)])?;
     }
-    let loaded = load(session, "waste", &input, args.heap.snapshot, &args.heap.roots)?;
+    let held = load(session, "waste", &input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
     if loaded.heap.roots.is_empty() {
-        return without_roots(session, &input, &loaded, "waste cannot be found", None);
+        return without_roots(session, &input, loaded, "waste cannot be found", None);
     }
-    let analysed = Analysed::of_loaded(&loaded);
-    let waste = Waste::of(analysed.heap, &analysed.tree);
+    let analysed = loaded.analysed();
+    let waste = Waste::of(analysed.heap, analysed.tree);
     let report = Report {
         analysed: &analysed,
         waste: &waste,
@@ -40,7 +41,7 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
             .with("kinds", waste.parts.iter().map(|part| report.json(part)).collect::<Vec<_>>())
     };
     print(session, document, &rows, &columns(session), &Shown::Text(&|| report.text()))?;
-    Ok(report_loaded(session, &input, &loaded))
+    Ok(report_loaded(session, &input, loaded))
 }
 
 struct Report<'r, 'h, 'a> {

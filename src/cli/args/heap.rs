@@ -24,7 +24,7 @@ impl HeapOptions {
 }
 
 /// Options that select roots, object sizes and type names.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, Debug, Default, PartialEq)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct LoadArgs {
     /// Stack words to treat as pointers (Go): those that the dump lists (`precise`), also every

@@ -8,13 +8,13 @@ use crate::analysis::together::{Part, Together};
 use crate::cli::args::CheckArgs;
 use crate::cli::heap::{Analysed, damage, load, matching_types, path, report_loaded};
 use crate::cli::open::Input;
+use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown};
 use crate::input::Kind;
 use crate::input::check::Finding;
-use crate::input::load::Loaded;
 use crate::model::heap::Heap;
 use crate::model::sum::Sum;
 use std::path::Path;
@@ -36,8 +36,9 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
         .as_ref()
         .map(|path| measured(args, &rules, path, session))
         .transpose()?;
-    let loaded = load(session, "check", input, args.heap.snapshot, &args.heap.roots)?;
-    let analysed = analysed(&loaded, &rules, input)?;
+    let held = load(session, "check", input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
+    let analysed = analysed(loaded, &rules, input)?;
     let old = |row: usize| older.as_ref().and_then(|older| older.measures.get(row));
     let measured =
         rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).enumerate();
@@ -49,8 +50,8 @@ pub(super) fn run(args: &CheckArgs, input: &Input, session: &Session) -> anyhow:
     if let Some(analysed) = &analysed {
         explain(&rules, &mut outcomes, analysed, session);
     }
-    let of_newer = damage(input, &loaded).map(|error| Damage::of(input, error));
-    let status = report_loaded(session, input, &loaded);
+    let of_newer = damage(input, loaded).map(|error| Damage::of(input, error));
+    let status = report_loaded(session, input, loaded);
     let (of_older, old_status) =
         older.map_or((None, Status::Done), |older| (older.damage, older.status));
     Ok(Report::of_rules(
@@ -94,12 +95,13 @@ fn measured(
         ))
         .into());
     }
-    let loaded = load(session, "check", &older, None, &args.heap.roots)?;
-    let analysed = analysed(&loaded, rules, &older)?;
+    let held = load(session, "check", &older, None, &args.heap.roots)?;
+    let loaded = held.get();
+    let analysed = analysed(loaded, rules, &older)?;
     let measures =
         rules.iter().map(|rule| measure(rule, &loaded.heap, analysed.as_ref())).collect();
-    let damage = damage(&older, &loaded).map(|error| Damage::of(&older, error));
-    Ok(Older { measures, damage, status: report_loaded(session, &older, &loaded) })
+    let damage = damage(&older, loaded).map(|error| Damage::of(&older, error));
+    Ok(Older { measures, damage, status: report_loaded(session, &older, loaded) })
 }
 
 /// What the graph says of a heap. `None` if it has no roots: then nothing can be called alive or
@@ -108,13 +110,13 @@ fn measured(
 /// # Errors
 /// A [`UsageError`] if a rule is about retained bytes, and an undamaged heap has no roots.
 fn analysed<'l, 'a>(
-    loaded: &'l Loaded<'a>,
+    loaded: &'l Analyses<'a>,
     rules: &[Rule],
     input: &Input,
 ) -> Result<Option<Analysed<'l, 'a>>, UsageError> {
     let heap = &loaded.heap;
     if !heap.roots.is_empty() {
-        return Ok(Some(Analysed::of(heap)));
+        return Ok(Some(loaded.analysed()));
     }
     match rules.iter().find(|rule| rule.column == "retained") {
         Some(rule) if damage(input, loaded).is_none() => {
@@ -134,7 +136,7 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
         "total" => vec![true; heap.types().len()],
         subject => matching_types(heap, &Glob::new(subject)),
     };
-    let held = analysed.map(|analysed| (&analysed.graph, &analysed.tree));
+    let held = analysed.map(|analysed| (analysed.graph, analysed.tree));
     let together = Together::of(heap, held, &types);
     let of = |sum: &Sum| match rule.column {
         "count" => sum.count,
@@ -217,7 +219,7 @@ fn explain(
         return;
     }
     let heap = analysed.heap;
-    let shortest = Shortest::of(heap, &analysed.graph);
+    let shortest = Shortest::of(heap, analysed.graph);
     for (rule, outcome) in
         rules.iter().zip(outcomes).filter(|(rule, outcome)| broken(rule, outcome))
     {

@@ -3,7 +3,7 @@
 use crate::cli::args::{CheckArgs, OutputFormat};
 use crate::cli::open::Input;
 use crate::cli::print::{
-    Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_stdout,
+    Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_output,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -164,7 +164,7 @@ pub(super) fn print_all(
     let mut documents = reports.iter().zip(ranges).map(|(report, range)| report.document(range));
     match session.common.format {
         OutputFormat::Json if several => {
-            print_documents(&documents.collect::<Vec<_>>(), &rows, &columns)
+            print_documents(session, &documents.collect::<Vec<_>>(), &rows, &columns)
         }
         _ => print(
             session,
@@ -199,7 +199,7 @@ fn print_annotations(report: &Report, session: &Session) -> anyhow::Result<()> {
     let mut table = Vec::new();
     writeln!(table, "\n{}: {}\n", markdown::text(&file), if report.ok { "ok" } else { "failed" })?;
     markdown::table(&columns, &report.outcomes, &mut table)?;
-    to_stdout(|out| {
+    to_output(session, |out| {
         for finding in
             report.outcomes.iter().map(|outcome| &outcome.finding).filter(|finding| !finding.ok)
         {

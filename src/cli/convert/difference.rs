@@ -3,7 +3,6 @@
 use super::{Conversion, Converted, Report};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::dominators::Dominators;
-use crate::analysis::graph::Graph;
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::profile::load_profile;
@@ -14,6 +13,7 @@ use crate::model::profile::Metric;
 use crate::model::stacks::{Selection, WeightedStacks, of_profile};
 use crate::output::flamegraph::{FlamegraphWriter, Picture};
 use std::path::Path;
+use std::sync::Arc;
 
 pub(super) fn run(conversion: &Conversion<'_>, old: &Path) -> anyhow::Result<Status> {
     let Conversion { input, session, .. } = *conversion;
@@ -49,16 +49,17 @@ fn picture(
         writer.picture(stacks)
     };
     if input.kind == Kind::Heap {
-        let loaded = load(session, "convert", input, args.heap.snapshot, &args.heap.roots)?;
+        let held = load(session, "convert", input, args.heap.snapshot, &args.heap.roots)?;
+        let loaded = held.get();
         let heap = &loaded.heap;
-        let dominators = Dominators::of(&Graph::of(heap));
+        let dominators = Dominators::of(loaded.graph());
         let share = args.min_share.unwrap_or(super::dominators::USUAL_SHARE);
         let tree =
             dominator_stacks::of(heap, &dominators, conversion.title(), share, Counted::Bytes);
         return Ok((
             drawn(&tree.stacks),
             Converted::Objects(heap.object_count()),
-            report_loaded(session, input, &loaded),
+            report_loaded(session, input, loaded),
         ));
     }
     let loaded = load_profile(input, &args.profile, session)?;
@@ -67,6 +68,6 @@ fn picture(
     let metric = if metric == Metric::MEMORY { Metric::MEMORY_GAINED } else { metric };
     let (status, samples) = (loaded.report(session), loaded.profile.total.samples());
     let selection = Selection { metrics: vec![metric], ..loaded.selection };
-    let stacks = of_profile(loaded.profile, conversion.title(), &selection);
+    let stacks = of_profile(Arc::unwrap_or_clone(loaded.profile), conversion.title(), &selection);
     Ok((drawn(&stacks), Converted::Samples(samples), status))
 }

@@ -215,7 +215,7 @@ impl<'a> Conversion<'a> {
                 written: report.written,
                 lost: &report.lost,
             };
-            return print_json(&document);
+            return print_json(session, &document);
         }
         if session.common.quiet {
             return Ok(());

@@ -2,9 +2,8 @@
 
 use super::{document, identity, with_rows};
 use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
-use crate::analysis::graph::Graph;
 use crate::analysis::histogram::Histogram;
-use crate::analysis::root_groups::{HeldBy, RootGroups};
+use crate::analysis::root_groups::HeldBy;
 use crate::cli::args::{
     ByArg, DiffArgs, DiffObjectsArg, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of,
 };
@@ -15,22 +14,22 @@ use crate::cli::heap::histogram::{
 use crate::cli::heap::{load, report_loaded};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
+use crate::cli::resident::{Analyses, HeldHeap};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{self, Status, UsageError};
-use crate::input::load::Loaded;
-use crate::model::heap::Heap;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// One of the two heaps.
-struct Counted<'a> {
+struct Counted {
     histogram: Histogram,
     has_roots: bool,
     snapshot: u64,
     status: Status,
     /// Unless it was only counted.
-    loaded: Option<Loaded<'a>>,
+    loaded: Option<Arc<HeldHeap>>,
 }
 
 pub(super) fn run(
@@ -67,7 +66,7 @@ pub(super) fn run(
         _ => ObjectsArg::Live,
     };
     let notes = match session.common.format.is_for_people() {
-        true => notes(shown, by, new_counted.loaded.as_ref().map(|loaded| &loaded.heap)),
+        true => notes(shown, by, new_counted.loaded.as_deref().map(HeldHeap::get)),
         false => vec![String::new(); shown.len()],
     };
     let rows: Vec<Row> =
@@ -245,13 +244,13 @@ fn total(histogram: &Histogram) -> Side {
 }
 
 /// Counts one of the heaps.
-fn counted<'a>(
+fn counted(
     args: &DiffArgs,
     by: ByArg,
-    input: &'a Input,
+    input: &Input,
     (snapshot, roots): (Option<Snapshot>, &LoadArgs),
     session: &Session,
-) -> anyhow::Result<Counted<'a>> {
+) -> anyhow::Result<Counted> {
     if args.heap.quick {
         if !matches!(by, ByArg::Type | ByArg::Namespace | ByArg::PackageRoot)
             || args.heap.sort == Some(SortArg::Retained)
@@ -276,11 +275,11 @@ fn counted<'a>(
         Some(DiffObjectsArg::Unreachable) => ObjectsArg::Unreachable,
         _ => ObjectsArg::Live,
     };
-    let loaded = load(session, "diff", input, snapshot, roots)?;
-    let (histogram, has_roots) =
-        histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
-    let status = report_loaded(session, input, &loaded);
-    Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(loaded) })
+    let held = load(session, "diff", input, snapshot, roots)?;
+    let loaded = held.get();
+    let (histogram, has_roots) = histogram(loaded, by, objects, &args.filter.filter(), input)?;
+    let status = report_loaded(session, input, loaded);
+    Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(held) })
 }
 
 /// Rows of the older heap that did not change.
@@ -289,10 +288,10 @@ fn unchanged(old: &Histogram, changes: &[HistogramChange]) -> u64 {
 }
 
 /// The remark beside the numbers of a row: gone; or new, and its holder.
-fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Heap<'_>>) -> Vec<String> {
+fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Analyses<'_>>) -> Vec<String> {
     let is_new = |row: &HistogramChange| status(row) == "new";
     let holders = match new {
-        Some(heap) if by == ByArg::Type && rows.iter().any(is_new) => holders(heap, rows),
+        Some(loaded) if by == ByArg::Type && rows.iter().any(is_new) => holders(loaded, rows),
         _ => rows.iter().map(|_| None).collect(),
     };
     let note = |(row, holder): (&HistogramChange, Option<String>)| match (status(row), holder) {
@@ -304,8 +303,8 @@ fn notes(rows: &[HistogramChange], by: ByArg, new: Option<&Heap<'_>>) -> Vec<Str
 }
 
 /// The group of roots that alone holds most objects of each type, if one does.
-fn holders(heap: &Heap<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
-    let groups = RootGroups::of(heap, &Graph::of(heap));
+fn holders(loaded: &Analyses<'_>, rows: &[HistogramChange]) -> Vec<Option<String>> {
+    let (heap, groups) = (&loaded.heap, loaded.tree_and_roots().1);
     let index: FxHashMap<(&str, &str), usize> = rows
         .iter()
         .enumerate()

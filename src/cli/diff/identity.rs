@@ -39,15 +39,16 @@ pub(super) fn run(
     }
     let (old_hashes, new_hashes) = (hashes(old)?, hashes(new)?);
     let roots = &args.heap.roots;
-    let loaded_old = load(session, "diff", old, args.heap.snapshot.map(|pair| pair.old), roots)?;
-    let loaded_new = load(session, "diff", new, args.heap.snapshot.map(|pair| pair.new), roots)?;
+    let held_old = load(session, "diff", old, args.heap.snapshot.map(|pair| pair.old), roots)?;
+    let held_new = load(session, "diff", new, args.heap.snapshot.map(|pair| pair.new), roots)?;
+    let (loaded_old, loaded_new) = (held_old.get(), held_new.get());
     let mut all = fates(
         Hashed { heap: &loaded_old.heap, hashes: &old_hashes },
         Hashed { heap: &loaded_new.heap, hashes: &new_hashes },
     );
     let filter = args.filter.filter();
     all.retain(|fate| filter.selects(&fate.name, &fate.namespace));
-    let analysed = Analysed::of(&loaded_new.heap);
+    let analysed = loaded_new.analysed();
     let changed = all.iter().filter(|fate| !fate.new.is_empty() || !fate.gone.is_empty());
     let mut rows: Vec<Row<'_>> =
         changed.map(|fate| Row::of(fate, &loaded_old.heap, &analysed)).collect();
@@ -71,7 +72,7 @@ pub(super) fn run(
     };
     let footer = || footer(&all, rows.len(), shown.len());
     print(session, document, shown, &columns(&analysed, session), &Shown::Table(&footer))?;
-    Ok(report_loaded(session, old, &loaded_old).max(report_loaded(session, new, &loaded_new)))
+    Ok(report_loaded(session, old, loaded_old).max(report_loaded(session, new, loaded_new)))
 }
 
 impl<'a> Row<'a> {

@@ -20,19 +20,20 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let options = &args.heap;
     input.only(Format::Heapsnapshot, "--detached", options.detached)?;
     let root = options.root.as_deref().map(root_kind).transpose()?;
-    let loaded = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
+    let held = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
+    let loaded = held.get();
     let heap = &loaded.heap;
     if heap.roots.is_empty() && (options.live || options.unreachable) {
         return without_roots(
             session,
             input,
-            &loaded,
+            loaded,
             "live and unreachable objects cannot be distinguished",
             None,
         );
     }
-    let analysed = Analysed::of_loaded(&loaded);
-    let types = types(&loaded, input, args)?;
+    let analysed = loaded.analysed();
+    let types = types(loaded, input, args)?;
     let mut found = matching(&analysed, &types, args, root);
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
@@ -71,7 +72,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     };
     let text = if found.is_empty() { Shown::Text(&none) } else { Shown::Table(&footer) };
     print(session, document, rows, &columns(&analysed, rows, args, session), &text)?;
-    Ok(report_loaded(session, input, &loaded))
+    Ok(report_loaded(session, input, loaded))
 }
 
 fn columns<'a>(

@@ -1,14 +1,12 @@
 //! Groups of objects: how they are counted, sorted and called.
 
 use super::load::{load_options, refused};
-use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::glob::TypeFilter;
-use crate::analysis::graph::Graph;
 use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope, package_root};
-use crate::analysis::root_groups::RootGroups;
 use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
 use crate::cli::open::Input;
 use crate::cli::print::Value;
+use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
@@ -23,7 +21,7 @@ use rustc_hash::FxHashMap;
 /// # Errors
 /// When roots are asked for, and there are none.
 pub(crate) fn histogram(
-    heap: &Heap<'_>,
+    loaded: &Analyses<'_>,
     by: ByArg,
     objects: ObjectsArg,
     filter: &TypeFilter,
@@ -34,11 +32,11 @@ pub(crate) fn histogram(
         ObjectsArg::All => Scope::All,
         ObjectsArg::Unreachable => Scope::Unreachable,
     };
-    let graph = Graph::of(heap);
-    let tree = (!heap.roots.is_empty()).then(|| DominatorTree::of_graph(heap, &graph));
-    let histogram = match (by, &tree) {
+    let heap = &loaded.heap;
+    let tree = (!heap.roots.is_empty()).then(|| loaded.tree());
+    let histogram = match (by, tree) {
         (ByArg::Root, Some(tree)) => {
-            Histogram::by_root_of_types(heap, tree, &RootGroups::of(heap, &graph), filter)
+            Histogram::by_root_of_types(heap, tree, loaded.tree_and_roots().1, filter)
         }
         (ByArg::Root, None) => {
             return Err(UsageError::new(format!(
@@ -66,7 +64,7 @@ pub(crate) fn histogram(
                 ByArg::Loader => GroupBy::Owner,
                 _ => GroupBy::Type,
             };
-            Histogram::of_types(heap, tree.as_ref(), by, scope, filter)
+            Histogram::of_types(heap, tree, by, scope, filter)
         }
     };
     Ok((histogram, tree.is_some()))

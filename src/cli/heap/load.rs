@@ -3,6 +3,7 @@
 use crate::cli::args::{LoadArgs, RootsArg, Snapshot};
 use crate::cli::memory::{Work, refuse_too_large};
 use crate::cli::open::Input;
+use crate::cli::resident::HeldHeap;
 use crate::cli::session::Session;
 use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
@@ -11,19 +12,28 @@ use crate::input::load::{Executable, LoadOptions, Loaded, RootScan, SnapshotChoi
 use crate::input::{self, Format};
 use crate::source::Source;
 use std::path::Path;
+use std::sync::Arc;
 
-/// Loads a heap for a command that asks who holds what.
+/// Loads a heap for a command that asks who holds what, or takes the one that is resident.
 ///
 /// # Errors
 /// As [`load_for`].
-pub(crate) fn load<'a>(
+pub(crate) fn load(
     session: &Session,
     command: &'static str,
-    input: &'a Input,
+    input: &Input,
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
-) -> anyhow::Result<Loaded<'a>> {
-    load_for(Work::Analysis, session, command, input, snapshot, roots)
+) -> anyhow::Result<Arc<HeldHeap>> {
+    let load = || {
+        HeldHeap::load(input.clone(), |input| {
+            load_for(Work::Analysis, session, command, input, snapshot, roots)
+        })
+    };
+    match &session.resident {
+        Some(resident) => resident.heap(&input.path, (snapshot, roots), load),
+        None => load().map(Arc::new),
+    }
 }
 
 /// Loads a heap, unless it is too large for the work, and shows how far it is. Without a snapshot,
@@ -41,7 +51,8 @@ pub(crate) fn load_for<'a>(
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<Loaded<'a>> {
-    let program = roots.exe.as_deref().map(|path| open_program(path, input)).transpose()?;
+    let open = |path: &Path| open_program(path, input, session);
+    let program = roots.exe.as_deref().map(open).transpose()?;
     let program = program.as_ref().map(Source::bytes);
     refuse_too_large(command, work, input, snapshot, program, &session.common)?;
     let progress = session.progress(input);
@@ -59,7 +70,7 @@ pub(crate) fn load_for<'a>(
 }
 
 /// Opens the executable that wrote a dump.
-fn open_program(path: &Path, input: &Input) -> anyhow::Result<Source> {
+fn open_program(path: &Path, input: &Input, session: &Session) -> anyhow::Result<Source> {
     if input.format != Format::Go {
         return Err(UsageError::new(format!(
             "--exe is for Go heap dumps; {} is not one",
@@ -67,6 +78,7 @@ fn open_program(path: &Path, input: &Input) -> anyhow::Result<Source> {
         ))
         .into());
     }
+    session.allow(path)?;
     Ok(Source::open(path).map_err(|error| InputError::new(path, error))?)
 }
 

@@ -6,6 +6,7 @@ use crate::analysis::glob::Glob;
 use crate::analysis::graph::Graph;
 use crate::cli::open::Input;
 use crate::cli::print::Value as Json;
+use crate::cli::resident::Analyses;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
 use crate::input::load::Loaded;
@@ -14,34 +15,20 @@ use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 /// A heap, and what its graph says.
 pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
-    pub(crate) graph: Graph<'h>,
-    pub(crate) tree: DominatorTree,
+    pub(crate) graph: &'h Graph<'a>,
+    pub(crate) tree: &'h DominatorTree,
     /// The file is damaged before the end of what holds objects.
     incomplete: bool,
 }
 
 impl<'h, 'a> Analysed<'h, 'a> {
-    pub(crate) fn of(heap: &'h Heap<'a>) -> Self {
-        let graph = Graph::of(heap);
-        let tree = DominatorTree::of_graph(heap, &graph);
-        Self { heap, graph, tree, incomplete: false }
-    }
-
-    /// The same of a heap that may have lost roots and references.
-    pub(crate) fn of_loaded(loaded: &'h Loaded<'a>) -> Self {
-        Self { incomplete: loaded.incomplete, ..Self::of(&loaded.heap) }
-    }
-
-    /// The same, and another analysis of the graph at the same time.
-    pub(crate) fn and<T: Send>(
-        loaded: &'h Loaded<'a>,
-        other: impl FnOnce(&'h Heap<'a>, &Graph<'h>) -> T + Send,
-    ) -> (Self, T) {
-        let heap = &loaded.heap;
-        let graph = Graph::of(heap);
-        let (tree, result) =
-            rayon::join(|| DominatorTree::of_graph(heap, &graph), || other(heap, &graph));
-        (Self { heap, graph, tree, incomplete: loaded.incomplete }, result)
+    pub(crate) fn of(analyses: &'h Analyses<'a>) -> Self {
+        Self {
+            heap: &analyses.heap,
+            graph: analyses.graph(),
+            tree: analyses.tree(),
+            incomplete: analyses.incomplete,
+        }
     }
 
     /// The object that the user named.

@@ -22,7 +22,7 @@ pub(crate) struct Suspects<'r, 'h, 'a> {
 
 impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
     pub(crate) fn new(analysed: &'r Analysed<'h, 'a>, session: &'r Session) -> Self {
-        Self { analysed, shortest: Shortest::of(analysed.heap, &analysed.graph), session }
+        Self { analysed, shortest: Shortest::of(analysed.heap, analysed.graph), session }
     }
 
     fn heap(&self) -> &'h Heap<'a> {

@@ -7,7 +7,7 @@ mod view;
 
 use super::args::{InfoArgs, OutputFormat, Snapshot};
 use super::memory::reading_limit;
-use super::print::{self, Columns, Shown, print, print_json, print_text, to_stdout};
+use super::print::{self, Columns, Shown, print, print_json, print_text, to_output};
 use super::profile::refused;
 use super::session::Session;
 use super::size::{duration, signed_size};
@@ -17,7 +17,6 @@ use crate::input::load::snapshots;
 use crate::input::{self, ReadOptions};
 use crate::output::json;
 use serde::Serialize;
-use std::io::Write;
 use view::View;
 
 /// One document of the JSON contract.
@@ -61,7 +60,7 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
                         + &View::of(&document, session).render(args.records, session)),
                 )?;
             }
-            OutputFormat::Jsonl => to_stdout(|out| {
+            OutputFormat::Jsonl => to_output(session, |out| {
                 json::line(&mut *out, &document)?;
                 writeln!(out)
             })?,
@@ -71,8 +70,8 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
     match (session.common.format, documents.as_slice()) {
         (OutputFormat::Table | OutputFormat::Jsonl, _) => {}
         (OutputFormat::Json, []) if args.files.len() == 1 => {}
-        (OutputFormat::Json, [document]) if args.files.len() == 1 => print_json(document)?,
-        (OutputFormat::Json, documents) => print_json(&documents)?,
+        (OutputFormat::Json, [document]) if args.files.len() == 1 => print_json(session, document)?,
+        (OutputFormat::Json, documents) => print_json(session, &documents)?,
         (_, documents) => print_rows(documents, session)?,
     }
     Ok(status)
@@ -97,7 +96,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
     let (compression, stored_bytes) =
         (source.compression().map(|compression| compression.name()), source.stored_bytes());
     let vm_service_frames = source.vm_service_frames();
-    if let Some(error) = source.into_damage() {
+    if let Some(error) = source.damage().cloned() {
         info.complete = false;
         info.damage = Some(input::info::Damage { error });
     }

@@ -1,6 +1,5 @@
 //! The part of `info --exe` about the objects that the executable of a Go dump names.
 
-use crate::analysis::graph::Graph;
 use crate::analysis::live;
 use crate::cli::args::LoadArgs;
 use crate::cli::heap::load;
@@ -21,9 +20,10 @@ pub(super) fn add(
     session: &Session,
 ) -> anyhow::Result<()> {
     let options = LoadArgs::default().with_program(exe, no_guess);
-    let loaded = load(session, "info --exe", input, None, &options)?;
-    let (heap, Some(report)) = (&loaded.heap, loaded.executable) else { return Ok(()) };
-    let live = live::live(&Graph::of(heap));
+    let held = load(session, "info --exe", input, None, &options)?;
+    let loaded = held.get();
+    let (heap, Some(report)) = (&loaded.heap, loaded.executable.clone()) else { return Ok(()) };
+    let live = live::live(loaded.graph());
     let mut types = TypesFromExecutable {
         go_version: report.go_version,
         checks: report.checks,

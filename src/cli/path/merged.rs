@@ -1,6 +1,5 @@
 //! `path --type`: the shortest paths of all objects of some types, merged.
 
-use crate::analysis::graph::Graph;
 use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{
     Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged,
@@ -12,11 +11,11 @@ use crate::cli::heap::{known_types, type_name};
 use crate::cli::memory;
 use crate::cli::open::Input;
 use crate::cli::print::{Columns, Document, Shown, Value, print};
+use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::UsageError;
 use crate::cli::terminal::shown as name;
-use crate::input::load::Loaded;
 use crate::model::heap::{Heap, Label, ObjectId, Root, RootKind};
 use std::borrow::Cow;
 
@@ -56,7 +55,7 @@ struct Paths {
 
 /// Prints the result in the format that was asked for.
 pub(super) fn print_merged(
-    loaded: &Loaded<'_>,
+    loaded: &Analyses<'_>,
     input: &Input,
     args: &PathArgs,
     session: &Session,
@@ -66,8 +65,7 @@ pub(super) fn print_merged(
     let wanted = known_types(loaded, input, glob)?;
     let objects =
         || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
-    let graph = Graph::of(heap);
-    let shortest = Shortest::of(heap, &graph);
+    let shortest = Shortest::of(heap, loaded.graph());
     let most = memory::limit(&session.common).unwrap_or(u64::MAX);
     let Some(merged) = merged(&shortest, objects(), most) else {
         let message = format!(

@@ -18,23 +18,24 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
     if input.kind != Kind::Heap {
         input.refuse(Kind::Heap, &[("path", true)])?;
     }
-    let loaded = load(session, "path", &input, args.heap.snapshot, &args.heap.roots)?;
+    let held = load(session, "path", &input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
     match &args.object {
         Some(id) => {
-            let analysed = Analysed::of_loaded(&loaded);
+            let analysed = loaded.analysed();
             let object = analysed.find(id, &input)?;
-            let paths = several(&loaded.heap, &analysed.graph, object, args.paths as usize);
+            let paths = several(&loaded.heap, analysed.graph, object, args.paths as usize);
             match args.dot {
                 true => print_text(session, &drawing(&analysed, object, &paths, session)?)?,
                 false => print_paths(&analysed, object, &paths, args, loaded.snapshot, session)?,
             }
         }
         None if loaded.heap.roots.is_empty() => {
-            return without_roots(session, &input, &loaded, "there are no paths", None);
+            return without_roots(session, &input, loaded, "there are no paths", None);
         }
-        None => merged::print_merged(&loaded, &input, args, session)?,
+        None => merged::print_merged(loaded, &input, args, session)?,
     }
-    Ok(report_loaded(session, &input, &loaded))
+    Ok(report_loaded(session, &input, loaded))
 }
 
 /// A step of a path, for formats that have nothing but rows.

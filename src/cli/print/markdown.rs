@@ -9,7 +9,7 @@ use std::io::{self, Write};
 pub(crate) fn table<'a, T>(
     columns: &Columns<'a, T>,
     rows: &'a [T],
-    out: &mut impl Write,
+    out: &mut dyn Write,
 ) -> io::Result<()> {
     let (headings, rows) = columns.plain(rows);
     for (heading, _) in &headings {

@@ -14,15 +14,16 @@ pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 
 use super::args::OutputFormat;
-use super::session::Session;
+use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
 use crate::output::json;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
-use std::io::{self, BufWriter, StdoutLock, Write};
+use std::io::{self, BufWriter, Write};
 use std::ops::Range;
 use std::path::Path;
+use std::sync::PoisonError;
 
 /// The JSON document around the rows of a result.
 #[derive(Default)]
@@ -83,21 +84,21 @@ pub(crate) fn print<'a, T>(
             Shown::Table(footer) => print_text(session, &(columns.render(rows) + &footer())),
             Shown::Text(text) => print_text(session, &text()),
         },
-        OutputFormat::Json => to_stdout(|out| {
+        OutputFormat::Json => to_output(session, |out| {
             json::pretty(&mut *out, &Whole { document: &document(), rows, columns })?;
             writeln!(out)
         }),
-        OutputFormat::Jsonl => to_stdout(|out| {
+        OutputFormat::Jsonl => to_output(session, |out| {
             rows.iter().try_for_each(|row| {
                 json::line(&mut *out, &columns.object(row))?;
                 writeln!(out)
             })
         }),
-        OutputFormat::Csv => to_stdout(|out| match session.common.csv_safe {
+        OutputFormat::Csv => to_output(session, |out| match session.common.csv_safe {
             true => csv(columns, rows, CsvSafe::new(out)),
             false => csv(columns, rows, out),
         }),
-        OutputFormat::Markdown => to_stdout(|out| {
+        OutputFormat::Markdown => to_output(session, |out| {
             markdown::table(columns, rows, out)?;
             match text {
                 Shown::Table(footer) => write!(out, "\n{}", markdown::text(&footer())),
@@ -110,11 +111,13 @@ pub(crate) fn print<'a, T>(
 
 /// Prints documents as a JSON array. Each has some of the rows.
 pub(crate) fn print_documents<'a, T>(
+    session: &Session,
     documents: &[Document<'_>],
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> anyhow::Result<()> {
     print_json(
+        session,
         &documents.iter().map(|document| Whole { document, rows, columns }).collect::<Vec<_>>(),
     )
 }
@@ -124,23 +127,30 @@ pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
     let text = terminal::printable(text, Keep { colors: session.terminal.color, lines: true });
     let text = terminal::columns()
         .map_or(Cow::Borrowed(&*text), |columns| terminal::wrapped(&text, columns).into());
-    to_stdout(|out| out.write_all(text.as_bytes()))
+    to_output(session, |out| out.write_all(text.as_bytes()))
 }
 
 /// Prints a JSON document.
-pub(crate) fn print_json(document: &impl Serialize) -> anyhow::Result<()> {
-    to_stdout(|out| {
+pub(crate) fn print_json(session: &Session, document: &impl Serialize) -> anyhow::Result<()> {
+    to_output(session, |out| {
         json::pretty(&mut *out, document)?;
         writeln!(out)
     })
 }
 
-/// Writes to standard output through a buffer.
-pub(crate) fn to_stdout(
-    write: impl FnOnce(&mut BufWriter<StdoutLock<'static>>) -> io::Result<()>,
+/// Writes the result of a command: to standard output through a buffer, or into memory.
+pub(crate) fn to_output(
+    session: &Session,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
-    let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
-    write(&mut out).and_then(|()| out.flush()).map_err(|error| OutputError::stdout(error).into())
+    let written = match &session.output {
+        Output::Stdout => {
+            let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
+            write(&mut out).and_then(|()| out.flush())
+        }
+        Output::Kept(kept) => write(&mut *kept.lock().unwrap_or_else(PoisonError::into_inner)),
+    };
+    written.map_err(|error| OutputError::stdout(error).into())
 }
 
 /// Writes a header, also where there are no rows, and a line for each row.

@@ -17,11 +17,12 @@ use crate::model::stacks::Selection;
 use rustc_hash::FxHashSet;
 use std::ops::ControlFlow;
 use std::path::Path;
+use std::sync::Arc;
 
 /// A profile, and which of its samples are looked at.
 pub(crate) struct ProfileInput<'a> {
     pub(crate) input: &'a Input,
-    pub(crate) profile: Profile,
+    pub(crate) profile: Arc<Profile>,
     pub(crate) selection: Selection,
     damage: Option<Error>,
 }
@@ -53,6 +54,10 @@ pub(crate) fn load_profile_in_parts<'a>(
     session: &Session,
     mut add: impl FnMut(&Selected<'_>),
 ) -> anyhow::Result<ProfileInput<'a>> {
+    // What stays has to be there as a whole, and is one part.
+    if session.resident.is_some() {
+        return load_profile(input, options, session);
+    }
     load(input, options, session, |how, selection| {
         let mut take = |part: &mut Profile| {
             add(&Selected::of(part, selection));
@@ -81,10 +86,17 @@ fn load<'a>(
         progress: &|offset| progress.reached(offset),
     };
     let selection = selection(options);
-    let loaded = load(how, &selection).map_err(|error| refused(error, input, &session.common))?;
-    let profile = loaded.profile;
+    let load = || -> anyhow::Result<_> {
+        let loaded =
+            load(how, &selection).map_err(|error| refused(error, input, &session.common))?;
+        Ok((Arc::new(loaded.profile), loaded.damage))
+    };
+    let (profile, damage) = match &session.resident {
+        Some(resident) => resident.profile(&input.path, load)?,
+        None => load()?,
+    };
     require_thread(&profile, &selection, input)?;
-    Ok(ProfileInput { input, profile, selection, damage: loaded.damage })
+    Ok(ProfileInput { input, profile, selection, damage })
 }
 
 /// The error of a reader of a profile, as one about this input, or about the memory that it may

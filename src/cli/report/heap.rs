@@ -36,30 +36,32 @@ pub(super) fn page(
     let before = match old {
         None => None,
         Some(old) => {
-            let loaded = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
+            let held = load(session, "report", old, args.heap.snapshot, &args.heap.roots)?;
+            let loaded = held.get();
             if loaded.heap.roots.is_empty() {
                 return Ok((
                     None,
-                    without_roots(session, old, &loaded, "there is nothing to report", None)?,
+                    without_roots(session, old, loaded, "there is nothing to report", None)?,
                 ));
             }
-            let before = Sums::of(&Analysed::of(&loaded.heap));
-            Some((before, report_loaded(session, old, &loaded)))
+            let before = Sums::of(&loaded.analysed());
+            Some((before, report_loaded(session, old, loaded)))
         }
     };
-    let loaded = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
+    let held = load(session, "report", input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
     if loaded.heap.roots.is_empty() {
         return Ok((
             None,
-            without_roots(session, input, &loaded, "there is nothing to report", None)?,
+            without_roots(session, input, loaded, "there is nothing to report", None)?,
         ));
     }
-    let analysed = Analysed::of(&loaded.heap);
+    let analysed = loaded.analysed();
     let (page, old_status) = match before {
         None => {
             let one = One::of(&analysed, session);
             let build = |lines| {
-                one.report(report(args, "heap", input, None, "bytes"), &loaded, input, lines)
+                one.report(report(args, "heap", input, None, "bytes"), loaded, input, lines)
             };
             (fitting(args, build)?, Status::Done)
         }
@@ -74,14 +76,14 @@ pub(super) fn page(
                     &rows,
                     total,
                     &picture,
-                    &loaded,
+                    loaded,
                     lines,
                 )
             };
             (fitting(args, build)?, status)
         }
     };
-    Ok((Some(page), old_status.max(report_loaded(session, input, &loaded))))
+    Ok((Some(page), old_status.max(report_loaded(session, input, loaded))))
 }
 
 /// The results for one heap.

@@ -14,6 +14,7 @@ use crate::model::profile::{Metric, Values};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output::flamegraph::{FlamegraphOptions, FlamegraphWriter, Picture};
 use crate::output::report::{Report, ReportTable, Tile};
+use std::sync::Arc;
 
 pub(super) fn page(
     args: &ReportArgs,
@@ -80,7 +81,7 @@ impl Side {
         functions.sort(&metric, false);
         threads.sort(&metric, true);
         let selection = Selection { metrics: vec![metric.clone()], ..loaded.selection };
-        let stacks = of_profile(loaded.profile, "", &selection);
+        let stacks = of_profile(Arc::unwrap_or_clone(loaded.profile), "", &selection);
         let [calls, callers] = [false, true].map(|inverted| {
             let mut writer = FlamegraphWriter::new(
                 &stacks,

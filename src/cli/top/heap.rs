@@ -34,12 +34,12 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if args.heap.quick {
         return run_quick(args, by, snapshot, input, session);
     }
-    let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
+    let held = load(session, "top", input, snapshot, &args.heap.roots)?;
+    let loaded = held.get();
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
-        return without_roots(session, input, &loaded, "objects cannot be grouped by root", None);
+        return without_roots(session, input, loaded, "objects cannot be grouped by root", None);
     }
-    let (mut histogram, has_roots) =
-        histogram(&loaded.heap, by, objects, &args.filter.filter(), input)?;
+    let (mut histogram, has_roots) = histogram(loaded, by, objects, &args.filter.filter(), input)?;
     if args.heap.detached {
         let heap = &loaded.heap;
         let of =
@@ -72,7 +72,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         session,
     };
     top.print(args, input)?;
-    Ok(report_loaded(session, input, &loaded))
+    Ok(report_loaded(session, input, loaded))
 }
 
 /// Counts and sizes in one pass that keeps no object.

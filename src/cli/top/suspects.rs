@@ -6,7 +6,7 @@ use crate::analysis::suspects;
 use crate::cli::args::{Snapshots, TopArgs};
 use crate::cli::heap::histogram::sum_json;
 use crate::cli::heap::suspects::Suspects;
-use crate::cli::heap::{Analysed, load, report_loaded, without_roots};
+use crate::cli::heap::{load, report_loaded, without_roots};
 use crate::cli::open::Input;
 use crate::cli::print::{Document, Shown, Value as Json, print};
 use crate::cli::session::Session;
@@ -20,17 +20,18 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             return Err(UsageError::new("--suspects analyzes a single snapshot").into());
         }
     };
-    let loaded = load(session, "top", input, snapshot, &args.heap.roots)?;
+    let held = load(session, "top", input, snapshot, &args.heap.roots)?;
+    let loaded = held.get();
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
-        return without_roots(session, input, &loaded, "suspects cannot be found", None);
+        return without_roots(session, input, loaded, "suspects cannot be found", None);
     }
-    let analysed = Analysed::of(heap);
-    let found = suspects::find(heap, &analysed.tree);
+    let analysed = loaded.analysed();
+    let found = suspects::find(heap, analysed.tree);
     let most = session.rows(args.limit, SHOWN).min(found.len());
     let report = Suspects::new(&analysed, session);
     let document = || {
-        let live = Histogram::of(heap, Some(&analysed.tree), GroupBy::Type, Scope::Live);
+        let live = Histogram::of(heap, Some(analysed.tree), GroupBy::Type, Scope::Live);
         let omitted = [
             ("rows", (found.len() - most).into()),
             ("count", Json::Null),
@@ -59,7 +60,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         &report.columns(),
         &Shown::Text(&|| report.text(&found, most)),
     )?;
-    Ok(report_loaded(session, input, &loaded))
+    Ok(report_loaded(session, input, loaded))
 }
 
 /// As many as fit on a screen.

@@ -1,8 +1,6 @@
 //! `tree` of heaps: the dominator tree.
 
 use super::branches;
-use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::graph::Graph;
 use crate::analysis::owners::TypeOwner;
 use crate::analysis::tree::{self, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::cli::args::{TreeArgs, TreeByArg};
@@ -25,14 +23,14 @@ const DEPTH: u32 = 20;
 const WIDE: u16 = 120;
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    let loaded = load(session, "tree", input, args.heap.snapshot, &args.heap.roots)?;
+    let held = load(session, "tree", input, args.heap.snapshot, &args.heap.roots)?;
+    let loaded = held.get();
     let heap = &loaded.heap;
     if heap.roots.is_empty() {
         let hint = Some("`dumptool top` counts objects by type");
-        return without_roots(session, input, &loaded, "there is no dominator tree", hint);
+        return without_roots(session, input, loaded, "there is no dominator tree", hint);
     }
-    let graph = Graph::of(heap);
-    let (tree, roots) = DominatorTree::with_root_groups(heap, &graph);
+    let (tree, roots) = loaded.tree_and_roots();
     let merge_types = args.by == Some(TreeByArg::Type);
     let options = TreeOptions {
         min_share: args.min_share,
@@ -44,17 +42,17 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     let lines = match &args.object {
         Some(id) => {
             let object = find_object(heap, id, input)?;
-            tree::lines_below(heap, &tree, |other| other == object, options)
+            tree::lines_below(heap, tree, |other| other == object, options)
         }
-        None if filter.is_empty() => tree::lines(heap, &tree, &roots, options),
+        None if filter.is_empty() => tree::lines(heap, tree, roots, options),
         None => {
             if let Some(glob) = &args.filter.type_glob {
-                known_types(&loaded, input, glob)?;
+                known_types(loaded, input, glob)?;
             }
             let types = filter.types(heap);
             let selects =
                 |object| types[heap.type_id(object).0 as usize] && !heap.is_made_up(object);
-            tree::lines_below(heap, &tree, selects, options)
+            tree::lines_below(heap, tree, selects, options)
         }
     };
     let document = || {
@@ -73,10 +71,10 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     };
     let text = || match lines.is_empty() {
         true => "no live objects: unreachable objects are not in the dominator tree\n".to_owned(),
-        false => text(&loaded, &lines, options, tree.live_bytes(), &open, session),
+        false => text(loaded, &lines, options, tree.live_bytes(), &open, session),
     };
     print(session, document, &lines, &columns(heap, &lines, session), &Shown::Text(&text))?;
-    Ok(report_loaded(session, input, &loaded))
+    Ok(report_loaded(session, input, loaded))
 }
 
 fn columns<'a>(

@@ -1,0 +1,161 @@
+//! A loaded heap with its file, and what is found out about it, each once.
+
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::graph::Graph;
+use crate::analysis::referrers::Referrers;
+use crate::analysis::root_groups::RootGroups;
+use crate::cli::heap::Analysed;
+use crate::cli::memory::{Work, needs};
+use crate::cli::open::Input;
+use crate::input::load::Loaded;
+use self_cell::self_cell;
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+/// A heap that owns the file that it was loaded from. Its analyses are computed when they are first
+/// asked for, and kept.
+///
+/// Analyses run on the global pool of threads. Ask for them from outside of it: a thread of the pool
+/// that waits for a result could be the one that has to compute it.
+pub(crate) struct HeldHeap(Cell);
+
+self_cell!(
+    struct FileHeap {
+        owner: Input,
+        #[covariant]
+        dependent: Loaded,
+    }
+);
+
+self_cell!(
+    struct Cell {
+        owner: FileHeap,
+        #[covariant]
+        dependent: Analyses,
+    }
+);
+
+/// What is found out about a heap.
+pub(crate) struct Analyses<'h> {
+    loaded: &'h Loaded<'h>,
+    graph: Graph<'h>,
+    tree: OnceLock<DominatorTree>,
+    roots: OnceLock<RootGroups>,
+    referrers: OnceLock<Referrers>,
+    /// Taken by who computes something, so that two who ask for the same do not both compute it.
+    turn: Mutex<()>,
+}
+
+impl HeldHeap {
+    /// Loads a heap.
+    ///
+    /// # Errors
+    /// Those of `load`.
+    pub(crate) fn load<E>(
+        input: Input,
+        load: impl for<'i> FnOnce(&'i Input) -> Result<Loaded<'i>, E>,
+    ) -> Result<Self, E> {
+        let file = FileHeap::try_new(input, load)?;
+        Ok(Self(Cell::new(file, |file| Analyses::of(file.borrow_dependent()))))
+    }
+
+    /// About the bytes that the heap and its analyses take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let heap = &self.get().heap;
+        needs(Work::Analysis, heap.len() as u64, heap.references.len() as u64)
+    }
+
+    /// The heap, and what is found out about it when it is asked for.
+    pub(crate) fn get(&self) -> &Analyses<'_> {
+        self.0.borrow_dependent()
+    }
+}
+
+impl<'h> Analyses<'h> {
+    fn of(loaded: &'h Loaded<'h>) -> Self {
+        Self {
+            loaded,
+            graph: Graph::of(&loaded.heap),
+            tree: OnceLock::new(),
+            roots: OnceLock::new(),
+            referrers: OnceLock::new(),
+            turn: Mutex::new(()),
+        }
+    }
+
+    /// The strong references of the heap.
+    pub(crate) fn graph(&self) -> &Graph<'h> {
+        &self.graph
+    }
+
+    /// The dominator tree.
+    pub(crate) fn tree(&self) -> &DominatorTree {
+        self.kept(&self.tree, || DominatorTree::of_graph(&self.heap, &self.graph))
+    }
+
+    /// The dominator tree, and another analysis, which runs at the same time if the tree has to be
+    /// computed.
+    pub(crate) fn tree_and<T: Send>(
+        &self,
+        other: impl FnOnce() -> T + Send,
+    ) -> (&DominatorTree, T) {
+        let turn = self.turn();
+        let result = match self.tree.get() {
+            Some(_) => {
+                drop(turn);
+                other()
+            }
+            None => {
+                let make = || DominatorTree::of_graph(&self.heap, &self.graph);
+                let (tree, result) = rayon::join(make, other);
+                // Nobody else can have set it: it is our turn.
+                let _ = self.tree.set(tree);
+                drop(turn);
+                result
+            }
+        };
+        (self.tree(), result)
+    }
+
+    /// The dominator tree, and the groups of roots.
+    pub(crate) fn tree_and_roots(&self) -> (&DominatorTree, &RootGroups) {
+        if self.roots.get().is_none() {
+            let (_, roots) = self.tree_and(|| RootGroups::of(&self.heap, &self.graph));
+            let _ = self.roots.set(roots);
+        }
+        (self.tree(), self.kept(&self.roots, || RootGroups::of(&self.heap, &self.graph)))
+    }
+
+    /// The referrers of each object.
+    pub(crate) fn referrers(&self) -> &Referrers {
+        self.kept(&self.referrers, || Referrers::of(&self.heap.references))
+    }
+
+    /// The heap with its dominator tree.
+    pub(crate) fn analysed(&self) -> Analysed<'_, 'h> {
+        Analysed::of(self)
+    }
+
+    fn kept<'k, T>(&self, place: &'k OnceLock<T>, make: impl FnOnce() -> T) -> &'k T {
+        match place.get() {
+            Some(kept) => kept,
+            None => {
+                let _turn = self.turn();
+                place.get_or_init(make)
+            }
+        }
+    }
+
+    fn turn(&self) -> MutexGuard<'_, ()> {
+        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The loaded heap, as the reader returned it.
+impl<'h> Deref for Analyses<'h> {
+    type Target = Loaded<'h>;
+
+    fn deref(&self) -> &Loaded<'h> {
+        self.loaded
+    }
+}

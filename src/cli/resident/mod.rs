@@ -1,0 +1,241 @@
+//! Dumps that stay open between commands: a loaded dump answers the command lines of the program.
+//!
+//! [`Resident::answer`] takes the words of a command line, runs the same code as the process would,
+//! and returns what it would print. Only the loading differs: a dump is read once and its analyses
+//! are kept.
+
+mod held;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use held::{Analyses, HeldHeap};
+
+use super::args::{Cli, Command, LoadArgs, OutputFormat, Snapshot};
+use super::open::Input;
+use super::session::{Output, Session};
+use super::status::{self, Status, UsageError};
+use super::terminal::show_path;
+use crate::error::Error;
+use crate::model::profile::Profile;
+use clap::Parser;
+use std::ffi::OsString;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Open dumps, the most recently used last.
+pub(crate) struct Resident {
+    /// Which files commands may read.
+    allowed: Box<dyn Fn(&Path) -> bool + Send + Sync>,
+    /// Bytes that all dumps together may take. The one that is in use may take more.
+    budget: u64,
+    dumps: Mutex<Vec<Arc<Dump>>>,
+}
+
+/// What a command prints.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: Status,
+    /// The result, which the process would write to standard output.
+    pub(crate) result: Vec<u8>,
+    /// Warnings and errors, which it would write to standard error.
+    pub(crate) messages: String,
+}
+
+/// An open file.
+struct Dump {
+    path: PathBuf,
+    input: Mutex<Option<Input>>,
+    /// With the options that they were loaded with.
+    heaps: Mutex<Vec<(HeapKey, Arc<HeldHeap>)>>,
+    /// With the damage that ended the reading.
+    profile: Mutex<Option<(Arc<Profile>, Option<Error>)>>,
+}
+
+type HeapKey = (Option<Snapshot>, LoadArgs);
+
+impl Resident {
+    /// Opens nothing yet. `allowed` tells which files commands may read.
+    pub(crate) fn new(
+        allowed: impl Fn(&Path) -> bool + Send + Sync + 'static,
+        budget: u64,
+    ) -> Arc<Self> {
+        Arc::new(Self { allowed: Box::new(allowed), budget, dumps: Mutex::default() })
+    }
+
+    /// Runs a command: `["top", "app.hprof", "--format", "json"]`. Several threads may ask at once.
+    ///
+    /// Only commands that show something can be asked; the others, and wrong arguments, are answered
+    /// with [`Status::Usage`]. The answer is the same whoever asked before.
+    pub(crate) fn answer<W: Into<OsString>>(
+        self: &Arc<Self>,
+        words: impl IntoIterator<Item = W>,
+    ) -> Answer {
+        let words = ["dumptool".into()].into_iter().chain(words.into_iter().map(Into::into));
+        let Cli { command, common } = match Cli::try_parse_from(words) {
+            Ok(cli) => cli,
+            Err(error) => return Answer::usage(error.to_string()),
+        };
+        if !command.only_shows() || common.format == OutputFormat::Github {
+            return Answer::usage("error: this command writes files and cannot be asked\n".into());
+        }
+        run(&command, Session::kept(common, Some(Arc::clone(self))))
+    }
+
+    /// The file at a path, which is opened the first time.
+    pub(super) fn input(
+        &self,
+        path: &Path,
+        open: impl FnOnce() -> Result<Input, status::InputError>,
+    ) -> anyhow::Result<Input> {
+        self.allow(path)?;
+        let dump = self.dump(path);
+        let mut kept = lock(&dump.input);
+        match &*kept {
+            Some(input) => Ok(input.clone()),
+            None => Ok(kept.insert(open()?).clone()),
+        }
+    }
+
+    /// The heap of a file, which is loaded the first time that it is asked for with these options.
+    pub(super) fn heap(
+        &self,
+        path: &Path,
+        (snapshot, options): (Option<Snapshot>, &LoadArgs),
+        load: impl FnOnce() -> anyhow::Result<HeldHeap>,
+    ) -> anyhow::Result<Arc<HeldHeap>> {
+        let dump = self.dump(path);
+        // Who asks meanwhile waits for this one instead of loading another one.
+        let mut heaps = lock(&dump.heaps);
+        let is_same = |(key, _): &(HeapKey, _)| key.0 == snapshot && key.1 == *options;
+        if let Some((_, heap)) = heaps.iter().find(|kept| is_same(kept)) {
+            return Ok(Arc::clone(heap));
+        }
+        let heap = Arc::new(load()?);
+        heaps.push(((snapshot, options.clone()), Arc::clone(&heap)));
+        drop(heaps);
+        self.make_room(&dump);
+        Ok(heap)
+    }
+
+    /// The profile of a file, and the damage that ended its reading.
+    pub(super) fn profile(
+        &self,
+        path: &Path,
+        load: impl FnOnce() -> anyhow::Result<(Arc<Profile>, Option<Error>)>,
+    ) -> anyhow::Result<(Arc<Profile>, Option<Error>)> {
+        let dump = self.dump(path);
+        let mut kept = lock(&dump.profile);
+        match &*kept {
+            Some(profile) => Ok(profile.clone()),
+            None => Ok(kept.insert(load()?).clone()),
+        }
+    }
+
+    /// Refuses a file that may not be read.
+    ///
+    /// # Errors
+    /// A [`UsageError`] with the path.
+    pub(super) fn allow(&self, path: &Path) -> Result<(), UsageError> {
+        match (self.allowed)(path) {
+            true => Ok(()),
+            false => Err(UsageError::new(format!("{} may not be read here", show_path(path)))),
+        }
+    }
+
+    /// The dump at a path, which becomes the most recently used one.
+    fn dump(&self, path: &Path) -> Arc<Dump> {
+        let mut dumps = lock(&self.dumps);
+        let dump = match dumps.iter().position(|dump| dump.path == path) {
+            Some(place) => dumps.remove(place),
+            None => Arc::new(Dump {
+                path: path.to_owned(),
+                input: Mutex::default(),
+                heaps: Mutex::default(),
+                profile: Mutex::default(),
+            }),
+        };
+        dumps.push(Arc::clone(&dump));
+        dump
+    }
+
+    /// Forgets the dumps that were not used for longest until the others fit. Commands that still
+    /// use one of them keep it until they are done.
+    fn make_room(&self, used: &Arc<Dump>) {
+        let mut dumps = lock(&self.dumps);
+        // A dump that is being loaded is not looked at: its bytes are not known yet.
+        let bytes = |dump: &Arc<Dump>| dump.heaps.try_lock().map_or(0, |heaps| bytes(&heaps));
+        let mut all: u64 = dumps.iter().map(bytes).fold(0, u64::saturating_add);
+        while all > self.budget {
+            let Some(place) =
+                dumps.iter().position(|dump| !Arc::ptr_eq(dump, used) && bytes(dump) > 0)
+            else {
+                break;
+            };
+            all = all.saturating_sub(bytes(&dumps.remove(place)));
+        }
+    }
+}
+
+/// Runs a command whose result and messages are kept.
+fn run(command: &Command, session: Session) -> Answer {
+    // A panic is a defect of one command. It must not end the program that answers others.
+    let run = || super::run(command, &session);
+    let status = match catch_unwind(AssertUnwindSafe(run)) {
+        Ok(done) => done.unwrap_or_else(|error| status::report(&error, &session.terminal)),
+        Err(_) => {
+            session.terminal.tell("error:", "the command failed because of a defect");
+            Status::Unwritable
+        }
+    };
+    let status = match status {
+        Status::Damaged if session.common.lenient => Status::Done,
+        status => status,
+    };
+    let messages = session.terminal.told();
+    let result = match session.output {
+        Output::Kept(kept) => kept.into_inner().unwrap_or_else(PoisonError::into_inner),
+        Output::Stdout => Vec::new(),
+    };
+    Answer { status, result, messages }
+}
+
+/// What the heaps of a dump take, with their analyses.
+fn bytes(heaps: &[(HeapKey, Arc<HeldHeap>)]) -> u64 {
+    heaps.iter().map(|(_, heap)| heap.bytes()).fold(0, u64::saturating_add)
+}
+
+impl Answer {
+    fn usage(messages: String) -> Self {
+        Self { status: Status::Usage, result: Vec::new(), messages }
+    }
+}
+
+impl Command {
+    /// Whether the command only shows something about dumps.
+    fn only_shows(&self) -> bool {
+        match self {
+            Self::Info(_)
+            | Self::Top(_)
+            | Self::Tree(_)
+            | Self::Path(_)
+            | Self::Show(_)
+            | Self::Find(_)
+            | Self::Diff(_)
+            | Self::Growth(_)
+            | Self::Check(_)
+            | Self::Threads(_)
+            | Self::Waste(_)
+            | Self::Formats => true,
+            Self::Cat(_)
+            | Self::Report(_)
+            | Self::Convert(_)
+            | Self::Completions(_)
+            | Self::Man => false,
+        }
+    }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
+}
