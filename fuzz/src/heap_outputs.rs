@@ -34,8 +34,8 @@ pub(crate) fn all(heap: &Heap<'_>, bytes: &[u8]) {
     heapsnapshot(heap, &graph, bytes);
     let tree = DominatorTree::of_graph(heap, &graph);
     drop(graph);
-    tables(heap, &tree);
-    dominator_stacks(heap, &tree);
+    tables(heap, &tree, bytes);
+    dominator_stacks(heap, &tree, bytes);
 }
 
 /// Sound, and with as many objects as the report says.
@@ -118,12 +118,13 @@ fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>, bytes: &[u8]) {
 }
 
 /// Every row can be read, and there are as many as were counted.
-fn tables(heap: &Heap<'_>, tree: &DominatorTree) {
+fn tables(heap: &Heap<'_>, tree: &DominatorTree, bytes: &[u8]) {
     for table in [Table::Objects, Table::References, Table::Roots, Table::Types] {
         let write = |syntax| {
             let mut out = Vec::new();
             let rows = tables::write(heap, tree, table, syntax, &mut out)
                 .expect("memory takes everything");
+            in_proportion(&out, bytes);
             (rows, out)
         };
         let (rows, out) = write(Syntax::Jsonl);
@@ -138,7 +139,7 @@ fn tables(heap: &Heap<'_>, tree: &DominatorTree) {
 }
 
 /// The stacks have all live objects and bytes, however much is pruned.
-fn dominator_stacks(heap: &Heap<'_>, tree: &DominatorTree) {
+fn dominator_stacks(heap: &Heap<'_>, tree: &DominatorTree, input: &[u8]) {
     let dominators = Dominators::of(&Graph::of(heap));
     for (min_share, counted) in
         [(0.0, Counted::ObjectsAndBytes), (0.02, Counted::ObjectsAndBytes), (0.001, Counted::Bytes)]
@@ -150,6 +151,6 @@ fn dominator_stacks(heap: &Heap<'_>, tree: &DominatorTree) {
         if counted == Counted::ObjectsAndBytes {
             assert_eq!(totals[0], tree.len() as i64);
         }
-        stacks::all(&stacks.stacks);
+        stacks::all(&stacks.stacks, input);
     }
 }

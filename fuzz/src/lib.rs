@@ -106,13 +106,18 @@ pub fn convert(format: Format, bytes: &[u8]) {
     }
 }
 
-/// Output is in proportion to the input: so many bytes for each byte, and some for any input. That
-/// is for outputs in which a thing of the input stands once or has a fixed size; those that write
-/// out each stack grow with its depth, too.
-pub(crate) fn in_proportion(out: &[u8], input: &[u8]) {
+/// The most bytes of output that are in proportion to an input: so many for each byte, and some for
+/// any input.
+pub(crate) fn most(input: &[u8]) -> usize {
     const FREE: usize = 16 << 20;
     const PER_BYTE: usize = 1000;
-    let most = FREE + PER_BYTE * input.len();
+    FREE + PER_BYTE * input.len()
+}
+
+/// Output is in proportion to the input. That is for outputs in which a thing of the input stands
+/// once or has a fixed size; those that write out each stack have a [`stacks::Budget`].
+pub(crate) fn in_proportion(out: &[u8], input: &[u8]) {
+    let most = most(input);
     assert!(out.len() <= most, "{} bytes of output for {} of input", out.len(), input.len());
 }
 

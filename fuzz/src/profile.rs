@@ -42,12 +42,12 @@ pub(crate) fn all(format: Format, bytes: &[u8]) {
     analyses(&profile);
     for in_order in [false, true] {
         let selection = Selection { in_order, ..Selection::default() };
-        stacks::all(&of_profile(profile.clone(), "profile", &selection));
+        stacks::all(&of_profile(profile.clone(), "profile", &selection), bytes);
     }
     as_hprof(&profile, bytes);
     if has_samples {
         again_as_mojo(&profile, bytes);
-        again_as_text(&profile);
+        again_as_text(&profile, bytes);
     }
 }
 
@@ -240,11 +240,14 @@ fn measured(values: &Values) -> [i64; 6] {
 
 /// Written as text and read again it has the same sums of what its mode measures, unless names look
 /// like text around them.
-fn again_as_text(profile: &Profile) {
+fn again_as_text(profile: &Profile, bytes: &[u8]) {
+    let selection = Selection { in_order: true, ..Selection::default() };
+    let budget = stacks::Budget::of(&of_profile(profile.clone(), "profile", &selection), bytes);
     for dialect in [Dialect::Full, Dialect::Peer] {
         let mut out = Vec::new();
         let written =
             write_profile(profile, &|_| true, dialect, &mut out).expect("memory takes everything");
+        budget.names(&out);
         assert_eq!(written.stacks, profile.total.samples());
         let again = input::load_profile(Format::Austin, &out, ProfileOptions::default())
             .expect("our own output is loaded");

@@ -1,24 +1,74 @@
 //! Everything that weighted stacks are written as can be read again, and adds up to what they add
 //! up to.
 
+use super::most;
 use dumptool::model::stacks::WeightedStacks;
+use dumptool::output::flamegraph::{self, FlamegraphOptions};
 use dumptool::output::{Syntax, firefox, folded, pprof, speedscope, stack_rows};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
+/// The bytes that an output of stacks may have. The model keeps a stack once for all that share its
+/// outer frames; outputs write it whole for each entry.
+pub(crate) struct Budget {
+    /// For outputs that refer to frames by number.
+    numbers: usize,
+    /// For outputs that write out the names of frames.
+    names: usize,
+}
+
+impl Budget {
+    pub(crate) fn of(stacks: &WeightedStacks, input: &[u8]) -> Self {
+        const NUMBER: usize = 24;
+        // A byte is at most `\u0000` in JSON.
+        const ESCAPED: usize = 6;
+        const ROW: usize = 400;
+        let earned = most(input);
+        let value_names: usize = stacks.values.iter().map(|value| value.name.len() + 40).sum();
+        let (mut numbers, mut names) = (earned, earned);
+        for entry in stacks.iter() {
+            let track = &stacks.tracks[entry.track];
+            let row = ROW + ESCAPED * (value_names + format!("{track:?}").len());
+            (numbers, names) = (numbers + row, names + row);
+            for frame in stacks.stacks.frames(entry.stack).map(|frame| stacks.frame(frame)) {
+                let text = stacks.text(frame.function).len() + stacks.text(frame.file).len();
+                numbers += NUMBER;
+                names += ESCAPED * text + 100;
+            }
+        }
+        Self { numbers, names }
+    }
+
+    fn numbers(&self, out: &[u8]) {
+        assert!(out.len() <= self.numbers, "{} bytes of {}", out.len(), self.numbers);
+    }
+
+    pub(crate) fn names(&self, out: &[u8]) {
+        assert!(out.len() <= self.names, "{} bytes of {}", out.len(), self.names);
+    }
+}
+
 /// Writes stacks in every form.
-pub(crate) fn all(stacks: &WeightedStacks) {
+pub(crate) fn all(stacks: &WeightedStacks, input: &[u8]) {
+    let budget = Budget::of(stacks, input);
     for value in 0..stacks.values.len() {
-        folded(stacks, value);
+        folded(stacks, value, &budget);
+        let mut out = Vec::new();
+        flamegraph::write(stacks, value, &FlamegraphOptions::default(), &mut out)
+            .expect("memory takes everything");
+        budget.names(&out);
+        assert!(std::str::from_utf8(&out).is_ok_and(|text| text.ends_with("</svg>\n")));
     }
     let mut out = Vec::new();
     firefox::write(stacks, &mut out).expect("memory takes everything");
+    budget.numbers(&out);
     serde_json::from_slice::<IgnoredAny>(&out).expect("our own output is JSON");
-    speedscope(stacks);
-    pprof(stacks);
+    speedscope(stacks, &budget);
+    pprof(stacks, &budget);
     let (mut json, mut text) = (Vec::new(), Vec::new());
     let written =
         stack_rows::write(stacks, Syntax::Jsonl, &mut json).expect("memory takes everything");
+    budget.names(&json);
     let lines = serde_json::Deserializer::from_slice(&json).into_iter::<IgnoredAny>();
     assert_eq!(
         lines.inspect(|line| assert!(line.is_ok(), "our own output is JSON")).count() as u64,
@@ -26,6 +76,7 @@ pub(crate) fn all(stacks: &WeightedStacks) {
     );
     let written =
         stack_rows::write(stacks, Syntax::Csv, &mut text).expect("memory takes everything");
+    budget.names(&text);
     assert_eq!(written.stacks, stacks.len() as u64);
     csv(&text, written.stacks);
 }
@@ -39,9 +90,10 @@ pub(crate) fn csv(text: &[u8], rows: u64) {
 }
 
 /// Every line is frames and a number, and these add up.
-fn folded(stacks: &WeightedStacks, value: usize) {
+fn folded(stacks: &WeightedStacks, value: usize, budget: &Budget) {
     let mut out = Vec::new();
     let written = folded::write(stacks, value, &mut out).expect("memory takes everything");
+    budget.names(&out);
     let text = std::str::from_utf8(&out).expect("names are UTF-8");
     let mut sum = 0i64;
     let mut lines = 0;
@@ -72,9 +124,10 @@ struct Sampled {
     weights: Vec<i64>,
 }
 
-fn speedscope(stacks: &WeightedStacks) {
+fn speedscope(stacks: &WeightedStacks, budget: &Budget) {
     let mut out = Vec::new();
     speedscope::write(stacks, &mut out).expect("memory takes everything");
+    budget.numbers(&out);
     let read: Speedscope = serde_json::from_slice(&out).expect("our own output is JSON");
     for profile in &read.profiles {
         assert_eq!(profile.samples.len(), profile.weights.len());
@@ -90,9 +143,10 @@ fn speedscope(stacks: &WeightedStacks) {
 }
 
 /// The fields of the message and of its samples parse, and the values of these add up.
-fn pprof(stacks: &WeightedStacks) {
+fn pprof(stacks: &WeightedStacks, budget: &Budget) {
     let mut out = Vec::new();
     let written = pprof::write(stacks, &mut out).expect("memory takes everything");
+    budget.numbers(&out);
     let (mut samples, mut locations, mut strings) = (0, 0u64, 0u64);
     let mut sums = vec![0i64; stacks.values.len()];
     for (field, value) in fields(&out) {
