@@ -276,6 +276,25 @@ fn inlined_frames_of_a_hostile_file_are_bounded() {
     assert_eq!(profile.total.get(&profile.default_metric()), 98);
 }
 
+#[test]
+fn values_of_a_label_become_the_outermost_frames() {
+    let mut profile = load(&read(&fixture("pprof/synth-inline.pb.gz")));
+    let (metric, before) = (profile.default_metric(), profile.clone());
+    profile.root_stacks_by_label("thread");
+    let mut sums = BTreeMap::<&str, i64>::new();
+    for (row, old) in profile.aggregate.iter().zip(before.aggregate.iter()) {
+        let (mut frames, mut inner) = (Vec::new(), Vec::new());
+        profile.stacks.outermost_first(row.stack, &mut frames);
+        before.stacks.outermost_first(old.stack, &mut inner);
+        assert_eq!(frames[1..], inner, "what is inside stays");
+        *sums.entry(profile.function_name(frames[0])).or_default() += row.values.get(&metric);
+    }
+    assert_eq!(sums, BTreeMap::from([("<no thread>", 13), ("worker 1", 102), ("worker 2", 5)]));
+    let count = profile.frames.len();
+    profile.root_stacks_by_label("thread");
+    assert_eq!(profile.frames.len(), count, "equal frames are one");
+}
+
 proptest! {
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {

@@ -8,6 +8,7 @@
 mod aggregates;
 mod builder;
 mod column;
+mod label_roots;
 mod samples;
 mod stack_tree;
 pub(crate) mod thread;

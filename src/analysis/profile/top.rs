@@ -112,16 +112,9 @@ impl TopSums {
             }
             TopBy::Tag => {
                 let key = selected.tag.as_deref().unwrap_or_default();
-                self.add_threads(selected, |thread, names| {
-                    let labels = selected
-                        .profile
-                        .labels_of(thread)
-                        .iter()
-                        .filter(|label| names.text(label.key) == key);
-                    let values: Vec<String> = labels.map(|label| label.value.show(names)).collect();
-                    let name =
-                        if values.is_empty() { format!("<no {key}>") } else { values.join(", ") };
-                    GroupLabel { name: name.into(), ..GroupLabel::default() }
+                self.add_threads(selected, |thread, _| GroupLabel {
+                    name: selected.profile.label_value(thread, key).into(),
+                    ..GroupLabel::default()
                 });
             }
         }

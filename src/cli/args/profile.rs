@@ -18,7 +18,8 @@ pub(in crate::cli) struct ProfileOptions {
     /// Only samples with this label, such as `--where request=17`; may be repeated (pprof)
     #[arg(long = "where", value_name = "KEY=VALUE", value_parser = label)]
     pub(in crate::cli) labels: Vec<(String, String)>,
-    /// Group by the values of this label (pprof; `top` and `diff`)
+    /// Group by the values of this label (pprof; `top`, `diff`), or make them the outermost frames
+    /// (`tree`, `convert`)
     #[arg(long, value_name = "KEY")]
     pub(in crate::cli) tag: Option<String>,
     /// Only samples of this process

@@ -5,7 +5,7 @@ use crate::cli::args::{ConvertArgs, DialectArg, Target};
 use crate::cli::destination::Destination;
 use crate::cli::memory::profile_limit;
 use crate::cli::print::CsvSafe;
-use crate::cli::profile::{self, named, refuse_tag, refused, require_thread};
+use crate::cli::profile::{self, named, refused, require_thread};
 use crate::cli::size::{count, plural};
 use crate::cli::status::{self, Status, UsageError};
 use crate::cli::terminal::show_path;
@@ -23,7 +23,6 @@ use std::io;
 
 pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, session, .. } = *conversion;
-    refuse_tag(&args.profile, "convert")?;
     let progress = session.progress(input);
     let memory = profile_limit(input, &conversion.session.common);
     let options = ProfileOptions {
@@ -34,7 +33,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let ConvertedProfile { notes, samples, damage, parts, freed, mut written, bytes } = match target
     {
         Target::Folded | Target::Pprof | Target::Speedscope | Target::Svg
-            if !options.keep_samples =>
+            if !options.keep_samples && args.profile.tag.is_none() =>
         {
             parts::convert(conversion, options)?
         }
@@ -120,7 +119,7 @@ fn whole(
     options: ProfileOptions<'_>,
 ) -> anyhow::Result<ConvertedProfile> {
     let Conversion { input, .. } = *conversion;
-    let LoadedProfile { profile, damage, .. } =
+    let LoadedProfile { mut profile, damage, .. } =
         input::load_profile(input.format, input.bytes(), options)
             .map_err(|error| refused(error, input, &conversion.session.common))?;
     if matches!(conversion.target, Target::Mojo | Target::Austin) && profile.samples.is_none() {
@@ -129,6 +128,9 @@ fn whole(
     }
     let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);
     require_thread(&profile, &selection, input)?;
+    if let Some(key) = &selection.tag {
+        profile.root_stacks_by_label(key);
+    }
     let (notes, samples) = (profile.notes, profile.total.samples());
     let mut freed = Freed::default();
     freed.add(conversion, &profile, &selection);

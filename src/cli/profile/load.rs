@@ -184,7 +184,7 @@ pub(crate) fn refuse_tag(options: &ProfileOptions, command: &str) -> Result<(), 
     match options.tag {
         None => Ok(()),
         Some(_) => Err(UsageError::new(format!("--tag has no effect in {command}"))
-            .hint("use it in top or diff")),
+            .hint("use it in top, tree, diff or convert")),
     }
 }
 

@@ -9,14 +9,15 @@ use crate::cli::args::TreeArgs;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::profile::{
-    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, refuse_tag, total_json,
-    unit_name, whole,
+    Amount, Pattern, ProfileInput, ShortFiles, load_profile, no_function, total_json, unit_name,
+    whole,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
 use crate::model::profile::Metric;
+use std::sync::Arc;
 
 /// A call, in depth-first order.
 struct Node<'a> {
@@ -31,8 +32,10 @@ struct Node<'a> {
 }
 
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
-    refuse_tag(&args.profile, "tree")?;
-    let loaded = load_profile(input, &args.profile, session)?;
+    let mut loaded = load_profile(input, &args.profile, session)?;
+    if let Some(key) = &args.profile.tag {
+        Arc::make_mut(&mut loaded.profile).root_stacks_by_label(key);
+    }
     let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);
     let groups = Groups::of(&loaded.profile, FrameBy::Function);

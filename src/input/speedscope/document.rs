@@ -3,6 +3,7 @@
 use super::lists::{self, Event};
 use crate::error::{Error, Result};
 use crate::input::json::{Scanner, Text, ValueKind};
+use crate::input::load::damage;
 use crate::input::read::{ReadOptions, Visitor, visit};
 use crate::model::fields::{FieldSink, Record};
 use crate::model::profile::Unit;
@@ -10,6 +11,10 @@ use std::ops::ControlFlow;
 
 /// The names of the records.
 pub(super) const RECORD_NAMES: &[&str] = &["frame", "profile"];
+
+/// Bytes of memory for a profile, with the room by which the list grows, its name and its place in
+/// the model.
+const BYTES_PER_PROFILE: usize = 1000;
 
 /// A file up to its first damage.
 #[derive(Default)]
@@ -52,10 +57,13 @@ pub(super) struct OneProfile<'a> {
 
 impl<'a> Document<'a> {
     /// Reads a file up to its first damage.
-    pub(super) fn read(bytes: &'a [u8], options: ReadOptions<'_>) -> (Self, Option<Error>) {
+    ///
+    /// # Errors
+    /// When the list of profiles takes more memory than it may.
+    pub(super) fn read(bytes: &'a [u8], options: ReadOptions<'_>) -> Result<(Self, Option<Error>)> {
         let mut document = Self::default();
-        let damage = document.read_all(&mut Scanner::new(bytes, 0), bytes, options).err();
-        (document, damage)
+        let damage = damage(document.read_all(&mut Scanner::new(bytes, 0), bytes, options))?;
+        Ok((document, damage))
     }
 
     fn read_all(
@@ -93,6 +101,8 @@ impl<'a> Document<'a> {
                             self.profiles.push(profile);
                         }
                         read?;
+                        let needed = self.profiles.len().saturating_mul(BYTES_PER_PROFILE) as u64;
+                        options.memory.check_bytes(scanner.offset(), needed)?;
                         (options.progress)(scanner.offset() / 2);
                     }
                 }
@@ -303,7 +313,7 @@ pub fn for_each_record(
     options: ReadOptions<'_>,
     visitor: &mut impl Visitor,
 ) -> Result<()> {
-    let (document, damage) = Document::read(bytes, options);
+    let (document, damage) = Document::read(bytes, options)?;
     let frames = frames(document.frames.unwrap_or_default(), document.frames_offset)
         .map(|(offset, frame)| Ok((offset, SpeedscopeRecord::Frame(frame))));
     let is_after = |profile: &&OneProfile<'_>| profile.offset > document.frames_offset;

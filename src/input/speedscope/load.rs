@@ -18,8 +18,12 @@ use crate::model::profile::{
 /// When the profile takes more memory than it may, or has too many units. A file of which nothing
 /// can be read gives an empty profile with its damage.
 pub fn load(bytes: &[u8], options: ProfileOptions<'_>) -> Result<LoadedProfile> {
-    let read = ReadOptions { progress: options.progress, ..ReadOptions::default() };
-    let (document, damage) = Document::read(bytes, read);
+    let read = ReadOptions {
+        progress: options.progress,
+        memory: options.memory,
+        ..ReadOptions::default()
+    };
+    let (document, damage) = Document::read(bytes, read)?;
     let profile = profile(&document, bytes.len() as u64, options)?.finish();
     Ok(LoadedProfile { profile, damage })
 }

@@ -5,7 +5,6 @@ use super::load::profile;
 use crate::error::{Error, Result};
 use crate::input::check::Findings;
 use crate::input::info::{Info, Metadatum};
-use crate::input::load::ProfileOptions;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
@@ -61,11 +60,10 @@ fn read<'a>(
     bytes: &'a [u8],
     options: ReadOptions<'_>,
 ) -> Result<(Document<'a>, Profile, Option<Error>)> {
-    let (document, damage) = Document::read(bytes, options);
+    let (document, damage) = Document::read(bytes, options)?;
     if document.is_empty() {
         return Err(damage.unwrap_or_else(|| Error::corrupt(0, "no profiles of speedscope")));
     }
-    let options = ProfileOptions { progress: options.progress, ..ProfileOptions::default() };
-    let profile = profile(&document, bytes.len() as u64, options)?.finish();
+    let profile = profile(&document, bytes.len() as u64, options.into())?.finish();
     Ok((document, profile, damage))
 }

@@ -50,6 +50,13 @@ impl Aggregates {
         Aggregate { thread: self.thread[row], stack: self.stack[row], values: self.sums.get(row) }
     }
 
+    /// Moves every row to another stack. Rows of a thread must stay in different ones.
+    pub(super) fn move_stacks(&mut self, mut moved: impl FnMut(ThreadId, StackId) -> StackId) {
+        for (thread, stack) in self.thread.iter().zip(&mut self.stack) {
+            *stack = moved(*thread, *stack);
+        }
+    }
+
     /// Forgets all rows, in the index too.
     pub(super) fn clear(&mut self, index: &mut AggregateIndex) {
         self.thread.clear();
