@@ -257,3 +257,39 @@ fn class_loaders_divide_the_live_objects() {
     // Its instances, and their class objects.
     assert!(app.sum.count > small.map(|row| row.sum.count).sum());
 }
+
+/// What the profiler of Java 8 and earlier writes beside the heap.
+#[test]
+fn allocation_sites_of_java_are_those_of_its_profiler() {
+    let mut file = support::hprof::File::new("1.0.2", 4);
+    let class = file.load(0x10, "app/Cache");
+    let (method, signature, source) =
+        (file.string("put"), file.string("()V"), file.string("Cache.java"));
+    let ids = [7u64, method, signature, source].map(|id| file.id(id)).concat();
+    file.record(0x04, &[&ids, &class.to_be_bytes(), &42u32.to_be_bytes()]);
+    let frame = file.id(7);
+    file.record(0x05, &[&[9u32, 1, 1].map(u32::to_be_bytes).concat(), &frame]);
+    let sites = |flags: u16, sites: &[[u32; 6]]| {
+        let mut body =
+            [&flags.to_be_bytes()[..], &[0; 28], &(sites.len() as u32).to_be_bytes()].concat();
+        for site in sites {
+            body.push(0);
+            site.iter().for_each(|number| body.extend(number.to_be_bytes()));
+        }
+        body
+    };
+    // A complete record replaces the one before it, an incremental one adds to it.
+    file.record(0x06, &[&sites(0, &[[class, 9, 5000, 50, 9000, 90]])]);
+    file.record(0x06, &[&sites(0, &[[class, 9, 100, 2, 300, 6], [class, 9, 50, 1, 50, 1]])]);
+    file.record(0x06, &[&sites(1, &[[class, 9, 25, 1, 25, 1], [class, 8, 7, 7, 7, 7]])]);
+    let object = file.instance(0x20, 0x10, &[]);
+    let class = file.class(0x10, 0, 0, &[], &[]);
+    let root = file.root(0x05, 0x20, &[]);
+    file.segment(&[class, object, root]);
+    let bytes = file.end();
+    let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
+    let histogram = dumptool::analysis::Histogram::by_site(&heap);
+    let [row] = &histogram.rows[..] else { panic!("{histogram:?}") };
+    assert_eq!((row.name.as_str(), row.namespace.as_str()), ("app.Cache.put", "Cache.java:42"));
+    assert_eq!((row.sum.count, row.sum.shallow_bytes), (4, 175));
+}

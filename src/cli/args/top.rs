@@ -25,7 +25,7 @@ use std::path::PathBuf;
   dumptool top --type 'com.example.*' app.hprof  only these types
   dumptool top --by root app.mvmheap             what only one kind of root keeps alive
   dumptool top --by loader app.hprof             class loaders, and classes that several loaders defined
-  dumptool top --by site app.heapdump            who allocated what is live (sampled by the runtime)
+  dumptool top --by site app.heapdump            who allocated what is live (Go, Java 8)
   dumptool top --snapshot all app.mvmheap        growth of types over all snapshots
   dumptool top --quick huge.hprof                count and size, without retained sizes
   dumptool top --suspects app.heapdump           likely leaks and waste
@@ -101,7 +101,7 @@ pub(in crate::cli) enum ByArg {
     SizeClass,
     /// Heaps: a class loader (JVM)
     Loader,
-    /// Heaps: the place that allocated them (Go)
+    /// Heaps: the place that allocated them (Go, Java 8)
     Site,
     /// Profiles: a function
     Function,

@@ -26,8 +26,8 @@ use super::primitives::Value;
 use super::records::{HeapRec, Rec, Records, read_heap_record};
 use super::scan::Scan;
 use super::sizes::Rule;
-use super::threads;
 use super::values::{Contents, kind};
+use super::{sites, threads};
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
 use crate::input::load::{LoadOptions, Loaded, only_snapshot};
@@ -81,6 +81,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.warn(WarningKind::RepeatedIds, repeated);
     let contents = Contents::new(bytes, &scan, positions, &types.of_class);
     threads::add(&scan, &addresses, &contents, &mut builder);
+    builder.heap().sites = sites::of(&scan, builder.names());
     builder.heap().pointer_size = scan.ids.bytes() as u8;
     builder.heap().big_endian = true;
     let remarks = scan.remarks();

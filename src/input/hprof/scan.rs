@@ -10,6 +10,7 @@ use super::primitives::{IdSize, Value};
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::Root;
 use super::sizes::Rule;
+use super::statistics::AllocSites;
 use super::symbols::{Frame, StartThread, Trace};
 use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
@@ -33,6 +34,8 @@ pub(super) struct Scan<'a> {
     pub frames: FxHashMap<u64, Frame>,
     pub traces: FxHashMap<u32, Trace<'a>>,
     pub threads: Vec<StartThread>,
+    /// Allocation sites, which the JDK's profiler wrote beside a heap up to Java 8.
+    pub sites: Vec<AllocSites<'a>>,
     pub roots: Vec<Root>,
     /// Ids of objects and classes.
     pub addresses: AddressesBuilder,
@@ -88,6 +91,7 @@ impl<'a> Scan<'a> {
             frames: FxHashMap::default(),
             traces: FxHashMap::default(),
             threads: Vec::new(),
+            sites: Vec::new(),
             roots: Vec::new(),
             addresses: AddressesBuilder::default(),
             objects: Saturating(0),
@@ -160,6 +164,13 @@ impl<'a> Scan<'a> {
                         self.traces.insert(trace.serial, trace);
                     }
                     Body::StartThread(thread) => self.threads.push(thread),
+                    Body::AllocSites(sites) => {
+                        // Only an incremental record adds to those before it.
+                        if sites.flags & 1 == 0 {
+                            self.sites.clear();
+                        }
+                        self.sites.push(sites);
+                    }
                     _ => {}
                 },
             }

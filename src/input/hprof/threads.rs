@@ -177,7 +177,8 @@ fn add_threads(
     known
 }
 
-fn stack(trace: &Trace<'_>, scan: &Scan<'_>, names: &mut Names) -> Vec<StackFrame> {
+/// The frames of a trace, innermost first.
+pub(super) fn stack(trace: &Trace<'_>, scan: &Scan<'_>, names: &mut Names) -> Vec<StackFrame> {
     let frame = |id| {
         let Some(frame) = scan.frames.get(&id) else {
             return StackFrame { function: names.intern("?"), file: Names::EMPTY, line: 0 };
