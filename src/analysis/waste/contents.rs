@@ -13,7 +13,7 @@ const LEAST_BLOCK: usize = 16;
 /// A block whose second half is zero counts from this many zeros on.
 const LEAST_TAIL: usize = 64;
 /// Objects that one task looks at.
-const BATCH: usize = 4096;
+const BATCH: u32 = 4096;
 
 /// What texts and blocks waste.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,14 +74,19 @@ impl Contents {
         if heap.values.is_none() {
             return Self::default();
         }
-        let objects = (0..heap.len() as u32).into_par_iter().with_min_len(BATCH).map(ObjectId);
-        let live = objects.filter(|object| tree.is_live(*object) && !claimed.contains(*object));
-        let scan = |mut scan: Scan, object| {
-            scan.add(heap, tree, object);
+        let count = heap.len() as u32;
+        // A batch at a time: a fold moves what it has found with every item.
+        let scan = |mut scan: Scan, first: u32| {
+            let objects = (first..first.saturating_add(BATCH).min(count)).map(ObjectId);
+            objects
+                .filter(|object| tree.is_live(*object) && !claimed.contains(*object))
+                .for_each(|object| scan.add(heap, tree, object));
             scan
         };
-        let Scan { mut texts, mut blocks, mut zeros, tails } =
-            live.fold(Scan::default, scan).reduce(Scan::default, Scan::and);
+        let Scan { mut texts, mut blocks, mut zeros, tails } = (0..count.div_ceil(BATCH))
+            .into_par_iter()
+            .fold(Scan::default, |found, batch| scan(found, batch * BATCH))
+            .reduce(Scan::default, Scan::and);
         let objects = zeros.iter().map(|(_, object)| *object).collect();
         let mut found = Self { zeros: objects, tails, ..Self::default() };
         for all in [&mut texts, &mut blocks, &mut zeros] {
