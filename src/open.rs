@@ -16,7 +16,7 @@ use crate::input::load::{LoadOptions, Loaded, LoadedProfile, ProfileOptions};
 use crate::input::{self, Format, Kind, ReadOptions, Visitor};
 use crate::model::heap::Heap;
 use crate::model::profile::Profile;
-use crate::source::Source;
+use crate::source::{Source, Watch};
 use std::path::Path;
 
 /// Opens a dump and detects its format. Decompresses gzip and zstd input.
@@ -30,7 +30,8 @@ use std::path::Path;
 /// # Errors
 /// If the file cannot be read or is not a dump of a known format.
 pub fn open(path: impl AsRef<Path>) -> Result<Dump> {
-    Dump::from_source(Source::open_if(path.as_ref(), &|head| detect::detect(head).map(|_| ()))?)
+    let watch = Watch { accept: &|head| detect::detect(head).map(|_| ()), progress: &|_| {} };
+    Dump::from_source(Source::open_if(path.as_ref(), watch)?)
 }
 
 /// An opened dump: its bytes and its format.

@@ -72,8 +72,20 @@ impl Limits {
     }
 }
 
-/// Looks at the first bytes of an input before more of it is copied. An error refuses the input.
-pub type Accept<'a> = &'a dyn Fn(&[u8]) -> Result<()>;
+/// Watches an input that is copied or decompressed.
+#[derive(Clone, Copy)]
+pub struct Watch<'a> {
+    /// Looks at the first bytes before more is copied. An error refuses the input.
+    pub accept: &'a dyn Fn(&[u8]) -> Result<()>,
+    /// Told now and then how many bytes of the input have been copied or decompressed, counted as
+    /// they are stored.
+    pub progress: &'a dyn Fn(u64),
+}
+
+impl Watch<'_> {
+    /// Accepts anything and tells nobody.
+    const NONE: Self = Watch { accept: &|_| Ok(()), progress: &|_| {} };
+}
 
 /// An opened input: its bytes and their origin.
 #[derive(Debug)]
@@ -93,7 +105,7 @@ impl Source {
     /// `Io` when the operating system refuses, `Limit` when the input decompresses beyond the
     /// default [`Limits`].
     pub fn open(path: &Path) -> Result<Self> {
-        Self::open_if(path, &|_| Ok(()))
+        Self::open_if(path, Watch::NONE)
     }
 
     /// As [`Source::open`], unless the first bytes are refused: an endless device is not copied to
@@ -101,9 +113,9 @@ impl Source {
     ///
     /// # Errors
     /// As [`Source::open`], and what `accept` says of an input that is not mapped as it is.
-    pub fn open_if(path: &Path, accept: Accept<'_>) -> Result<Self> {
+    pub fn open_if(path: &Path, watch: Watch<'_>) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::io(error, "cannot open"))?;
-        Self::from_file_if(file, Limits::default(), accept)
+        Self::from_file_if(file, Limits::default(), watch)
     }
 
     /// Opens standard input. A redirected plain file (`< dump`) is mapped like any other.
@@ -111,14 +123,14 @@ impl Source {
     /// # Errors
     /// As [`Source::open`].
     pub fn stdin() -> Result<Self> {
-        Self::stdin_if(&|_| Ok(()))
+        Self::stdin_if(Watch::NONE)
     }
 
     /// As [`Source::stdin`], unless the first bytes are refused.
     ///
     /// # Errors
     /// As [`Source::open_if`].
-    pub fn stdin_if(accept: Accept<'_>) -> Result<Self> {
+    pub fn stdin_if(watch: Watch<'_>) -> Result<Self> {
         #[cfg(unix)]
         {
             use std::os::fd::AsFd;
@@ -126,10 +138,10 @@ impl Source {
                 .as_fd()
                 .try_clone_to_owned()
                 .map_err(|error| Error::io(error, "cannot read standard input"))?;
-            Self::from_file_if(File::from(stdin), Limits::default(), accept)
+            Self::from_file_if(File::from(stdin), Limits::default(), watch)
         }
         #[cfg(not(unix))]
-        Self::from_stream_if(io::stdin().lock(), Limits::default(), accept)
+        Self::from_stream_if(io::stdin().lock(), Limits::default(), watch)
     }
 
     /// Opens an open file: maps it if it is a plain one that has not been read from, spills it
@@ -138,22 +150,22 @@ impl Source {
     /// # Errors
     /// As [`Source::open`].
     pub fn from_file(file: File, limits: Limits) -> Result<Self> {
-        Self::from_file_if(file, limits, &|_| Ok(()))
+        Self::from_file_if(file, limits, Watch::NONE)
     }
 
-    fn from_file_if(mut file: File, limits: Limits, accept: Accept<'_>) -> Result<Self> {
+    fn from_file_if(mut file: File, limits: Limits, watch: Watch<'_>) -> Result<Self> {
         let metadata = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?;
         if metadata.is_dir() {
             return Err(Error::io(io::ErrorKind::IsADirectory.into(), "cannot be read")
                 .hint("name the dump itself"));
         }
         if !metadata.is_file() || file.stream_position().unwrap_or(1) != 0 {
-            return Self::from_stream_if(BufReader::with_capacity(BUFFER, file), limits, accept);
+            return Self::from_stream_if(BufReader::with_capacity(BUFFER, file), limits, watch);
         }
         let map = map(&file)?;
         match Compression::detect(map.as_deref().unwrap_or_default()) {
             None => Self::unframed(map, None, metadata.len(), None),
-            Some(_) => Self::from_stream_if(map.as_deref().unwrap_or_default(), limits, accept),
+            Some(_) => Self::from_stream_if(map.as_deref().unwrap_or_default(), limits, watch),
         }
     }
 
@@ -166,14 +178,14 @@ impl Source {
     /// # Errors
     /// As [`Source::open`].
     pub fn from_stream(stream: impl BufRead, limits: Limits) -> Result<Self> {
-        Self::from_stream_if(stream, limits, &|_| Ok(()))
+        Self::from_stream_if(stream, limits, Watch::NONE)
     }
 
-    fn from_stream_if(stream: impl BufRead, limits: Limits, accept: Accept<'_>) -> Result<Self> {
+    fn from_stream_if(stream: impl BufRead, limits: Limits, watch: Watch<'_>) -> Result<Self> {
         let mut stream = Counted { inner: stream, count: 0, head: Vec::new() };
         stream.peek(4).map_err(|error| Error::io(error, "cannot read"))?;
         let compression = Compression::detect(&stream.head);
-        let mut spill = Spill::new(accept)?;
+        let mut spill = Spill::new(watch)?;
         let damage = match compression {
             None => {
                 spill.copy(&mut stream)?;
@@ -330,7 +342,7 @@ fn what_follows(
 /// The temporary file that an input is copied to, as soon as its first bytes are accepted.
 struct Spill<'a> {
     file: File,
-    accept: Accept<'a>,
+    watch: Watch<'a>,
     /// The data to be accepted; `None` afterwards.
     head: Option<Vec<u8>>,
     written: u64,
@@ -342,10 +354,10 @@ struct Spill<'a> {
 const HEAD: usize = 128 << 10;
 
 impl<'a> Spill<'a> {
-    fn new(accept: Accept<'a>) -> Result<Self> {
+    fn new(watch: Watch<'a>) -> Result<Self> {
         let file = tempfile::tempfile()
             .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
-        Ok(Self { file, accept, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
+        Ok(Self { file, watch, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
     }
 
     fn push(&mut self, length: usize) -> Result<()> {
@@ -364,7 +376,7 @@ impl<'a> Spill<'a> {
         let Some(head) = self.head.take() else { return Ok(()) };
         // What the frames of a VM service contain is seen when they are joined.
         if vm_service::payloads(&head).is_none() {
-            (self.accept)(&head)?;
+            (self.watch.accept)(&head)?;
         }
         write(&mut self.file, &head)
     }
@@ -382,10 +394,13 @@ impl<'a> Spill<'a> {
         stored: impl Fn(&D) -> u64,
         limits: Limits,
     ) -> Result<Option<Error>> {
-        let before = self.written;
-        match self
-            .copy_while(decoder, |decoder, written| check(limits, written, stored(decoder)))?
-        {
+        let (before, progress) = (self.written, self.watch.progress);
+        let copied = self.copy_while(decoder, |decoder, written| {
+            let stored = stored(decoder);
+            progress(stored);
+            check(limits, written, stored)
+        })?;
+        match copied {
             None => Ok(None),
             Some(error) => {
                 let written = self.written;
@@ -405,7 +420,12 @@ impl<'a> Spill<'a> {
     }
 
     fn copy<D: Read>(&mut self, input: &mut D) -> Result<()> {
-        match self.copy_while(input, |_, _| Ok(()))? {
+        let progress = self.watch.progress;
+        let copied = self.copy_while(input, |_, written| {
+            progress(written);
+            Ok(())
+        })?;
+        match copied {
             None => Ok(()),
             Some(error) => Err(Error::io(error, "cannot copy to a temporary file")),
         }

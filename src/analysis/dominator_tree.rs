@@ -24,7 +24,11 @@ impl DominatorTree {
 
     /// Computes the tree of a graph that has already been built.
     pub fn of_graph(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
-        let dominators = Dominators::of(graph);
+        Self::of_dominators(heap, Dominators::of(graph))
+    }
+
+    /// Adds up retained bytes over dominators that have already been computed.
+    pub fn of_dominators(heap: &Heap<'_>, dominators: Dominators) -> Self {
         let retained = Retained::of(heap, &dominators);
         Self { dominators, retained }
     }

@@ -1,12 +1,13 @@
 //! Opens an input for a command and tells its format.
 
 use super::args::Common;
+use super::progress::Progress;
 use super::status::{InputError, UsageError};
 use super::terminal::show_path;
 use crate::detect;
 use crate::error::Error;
 use crate::input::{self, Format, Kind};
-use crate::source::Source;
+use crate::source::{Source, Watch};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,11 +26,14 @@ impl Input {
         // What is said to have a format is read as it is, whatever it begins with.
         let accept =
             |head: &[u8]| common.from.map_or_else(|| detect::detect(head).map(|_| ()), |_| Ok(()));
-        let source = if path == Path::new("-") {
-            Source::stdin_if(&accept)
-        } else {
-            Source::open_if(path, &accept)
+        let stored = std::fs::metadata(path).ok().map(|file| file.len());
+        let progress = Progress::new("decompressing", stored);
+        let watch = Watch { accept: &accept, progress: &|stored| progress.reached(stored) };
+        let source = match path == Path::new("-") {
+            true => Source::stdin_if(watch),
+            false => Source::open_if(path, watch),
         };
+        drop(progress);
         let source = source.map_err(|error| InputError::new(path, error))?;
         let format = match common.from {
             Some(format) => format,

@@ -1,49 +1,78 @@
-//! The progress bar: on standard error, only on a terminal, and only for work that takes over half
-//! a second.
+//! The progress bar: on standard error, only on a terminal, and only once the program has worked for
+//! half a second.
 
-use super::terminal::Terminal;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-/// Shows how much of an input has been read.
+/// When the program began.
+static BEGAN: OnceLock<Instant> = OnceLock::new();
+/// Whether bars are wanted.
+static WANTED: AtomicBool = AtomicBool::new(false);
+
+/// The bar appears after this time: whoever waits less needs none.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Allows bars from now on, or forbids them.
+pub(super) fn allow(wanted: bool) {
+    BEGAN.get_or_init(Instant::now);
+    WANTED.store(wanted, Relaxed);
+}
+
+/// A phase of the work, shown until it is dropped: its name with a bar if its end is known, and with
+/// a spinner if not.
 pub(super) struct Progress {
-    enabled: bool,
-    total: u64,
-    started: Instant,
-    bar: OnceLock<ProgressBar>,
+    bar: ProgressBar,
+    /// Ends the thread that waits to show the bar.
+    waiting: Option<(Sender<()>, JoinHandle<()>)>,
 }
 
 impl Progress {
-    /// Progress over an input of `total` bytes.
-    pub(super) fn new(total: u64, terminal: &Terminal) -> Self {
-        Self { enabled: terminal.progress, total, started: Instant::now(), bar: OnceLock::new() }
+    /// Begins a phase over `total` bytes, or one whose end is not known.
+    pub(super) fn new(phase: &'static str, total: Option<u64>) -> Self {
+        let Some(began) = BEGAN.get().filter(|_| WANTED.load(Relaxed)) else {
+            return Self { bar: ProgressBar::hidden(), waiting: None };
+        };
+        let bar = ProgressBar::with_draw_target(total, ProgressDrawTarget::hidden());
+        let template = match total {
+            Some(_) => "{bar:40} {percent:>3} % of {total_bytes}  {msg}",
+            None => "{spinner} {msg}",
+        };
+        // The templates are constants that are known to be valid; the default style is a fine
+        // fallback all the same.
+        bar.set_style(
+            ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
+        bar.set_message(phase);
+        let (end, ended) = mpsc::channel();
+        let (shown, rest) = (bar.clone(), PATIENCE.saturating_sub(began.elapsed()));
+        let wait = move || {
+            if ended.recv_timeout(rest) == Err(RecvTimeoutError::Timeout) {
+                shown.set_draw_target(ProgressDrawTarget::stderr_with_hz(10));
+                shown.enable_steady_tick(Duration::from_millis(100));
+            }
+        };
+        // Without a thread there is no bar, and the work goes on.
+        let thread = thread::Builder::new().name("progress".to_owned()).spawn(wait);
+        Self { bar, waiting: thread.ok().map(|thread| (end, thread)) }
     }
 
-    /// Notes that the reader has reached an offset.
+    /// Notes that the work has reached an offset.
     pub(super) fn reached(&self, offset: u64) {
-        if !self.enabled || self.started.elapsed() < Duration::from_millis(500) {
-            return;
-        }
-        let bar = self.bar.get_or_init(|| {
-            let bar = ProgressBar::with_draw_target(
-                Some(self.total),
-                ProgressDrawTarget::stderr_with_hz(10),
-            );
-            // The template is a constant that is known to be valid; the default style is a fine
-            // fallback all the same.
-            let style = ProgressStyle::with_template("{bar:40} {percent:>3} % of {total_bytes}");
-            bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-            bar
-        });
-        bar.set_position(offset);
+        self.bar.set_position(offset);
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
+        if let Some((end, thread)) = self.waiting.take() {
+            drop(end);
+            // A thread that panicked showed nothing, and there is nothing to clean up.
+            let _ = thread.join();
         }
+        self.bar.finish_and_clear();
     }
 }

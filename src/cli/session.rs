@@ -2,7 +2,7 @@
 
 use super::args::{Common, OutputFormat};
 use super::open::Input;
-use super::progress::Progress;
+use super::progress::{self, Progress};
 use super::resident::Resident;
 use super::size::size;
 use super::status::UsageError;
@@ -31,12 +31,15 @@ pub(crate) enum Output {
 impl Session {
     /// A session with these options, for the terminal that the process has.
     pub(crate) fn new(common: Common) -> Self {
-        Self { terminal: Terminal::new(&common), common, output: Output::Stdout, resident: None }
+        let terminal = Terminal::new(&common);
+        progress::allow(terminal.progress);
+        Self { terminal, common, output: Output::Stdout, resident: None }
     }
 
     /// A session whose result and messages are kept, and that may ask resident dumps.
     #[allow(dead_code, reason = "as in `resident`")]
     pub(crate) fn kept(common: Common, resident: Option<Arc<Resident>>) -> Self {
+        progress::allow(false);
         Self {
             terminal: Terminal::kept(&common),
             common,
@@ -64,7 +67,7 @@ impl Session {
 
     /// Shows how much of an input has been read.
     pub(crate) fn progress(&self, input: &Input) -> Progress {
-        Progress::new(input.bytes().len() as u64, &self.terminal)
+        Progress::new("reading", Some(input.bytes().len() as u64))
     }
 
     /// A size for people.

@@ -3,6 +3,7 @@
 use super::args::WasteArgs;
 use super::heap::{Analysed, load, report_loaded, type_name, value, without_roots};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
+use super::progress::Progress;
 use super::session::Session;
 use super::size::{count, percent, plural};
 use super::status::Status;
@@ -25,7 +26,9 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
         return without_roots(session, &input, loaded, "waste cannot be found", None);
     }
     let analysed = loaded.analysed();
+    let phase = Progress::new("comparing contents", None);
     let waste = Waste::of(analysed.heap, analysed.tree);
+    drop(phase);
     let report = Report {
         analysed: &analysed,
         waste: &waste,

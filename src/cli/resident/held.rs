@@ -1,12 +1,14 @@
 //! A loaded heap with its file, and what is found out about it, each once.
 
 use crate::analysis::dominator_tree::DominatorTree;
+use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::referrers::Referrers;
 use crate::analysis::root_groups::RootGroups;
 use crate::cli::heap::Analysed;
 use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
+use crate::cli::progress::Progress;
 use crate::input::load::Loaded;
 use self_cell::self_cell;
 use std::ops::Deref;
@@ -73,6 +75,7 @@ impl HeldHeap {
 
 impl<'h> Analyses<'h> {
     fn of(loaded: &'h Loaded<'h>) -> Self {
+        let _phase = Progress::new("building the graph", None);
         Self {
             loaded,
             graph: Graph::of(&loaded.heap),
@@ -90,7 +93,15 @@ impl<'h> Analyses<'h> {
 
     /// The dominator tree.
     pub(crate) fn tree(&self) -> &DominatorTree {
-        self.kept(&self.tree, || DominatorTree::of_graph(&self.heap, &self.graph))
+        self.kept(&self.tree, || self.compute_tree())
+    }
+
+    fn compute_tree(&self) -> DominatorTree {
+        let phase = Progress::new("computing dominators", None);
+        let dominators = Dominators::of(&self.graph);
+        drop(phase);
+        let _phase = Progress::new("adding up retained sizes", None);
+        DominatorTree::of_dominators(&self.heap, dominators)
     }
 
     /// The dominator tree, and another analysis, which runs at the same time if the tree has to be
@@ -106,8 +117,7 @@ impl<'h> Analyses<'h> {
                 other()
             }
             None => {
-                let make = || DominatorTree::of_graph(&self.heap, &self.graph);
-                let (tree, result) = rayon::join(make, other);
+                let (tree, result) = rayon::join(|| self.compute_tree(), other);
                 // Nobody else can have set it: it is our turn.
                 let _ = self.tree.set(tree);
                 drop(turn);
