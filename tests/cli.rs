@@ -1001,3 +1001,89 @@ fn objects_are_as_many_wherever_they_are_counted() {
         assert_eq!(tree["nodes"][0]["count"], top["total"]["count"], "{name}");
     }
 }
+
+#[test]
+fn diff_of_three_files_names_the_command_for_them() {
+    let mut command = dumptool();
+    let assert = command.args(["diff", "a.hprof", "it's b.hprof", "c.hprof"]).assert().code(2);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(text.contains(r"`dumptool growth a.hprof 'it'\''s b.hprof' c.hprof`"), "{text}");
+}
+
+/// A profile of twice the length with the same shares has not changed.
+#[test]
+fn normalized_profiles_compare_shares() {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let short = write("short.folded", "main;a 30\nmain;b 70\n");
+    let long = write("long.folded", "main;a 60\nmain;b 120\nmain;c 20\n");
+    let diff = |options: &[&str]| {
+        let mut command = dumptool();
+        command.args(["diff", "--format", "json"]).args(options).arg(&short).arg(&long);
+        json(&mut command, 0)
+    };
+    let rows = |document: &Value| -> Vec<(String, i64)> {
+        let rows = document["rows"].as_array().unwrap();
+        let row = |row: &Value| {
+            (row["name"].as_str().unwrap().to_owned(), row["delta"]["self"].as_i64().unwrap())
+        };
+        rows.iter().map(row).collect()
+    };
+    let names = |pairs: &[(&str, i64)]| -> Vec<(String, i64)> {
+        pairs.iter().map(|(name, delta)| ((*name).to_owned(), *delta)).collect()
+    };
+    let plain = diff(&[]);
+    assert_eq!(rows(&plain)[..3], names(&[("b", 50), ("a", 30), ("c", 20)]));
+    assert!(plain["scale"].is_null());
+    let normalized = diff(&["--normalize"]);
+    assert_eq!(normalized["scale"], 2.0);
+    assert_eq!(rows(&normalized), names(&[("b", -20), ("c", 20)]));
+    // Shares sort the rows, and the values stay as they are.
+    assert_eq!(rows(&diff(&["--sort", "share"]))[..3], names(&[("c", 20), ("b", 50), ("a", 30)]));
+    assert_eq!(rows(&diff(&["--sort", "total"]))[0].0, "main");
+}
+
+/// Dumps of two builds have no address in common, so that types known only by address are named
+/// after their layout.
+#[test]
+fn dumps_of_other_builds_and_runtimes_are_warned_about() {
+    let diff = |old: &str, new: &str| {
+        let mut command = dumptool();
+        command.args(["diff", "-n", "0", "--format", "csv"]).arg(fixture(old)).arg(fixture(new));
+        let output = command.assert().code(0).get_output().clone();
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let (go, other) = ("go/tiny_go127.heapdump.zst", "go/tiny_go119.heapdump.zst");
+    let [rows, warning] = diff(other, go);
+    assert!(warning.contains("dump of go1.27.3 amd64, but the old one is of go1.19"), "{warning}");
+    assert!(!rows.contains("type@0x"), "{rows}");
+    let [rows, warning] = diff("go/panic_go127.heapdump.zst", go);
+    assert_eq!(warning, "");
+    assert!(rows.contains("type@0x"), "{rows}");
+    let [_, warning] = diff(go, "dart/tiny_derived_3.0.5.dartheap.zst");
+    assert!(warning.contains("Dart dump, but the old one is of Go"), "{warning}");
+}
+
+/// Shares of heaps of unequal size.
+#[test]
+fn heaps_can_be_sorted_by_the_change_of_their_shares() {
+    let mut command = dumptool();
+    command
+        .args(["diff", "--sort", "share", "--format", "json", "-n", "0", "-q"])
+        .arg(fixture("hprof/wide_java17.hprof.zst"))
+        .arg(fixture("hprof/small_java17.hprof.zst"));
+    let document = json(&mut command, 0);
+    let rows = document["rows"].as_array().unwrap();
+    let changes: Vec<f64> =
+        rows.iter().map(|row| row["delta"]["share"].as_f64().unwrap().abs()).collect();
+    assert!(changes.len() > 100 && changes.is_sorted_by(|a, b| a >= b));
+    let live = document["new_total"]["retained_bytes"].as_f64().unwrap();
+    let (retained, share) = (&rows[0]["new"]["retained_bytes"], &rows[0]["new"]["share"]);
+    if let (Some(retained), Some(share)) = (retained.as_f64(), share.as_f64()) {
+        assert!((share - retained / live).abs() < 1e-9);
+    }
+}

@@ -69,6 +69,9 @@ pub struct LoadOptions<'a> {
     /// The executable that wrote the dump, for the names of its types (Go). Other formats ignore
     /// it.
     pub executable: Option<Executable<'a>>,
+    /// Name objects whose type is only known by its address after their layout (Go), so that
+    /// dumps of several builds have names in common.
+    pub by_layout: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -104,6 +107,12 @@ impl<'a> LoadOptions<'a> {
         Self { executable: Some(executable), ..self }
     }
 
+    /// Sets whether types known only by address are named after the layout of their objects.
+    #[must_use]
+    pub fn by_layout(self, by_layout: bool) -> Self {
+        Self { by_layout, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -119,6 +128,7 @@ impl Default for LoadOptions<'_> {
             layout: LayoutChoice::default(),
             sizes: NodeSizes::default(),
             executable: None,
+            by_layout: false,
             progress: &|_| {},
         }
     }

@@ -42,6 +42,7 @@ pub mod load;
 pub mod mojo;
 #[doc(hidden)]
 pub mod mvmheap;
+pub mod origin;
 #[doc(hidden)]
 pub mod pprof;
 mod profile_info;
@@ -70,6 +71,7 @@ use format::{HeapReader, ProfileReader};
 use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
+use origin::Origin;
 
 /// All formats that are read, in the order in which they are listed.
 pub const FORMATS: [Format; 13] = [
@@ -210,6 +212,21 @@ pub fn for_each_record(
         Format::Cpuprofile | Format::Heapprofile => {
             v8profile::for_each_record(bytes, options, visitor)
         }
+    }
+}
+
+/// Reads the beginning of a file for the program that it is of.
+pub fn origin(format: Format, bytes: &[u8]) -> Origin {
+    match format {
+        Format::Go => go::origin(bytes),
+        Format::Hprof => hprof::origin(bytes),
+        Format::Mvmheap => Origin::of("MoarVM"),
+        Format::Dart => Origin::of("Dart"),
+        Format::Heapsnapshot | Format::Cpuprofile | Format::Heapprofile => Origin::of("V8"),
+        Format::Ruby => Origin::of("Ruby"),
+        Format::Mojo | Format::Austin => Origin::of("Python"),
+        // Several runtimes write them.
+        Format::Pprof | Format::Folded => Origin::default(),
     }
 }
 

@@ -1,4 +1,4 @@
-//! The syntax of text: rows, and characters that are escaped in it.
+//! The syntax of text: rows, characters that are escaped, and words for a shell.
 
 /// The text syntax of rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,4 +16,13 @@ pub enum Syntax {
 pub(crate) fn is_disruptive(c: char) -> bool {
     let invisible = matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
     c.is_control() || invisible
+}
+
+/// A word as a POSIX shell needs it.
+pub(crate) fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_./:@%+=,-".contains(c);
+    match !word.is_empty() && word.chars().all(is_plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
 }

@@ -49,6 +49,14 @@ impl Top {
             (std::cmp::Reverse((first, second)), row.label.clone())
         });
     }
+
+    /// Multiplies all costs.
+    pub fn scale(&mut self, factor: f64) {
+        for row in &mut self.rows {
+            row.sums.own.scale(factor);
+            row.sums.total.scale(factor);
+        }
+    }
 }
 
 /// The cost of every row, recursion counted once for each stack.

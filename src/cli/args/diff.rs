@@ -4,6 +4,7 @@ use super::filter::FilterArgs;
 use super::heap::{LoadArgs, SnapshotPair, SortArg};
 use super::profile::ProfileOptions;
 use super::top::ByArg;
+use crate::input::Kind;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -17,7 +18,9 @@ use std::path::PathBuf;
   dumptool diff --objects old.dartheap new.dartheap
                                                  new and gone objects, by class and identity hash
   dumptool diff --by namespace --sort count old.dartheap new.dartheap
-  dumptool diff before.mojo after.mojo")]
+  dumptool diff before.mojo after.mojo
+  dumptool diff --normalize short.mojo long.mojo
+                                                 profiles of unequal length, by share")]
 pub(in crate::cli) struct DiffArgs {
     /// Older dump or profile
     #[arg(value_name = "OLD")]
@@ -25,6 +28,9 @@ pub(in crate::cli) struct DiffArgs {
     /// Newer dump or profile; omit it to compare two snapshots of one file
     #[arg(value_name = "NEW")]
     pub(in crate::cli) new: Option<PathBuf>,
+    /// More files, which `growth` compares
+    #[arg(hide = true)]
+    pub(in crate::cli) more: Vec<PathBuf>,
     /// Group by type (default), namespace, package-root, root or size-class (heaps); function
     /// (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
@@ -32,10 +38,17 @@ pub(in crate::cli) struct DiffArgs {
     /// Maximum number of rows (0 = all; default: 20 in tables and json, all in jsonl and csv)
     #[arg(short = 'n', long, value_name = "N", allow_negative_numbers = true)]
     pub(in crate::cli) limit: Option<u64>,
+    /// Sort by the change in retained (default), shallow, count, external or share (heaps); in self
+    /// (default), total or share (profiles)
+    #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
+    pub(in crate::cli) sort: Option<DiffSort>,
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]
     pub(in crate::cli) heap: DiffHeapOptions,
+    /// Scale the old profile to the total of the new one, so that shares are compared
+    #[arg(long, help_heading = "Profiles")]
+    pub(in crate::cli) normalize: bool,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
 }
@@ -44,9 +57,6 @@ pub(in crate::cli) struct DiffArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct DiffHeapOptions {
-    /// Sort by the change in retained (default), shallow, count or external
-    #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
-    pub(in crate::cli) sort: Option<SortArg>,
     /// Objects to count: live (default), all or unreachable. Without a value, compare single
     /// objects by class and identity hash (Dart)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHICH", num_args = 0..=1, require_equals = true,
@@ -64,6 +74,47 @@ pub(in crate::cli) struct DiffHeapOptions {
     /// Executable that wrote the OLD dump, if different from --exe (Go)
     #[arg(long, value_name = "PROGRAM", requires = "exe")]
     pub(in crate::cli) old_exe: Option<PathBuf>,
+}
+
+/// The column whose change sorts the rows, largest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum DiffSort {
+    Retained,
+    Shallow,
+    Count,
+    External,
+    /// The share of the heap or of the profile
+    Share,
+    #[value(name = "self")]
+    Own,
+    Total,
+}
+
+impl DiffSort {
+    /// Returns the column of a heap. `None` for a share.
+    pub(in crate::cli) fn of_heap(self) -> Option<SortArg> {
+        match self {
+            Self::Retained => Some(SortArg::Retained),
+            Self::Shallow => Some(SortArg::Shallow),
+            Self::Count => Some(SortArg::Count),
+            Self::External => Some(SortArg::External),
+            Self::Share | Self::Own | Self::Total => None,
+        }
+    }
+
+    /// Returns the option as written, and whether it applies only to this kind of input.
+    pub(in crate::cli) fn given(sort: Option<Self>, kind: Kind) -> (&'static str, bool) {
+        let (name, of) = match sort {
+            Some(Self::Retained) => ("--sort retained", Some(Kind::Heap)),
+            Some(Self::Shallow) => ("--sort shallow", Some(Kind::Heap)),
+            Some(Self::Count) => ("--sort count", Some(Kind::Heap)),
+            Some(Self::External) => ("--sort external", Some(Kind::Heap)),
+            Some(Self::Own) => ("--sort self", Some(Kind::Profile)),
+            Some(Self::Total) => ("--sort total", Some(Kind::Profile)),
+            Some(Self::Share) | None => ("--sort", None),
+        };
+        (name, of == Some(kind))
+    }
 }
 
 /// The objects to compare.

@@ -49,6 +49,9 @@ pub(in crate::cli) struct LoadArgs {
     /// Omit guessed types (Go, with --exe)
     #[arg(long, requires = "exe")]
     pub(in crate::cli) no_guess: bool,
+    /// Whether types known only by address are named after the layout of their objects.
+    #[arg(skip)]
+    pub(in crate::cli) by_layout: bool,
 }
 
 impl LoadArgs {
@@ -73,6 +76,11 @@ impl LoadArgs {
     /// Returns the same options with an executable.
     pub(in crate::cli) fn with_program(self, exe: &Path, no_guess: bool) -> Self {
         Self { exe: Some(exe.to_owned()), no_guess, ..self }
+    }
+
+    /// Returns the same options with types named by layout, or not.
+    pub(in crate::cli) fn with_layout_names(&self, by_layout: bool) -> Self {
+        Self { by_layout, ..self.clone() }
     }
 
     /// The same, for a dump of another program.

@@ -5,7 +5,7 @@ use crate::analysis::diff::{Delta, HistogramChange, Side, changes, rise};
 use crate::analysis::histogram::Histogram;
 use crate::analysis::root_groups::HeldBy;
 use crate::cli::args::{
-    ByArg, DiffArgs, DiffObjectsArg, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of,
+    ByArg, DiffArgs, DiffObjectsArg, DiffSort, LoadArgs, ObjectsArg, Snapshot, SortArg, name_of,
 };
 use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick,
@@ -36,6 +36,7 @@ pub(super) fn run(
     args: &DiffArgs,
     old: &Input,
     new: &Input,
+    by_layout: bool,
     session: &Session,
 ) -> anyhow::Result<Status> {
     if args.heap.objects == Some(DiffObjectsArg::Identity) {
@@ -44,7 +45,7 @@ pub(super) fn run(
     let by = args.by.unwrap_or(ByArg::Type);
     let snapshots = args.heap.snapshot;
     // One heap after the other, so that only one is in memory.
-    let roots = &args.heap.roots;
+    let roots = &args.heap.roots.with_layout_names(by_layout);
     let old_roots = roots.of_program(args.heap.old_exe.as_ref());
     let mut old_counted =
         counted(args, by, old, (snapshots.map(|pair| pair.old), &old_roots), session)?;
@@ -56,8 +57,22 @@ pub(super) fn run(
     let is_retained = has_retained && args.heap.objects != Some(DiffObjectsArg::Unreachable);
     let mut total = before.total;
     total.add_sum(&after.total);
-    let sort = args.heap.sort.unwrap_or_else(|| default_sort(&total, is_retained));
-    changes.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()));
+    let sort = args.sort.and_then(DiffSort::of_heap);
+    let sort = sort.unwrap_or_else(|| default_sort(&total, is_retained));
+    let shares = Shares {
+        column: column_of(sort, is_retained),
+        wholes: [before, after].map(|side| side.whole.bytes()),
+        are_shown: args.sort == Some(DiffSort::Share),
+    };
+    match shares.are_shown {
+        true => changes.sort_by(|a, b| {
+            let change = |row| shares.change(row).abs();
+            change(b).total_cmp(&change(a))
+        }),
+        false => {
+            changes.sort_by_key(|row| std::cmp::Reverse(delta(&row.delta(), sort).unsigned_abs()))
+        }
+    }
     let shown = &changes[..changes.len().min(session.rows(args.limit, super::ROWS))];
     let unchanged = unchanged(before, &changes);
     let objects = match (args.heap.objects, has_retained) {
@@ -91,13 +106,7 @@ pub(super) fn run(
         };
         footer(&changes, shown, unchanged, before, after, objects, session) + roots
     };
-    print(
-        session,
-        document,
-        &rows,
-        &columns(shown, by, sort, is_retained, session),
-        &Shown::Table(&text),
-    )?;
+    print(session, document, &rows, &columns(shown, by, &shares, session), &Shown::Table(&text))?;
     Ok(old_counted.status.max(new_counted.status))
 }
 
@@ -132,17 +141,15 @@ fn absent(other: Option<Side>) -> Side {
 fn columns<'a>(
     shown: &[HistogramChange],
     by: ByArg,
-    sort: SortArg,
-    is_retained: bool,
+    shares: &'a Shares,
     session: &'a Session,
 ) -> Columns<'a, Row<'a>> {
-    let column = match sort {
-        SortArg::Count if is_retained => SortArg::Retained,
-        SortArg::Count => SortArg::Shallow,
-        other => other,
-    };
+    let column = shares.column;
     let heading = name_of_column(column);
     let mut keys = vec!["bytes", "now", "objects", "new.count", "name"];
+    if shares.are_shown {
+        keys.insert(1, "share");
+    }
     if needs_namespace(by, shown.iter().map(|row| (row.name.as_str(), row.namespace.as_str()))) {
         keys.push("namespace");
     }
@@ -164,7 +171,14 @@ fn columns<'a>(
         .value("delta.shallow_bytes", |row| row.delta.shallow_bytes)
         .value("delta.external_bytes", |row| row.delta.external_bytes)
         .value("delta.retained_bytes", |row| row.delta.retained_bytes)
+        .value("old.share", |row| row.change.old.map(|_| shares.of(row.change)[0]))
+        .value("new.share", |row| row.change.new.map(|_| shares.of(row.change)[1]))
+        .value("delta.share", |row| shares.change(row.change))
         .value("status", |row| status(row.change))
+        .cell("share", "SHARE", Align::Right, |row| {
+            let [old, new] = shares.of(row.change).map(|share| share * 100.0);
+            format!("{old:.1} → {new:.1} %")
+        })
         .cell("bytes", &format!("{heading} ±"), Align::Right, move |row| {
             let bytes = delta(&row.delta, column);
             session.terminal.change(&signed(bytes, |bytes| session.size(bytes)), bytes)
@@ -199,6 +213,39 @@ const CSV: [&str; 15] = [
     "delta.external_bytes",
     "delta.retained_bytes",
 ];
+
+/// The column of bytes that a table shows.
+fn column_of(sort: SortArg, is_retained: bool) -> SortArg {
+    match sort {
+        SortArg::Count if is_retained => SortArg::Retained,
+        SortArg::Count => SortArg::Shallow,
+        other => other,
+    }
+}
+
+/// The shares of groups in their heaps.
+struct Shares {
+    column: SortArg,
+    /// Bytes of the older and of the newer heap.
+    wholes: [u64; 2],
+    /// Whether the table is sorted by them.
+    are_shown: bool,
+}
+
+impl Shares {
+    /// The share in the older and in the newer heap.
+    fn of(&self, change: &HistogramChange) -> [f64; 2] {
+        let share = |side: Option<Side>, whole: u64| {
+            side.map_or(0.0, |side| now(&side, self.column) as f64 / whole.max(1) as f64)
+        };
+        [share(change.old, self.wholes[0]), share(change.new, self.wholes[1])]
+    }
+
+    fn change(&self, change: &HistogramChange) -> f64 {
+        let [old, new] = self.of(change);
+        new - old
+    }
+}
 
 fn name_of_column(column: SortArg) -> &'static str {
     match column {
@@ -253,13 +300,13 @@ fn counted(
 ) -> anyhow::Result<Counted> {
     if args.heap.quick {
         if !matches!(by, ByArg::Type | ByArg::Namespace | ByArg::PackageRoot)
-            || args.heap.sort == Some(SortArg::Retained)
+            || args.sort == Some(DiffSort::Retained)
         {
             return Err(
                 UsageError::new("--quick supports only --by type, namespace and package-root, without retained sizes").into()
             );
         }
-        let counted = count_types(session, input, snapshot, &args.heap.roots)?;
+        let counted = count_types(session, input, snapshot, roots)?;
         let status = status::report_if_damaged(session, input, counted.damage.as_ref());
         let histogram = quick(&counted, by, &args.filter.filter());
         return Ok(Counted {

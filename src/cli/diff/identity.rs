@@ -31,7 +31,7 @@ pub(super) fn run(
     new: &Input,
     session: &Session,
 ) -> anyhow::Result<Status> {
-    if args.by.is_some() || args.heap.sort.is_some() {
+    if args.by.is_some() || args.sort.is_some() {
         return Err(UsageError::new(
             "--by and --sort cannot be used with --objects, which compares objects by class",
         )

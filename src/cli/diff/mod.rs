@@ -4,18 +4,27 @@ mod heap;
 mod identity;
 mod profile;
 
-use super::args::{ByArg, DiffArgs};
+use super::args::{ByArg, DiffArgs, DiffSort};
 use super::open::Input;
 use super::print::{Document, Value};
 use super::session::Session;
 use super::status::{Status, UsageError};
 use super::terminal::show_path;
-use crate::input::Kind;
+use crate::input::origin::Difference;
+use crate::input::{self, Format, Kind};
+use crate::output::syntax::shell_word;
 
 /// Rows that are shown unless others are asked for.
 const ROWS: usize = 20;
 
 pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> {
+    if !args.more.is_empty() {
+        let files = [&args.old].into_iter().chain(&args.new).chain(&args.more);
+        let words: Vec<String> =
+            files.map(|file| shell_word(&file.display().to_string())).collect();
+        let error = UsageError::new("diff compares two files; growth compares any number");
+        return Err(error.hint(format!("use `dumptool growth {}`", words.join(" "))).into());
+    }
     let range = args.heap.snapshot.is_some_and(|snapshot| snapshot.range);
     let new = match (&args.new, range) {
         (Some(new), _) => new,
@@ -29,15 +38,24 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     };
     let old = session.open(&args.old)?;
     let new = session.open(new)?;
+    let origin = |input: &Input| input::origin(input.format, input.bytes());
+    let difference = origin(&old).difference(&origin(&new));
     match (old.kind, new.kind) {
         (Kind::Heap, Kind::Heap) => {
             old.refuse(Kind::Profile, &[ByArg::given(args.by, Kind::Profile)])?;
             old.refuse(Kind::Profile, &args.profile.given())?;
-            heap::run(args, &old, &new, session)
+            old.refuse(
+                Kind::Profile,
+                &[DiffSort::given(args.sort, Kind::Profile), ("--normalize", args.normalize)],
+            )?;
+            difference.iter().for_each(|difference| warn(difference, &new, session));
+            let by_layout = difference.is_some() && old.format == new.format;
+            heap::run(args, &old, &new, by_layout, session)
         }
         (Kind::Profile, Kind::Profile) => {
             old.refuse(Kind::Heap, &heap_options(args))?;
             old.refuse(Kind::Heap, &args.filter.given())?;
+            difference.iter().for_each(|difference| warn(difference, &new, session));
             profile::run(args, &old, &new, session)
         }
         (old_kind, _) => {
@@ -51,11 +69,35 @@ pub(super) fn run(args: &DiffArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
+/// Warns that two files come from different programs.
+fn warn(difference: &Difference, new: &Input, session: &Session) {
+    let (what, matched) = match new.kind {
+        Kind::Heap => ("dump", "types are matched by name"),
+        Kind::Profile => ("profile", "functions are matched by name"),
+    };
+    let by_layout = match new.format {
+        Format::Go => ", unnamed types by layout",
+        _ => "",
+    };
+    let message = match difference {
+        Difference::Runtimes(old, new) => {
+            format!("{new} {what}, but the old one is of {old}; {matched} only")
+        }
+        Difference::Versions(old, new) => {
+            format!("{what} of {new}, but the old one is of {old}; {matched}{by_layout}")
+        }
+        Difference::TypeAddresses => {
+            format!("another build, or loaded at other addresses; {matched}{by_layout}")
+        }
+    };
+    session.terminal.warn(&new.path, &message);
+}
+
 fn heap_options(args: &DiffArgs) -> Vec<(&'static str, bool)> {
     let heap = &args.heap;
     let own = [
         ByArg::given(args.by, Kind::Heap),
-        ("--sort", heap.sort.is_some()),
+        DiffSort::given(args.sort, Kind::Heap),
         ("--objects", heap.objects.is_some()),
         ("--quick", heap.quick),
         ("--snapshot", heap.snapshot.is_some()),

@@ -4,7 +4,7 @@ use super::{document, with_rows};
 use crate::analysis::profile::{
     FrameBy, ProfileChange, Selected, Sums, TopBy, changes, share_base, top,
 };
-use crate::cli::args::DiffArgs;
+use crate::cli::args::{DiffArgs, DiffSort};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Shown, Value, print};
 use crate::cli::profile::{Amount, ShortFiles, by_of, load_profile, nouns, total_json, unit_name};
@@ -12,7 +12,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
 use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::{show_path, shown as name};
-use crate::model::profile::{Metric, Values};
+use crate::model::profile::Metric;
 
 /// A function, file, line, thread or process whose cost changed.
 struct Row<'a> {
@@ -61,12 +61,35 @@ pub(super) fn run(
     let (by, by_name) = by_of(args.by, args.profile.tag.as_ref());
     let selected =
         (Selected::of(&old.profile, &old.selection), Selected::of(&new.profile, &new.selection));
-    let amounts =
-        (amount(&selected.0.total, metrics.0, session), amount(&selected.1.total, metric, session));
-    let mut all = changes(top(&selected.0, by), top(&selected.1, by), metrics);
+    let bases = (share_base(&selected.0.total, metrics.0), share_base(&selected.1.total, metric));
+    let scale = args.normalize.then(|| bases.1 as f64 / bases.0.max(1) as f64);
+    let mut before = top(&selected.0, by);
+    scale.into_iter().for_each(|scale| before.scale(scale));
+    let exact = session.common.bytes;
+    let amounts = (
+        Amount::new(metrics.0, if args.normalize { bases.1 } else { bases.0 }, exact),
+        Amount::new(metric, bases.1, exact),
+    );
+    let mut all = changes(before, top(&selected.1, by), metrics);
     let known = all.len();
-    all.retain(|change| change.old != change.new);
+    // Scaled numbers of samples differ even where the metric does not.
+    all.retain(|change| match scale {
+        Some(_) => change.own(metrics) != 0 || change.total(metrics) != 0,
+        None => change.old != change.new,
+    });
     let unchanged = (known - all.len()) as u64;
+    if args.sort.is_some_and(|sort| sort != DiffSort::Own) {
+        all.sort_by(|a, b| {
+            let change = |change| {
+                let delta = Row::of(change, metrics, (&amounts.0, &amounts.1)).delta;
+                match args.sort {
+                    Some(DiffSort::Total) => (delta.total as f64).abs(),
+                    _ => delta.share_self.abs(),
+                }
+            };
+            change(b).total_cmp(&change(a))
+        });
+    }
     let (shown, rest) = all.split_at(session.rows(args.limit, super::ROWS).min(all.len()));
     let rows: Vec<Row> =
         shown.iter().map(|change| Row::of(change, metrics, (&amounts.0, &amounts.1))).collect();
@@ -75,6 +98,7 @@ pub(super) fn run(
             .with("by", by_name)
             .with("metric", metric.name())
             .with("unit", unit_name(metric))
+            .with("scale", scale)
             .with("old_total", total_json(&selected.0.total, metrics.0))
             .with("new_total", total_json(&selected.1.total, metric));
         with_rows(document, rest.len(), unchanged)
@@ -97,16 +121,15 @@ pub(super) fn run(
             let value = amount.show(selected.total.get(metric));
             text.push_str(&format!(" · {name} {}: {value} in {samples}", show_path(&input.path)));
         }
+        if let Some(scale) = scale {
+            text.push_str(&format!(" · old values multiplied by {scale:.4}"));
+        }
         text + "\n"
     };
     let files = new.files(&old, session);
     let text = if shown.is_empty() { Shown::Text(&footer) } else { Shown::Table(&footer) };
     print(session, document, &rows, &columns(by, &amounts.1, &files, session), &text)?;
     Ok(old.report(session).max(new.report(session)))
-}
-
-fn amount(total: &Values, metric: &Metric, session: &Session) -> Amount {
-    Amount::new(metric, share_base(total, metric), session.common.bytes)
 }
 
 impl<'a> Row<'a> {

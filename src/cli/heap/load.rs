@@ -102,6 +102,7 @@ pub(crate) fn load_options<'a>(
         .roots(roots)
         .layout(options.layout())
         .sizes(options.sizes())
+        .by_layout(options.by_layout)
         .progress(progress)
 }
 

@@ -14,6 +14,7 @@ use crate::cli::status::Status;
 use crate::cli::terminal::{self, Terminal, shown};
 use crate::input::load::Loaded;
 use crate::model::heap::Heap;
+use crate::output::syntax::shell_word;
 
 /// Lines that are shown unless others are asked for.
 const LINES: usize = 60;
@@ -67,7 +68,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
         session.common.verbose || terminal::columns().is_some_and(|columns| columns >= WIDE);
     let path = input.path.to_string_lossy();
     let open = |line: &TreeLine| {
-        opens.then(|| open(heap, line, &quoted(&path), options, !filter.is_empty())).flatten()
+        opens.then(|| open(heap, line, &shell_word(&path), options, !filter.is_empty())).flatten()
     };
     let text = || match lines.is_empty() {
         true => "no live objects: unreachable objects are not in the dominator tree\n".to_owned(),
@@ -146,9 +147,9 @@ fn open(
     let which = match (&line.what, object(heap, line)) {
         // In a tree of these types, the same command with the same limits would show no more.
         (TreeItem::Group(_), _) if is_selection => {
-            format!("--type {} {more}", quoted(name(heap, line).0))
+            format!("--type {} {more}", shell_word(name(heap, line).0))
         }
-        (TreeItem::Group(_), _) => format!("--type {}", quoted(name(heap, line).0)),
+        (TreeItem::Group(_), _) => format!("--type {}", shell_word(name(heap, line).0)),
         (_, Some(id)) if line.depth == 0 => format!("{} {more}", id.trim_start_matches('#')),
         // In a shell, # would begin a comment.
         (_, Some(id)) => id.trim_start_matches('#').to_owned(),
@@ -156,15 +157,6 @@ fn open(
         (_, None) => return None,
     };
     Some(format!("dumptool tree {file} {which}"))
-}
-
-/// A word as a shell takes it.
-fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_./:@%+=,-".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
 }
 
 fn text(

@@ -72,6 +72,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         )
     };
     let mut survey = Survey::new(bytes, |offset| (options.progress)(offset / 4))?;
+    survey.by_layout = options.by_layout;
     let placed = Placed::new(bytes, &survey);
     progress(1, 2);
     let hints = Hints::new(placed.sizes.len());

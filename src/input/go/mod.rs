@@ -61,6 +61,7 @@ pub mod load;
 pub mod memprof;
 pub mod memstats;
 pub mod object;
+mod origin;
 pub mod params;
 pub mod phantoms;
 mod plain;
@@ -73,6 +74,7 @@ pub mod version;
 
 pub use invariants::check;
 pub use load::{histogram, load};
+pub use origin::origin;
 pub use records::{Rec, Records, for_each_record};
 pub use summary::info;
 pub use version::Version;

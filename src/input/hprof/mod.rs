@@ -85,6 +85,7 @@ pub mod profile;
 pub mod records;
 pub mod roots;
 mod scan;
+mod sites;
 pub mod sizes;
 pub mod statistics;
 pub mod summary;
@@ -102,7 +103,13 @@ pub use profile::{kind, load_profile};
 pub use records::{HeapRec, Rec, Records};
 pub use summary::info;
 
+/// Reads the origin from the header.
+pub(super) fn origin(bytes: &[u8]) -> Origin {
+    Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
+}
+
 use crate::input::format::{Format, FormatSpec, HeapReader, Kind, ProfileReader};
+use crate::input::origin::Origin;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {

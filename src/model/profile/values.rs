@@ -98,6 +98,12 @@ impl Values {
         }
     }
 
+    /// Multiplies all sums, rounded to whole numbers.
+    pub fn scale(&mut self, factor: f64) {
+        let numbers = self.first.iter_mut().chain(self.more.iter_mut().flatten());
+        numbers.for_each(|number| *number = (*number as f64 * factor).round() as i64);
+    }
+
     /// Whether there is nothing to say. Java's sums may have bytes and no samples.
     #[inline]
     pub fn is_zero(&self) -> bool {

@@ -6,6 +6,7 @@
 //! the page's own style and script, by their hashes.
 
 use super::json;
+use super::syntax::shell_word;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 
@@ -226,7 +227,7 @@ impl Report {
             kind,
             file: file.to_owned(),
             old: None,
-            quoted: quoted(file),
+            quoted: shell_word(file),
             format,
             unit,
             warnings: Vec::new(),
@@ -274,18 +275,6 @@ impl Report {
         }
         page.push_str(rest);
         page
-    }
-}
-
-/// A file's name as a POSIX shell needs it.
-fn quoted(file: &str) -> String {
-    let is_plain = |c: char| {
-        c.is_alphanumeric()
-            || matches!(c, '/' | '.' | '_' | '-' | '+' | ':' | '@' | '%' | '=' | ',')
-    };
-    match !file.is_empty() && file.chars().all(is_plain) {
-        true => file.to_owned(),
-        false => format!("'{}'", file.replace('\'', "'\\''")),
     }
 }
 

@@ -180,8 +180,8 @@ impl Follow<'_, '_, '_> {
         }
         match (signature.pointers, header) {
             (0, _) => Shape::Plain { size },
-            (_, Some(address)) => Shape::Type { address },
-            (_, None) => signature.shape(),
+            (_, Some(address)) if self.reader.survey.is_name(address) => Shape::Type { address },
+            _ => signature.shape(),
         }
     }
 

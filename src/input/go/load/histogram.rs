@@ -24,7 +24,10 @@ use rustc_hash::FxHashMap;
 /// When the magic is not one of a Go heap dump, or another snapshot than the only one is asked for.
 pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
     only_snapshot(options.snapshot)?;
-    let (mut survey, mut shapes) = Survey::with(bytes, options.progress, Shapes::default)?;
+    let (mut survey, mut shapes) = Survey::with(bytes, options.progress, || Shapes {
+        by_layout: options.by_layout,
+        ..Shapes::default()
+    })?;
     shapes.add_old(&survey);
     let mut names = Names::default();
     let types = types_without_hints(&shapes.found, &survey, &mut names);
@@ -40,6 +43,8 @@ struct Shapes {
     /// Objects of the draft and of 1.3 by layout and size: what a layout is shows when all types
     /// are known.
     old: FxHashMap<(u32, u64), Sum>,
+    /// [`LoadOptions::by_layout`].
+    by_layout: bool,
 }
 
 impl<'a> Take<'a> for Shapes {
@@ -57,7 +62,9 @@ impl<'a> Take<'a> for Shapes {
             Some(row) => row,
             None => {
                 let row =
-                    self.row(object.map_or(Shape::Plain { size }, |object| shape(object, survey)));
+                    self.row(object.map_or(Shape::Plain { size }, |object| {
+                        shape(object, survey, self.by_layout)
+                    }));
                 place.into_iter().for_each(|place| self.recent.set(place, row));
                 row
             }
@@ -98,7 +105,7 @@ impl Shapes {
 }
 
 #[inline]
-fn shape(object: &Object<'_>, survey: &Survey<'_>) -> Shape {
+fn shape(object: &Object<'_>, survey: &Survey<'_>, by_layout: bool) -> Shape {
     let size = object.size();
     let mut signature = Signature::new(size);
     let mut type_address = None;
@@ -110,8 +117,10 @@ fn shape(object: &Object<'_>, survey: &Survey<'_>) -> Shape {
     }
     match (signature.pointers, type_address) {
         (0, _) => Shape::Plain { size },
-        (_, Some(address)) => Shape::Type { address },
-        (_, None) => signature.shape(),
+        (_, Some(address)) if !by_layout || survey.type_at.contains_key(&address) => {
+            Shape::Type { address }
+        }
+        _ => signature.shape(),
     }
 }
 

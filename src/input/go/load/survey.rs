@@ -39,6 +39,8 @@ pub(super) struct Survey<'a> {
     pub(super) type_at: FxHashMap<u64, usize>,
     pub(super) itabs: Vec<Itab>,
     pub(super) old: OldTypes,
+    /// [`LoadOptions::by_layout`](crate::input::load::LoadOptions::by_layout).
+    pub(super) by_layout: bool,
     pub(super) damage: Option<Error>,
     /// The statistics were met, which all versions write behind the last root.
     pub(super) roots_read: bool,
@@ -74,6 +76,13 @@ impl<'a> Survey<'a> {
         // that.
         drop((survey, taken));
         Pass::run(bytes, rule, &progress, empty()).map(|(survey, taken, _)| (survey, taken))
+    }
+}
+
+impl Survey<'_> {
+    /// Whether the address of a type gives its objects a name.
+    pub(super) fn is_name(&self, address: u64) -> bool {
+        !self.by_layout || self.type_at.contains_key(&address)
     }
 }
 
@@ -141,6 +150,7 @@ impl<'a, T: Take<'a>> Pass<'a, T> {
             type_at: FxHashMap::default(),
             itabs: Vec::new(),
             old: OldTypes::default(),
+            by_layout: false,
             damage: None,
             roots_read: false,
         };
