@@ -320,7 +320,7 @@ impl<'a> Top<'a> {
             None if self.incomplete => {
                 footer.push_str("\nno roots before the damage: live and unreachable objects cannot be distinguished")
             }
-            None if self.by == ByArg::Site => footer.push_str(", as sampled by the runtime when they were allocated"),
+            None if self.by == ByArg::Site => footer.push_str(", as the runtime's allocation profiler recorded them"),
             None if self.quick => footer.push_str(", live or not"),
             None => footer.push_str("\nthe dump has no roots: all objects are counted, and retained sizes are not known"),
         }
