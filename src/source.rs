@@ -622,9 +622,12 @@ mod tests {
             seen.set(head.len());
             Err(Error::unsupported(0, "zeros"))
         };
-        let error =
-            Source::from_stream_if(BufReader::new(io::repeat(0)), Limits::default(), &refuse)
-                .unwrap_err();
+        let error = Source::from_stream_if(
+            BufReader::new(io::repeat(0)),
+            Limits::default(),
+            Watch { accept: &refuse, ..Watch::NONE },
+        )
+        .unwrap_err();
         assert_eq!(error.message(), "zeros");
         assert!(seen.get() < 2 * BUFFER, "{}", seen.get());
     }
