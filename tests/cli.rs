@@ -1087,3 +1087,17 @@ fn heaps_can_be_sorted_by_the_change_of_their_shares() {
         assert!((share - retained / live).abs() < 1e-9);
     }
 }
+
+/// A class without instances still has static fields, which its object holds.
+#[test]
+fn the_name_of_a_class_leads_to_its_object() {
+    let file = fixture("hprof/small_java17.hprof.zst");
+    let found = stdout(dumptool().args(["find", "--type", "Small"]).arg(&file), 0);
+    let id = found.trim_end().rsplit(' ').next().unwrap().to_owned();
+    assert_eq!(found, format!("Small has no objects; class Small is the object {id}\n"));
+    let assert = dumptool().arg("show").arg(&file).arg("Small").assert().code(2);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).unwrap();
+    assert!(text.contains(&format!("hint: class Small is the object {id}\n")), "{text}");
+    let shown = stdout(dumptool().arg("show").arg(&file).arg(&id), 0);
+    assert!(shown.starts_with("class Small at") && shown.contains(" head "), "{shown}");
+}

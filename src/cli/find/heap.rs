@@ -2,7 +2,9 @@
 
 use crate::analysis::glob::{Glob, TypeFilter};
 use crate::cli::args::{FindArgs, FindSortArg};
-use crate::cli::heap::{Analysed, known_types, load, report_loaded, value, without_roots};
+use crate::cli::heap::{
+    Analysed, class_called, known_types, load, report_loaded, value, without_roots,
+};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value as Json, print};
 use crate::cli::session::Session;
@@ -66,7 +68,8 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     };
     let none = || match &args.type_glob {
         Some(glob) if !heap.type_of.iter().any(|of| types[of.0 as usize]) => {
-            format!("{} has no objects\n", shown(glob))
+            let class = class_called(heap, glob).map(|class| format!("; {class}"));
+            format!("{} has no objects{}\n", shown(glob), class.unwrap_or_default())
         }
         _ => "no matching objects\n".to_owned(),
     };

@@ -9,4 +9,6 @@ pub(crate) mod suspects;
 pub(crate) mod value;
 
 pub(crate) use load::{damage, load, load_for, report_loaded, without_roots};
-pub(crate) use objects::{Analysed, find_object, known_types, matching_types, type_name};
+pub(crate) use objects::{
+    Analysed, class_called, find_object, known_types, matching_types, type_name,
+};

@@ -122,14 +122,24 @@ pub(crate) fn find_object(
 ) -> Result<ObjectId, UsageError> {
     heap.find(id).ok_or_else(|| {
         let file = show_path(&input.path);
-        UsageError::new(format!("no object {id} in {file}")).hint(called(heap))
+        UsageError::new(format!("no object {id} in {file}"))
+            .hint(class_called(heap, id).unwrap_or_else(|| called(heap)))
     })
+}
+
+/// The object of the class with this name, whose fields are the static ones.
+pub(crate) fn class_called(heap: &Heap<'_>, name: &str) -> Option<String> {
+    let is_called = |shown: &str| shown == name || shown.strip_prefix("class ") == Some(name);
+    let class = heap.classes.iter().find(|class| is_called(heap.names.text(class.name)))?;
+    Some(format!("class {} is the object {}", shown(name), heap.id(class.object)))
 }
 
 /// The names of the objects of a heap.
 fn called(heap: &Heap<'_>) -> String {
     let Some(last) = heap.len().checked_sub(1) else { return "the dump has no objects".to_owned() };
     let (first, last) = (heap.id(ObjectId(0)), heap.id(ObjectId(last as u32)));
+    // In a shell, # would begin a comment; the number alone is an id as well.
+    let (first, last) = (first.trim_start_matches('#'), last.trim_start_matches('#'));
     match &heap.ids {
         Ids::Rows(_) => format!("objects in this file are numbered {first} to {last}"),
         Ids::Numbers(_) => {

@@ -71,6 +71,9 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
         opens.then(|| open(heap, line, &shell_word(&path), options, !filter.is_empty())).flatten()
     };
     let text = || match lines.is_empty() {
+        true if !filter.is_empty() => {
+            "no live object matches; dumptool top --objects all counts the others\n".to_owned()
+        }
         true => "no live objects: unreachable objects are not in the dominator tree\n".to_owned(),
         false => text(loaded, &lines, options, tree.live_bytes(), &open, session),
     };
