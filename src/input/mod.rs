@@ -226,7 +226,7 @@ pub fn origin(format: Format, bytes: &[u8]) -> Origin {
         Format::Ruby => Origin::of("Ruby"),
         Format::Mojo | Format::Austin => Origin::of("Python"),
         // Several runtimes write them.
-        Format::Pprof | Format::Folded => Origin::default(),
+        Format::Pprof | Format::Folded | Format::Speedscope => Origin::default(),
     }
 }
 
