@@ -23,8 +23,8 @@ mod print;
 mod profile;
 mod progress;
 mod report;
-#[allow(dead_code, reason = "`serve` and `mcp`, which ask resident dumps, follow")]
 mod resident;
+mod serve;
 mod session;
 mod show;
 mod size;
@@ -117,6 +117,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Growth(args) => growth::run(args, session),
         Command::Check(args) => check::run(args, session),
         Command::Report(args) => report::run(args, session),
+        Command::Serve(args) => serve::run(args, session),
         Command::Threads(args) => threads::run(args, session),
         Command::Waste(args) => waste::run(args, session),
         Command::Convert(args) => convert::run(args, session),

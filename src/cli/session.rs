@@ -24,7 +24,6 @@ pub(crate) struct Session {
 pub(crate) enum Output {
     Stdout,
     /// Into memory.
-    #[allow(dead_code, reason = "as in `resident`")]
     Kept(Mutex<Vec<u8>>),
 }
 
@@ -37,7 +36,6 @@ impl Session {
     }
 
     /// A session whose result and messages are kept, and that may ask resident dumps.
-    #[allow(dead_code, reason = "as in `resident`")]
     pub(crate) fn kept(common: Common, resident: Option<Arc<Resident>>) -> Self {
         progress::allow(false);
         Self {

@@ -46,7 +46,6 @@ impl Terminal {
     }
 
     /// No terminal: messages are kept, and the result is for a program.
-    #[allow(dead_code, reason = "as in `resident`")]
     pub(super) fn kept(common: &Common) -> Self {
         Self {
             color: false,
@@ -59,7 +58,6 @@ impl Terminal {
     }
 
     /// The messages that were kept.
-    #[allow(dead_code, reason = "as in `resident`")]
     pub(super) fn told(&self) -> String {
         self.told.as_ref().map_or_else(String::new, |told| lock(told).clone())
     }

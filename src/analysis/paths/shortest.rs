@@ -5,12 +5,18 @@ use super::{Origin, Path, ReachedBy, Step};
 use crate::analysis::graph::Graph;
 use crate::model::heap::{Heap, ObjectId};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// For each object the reference over which a breadth-first search reached it first: 4 bytes each
 /// (8 beyond 2³² references). Which of several equally short paths that is depends on nothing but
 /// the heap.
 pub struct Shortest<'h, 'a> {
     pub(super) heap: &'h Heap<'a>,
+    links: Arc<ShortestLinks>,
+}
+
+/// What a [`Shortest`] knows of a heap besides the heap itself, so that it can be kept.
+pub struct ShortestLinks {
     via: Via,
     /// The preferred root of each object that a root holds.
     roots: FxHashMap<ObjectId, u32>,
@@ -112,13 +118,23 @@ impl<'h, 'a> Shortest<'h, 'a> {
         for row in starts.roots {
             roots.entry(heap.roots[row].object).or_insert(row as u32);
         }
-        Self { heap, via, roots }
+        Self { heap, links: Arc::new(ShortestLinks { via, roots }) }
+    }
+
+    /// The same as before for a heap that has not changed.
+    pub fn again(heap: &'h Heap<'a>, links: &Arc<ShortestLinks>) -> Self {
+        Self { heap, links: Arc::clone(links) }
+    }
+
+    /// What to keep for [`Shortest::again`].
+    pub fn links(&self) -> &Arc<ShortestLinks> {
+        &self.links
     }
 
     /// The link by which an object is reached; `None` if it is not.
     #[inline]
     pub fn by(&self, object: ObjectId) -> Option<ReachedBy> {
-        match &self.via {
+        match &self.links.via {
             Via::Narrow(rows) => rows.get(object),
             Via::Wide(rows) => rows.get(object),
         }
@@ -129,7 +145,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
         match by {
             ReachedBy::Root => None,
             ReachedBy::Reference(row) => Some(owner(self.heap, row)),
-            ReachedBy::Ephemeron => match &self.via {
+            ReachedBy::Ephemeron => match &self.links.via {
                 Via::Narrow(rows) => rows.holders.get(&object).copied(),
                 Via::Wide(rows) => rows.holders.get(&object).copied(),
             },
@@ -138,7 +154,10 @@ impl<'h, 'a> Shortest<'h, 'a> {
 
     /// Where the paths begin that pass an object which has no step before.
     pub(super) fn origin(&self, object: ObjectId) -> Origin {
-        self.roots.get(&object).map_or(Origin::Synthetic(object), |row| Origin::Root(*row as usize))
+        self.links
+            .roots
+            .get(&object)
+            .map_or(Origin::Synthetic(object), |row| Origin::Root(*row as usize))
     }
 
     /// A shortest path to an object. None if it cannot be reached.

@@ -4,7 +4,7 @@ use crate::cli::size::parse_size;
 use crate::input::Format;
 use clap::{Args, ValueEnum};
 
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common options")]
 pub(in crate::cli) struct Common {
     /// Output format: table, json (one document), jsonl (one object per line), csv, markdown

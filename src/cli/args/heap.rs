@@ -5,7 +5,7 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 
 /// Selects the heap of a file and its roots.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Heaps")]
 pub(in crate::cli) struct HeapOptions {
     /// Snapshot to use if the file has several (mvmheap): a number from 0, or `last` for the last

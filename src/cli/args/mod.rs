@@ -12,6 +12,7 @@ mod info;
 mod object;
 mod profile;
 mod report;
+mod serve;
 mod threads;
 mod top;
 mod tree;
@@ -30,6 +31,7 @@ pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use report::ReportArgs;
+pub(in crate::cli) use serve::ServeArgs;
 pub(in crate::cli) use threads::ThreadsArgs;
 pub(in crate::cli) use top::{ByArg, TopArgs};
 pub(in crate::cli) use tree::{TreeArgs, TreeByArg};
@@ -62,6 +64,7 @@ Examples:
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool waste app.hprof                  what could be saved
   dumptool report app.hprof                 one HTML page for everyone
+  dumptool serve app.hprof                  the same page, and every object
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for tools that read Austin's text
   dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
@@ -82,6 +85,7 @@ pub(in crate::cli) enum Command {
     Threads(ThreadsArgs),
     Waste(WasteArgs),
     Report(ReportArgs),
+    Serve(ServeArgs),
     Diff(DiffArgs),
     Growth(GrowthArgs),
     Check(CheckArgs),

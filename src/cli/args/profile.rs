@@ -3,7 +3,7 @@
 use clap::Args;
 
 /// Selects the samples and the metric of a profile.
-#[derive(Args, Debug, Default)]
+#[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "Profiles")]
 pub(in crate::cli) struct ProfileOptions {
     /// Metric to add up, by the name that `info` lists (default: the metric of the recording).

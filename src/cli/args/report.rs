@@ -32,6 +32,9 @@ pub(in crate::cli) struct ReportArgs {
     /// Title of the page (default: the name of the file)
     #[arg(long, value_name = "TEXT")]
     pub(in crate::cli) title: Option<String>,
+    /// Whether a server shows the page.
+    #[arg(skip)]
+    pub(in crate::cli) live: bool,
     #[command(flatten)]
     pub(in crate::cli) heap: HeapOptions,
     #[command(flatten)]

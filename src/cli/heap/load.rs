@@ -25,6 +25,10 @@ pub(crate) fn load(
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<Arc<HeldHeap>> {
+    let (snapshot, roots) = match &session.resident {
+        Some(resident) => resident.options(snapshot, roots),
+        None => (snapshot, roots),
+    };
     let load = || {
         HeldHeap::load(input.clone(), |input| {
             load_for(Work::Analysis, session, command, input, snapshot, roots)

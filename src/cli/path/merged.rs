@@ -4,7 +4,6 @@ use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{
     Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged,
 };
-use crate::analysis::paths::shortest::Shortest;
 use crate::cli::args::PathArgs;
 use crate::cli::heap::path::root_json;
 use crate::cli::heap::{known_types, type_name};
@@ -65,7 +64,7 @@ pub(super) fn print_merged(
     let wanted = known_types(loaded, input, glob)?;
     let objects =
         || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
-    let shortest = Shortest::of(heap, loaded.graph());
+    let shortest = loaded.shortest();
     let most = memory::limit(&session.common).unwrap_or(u64::MAX);
     let Some(merged) = merged(&shortest, objects(), most) else {
         let message = format!(

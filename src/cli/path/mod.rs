@@ -24,7 +24,10 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
         Some(id) => {
             let analysed = loaded.analysed();
             let object = analysed.find(id, &input)?;
-            let paths = several(&loaded.heap, analysed.graph, object, args.paths as usize);
+            let paths = match args.paths {
+                1 => loaded.shortest().path(object).into_iter().collect(),
+                paths => several(&loaded.heap, analysed.graph, object, paths as usize),
+            };
             match args.dot {
                 true => print_text(session, &drawing(&analysed, object, &paths, session)?)?,
                 false => print_paths(&analysed, object, &paths, args, loaded.snapshot, session)?,

@@ -26,6 +26,29 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
         }
         (None, _) => beside(args),
     };
+    // A heap that lost its roots to damage has no page; the damage was reported.
+    let (page, status) = match page(args, session)? {
+        (Some(page), status) => (page, status),
+        (None, status) => return Ok(status),
+    };
+    let input = args.new.as_ref().unwrap_or(&args.file);
+    let mut destination = Destination::create(&output, input, false)?;
+    destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
+    destination.commit()?;
+    if !session.common.quiet && !is_stdout(&output) {
+        tell(
+            "",
+            &format!("{}: {}", show_path(&output), size(page.len() as u64, session.common.bytes)),
+        );
+    }
+    Ok(status)
+}
+
+/// The page, unless a heap lost its roots to damage.
+pub(super) fn page(
+    args: &ReportArgs,
+    session: &Session,
+) -> anyhow::Result<(Option<String>, Status)> {
     let first = session.open(&args.file)?;
     let second = args.new.as_ref().map(|path| session.open(path)).transpose()?;
     let (input, old) = match &second {
@@ -38,22 +61,10 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
         )
         .into());
     }
-    let (page, status) = match input.kind {
-        Kind::Heap => heap::page(args, input, old, session)?,
-        Kind::Profile => profile::page(args, input, old, session)?,
-    };
-    // A heap that lost its roots to damage has no page; the damage was reported.
-    let Some(page) = page else { return Ok(status) };
-    let mut destination = Destination::create(&output, &input.path, false)?;
-    destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
-    destination.commit()?;
-    if !session.common.quiet && !is_stdout(&output) {
-        tell(
-            "",
-            &format!("{}: {}", show_path(&output), size(page.len() as u64, session.common.bytes)),
-        );
+    match input.kind {
+        Kind::Heap => heap::page(args, input, old, session),
+        Kind::Profile => profile::page(args, input, old, session),
     }
-    Ok(status)
 }
 
 /// `app.hprof.report.html` beside the last file that was given.
@@ -79,6 +90,7 @@ fn report(
     };
     let mut report =
         Report::new(kind, &name(input), input.format.title().to_owned(), unit.to_owned());
+    report.live = args.live;
     report.old = old.map(name);
     if let Some(title) = &args.title {
         report.file.clone_from(title);

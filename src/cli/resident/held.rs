@@ -3,6 +3,7 @@
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
+use crate::analysis::paths::shortest::{Shortest, ShortestLinks};
 use crate::analysis::referrers::Referrers;
 use crate::analysis::root_groups::RootGroups;
 use crate::cli::heap::Analysed;
@@ -12,7 +13,7 @@ use crate::cli::progress::Progress;
 use crate::input::load::Loaded;
 use self_cell::self_cell;
 use std::ops::Deref;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A heap that owns the file that it was loaded from. Its analyses are computed when they are first
 /// asked for, and kept.
@@ -44,6 +45,7 @@ pub(crate) struct Analyses<'h> {
     tree: OnceLock<DominatorTree>,
     roots: OnceLock<RootGroups>,
     referrers: OnceLock<Referrers>,
+    shortest: OnceLock<Arc<ShortestLinks>>,
     /// Taken by who computes something, so that two who ask for the same do not both compute it.
     turn: Mutex<()>,
 }
@@ -82,6 +84,7 @@ impl<'h> Analyses<'h> {
             tree: OnceLock::new(),
             roots: OnceLock::new(),
             referrers: OnceLock::new(),
+            shortest: OnceLock::new(),
             turn: Mutex::new(()),
         }
     }
@@ -139,6 +142,13 @@ impl<'h> Analyses<'h> {
     /// The referrers of each object.
     pub(crate) fn referrers(&self) -> &Referrers {
         self.kept(&self.referrers, || Referrers::of(&self.heap.references))
+    }
+
+    /// The shortest path to each object.
+    pub(crate) fn shortest(&self) -> Shortest<'_, 'h> {
+        let links =
+            self.kept(&self.shortest, || Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
+        Shortest::again(&self.heap, links)
     }
 
     /// The heap with its dominator tree.

@@ -16,6 +16,7 @@ use super::session::{Output, Session};
 use super::status::{self, Status, UsageError};
 use super::terminal::show_path;
 use crate::error::Error;
+use crate::input::Format;
 use crate::model::profile::Profile;
 use clap::Parser;
 use std::ffi::OsString;
@@ -29,7 +30,17 @@ pub(crate) struct Resident {
     allowed: Box<dyn Fn(&Path) -> bool + Send + Sync>,
     /// Bytes that all dumps together may take. The one that is in use may take more.
     budget: u64,
+    given: Given,
     dumps: Mutex<Vec<Arc<Dump>>>,
+}
+
+/// Options that hold for all commands which do not have them.
+#[derive(Default)]
+pub(crate) struct Given {
+    pub(crate) snapshot: Option<Snapshot>,
+    pub(crate) roots: LoadArgs,
+    pub(crate) from: Option<Format>,
+    pub(crate) max_memory: Option<u64>,
 }
 
 /// What a command prints.
@@ -57,10 +68,11 @@ type HeapKey = (Option<Snapshot>, LoadArgs);
 impl Resident {
     /// Opens nothing yet. `allowed` tells which files commands may read.
     pub(crate) fn new(
+        given: Given,
         allowed: impl Fn(&Path) -> bool + Send + Sync + 'static,
         budget: u64,
     ) -> Arc<Self> {
-        Arc::new(Self { allowed: Box::new(allowed), budget, dumps: Mutex::default() })
+        Arc::new(Self { allowed: Box::new(allowed), budget, given, dumps: Mutex::default() })
     }
 
     /// Runs a command: `["top", "app.hprof", "--format", "json"]`. Several threads may ask at once.
@@ -72,13 +84,15 @@ impl Resident {
         words: impl IntoIterator<Item = W>,
     ) -> Answer {
         let words = ["dumptool".into()].into_iter().chain(words.into_iter().map(Into::into));
-        let Cli { command, common } = match Cli::try_parse_from(words) {
+        let Cli { command, mut common } = match Cli::try_parse_from(words) {
             Ok(cli) => cli,
             Err(error) => return Answer::usage(error.to_string()),
         };
         if !command.only_shows() || common.format == OutputFormat::Github {
             return Answer::usage("error: this command writes files and cannot be asked\n".into());
         }
+        common.from = common.from.or(self.given.from);
+        common.max_memory = common.max_memory.or(self.given.max_memory);
         run(&command, Session::kept(common, Some(Arc::clone(self))))
     }
 
@@ -95,6 +109,16 @@ impl Resident {
             Some(input) => Ok(input.clone()),
             None => Ok(kept.insert(open()?).clone()),
         }
+    }
+
+    /// The options to load a heap with.
+    pub(super) fn options<'o>(
+        &'o self,
+        snapshot: Option<Snapshot>,
+        options: &'o LoadArgs,
+    ) -> (Option<Snapshot>, &'o LoadArgs) {
+        let is_plain = *options == LoadArgs::default();
+        (snapshot.or(self.given.snapshot), if is_plain { &self.given.roots } else { options })
     }
 
     /// The heap of a file, which is loaded the first time that it is asked for with these options.
@@ -229,6 +253,7 @@ impl Command {
             | Self::Formats => true,
             Self::Cat(_)
             | Self::Report(_)
+            | Self::Serve(_)
             | Self::Convert(_)
             | Self::Completions(_)
             | Self::Man => false,

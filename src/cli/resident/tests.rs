@@ -14,7 +14,7 @@ fn fixture(name: &str) -> String {
 }
 
 fn all() -> Arc<Resident> {
-    Resident::new(|_| true, u64::MAX)
+    Resident::new(Given::default(), |_| true, u64::MAX)
 }
 
 /// Asks for everything twice, so that the second answer comes from what was kept.
@@ -136,7 +136,7 @@ fn only_files_that_are_allowed_are_read() {
     let file = fixture("go-types/shop_go125_w.heapdump.zst");
     let exe = fixture("go-types/shop_go125_w.exe.zst");
     let only = file.clone();
-    let resident = Resident::new(move |path| path == Path::new(&only), u64::MAX);
+    let resident = Resident::new(Given::default(), move |path| path == Path::new(&only), u64::MAX);
     assert_eq!(resident.answer(["top", &file]).status, Status::Done);
     for words in [
         vec!["top", &exe],
@@ -178,7 +178,7 @@ fn dumps_that_were_not_used_for_longest_are_forgotten() {
     let kept = |resident: &Resident| -> Vec<PathBuf> {
         lock(&resident.dumps).iter().map(|dump| dump.path.clone()).collect()
     };
-    let resident = Resident::new(|_| true, 1);
+    let resident = Resident::new(Given::default(), |_| true, 1);
     for file in [&files[0], &files[1], &files[0]] {
         assert_eq!(resident.answer(["top", file]).status, Status::Done);
         assert_eq!(kept(&resident), [Path::new(file)]);

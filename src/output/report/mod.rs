@@ -18,6 +18,9 @@ pub struct Report {
     pub kind: &'static str,
     /// The name of the file.
     pub file: String,
+    /// Whether a server shows the page, and answers its questions about the file.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub live: bool,
     /// The name of the older file, if two are compared.
     pub old: Option<String>,
     /// The name of the file as a shell needs it.
@@ -214,10 +217,15 @@ pub enum Cells {
 const PAGE: &str = include_str!("page.html");
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
+/// What a page shows besides, if a server answers it.
+const EXPLORE_STYLE: &str = include_str!("explore.css");
+const EXPLORE: &str = include_str!("explore.js");
 
 /// The SHA-256 of the style and of the script, which the page's policy names. A test computes them.
 const STYLE_HASH: &str = "66uqiksAZ/aybuHKW1mEHoIE5ek4u1dwvH2FjYYcxWo=";
-const SCRIPT_HASH: &str = "II7L1vrZOLmXHihVb8c0hAreLk9zhOv7xwPhxt8E8tc=";
+const SCRIPT_HASH: &str = "hCIf4Tl3PYCpPwXWDQwg0FnyYLP4uyWl28LH9Y0lNpw=";
+const EXPLORE_STYLE_HASH: &str = "hbBVIsAzRBewe91OMISRoN5sUTRY6Pj6gxBnAIRUVAI=";
+const EXPLORE_HASH: &str = "bp2wkKIUC+HXxo9t0IC2mi+al18qimGW6dDNGNJxXr4=";
 
 impl Report {
     /// A report without content.
@@ -226,6 +234,7 @@ impl Report {
             schema: "dumptool/report/1",
             kind,
             file: file.to_owned(),
+            live: false,
             old: None,
             quoted: shell_word(file),
             format,
@@ -259,18 +268,24 @@ impl Report {
         let _ = json::line(&mut data, self);
         let data = String::from_utf8(data).unwrap_or_default().replace('<', "\\u003c");
         let mut page = String::with_capacity(PAGE.len() + STYLE.len() + SCRIPT.len() + data.len());
+        // A page that a server shows has a second style and script, and may ask the server.
+        let both = |first: &str, between: &str, second: &str| match self.live {
+            true => [first, between, second].concat(),
+            false => first.to_owned(),
+        };
+        let asks = if self.live { "'; connect-src 'self" } else { "" };
         let parts = [
-            ("STYLE_HASH", STYLE_HASH),
-            ("SCRIPT_HASH", SCRIPT_HASH),
-            ("STYLE", STYLE),
-            ("DATA", &data),
-            ("SCRIPT", SCRIPT),
+            ("STYLE_HASH", both(STYLE_HASH, "' 'sha256-", EXPLORE_STYLE_HASH)),
+            ("SCRIPT_HASH", both(SCRIPT_HASH, "' 'sha256-", EXPLORE_HASH) + asks),
+            ("STYLE", both(STYLE, "</style>\n<style>", EXPLORE_STYLE)),
+            ("DATA", data),
+            ("SCRIPT", both(SCRIPT, "</script>\n<script>", EXPLORE)),
         ];
         let mut rest = PAGE;
         for (place, part) in parts {
             let (before, after) = rest.split_once(place).unwrap_or((rest, ""));
             page.push_str(before);
-            page.push_str(part);
+            page.push_str(&part);
             rest = after;
         }
         page.push_str(rest);
@@ -286,7 +301,12 @@ mod tests {
 
     #[test]
     fn the_policy_names_the_hashes_of_style_and_script() {
-        for (part, hash) in [(STYLE, STYLE_HASH), (SCRIPT, SCRIPT_HASH)] {
+        for (part, hash) in [
+            (STYLE, STYLE_HASH),
+            (SCRIPT, SCRIPT_HASH),
+            (EXPLORE_STYLE, EXPLORE_STYLE_HASH),
+            (EXPLORE, EXPLORE_HASH),
+        ] {
             assert_eq!(
                 hash,
                 base64::engine::general_purpose::STANDARD.encode(Sha256::digest(part))

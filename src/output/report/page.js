@@ -24,6 +24,12 @@
   const signed = (number, unit) => (number > 0 ? "+" : "") + amount(number, unit);
   const percent = (part, whole) => (whole ? 100 * part / whole : 0).toFixed(1) + " %";
   const name = (at) => report.names[at];
+  // A server shows more of what is clicked on.
+  const link = (view, key, value, text) => {
+    const element = make("a", "", text);
+    element.href = "#" + view + "?" + new URLSearchParams({ [key]: value });
+    return element;
+  };
 
   // The first lines: file, warnings, tiles.
   document.title = report.file + " · dumptool";
@@ -151,6 +157,7 @@
       if (object) {
         const command = "dumptool path " + report.quoted + " " + object, copy = make("button", "", "Copy");
         copy.onclick = () => navigator.clipboard && navigator.clipboard.writeText(command);
+        if (report.live) detail.append(make("div", "", link("show", "object", object, "Open this object")));
         detail.append(make("div", "", make("code", "", command), " ", copy));
       }
     };
@@ -223,11 +230,13 @@
       })));
       body.replaceChildren(...rows.slice(0, MOST).map((row) => {
         const tr = make("tr", "", ...columns.map((column) => {
-          const td = make("td", isText(column) ? "name mono" : "number", cell(column, row));
+          const kind = report.live && report.kind === "heap" && column.kind === "name" ? { Types: "type", Example: "object" }[column.title === "Name" ? table.title : column.title] : "";
+          const text = kind ? link(kind === "type" ? "find" : "show", kind, cell(column, row), cell(column, row)) : cell(column, row);
+          const td = make("td", isText(column) ? "name mono" : "number", text);
           if (column.delta && column.values[row]) td.classList.add(column.values[row] > 0 ? "up" : "down");
           return td;
         }));
-        if (table.finds !== null) tr.onclick = () => find(value(columns[table.finds], row));
+        if (table.finds !== null) tr.onclick = (event) => event.target.localName !== "a" && find(value(columns[table.finds], row));
         return tr;
       }));
       shown.textContent = count(Math.min(MOST, rows.length)) + " of " + count(table.rows) + " shown";

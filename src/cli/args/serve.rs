@@ -1,0 +1,57 @@
+//! Arguments of `serve`.
+
+use super::heap::HeapOptions;
+use super::profile::ProfileOptions;
+use super::report::ReportArgs;
+use clap::Args;
+use std::path::PathBuf;
+
+/// Show a dump in the browser, or what changed between two, and open every object
+///
+/// The page of `report`, served on 127.0.0.1 with the dump in memory: click an object to see its
+/// fields, what refers to it, why it is alive and what it retains. Every view has an address, so
+/// the browser's back and forward buttons work. The address holds a random token; other programs
+/// and pages that do not know it get nothing. Ctrl-C ends the server.
+///
+/// The documents of `top`, `tree`, `path`, `show`, `find`, `diff`, `threads`, `waste` and `info` are
+/// below the address as `api/COMMAND?OPTION=VALUE`, the same bytes as `--format json` prints.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:
+  dumptool serve app.hprof                  opens the browser
+  dumptool serve old.hprof new.hprof        what grew
+  dumptool serve app.hprof --no-open --port 8000
+  curl 'http://127.0.0.1:8000/TOKEN/api/top?limit=5&by=namespace'")]
+pub(in crate::cli) struct ServeArgs {
+    /// Dump or profile to show; `-` is standard input
+    #[arg(value_name = "FILE")]
+    pub(in crate::cli) file: PathBuf,
+    /// Newer dump or profile: the page shows what changed
+    #[arg(value_name = "NEW")]
+    pub(in crate::cli) new: Option<PathBuf>,
+    /// Port on 127.0.0.1 (default: any that is free)
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(in crate::cli) port: u16,
+    /// Do not open the browser; only print the address
+    #[arg(long)]
+    pub(in crate::cli) no_open: bool,
+    #[command(flatten)]
+    pub(in crate::cli) heap: HeapOptions,
+    #[command(flatten)]
+    pub(in crate::cli) profile: ProfileOptions,
+}
+
+impl ServeArgs {
+    /// The page to serve, as if it were written.
+    pub(in crate::cli) fn report(&self) -> ReportArgs {
+        ReportArgs {
+            file: self.file.clone(),
+            new: self.new.clone(),
+            output: None,
+            max_size: 2 << 20,
+            title: None,
+            live: true,
+            heap: self.heap.clone(),
+            profile: self.profile.clone(),
+        }
+    }
+}

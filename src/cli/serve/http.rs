@@ -1,0 +1,175 @@
+//! As much of HTTP/1.1 as a page on the same computer needs: one GET for each connection.
+
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// Bytes of a request line and its headers at most.
+const MOST_HEAD: usize = 16 << 10;
+/// Bytes of an address at most.
+const MOST_TARGET: usize = 4 << 10;
+const MOST_HEADERS: usize = 64;
+/// The time that a client has to send its request, and to take a part of the response.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A request that was read.
+#[derive(Debug)]
+pub(super) struct Request {
+    /// Path and query, as they were sent.
+    pub(super) target: String,
+    pub(super) host: Option<String>,
+    pub(super) origin: Option<String>,
+    /// What a browser says of the page that asks: `same-origin`, `none` for the address bar.
+    pub(super) fetch_site: Option<String>,
+}
+
+/// The answer to a request.
+#[derive(Debug)]
+pub(super) struct Response {
+    pub(super) status: &'static str,
+    pub(super) content_type: &'static str,
+    pub(super) body: Vec<u8>,
+}
+
+impl Response {
+    pub(super) fn ok(content_type: &'static str, body: Vec<u8>) -> Self {
+        Self { status: "200 OK", content_type, body }
+    }
+
+    /// An error with a text for people.
+    pub(super) fn error(status: &'static str, text: &str) -> Self {
+        let body = format!("{text}\n").into_bytes();
+        Self { status, content_type: "text/plain; charset=utf-8", body }
+    }
+}
+
+/// Reads the request of a connection. `Err(None)`: the client is gone or too slow, and wants no
+/// answer. `Err(Some)`: the answer to a request that is refused.
+pub(super) fn read(stream: &mut TcpStream) -> Result<Request, Option<Response>> {
+    let until = Instant::now() + PATIENCE;
+    let mut head = Vec::new();
+    let mut part = [0; 4096];
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(None);
+        }
+        stream.set_read_timeout(Some(left)).map_err(|_| None)?;
+        let count = match stream.read(&mut part) {
+            Ok(0) => return Err(None),
+            Ok(count) => count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => return Err(None),
+        };
+        head.extend_from_slice(part.get(..count).unwrap_or_default());
+        if let Some(request) = parse(&head).map_err(Some)? {
+            return Ok(request);
+        }
+        if head.len() > MOST_HEAD {
+            return Err(Some(Response::error(
+                "431 Request Header Fields Too Large",
+                "the request is too long",
+            )));
+        }
+    }
+}
+
+/// The request at the beginning of these bytes. None if they do not hold all of it.
+fn parse(head: &[u8]) -> Result<Option<Request>, Response> {
+    let mut headers = [httparse::EMPTY_HEADER; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    let parsed = request.parse(head);
+    if request.path.map_or(head.len(), str::len) > MOST_TARGET && request.method.is_some() {
+        return Err(Response::error("414 URI Too Long", "the address is too long"));
+    }
+    match parsed {
+        Ok(httparse::Status::Partial) => return Ok(None),
+        Ok(httparse::Status::Complete(_)) => {}
+        Err(_) => return Err(Response::error("400 Bad Request", "this is not a request")),
+    }
+    if request.method != Some("GET") {
+        return Err(Response::error("405 Method Not Allowed", "only GET is allowed"));
+    }
+    let header = |name: &str| {
+        let mut values = request.headers.iter().filter(|it| it.name.eq_ignore_ascii_case(name));
+        let value = values.next().map(|it| String::from_utf8_lossy(it.value).into_owned());
+        // Of two, nobody knows which one counts.
+        match values.next() {
+            Some(_) => Some(String::new()),
+            None => value,
+        }
+    };
+    Ok(Some(Request {
+        target: request.path.unwrap_or_default().to_owned(),
+        host: header("host"),
+        origin: header("origin"),
+        fetch_site: header("sec-fetch-site"),
+    }))
+}
+
+/// Sends a response. Nothing may keep it, and no other page may use it.
+pub(super) fn write(stream: &mut TcpStream, response: &Response) -> io::Result<()> {
+    stream.set_write_timeout(Some(PATIENCE))?;
+    let Response { status, content_type, body } = response;
+    let allow = if status.starts_with("405") { "Allow: GET\r\n" } else { "" };
+    // The page has a policy of its own, which a header can only narrow.
+    let policy = if content_type.starts_with("text/html") { "" } else { "default-src 'none'; " };
+    let head = format!(
+        "HTTP/1.1 {status}\r\n\
+         Content-Type: {content_type}\r\n\
+         Content-Length: {}\r\n\
+         Connection: close\r\n\
+         Cache-Control: no-store\r\n\
+         X-Content-Type-Options: nosniff\r\n\
+         Referrer-Policy: no-referrer\r\n\
+         Cross-Origin-Resource-Policy: same-origin\r\n\
+         Cross-Origin-Opener-Policy: same-origin\r\n\
+         X-Frame-Options: DENY\r\n\
+         Content-Security-Policy: {policy}frame-ancestors 'none'\r\n\
+         {allow}\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes())?;
+    stream.write_all(body)?;
+    stream.flush()?;
+    // Without this, closing with unread bytes would discard what the client has not taken yet.
+    stream.shutdown(std::net::Shutdown::Write)?;
+    stream.set_read_timeout(Some(Duration::from_millis(200)))?;
+    let mut rest = [0; 4096];
+    for _ in 0..16 {
+        if !matches!(stream.read(&mut rest), Ok(1..)) {
+            break;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn status(head: &[u8]) -> Option<&'static str> {
+        parse(head).err().map(|response| response.status)
+    }
+
+    #[test]
+    fn requests_are_read_when_they_are_whole() {
+        let whole = b"GET /a?b=c HTTP/1.1\r\nHost: x\r\nOrigin: y\r\n\r\n";
+        for end in 0..whole.len() {
+            assert!(parse(&whole[..end]).unwrap().is_none(), "{end}");
+        }
+        let request = parse(whole).unwrap().unwrap();
+        assert_eq!((&*request.target, request.host.as_deref()), ("/a?b=c", Some("x")));
+        assert_eq!((request.origin.as_deref(), request.fetch_site), (Some("y"), None));
+    }
+
+    #[test]
+    fn other_requests_are_refused() {
+        assert_eq!(status(b"POST / HTTP/1.1\r\n\r\n"), Some("405 Method Not Allowed"));
+        assert_eq!(status(b"\x16\x03\x01\x02\x00\x01\x00"), Some("400 Bad Request"));
+        let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(5000));
+        assert_eq!(status(long.as_bytes()), Some("414 URI Too Long"));
+        let twice = b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n";
+        assert_eq!(parse(twice).unwrap().unwrap().host.as_deref(), Some(""));
+    }
+}

@@ -1,0 +1,189 @@
+//! `serve`: the page of `report` on 127.0.0.1, with the dump resident.
+
+mod api;
+mod browser;
+mod http;
+
+use super::args::{OutputFormat, ServeArgs};
+use super::resident::{Given, Resident};
+use super::session::Session;
+use super::status::{OutputError, Status, UsageError};
+use super::terminal::{show_path, tell};
+use api::Api;
+use http::{Request, Response};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Connections that are served at the same time. Others are turned away.
+const MOST_CONNECTIONS: usize = 32;
+
+pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status> {
+    session.only(&[OutputFormat::Table], "serve shows a page; its documents are JSON")?;
+    let files: Vec<PathBuf> = [&args.file].into_iter().chain(&args.new).cloned().collect();
+    let given = Given {
+        snapshot: args.heap.snapshot,
+        roots: args.heap.roots.clone(),
+        from: session.common.from,
+        max_memory: session.common.max_memory,
+    };
+    let read: Vec<PathBuf> = files.iter().chain(&args.heap.roots.exe).cloned().collect();
+    let resident = Resident::new(given, move |path| read.iter().any(|of| of == path), u64::MAX);
+    let session =
+        &Session { resident: Some(Arc::clone(&resident)), ..Session::new(session.common.clone()) };
+    let (page, status) = match super::report::page(&args.report(), session)? {
+        (Some(page), status) => (page, status),
+        (None, status) => return Ok(status),
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(|error| {
+        UsageError::new(format!("cannot listen on port {}: {error}", args.port))
+            .hint("--port chooses another one")
+    })?;
+    let failed = |error| OutputError::new(Path::new("127.0.0.1"), error);
+    let port = listener.local_addr().map_err(failed)?.port();
+    let token = token()?;
+    let url = format!("http://127.0.0.1:{port}/{token}/");
+    let server = Arc::new(Server {
+        hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")),
+        api: Api::new(resident, &files),
+        page: page.into_bytes(),
+        token,
+        connections: AtomicUsize::new(0),
+    });
+    tell("", &format!("{}: {url} (press Ctrl-C to stop)", show_path(&args.file)));
+    if !args.no_open {
+        browser::open(&url);
+    }
+    serve(&server, &listener);
+    Ok(status)
+}
+
+/// What all connections share.
+struct Server {
+    /// The names that this server has.
+    hosts: [String; 2],
+    /// A secret in each address, so that other programs and users cannot guess one.
+    token: String,
+    page: Vec<u8>,
+    api: Api,
+    connections: AtomicUsize,
+}
+
+/// Answers until the process ends.
+fn serve(server: &Arc<Server>, listener: &TcpListener) {
+    // Where no other thread could be started, this one computes, and cannot wait for itself.
+    let alone = rayon::current_thread_index().is_some();
+    for stream in listener.incoming() {
+        // A client that is gone before it was accepted is no reason to end.
+        let Ok(mut stream) = stream else { continue };
+        let counted = Counted::of(server);
+        if counted.is_too_many() {
+            let busy = Response::error("503 Service Unavailable", "too many connections");
+            let _ = http::write(&mut stream, &busy);
+            continue;
+        }
+        let mut answer = move || {
+            counted.server.answer(&mut stream);
+        };
+        // If there is no thread for it, the connection is closed.
+        match alone {
+            true => answer(),
+            false => drop(std::thread::Builder::new().spawn(answer)),
+        }
+    }
+}
+
+/// A connection, counted as long as it lives.
+struct Counted {
+    server: Arc<Server>,
+    before: usize,
+}
+
+impl Counted {
+    fn of(server: &Arc<Server>) -> Self {
+        let before = server.connections.fetch_add(1, Ordering::SeqCst);
+        Self { server: Arc::clone(server), before }
+    }
+
+    fn is_too_many(&self) -> bool {
+        self.before >= MOST_CONNECTIONS
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.server.connections.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+impl Server {
+    fn answer(&self, stream: &mut TcpStream) {
+        let response = match http::read(stream) {
+            Ok(request) => self.response(&request),
+            Err(Some(refusal)) => refusal,
+            Err(None) => return,
+        };
+        // A client that does not take its answer has lost it.
+        let _ = http::write(stream, &response);
+    }
+
+    fn response(&self, request: &Request) -> Response {
+        if let Some(refusal) = self.refusal(request) {
+            return refusal;
+        }
+        let missing = || {
+            Response::error(
+                "404 Not Found",
+                "nothing is here; use the whole address that dumptool printed",
+            )
+        };
+        let (path, query) = request.target.split_once('?').unwrap_or((&request.target, ""));
+        let rest = path.strip_prefix('/').and_then(|path| path.split_once('/'));
+        match rest {
+            Some((token, rest)) if is_same(token, &self.token) => match rest.strip_prefix("api/") {
+                Some(command) => self.api.response(command, query),
+                None if rest.is_empty() => {
+                    Response::ok("text/html; charset=utf-8", self.page.clone())
+                }
+                None => missing(),
+            },
+            // Browsers ask for it on their own.
+            _ if path == "/favicon.ico" => {
+                Response { status: "204 No Content", ..Response::ok("image/x-icon", Vec::new()) }
+            }
+            _ => missing(),
+        }
+    }
+
+    /// Refuses who came under another name, as after DNS rebinding, and other pages.
+    fn refusal(&self, request: &Request) -> Option<Response> {
+        let is_ours = |host: &str| self.hosts.iter().any(|ours| ours == host);
+        let host = request.host.as_deref().is_some_and(is_ours);
+        let origin = request
+            .origin
+            .as_deref()
+            .is_none_or(|origin| origin.strip_prefix("http://").is_some_and(is_ours));
+        let site =
+            request.fetch_site.as_deref().is_none_or(|site| matches!(site, "same-origin" | "none"));
+        match (host, origin && site) {
+            (false, _) => Some(Response::error("421 Misdirected Request", "unknown host")),
+            (_, false) => Some(Response::error("403 Forbidden", "other pages may not ask")),
+            _ => None,
+        }
+    }
+}
+
+/// 128 random bits.
+fn token() -> anyhow::Result<String> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| anyhow::anyhow!("the system has no random numbers: {error}"))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// Compares in a time that does not tell how much is right.
+fn is_same(given: &str, token: &str) -> bool {
+    given.len() == token.len()
+        && given.bytes().zip(token.bytes()).fold(0, |different, (a, b)| different | (a ^ b)) == 0
+}
