@@ -5,7 +5,11 @@ mod support;
 use dumptool::analysis::profile::{FrameBy, Selected, TopBy, top};
 use dumptool::input::load::{LoadedProfile, Parts, ProfileOptions};
 use dumptool::input::{self, Format};
-use dumptool::model::profile::{Metric, Profile};
+use dumptool::model::names::Names;
+use dumptool::model::profile::{
+    FrameKind, LabelValue, Metric, Profile, ProfileBuilder, ProfileFrame, ProfileThread,
+    SampleLabel, StackId, Unit, ValueType, Values,
+};
 use dumptool::model::stacks::{Selection, of_profile};
 use dumptool::output;
 use proptest::prelude::*;
@@ -296,6 +300,41 @@ fn values_of_a_label_become_the_outermost_frames() {
 }
 
 proptest! {
+    /// Any values, labels and stacks are the same again, written once and twice.
+    #[test]
+    fn what_was_written_is_the_same_profile(
+        rows in prop::collection::vec((0usize..4, prop::collection::vec(0u32..6, 0..6), any::<i32>(), 0i64..9), 1..40)
+    ) {
+        let mut builder = ProfileBuilder::new(false);
+        let of = |name: &'static str, unit: Unit| ValueType { name: name.into(), unit };
+        builder.set_value_types(vec![of("inuse", Unit::Bytes), of("cpu", Unit::Nanoseconds)], 1);
+        for (label, frames, first, second) in &rows {
+            let key = builder.name(b"request");
+            let value = match label {
+                0 => None,
+                1 => Some(LabelValue::Text(builder.name("ä b".as_bytes()))),
+                number => Some(LabelValue::Number(*number as i64, builder.name(b"bytes"))),
+            };
+            let labels: Vec<_> = value.map(|value| SampleLabel { key, value }).into_iter().collect();
+            let labels = builder.labels(&labels);
+            let thread = ProfileThread { labels, ..ProfileThread::named(Names::EMPTY) };
+            let thread = builder.labelled_thread(thread);
+            let stack = frames.iter().fold(StackId::EMPTY, |stack, &line| {
+                let function = builder.name(["main", "é \"x\"", "fn<T>"][line as usize % 3].as_bytes());
+                let file = builder.name(if line == 4 { b"" } else { b"a.go" });
+                let frame = builder.frame(ProfileFrame { function, file, line, kind: FrameKind::Code });
+                builder.push(stack, frame)
+            });
+            builder.add(thread, stack, &Values::of_types(1, &[i64::from(*first), *second]));
+        }
+        let profile = builder.finish();
+        let once = again(&profile);
+        prop_assert_eq!(in_words(&once), in_words(&profile));
+        prop_assert_eq!((&once.value_types, once.default_value), (&profile.value_types, profile.default_value));
+        prop_assert_eq!(&once.total.get(&once.default_metric()), &profile.total.get(&profile.default_metric()));
+        prop_assert_eq!(in_words(&again(&once)), in_words(&profile));
+    }
+
     #[test]
     fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         support::read_in_every_way(Format::Pprof, &bytes);
