@@ -74,6 +74,9 @@ fn sums_self_and_total_are_those_of_a_script() {
             }
         }
         assert_eq!(broken(Format::Speedscope, &bytes), [""; 0], "{name}");
+        // It speaks of profiles, too, but has none.
+        let truth = read(&fixture(&format!("speedscope/{name}.truth.json")));
+        assert!(dumptool::detect::detect(&truth).is_err(), "{name}");
         let shown = info(Format::Speedscope, &bytes);
         assert_eq!(shown["records"]["profile"], 2, "{shown}");
     }

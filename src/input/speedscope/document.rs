@@ -348,7 +348,9 @@ pub(super) fn looks_right(bytes: &[u8]) -> bool {
         match (key.raw(), scanner.peek()) {
             (b"shared", Ok(ValueKind::Object)) => return has(b"\"frames\"", head.len()),
             (b"profiles", Ok(ValueKind::Array)) => {
-                return has(b"\"sampled\"", head.len()) || has(b"\"evented\"", head.len());
+                let has = |word: &[u8]| has(word, head.len());
+                return has(b"\"sampled\"") && has(b"\"samples\"")
+                    || has(b"\"evented\"") && has(b"\"events\"");
             }
             _ if scanner.skip().is_err() => return false,
             _ => {}
