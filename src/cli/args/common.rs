@@ -1,7 +1,8 @@
 //! Options shared by all commands.
 
 use crate::cli::size::parse_size;
-use crate::input::Format;
+use crate::input::{FORMATS, Format};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 #[derive(Args, Clone, Debug)]
@@ -12,7 +13,7 @@ pub(in crate::cli) struct Common {
     #[arg(long, global = true, value_enum, default_value_t = OutputFormat::Table, hide_possible_values = true)]
     pub(in crate::cli) format: OutputFormat,
     /// Input format (default: detected by content)
-    #[arg(long, global = true, value_name = "FORMAT", value_parser = parse_format)]
+    #[arg(long, global = true, value_name = "FORMAT", value_parser = parse_format(), hide_possible_values = true)]
     pub(in crate::cli) from: Option<Format>,
     /// Exit with status 0 even if the input is damaged
     #[arg(long, global = true)]
@@ -78,9 +79,9 @@ impl OutputFormat {
     }
 }
 
-fn parse_format(text: &str) -> Result<Format, String> {
-    crate::input::FORMATS.into_iter().find(|format| format.name() == text).ok_or_else(|| {
-        let names: Vec<_> = crate::input::FORMATS.iter().map(|format| format.name()).collect();
-        format!("input formats: {}", names.join(", "))
+fn parse_format() -> impl TypedValueParser<Value = Format> {
+    let values = FORMATS.map(|format| PossibleValue::new(format.name()).help(format.title()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        FORMATS.into_iter().find(|format| format.name() == name).ok_or("no such format")
     })
 }

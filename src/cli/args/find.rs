@@ -3,6 +3,8 @@
 use super::heap::HeapOptions;
 use super::profile::ProfileOptions;
 use crate::cli::size::parse_size;
+use crate::model::root::RootKind;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -60,8 +62,8 @@ pub(in crate::cli) struct FindHeapOptions {
     pub(in crate::cli) value: Option<String>,
     /// Only objects referenced directly by a root of this kind: global, static, frame, thread,
     /// finalizer …
-    #[arg(long, value_name = "KIND")]
-    pub(in crate::cli) root: Option<String>,
+    #[arg(long, value_name = "KIND", value_parser = parse_root(), hide_possible_values = true)]
+    pub(in crate::cli) root: Option<RootKind>,
     /// Only DOM nodes outside of their document (V8)
     #[arg(long)]
     pub(in crate::cli) detached: bool,
@@ -87,4 +89,10 @@ pub(in crate::cli) enum FindSortArg {
     Shallow,
     /// Order in the file
     Id,
+}
+
+fn parse_root() -> impl TypedValueParser<Value = RootKind> {
+    PossibleValuesParser::new(RootKind::ALL.map(RootKind::name)).try_map(|name| {
+        RootKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or("no such kind of root")
+    })
 }

@@ -13,7 +13,7 @@ use crate::cli::status::{Status, UsageError};
 use crate::cli::terminal::shown;
 use crate::input::Format;
 use crate::input::load::Loaded;
-use crate::model::heap::{Heap, ObjectId, RootKind, TypeId, TypeKind, Value};
+use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind, Value};
 use memchr::memmem::Finder;
 use rayon::prelude::*;
 use std::cmp::Reverse;
@@ -21,7 +21,6 @@ use std::cmp::Reverse;
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
     input.only(Format::Heapsnapshot, "--detached", options.detached)?;
-    let root = options.root.as_deref().map(root_kind).transpose()?;
     let held = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
     let loaded = held.get();
     let heap = &loaded.heap;
@@ -36,7 +35,7 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     }
     let analysed = loaded.analysed();
     let types = types(loaded, input, args)?;
-    let mut found = matching(&analysed, &types, args, root);
+    let mut found = matching(&analysed, &types, args);
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => {
@@ -128,14 +127,6 @@ fn shallow(heap: &Heap<'_>, objects: &[ObjectId]) -> u64 {
     objects.iter().fold(0, |sum: u64, object| sum.saturating_add(heap.shallow.get(object.index())))
 }
 
-fn root_kind(name: &str) -> Result<RootKind, UsageError> {
-    RootKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
-        let names: Vec<_> = RootKind::ALL.iter().map(|kind| kind.name()).collect();
-        UsageError::new(format!("unknown kind of root {name}"))
-            .hint(format!("kinds of roots: {}", names.join(", ")))
-    })
-}
-
 /// The types that fit, by their row.
 ///
 /// # Errors
@@ -159,14 +150,9 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
 }
 
 /// The objects that fit everything, in their order.
-fn matching(
-    analysed: &Analysed<'_, '_>,
-    types: &[bool],
-    args: &FindArgs,
-    root: Option<RootKind>,
-) -> Vec<ObjectId> {
+fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs) -> Vec<ObjectId> {
     let (heap, options) = (analysed.heap, &args.heap);
-    let held = root.map(|kind| {
+    let held = args.heap.root.map(|kind| {
         let mut held: Vec<ObjectId> =
             heap.roots.iter().filter(|root| root.kind == kind).map(|root| root.object).collect();
         held.sort_unstable();
