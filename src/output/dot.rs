@@ -1,6 +1,6 @@
 //! Draws a few objects and their references as a graph for Graphviz.
 //!
-//! Only for results, such as paths and neighbourhoods: nobody can read a drawing of a whole heap.
+//! Only for results, such as paths and subtrees: nobody can read a drawing of a whole heap.
 
 use crate::model::heap::{Heap, Label, ObjectId};
 use std::collections::BTreeSet;
@@ -122,6 +122,31 @@ pub fn write<W: Write>(
             arrow.to.0,
             Escaped(&label)
         )?;
+    }
+    writeln!(out, "}}")
+}
+
+/// Writes a tree of `nodes`: each has its depth and the lines of its label, in depth-first order
+/// from the root at depth 0. An arrow leads from each node to those one level below it.
+///
+/// # Errors
+/// When the output cannot be written.
+pub fn write_tree<W: Write>(
+    nodes: impl IntoIterator<Item = (u32, Vec<String>)>,
+    mut out: W,
+) -> io::Result<()> {
+    writeln!(out, "digraph tree {{")?;
+    writeln!(out, "  rankdir=LR;")?;
+    writeln!(out, "  node [shape=box, fontname=\"sans-serif\"];")?;
+    let mut above: Vec<usize> = Vec::new();
+    for (number, (depth, lines)) in nodes.into_iter().enumerate() {
+        let lines: Vec<String> = lines.iter().map(|line| Escaped(line).to_string()).collect();
+        writeln!(out, "  n{number} [label=\"{}\"];", lines.join("\\n"))?;
+        above.truncate(depth as usize);
+        if let Some(parent) = above.last() {
+            writeln!(out, "  n{parent} -> n{number};")?;
+        }
+        above.push(number);
     }
     writeln!(out, "}}")
 }

@@ -54,6 +54,9 @@ pub(in crate::cli) struct TreeArgs {
         help_heading = "Heaps"
     )]
     pub(in crate::cli) by: Option<TreeByArg>,
+    /// Print the tree for Graphviz: `dumptool tree --dot app.hprof | dot -Tsvg > tree.svg`
+    #[arg(long, help_heading = "Heaps")]
+    pub(in crate::cli) dot: bool,
     #[command(flatten)]
     pub(in crate::cli) filter: FilterArgs,
     #[command(flatten)]

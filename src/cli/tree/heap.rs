@@ -7,13 +7,14 @@ use crate::cli::args::{TreeArgs, TreeByArg};
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::{find_object, known_types, load, report_loaded, without_roots};
 use crate::cli::open::Input;
-use crate::cli::print::{Align, Columns, Document, Shown, Table, Value, print};
+use crate::cli::print::{Align, Columns, Document, Shown, Table, Value, print, print_text};
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::status::Status;
 use crate::cli::terminal::{self, Terminal, shown};
 use crate::input::load::Loaded;
 use crate::model::heap::Heap;
+use crate::output::dot;
 use crate::output::syntax::shell_word;
 
 /// Lines that are shown unless others are asked for.
@@ -56,6 +57,10 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
             tree::lines_below(heap, tree, selects, options)
         }
     };
+    if args.dot && !lines.is_empty() {
+        print_text(session, &drawing(heap, &lines, session)?)?;
+        return Ok(report_loaded(session, input, loaded));
+    }
     let document = || {
         Document::new("dumptool/tree/1", &input.path)
             .with("snapshot", loaded.snapshot)
@@ -235,6 +240,21 @@ fn text(
             plural(objects, "object", "objects"),
             session.size(whole)
         )
+}
+
+/// The lines for Graphviz.
+fn drawing(heap: &Heap<'_>, lines: &[TreeLine], session: &Session) -> anyhow::Result<String> {
+    let whole = lines.first().map_or(0, |line| line.total_bytes).max(1) as f64;
+    let mut plain = session.terminal.clone();
+    plain.color = false;
+    let nodes = lines.iter().map(|line| {
+        let share = percent(line.total_bytes as f64 / whole);
+        let size = format!("{} ({share})", session.size(line.total_bytes));
+        (line.depth, vec![title(heap, line, &plain), size])
+    });
+    let mut out = Vec::new();
+    dot::write_tree(nodes, &mut out)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
 }
 
 /// The text for a line: `main.Node 0xc000514060`, `main.Item ×53 004`, `main.Node ×60 004 in one

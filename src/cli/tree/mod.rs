@@ -18,7 +18,7 @@ pub(super) fn run(args: &TreeArgs, session: &Session) -> anyhow::Result<Status> 
             heap::run(args, &input, session)
         }
         Kind::Profile => {
-            input.refuse(Kind::Heap, &[("--by", args.by.is_some())])?;
+            input.refuse(Kind::Heap, &[("--by", args.by.is_some()), ("--dot", args.dot)])?;
             input.refuse(Kind::Heap, &args.heap.given())?;
             input.refuse(Kind::Heap, &[("OBJECT", args.object.is_some())])?;
             input.refuse(Kind::Heap, &args.filter.given())?;
