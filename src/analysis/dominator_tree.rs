@@ -2,6 +2,7 @@
 
 use super::dominators::Dominators;
 use super::graph::Graph;
+use super::preorder::Preorder;
 use super::retained::Retained;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId};
@@ -78,4 +79,49 @@ impl DominatorTree {
     pub fn live_bytes(&self) -> u64 {
         self.retained.total()
     }
+}
+
+/// A dominator tree as counting reads it: objects have numbers as in [`Dominators`], or are owned by
+/// one that has, or by another owned object.
+pub trait Tree {
+    /// Returns `true` if the object can be reached from the roots.
+    fn is_live(&self, object: ObjectId) -> bool;
+
+    /// The numbers in preorder.
+    fn preorder(&self) -> Preorder;
+
+    /// The object of a number; `None` for 0, the set of roots.
+    fn object(&self, number: u32) -> Option<ObjectId>;
+
+    /// The retained bytes of the object of a number.
+    fn retained_of_number(&self, number: u32) -> u64;
+
+    /// Calls `each` with the objects without a number that an object owns, and the bytes of each.
+    /// Below each other there are at most three.
+    fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64));
+}
+
+impl Tree for DominatorTree {
+    #[inline]
+    fn is_live(&self, object: ObjectId) -> bool {
+        self.dominators.is_live(object)
+    }
+
+    fn preorder(&self) -> Preorder {
+        Preorder::of(&self.dominators)
+    }
+
+    #[inline]
+    fn object(&self, number: u32) -> Option<ObjectId> {
+        self.dominators.object(number)
+    }
+
+    #[inline]
+    fn retained_of_number(&self, number: u32) -> u64 {
+        self.retained.of_number(number)
+    }
+
+    /// All objects have numbers.
+    #[inline]
+    fn for_each_owned(&self, _: ObjectId, _: &mut dyn FnMut(ObjectId, u64)) {}
 }

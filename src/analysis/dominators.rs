@@ -1,6 +1,7 @@
 //! Dominators: an object dominates another one if every path from the roots to that one passes it.
 //!
-//! The algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
+//! What one reference alone leads to is dominated by the object with this reference (`owned`). For all
+//! other objects the algorithm is SEMI-NCA (Georgiadis, "Linear-Time Algorithms for Dominators and Related
 //! Problems", 2005): a depth-first search of a copy of the graph (`packed`) numbers the live
 //! objects (`search`), semidominators follow from the edges against the order of the numbers
 //! (`semi`), and immediate dominators from semidominators by walking up the tree that is already
@@ -19,6 +20,8 @@ mod search;
 mod semi;
 
 use super::graph::Graph;
+use super::owned::Owned;
+use super::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 pub(super) use packed::MOST_NARROW;
 use search::Found;
@@ -53,15 +56,7 @@ impl Dominators {
     /// for tests of both.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        let Found { number, parent, semi, backward } =
-            search::search(graph, most_narrow.min(MOST_NARROW));
-        let semi = semi::semidominators(&parent, semi, backward);
-        let steps = parent.len().saturating_mul(steps_per_object);
-        let dominator = nearest_common_ancestors(&parent, &semi, steps)
-            .unwrap_or_else(|| relative::dominators(&parent, semi));
-        drop(parent);
-        let order = order(&number, dominator.len() - 1);
-        Self { order, dominator, number }
+        Core::with_limits(graph, steps_per_object, most_narrow).spread(graph)
     }
 
     /// Live objects.
@@ -109,7 +104,73 @@ impl Dominators {
     pub fn dominator_of_number(&self, number: u32) -> u32 {
         self.dominator[number as usize]
     }
+
+    /// The numbers of the dominators of all numbers; 0 for number 0.
+    pub(super) fn dominators(&self) -> &[u32] {
+        &self.dominator
+    }
 }
+
+/// The dominators of the live objects that are not owned, and what is owned. Numbers are as in
+/// [`Dominators`].
+#[derive(Clone, Debug)]
+pub(super) struct Core {
+    /// The object of number n is `order[n - 1]`.
+    pub(super) order: Vec<ObjectId>,
+    /// By number.
+    pub(super) dominator: Vec<u32>,
+    pub(super) owned: Owned,
+}
+
+impl Core {
+    /// Finds both.
+    pub(super) fn of(graph: &Graph<'_>) -> Self {
+        Self::with_limits(graph, STEPS_PER_OBJECT, MOST_NARROW)
+    }
+
+    fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
+        let owned = Owned::of(graph);
+        let Found { order, parent, semi, backward } =
+            search::search(graph, &owned, most_narrow.min(MOST_NARROW));
+        let semi = semi::semidominators(&parent, semi, backward);
+        let steps = parent.len().saturating_mul(steps_per_object);
+        let dominator = nearest_common_ancestors(&parent, &semi, steps)
+            .unwrap_or_else(|| relative::dominators(&parent, semi));
+        Self { order, dominator, owned }
+    }
+
+    /// Numbers what live objects own, too: behind all others, level by level.
+    fn spread(self, graph: &Graph<'_>) -> Dominators {
+        let Self { mut order, mut dominator, owned } = self;
+        let most = owned.len();
+        order.reserve_exact(most);
+        dominator.reserve_exact(most);
+        let mut at = 0;
+        while let Some(&owner) = order.get(at) {
+            if let Some(soon) = order.get(at + AHEAD) {
+                graph.prefetch(*soon);
+            }
+            at += 1;
+            for object in owned.of_object(graph, owner) {
+                order.push(object);
+                dominator.push(at as u32);
+            }
+        }
+        let mut number = vec![0; graph.len()];
+        for (place, object) in order.iter().enumerate() {
+            if let Some(soon) = order.get(place + AHEAD) {
+                prefetch(&number, soon.index());
+            }
+            number[object.index()] = place as u32 + 1;
+        }
+        order.shrink_to_fit();
+        dominator.shrink_to_fit();
+        Dominators { order, dominator, number }
+    }
+}
+
+/// The number of objects ahead for which columns are prefetched.
+const AHEAD: usize = 24;
 
 /// The immediate dominator is the nearest ancestor, in the dominator tree built so far, whose
 /// number is not above the semidominator's. None if that would take more than so many steps.
@@ -125,15 +186,4 @@ fn nearest_common_ancestors(parent: &[u32], semi: &[u32], mut steps: usize) -> O
         dominator.push(ancestor);
     }
     Some(dominator)
-}
-
-/// Live objects by number, from 1.
-fn order(number: &[u32], live: usize) -> Vec<ObjectId> {
-    let mut order = vec![ObjectId(0); live];
-    for (object, &own) in (0..).map(ObjectId).zip(number) {
-        if let Some(place) = (own as usize).checked_sub(1) {
-            order[place] = object;
-        }
-    }
-    order
 }

@@ -2,7 +2,8 @@
 
 use super::ephemerons::Dependent;
 use super::object_set::ObjectSet;
-use crate::model::heap::{Heap, ObjectId, References, Root, RootKind};
+use super::prefetch::prefetch;
+use crate::model::heap::{Heap, ObjectId, Offsets, References, Root, RootKind};
 
 /// The strong references of a heap, with ephemerons resolved, and what its roots hold.
 ///
@@ -59,19 +60,12 @@ impl<'h> Graph<'h> {
             .chain(self.dependent.on(object).iter().map(|(_, value)| *value))
     }
 
-    /// Whether the references in the columns are all there are, and all strong.
+    /// Asks for what says where an object's references are.
     #[inline]
-    pub(super) fn is_plain(&self) -> bool {
-        self.references.weak.is_empty() && self.dependent.is_empty()
-    }
-
-    /// The number of objects that an object keeps alive; one that comes several times counts as
-    /// often.
-    #[inline]
-    pub(super) fn degree(&self, object: ObjectId) -> usize {
-        match self.is_plain() {
-            true => self.references.range(object).len(),
-            false => self.targets(object).count(),
+    pub(super) fn prefetch(&self, object: ObjectId) {
+        match &self.references.first {
+            Offsets::Small(first) => prefetch(first, object.index()),
+            Offsets::Large(first) => prefetch(first, object.index()),
         }
     }
 

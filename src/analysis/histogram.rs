@@ -1,13 +1,12 @@
 //! Objects, bytes and retained bytes by type or another group.
 
-use super::dominator_tree::DominatorTree;
+use super::dominator_tree::{DominatorTree, Tree};
 use super::glob::TypeFilter;
 use super::owners::{TypeOwner, TypeOwners};
 use super::prefetch::prefetch;
-use super::preorder::Preorder;
 use super::root_groups::{HeldBy, RootGroups};
 use super::threads::is_library;
-use crate::model::heap::{Heap, ObjectId, StackFrame, TypeKind, TypeSource};
+use crate::model::heap::{Heap, ObjectId, StackFrame, TypeIds, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -86,9 +85,9 @@ impl Histogram {
     }
 
     /// As [`Histogram::of`], for the types that a filter selects.
-    pub fn of_types(
+    pub fn of_types<T: Tree>(
         heap: &Heap<'_>,
-        tree: Option<&DominatorTree>,
+        tree: Option<&T>,
         by: GroupBy,
         scope: Scope,
         filter: &TypeFilter,
@@ -159,7 +158,7 @@ impl Histogram {
     /// As [`Histogram::by_root`], for the types that a filter selects.
     pub fn by_root_of_types(
         heap: &Heap<'_>,
-        tree: &DominatorTree,
+        tree: &impl Tree,
         roots: &RootGroups,
         filter: &TypeFilter,
     ) -> Self {
@@ -272,30 +271,88 @@ const AHEAD: u32 = 16;
 
 /// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins
 /// before the end of the last one that counted for its group is dominated by that one.
-fn retained(heap: &Heap<'_>, tree: &DominatorTree, groups: &Groups) -> Vec<u64> {
-    let preorder = Preorder::of(&tree.dominators);
-    let mut retained = vec![0_u64; groups.names.len()];
-    let mut end = vec![0_u32; groups.names.len()];
-    let isolates = heap.isolates();
+fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
+    let preorder = tree.preorder();
+    let mut tops = Tops {
+        heap,
+        tree,
+        groups,
+        // Isolates are synthetic, too, but stand for what people ask about.
+        isolates: heap.isolates(),
+        retained: vec![0; groups.names.len()],
+        end: vec![0; groups.names.len()],
+        above: vec![0; groups.names.len()],
+    };
     for position in 1..preorder.len() as u32 {
         let number = preorder.number(position);
-        let Some(object) = tree.dominators.object(number) else { continue };
+        let Some(object) = tree.object(number) else { continue };
         if position + AHEAD < preorder.len() as u32
-            && let Some(soon) = tree.dominators.object(preorder.number(position + AHEAD))
+            && let Some(soon) = tree.object(preorder.number(position + AHEAD))
         {
-            prefetch(&heap.type_of, soon.index());
+            match &heap.type_of {
+                TypeIds::Narrow(ids) => prefetch(ids, soon.index()),
+                TypeIds::Wide(ids) => prefetch(ids, soon.index()),
+            }
         }
-        // Isolates are synthetic, too, but stand for what people ask about.
-        if heap.is_made_up(object) && !isolates.contains(&object) {
-            continue;
+        if let Some(group) = tops.group(object)
+            && position >= tops.end[group]
+        {
+            tops.end[group] = preorder.end(position);
+            tops.add(group, tree.retained_of_number(number));
         }
-        let Some(group) = groups.group(heap, object) else { continue };
-        if position >= end[group] {
-            end[group] = preorder.end(position);
-            retained[group] = retained[group].saturating_add(tree.retained.of_number(number));
+        tops.add_owned(position, object);
+    }
+    tops.retained
+}
+
+/// Adds up the objects that no other one of their group dominates.
+struct Tops<'t, 'a, T> {
+    heap: &'t Heap<'a>,
+    tree: &'t T,
+    groups: &'t Groups,
+    isolates: Vec<ObjectId>,
+    /// By group.
+    retained: Vec<u64>,
+    /// By group: where the last object ends that counted.
+    end: Vec<u32>,
+    /// By group: how many owned objects of it are above the present one.
+    above: Vec<u32>,
+}
+
+impl<T: Tree> Tops<'_, '_, T> {
+    #[inline]
+    fn group(&self, object: ObjectId) -> Option<usize> {
+        match self.heap.is_made_up(object) && !self.isolates.contains(&object) {
+            true => None,
+            false => self.groups.group(self.heap, object),
         }
     }
-    retained
+
+    #[inline]
+    fn add(&mut self, group: usize, bytes: u64) {
+        self.retained[group] = self.retained[group].saturating_add(bytes);
+    }
+
+    /// Adds what an object at this position owns, and returns its bytes. The function calls itself
+    /// for each level of owned objects, of which there are few.
+    fn add_owned(&mut self, position: u32, owner: ObjectId) -> u64 {
+        let (tree, mut all) = (self.tree, 0_u64);
+        tree.for_each_owned(owner, &mut |object, own| {
+            let group = self.group(object);
+            if let Some(group) = group {
+                self.above[group] += 1;
+            }
+            let bytes = own.saturating_add(self.add_owned(position, object));
+            if let Some(group) = group {
+                self.above[group] -= 1;
+                if self.above[group] == 0 && position >= self.end[group] {
+                    self.add(group, bytes);
+                }
+            }
+            all = all.saturating_add(bytes);
+        });
+        all
+    }
 }
 
 /// The groups of a heap's objects.
@@ -369,7 +426,7 @@ impl Groups {
 
     #[inline]
     fn group(&self, heap: &Heap<'_>, object: ObjectId) -> Option<usize> {
-        let group = self.of_type[heap.type_of[object.index()].0 as usize];
+        let group = self.of_type[heap.type_id(object).0 as usize];
         match (group, self.by) {
             (Self::NONE, _) => None,
             (_, GroupBy::Owner) => Some(self.owners.owner(heap, object) as usize),

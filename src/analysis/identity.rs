@@ -94,7 +94,7 @@ fn keys(
 ) -> Vec<(u32, u32, ObjectId)> {
     let mut keys = Vec::new();
     for object in of.heap.objects() {
-        let Some(group) = groups[of.heap.type_of[object.index()].0 as usize] else { continue };
+        let Some(group) = groups[of.heap.type_id(object).0 as usize] else { continue };
         match of.hashes.get(object.index()) {
             None | Some(0) => without(group),
             Some(&hash) => keys.push((group, hash, object)),

@@ -24,6 +24,8 @@
 
 mod buckets;
 pub mod collections;
+#[doc(hidden)]
+pub mod core_tree;
 pub mod diff;
 pub mod dominator_stacks;
 #[doc(hidden)]
@@ -45,6 +47,7 @@ pub mod live;
 mod made_up;
 #[doc(hidden)]
 pub mod object_set;
+mod owned;
 pub mod owners;
 pub mod paths;
 pub(crate) mod prefetch;

@@ -5,7 +5,7 @@ use crate::model::heap::ObjectId;
 /// A set of objects: one bit for each object of the heap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectSet {
-    bits: Vec<u64>,
+    pub(super) bits: Vec<u64>,
 }
 
 impl ObjectSet {

@@ -20,18 +20,22 @@ impl Preorder {
     /// pass backwards adds up sizes, and one forwards gives each object the next place inside its
     /// dominator's.
     pub fn of(dominators: &Dominators) -> Self {
-        let count = dominators.len() + 1;
+        Self::of_numbers(dominators.dominators())
+    }
+
+    /// The same for dominators by number, that of number 0 being 0.
+    pub(super) fn of_numbers(dominator: &[u32]) -> Self {
+        let count = dominator.len();
         let mut size_of_number = vec![1_u32; count];
         for number in (1..count).rev() {
-            size_of_number[dominators.dominator_of_number(number as u32) as usize] +=
-                size_of_number[number];
+            size_of_number[dominator[number] as usize] += size_of_number[number];
         }
         // What is left inside of an object's range begins here.
         let mut next = vec![1_u32; count];
         let (mut number, mut size) = (vec![0; count], vec![0; count]);
         size[0] = count as u32;
         for own in 1..count {
-            let next_of_dominator = &mut next[dominators.dominator_of_number(own as u32) as usize];
+            let next_of_dominator = &mut next[dominator[own] as usize];
             let position = *next_of_dominator;
             *next_of_dominator += size_of_number[own];
             next[own] = position + 1;

@@ -25,11 +25,7 @@ impl Retained {
                 *own = own.saturating_add(*bytes);
             }
         }
-        for number in (1..by_number.len()).rev() {
-            let held = by_number[number];
-            let dominator = &mut by_number[dominators.dominator_of_number(number as u32) as usize];
-            *dominator = dominator.saturating_add(held);
-        }
+        add_up(&mut by_number, dominators.dominators());
         Self { by_number }
     }
 
@@ -48,5 +44,14 @@ impl Retained {
     /// Shallow and external bytes of all live objects.
     pub fn total(&self) -> u64 {
         self.by_number[0]
+    }
+}
+
+/// Adds to the bytes of each number those of all numbers that it dominates.
+pub(super) fn add_up(by_number: &mut [u64], dominator: &[u32]) {
+    for number in (1..by_number.len()).rev() {
+        let held = by_number[number];
+        let dominator = &mut by_number[dominator[number] as usize];
+        *dominator = dominator.saturating_add(held);
     }
 }

@@ -118,7 +118,7 @@ impl<'s, 'a> Tree<'s, 'a> {
     }
 
     fn type_of(&self, number: u32) -> Option<TypeId> {
-        Some(self.heap.type_of[self.dominators.object(number)?.index()])
+        Some(self.heap.type_id(self.dominators.object(number)?))
     }
 
     /// Whether a number stands for roots and not for an object of the program.

@@ -33,6 +33,8 @@ pub(super) enum Work {
     Copy,
     /// Who holds what is found out.
     Analysis,
+    /// Objects are counted, with what they retain, and nothing is shown of a single one.
+    Counting,
 }
 
 /// Looks at how many objects there are, and whether they fit, with the types that `program` gives
@@ -92,7 +94,9 @@ pub(super) fn needs(work: Work, objects: u64, references: u64) -> u64 {
         .saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
     match work {
         Work::Copy => loaded,
-        Work::Analysis => loaded.saturating_add(memory_estimate(objects, references)),
+        Work::Analysis | Work::Counting => {
+            loaded.saturating_add(memory_estimate(objects, references))
+        }
     }
 }
 

@@ -72,6 +72,9 @@ pub struct LoadOptions<'a> {
     /// Name objects whose type is only known by its address after their layout (Go), so that
     /// dumps of several builds have names in common.
     pub by_layout: bool,
+    /// Leave out what counting does not ask for, where it takes memory: labels of references and
+    /// contents of objects (hprof).
+    pub bare: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,
 }
@@ -113,6 +116,12 @@ impl<'a> LoadOptions<'a> {
         Self { by_layout, ..self }
     }
 
+    /// Sets whether to leave out labels of references and contents of objects.
+    #[must_use]
+    pub fn bare(self, bare: bool) -> Self {
+        Self { bare, ..self }
+    }
+
     /// Sets the function that is told how far the reader is.
     #[must_use]
     pub fn progress(self, progress: Progress<'a>) -> Self {
@@ -129,6 +138,7 @@ impl Default for LoadOptions<'_> {
             sizes: NodeSizes::default(),
             executable: None,
             by_layout: false,
+            bare: false,
             progress: &|_| {},
         }
     }

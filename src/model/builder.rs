@@ -2,7 +2,7 @@
 
 use super::heap::{
     Ephemeron, Heap, Ids, Label, LoadWarning, ObjectId, ObjectValues, Offsets, References, Root,
-    Sizes, StackFrame, Thread, ThreadKind, Type, TypeId, TypeKind,
+    Sizes, StackFrame, Thread, ThreadKind, Type, TypeId, TypeIds, TypeKind,
 };
 use super::names::Names;
 use super::site::AllocationSites;
@@ -15,6 +15,8 @@ use crate::model::heap::WarningKind;
 /// record by record.
 pub struct HeapBuilder<'a> {
     heap: Heap<'a>,
+    /// References have labels.
+    labels: bool,
 }
 
 impl<'a> HeapBuilder<'a> {
@@ -36,7 +38,7 @@ impl<'a> HeapBuilder<'a> {
                 type_sources: Vec::new(),
                 detached_types: Vec::new(),
                 representations: Vec::new(),
-                type_of: Vec::with_capacity(objects),
+                type_of: TypeIds::with_capacity(objects),
                 shallow: Sizes::with_capacity(objects),
                 external: Vec::new(),
                 ids: Ids::Rows(0),
@@ -53,18 +55,28 @@ impl<'a> HeapBuilder<'a> {
                 values: None,
                 warnings: Vec::new(),
             },
+            labels: true,
         }
+    }
+
+    /// Leaves out the labels of references.
+    #[must_use]
+    pub(crate) fn without_labels(mut self) -> Self {
+        self.heap.references.label = Vec::new();
+        self.labels = false;
+        self
     }
 
     /// Continues from a finished heap, to change it. References and objects that are added follow
     /// those it has.
     pub fn from_heap(heap: Heap<'a>) -> Self {
-        Self { heap }
+        let labels = heap.references.is_empty() || !heap.references.label.is_empty();
+        Self { heap, labels }
     }
 
     /// Replaces the type of an object that has been added.
     pub fn set_type(&mut self, object: ObjectId, type_id: TypeId) {
-        self.heap.type_of[object.index()] = type_id;
+        self.heap.type_of.set(object.index(), type_id);
     }
 
     /// Removes all roots.
@@ -112,7 +124,9 @@ impl<'a> HeapBuilder<'a> {
         let references = &mut self.heap.references;
         let row = references.target.len();
         references.target.push(target);
-        references.label.push(label);
+        if self.labels {
+            references.label.push(label);
+        }
         if weak {
             references.weak.resize(row / 64 + 1, 0);
             references.weak[row / 64] |= 1 << (row % 64);
@@ -242,7 +256,9 @@ impl<'a> HeapBuilder<'a> {
                     weak[kept / 64] |= 1 << (kept % 64);
                 }
                 references.target[kept] = references.target[row];
-                references.label[kept] = references.label[row];
+                if self.labels {
+                    references.label[kept] = references.label[row];
+                }
                 kept += 1;
             }
             first.push(kept as u64);

@@ -1,34 +1,61 @@
 //! Columns of numbers that are nearly always small.
 
+use super::heap::TypeId;
 use rustc_hash::FxHashMap;
 
-/// A number per object that is nearly always below 2³², in 4 bytes each.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A number per object that is nearly always small: in 2 bytes each as long as few are 65,535 or
+/// more, otherwise in 4.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Sizes {
-    low: Vec<u32>,
-    /// Sizes of `u32::MAX` and more, whose low value is `u32::MAX`.
+    low: Low,
+    /// Sizes that do not fit, whose low value is the largest one.
     large: FxHashMap<u32, u64>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Low {
+    Narrow(Vec<u16>),
+    Wide(Vec<u32>),
+}
+
+/// More sizes than this part of all that do not fit into 2 bytes take more memory than 4 for each.
+const MANY: usize = 32;
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self::with_capacity(0)
+    }
 }
 
 impl Sizes {
     /// Room for this many.
     pub fn with_capacity(count: usize) -> Self {
-        Self { low: Vec::with_capacity(count), large: FxHashMap::default() }
+        Self { low: Low::Narrow(Vec::with_capacity(count)), large: FxHashMap::default() }
     }
 
     /// All zero.
     pub fn zeros(count: usize) -> Self {
-        Self { low: vec![0; count], large: FxHashMap::default() }
+        Self { low: Low::Narrow(vec![0; count]), large: FxHashMap::default() }
     }
 
     /// Appends a size.
     #[inline]
     pub fn push(&mut self, size: u64) {
-        let low = u32::try_from(size).unwrap_or(u32::MAX);
-        if low == u32::MAX {
-            self.large.insert(self.low.len() as u32, size);
+        match &mut self.low {
+            Low::Narrow(low) if size < u16::MAX.into() => low.push(size as u16),
+            Low::Wide(low) if size < u32::MAX.into() => low.push(size as u32),
+            _ => self.push_large(size),
         }
-        self.low.push(low);
+    }
+
+    #[cold]
+    fn push_large(&mut self, size: u64) {
+        let index = self.len();
+        match &mut self.low {
+            Low::Narrow(low) => low.push(0),
+            Low::Wide(low) => low.push(0),
+        }
+        self.set(index, size);
     }
 
     /// Appends sizes.
@@ -36,50 +63,93 @@ impl Sizes {
         // All bits of all sizes: the processor computes several at once, so that this takes less
         // time than to compare each.
         let bits = sizes.iter().fold(0, |bits, size| bits | size);
-        match bits < u32::MAX.into() {
-            true => self.low.extend(sizes.iter().map(|&size| size as u32)),
-            false => sizes.iter().for_each(|&size| self.push(size)),
+        match &mut self.low {
+            Low::Narrow(low) if bits < u16::MAX.into() => {
+                low.extend(sizes.iter().map(|&size| size as u16))
+            }
+            Low::Wide(low) if bits < u32::MAX.into() => {
+                low.extend(sizes.iter().map(|&size| size as u32))
+            }
+            _ => sizes.iter().for_each(|&size| self.push(size)),
         }
     }
 
     /// Replaces a size.
     pub fn set(&mut self, index: usize, size: u64) {
-        let Some(low) = self.low.get_mut(index) else { return };
-        *low = u32::try_from(size).unwrap_or(u32::MAX);
-        if *low == u32::MAX {
-            self.large.insert(index as u32, size);
+        if index >= self.len() {
+            return;
         }
+        match &mut self.low {
+            Low::Narrow(low) if size < u16::MAX.into() => low[index] = size as u16,
+            Low::Wide(low) if size < u32::MAX.into() => low[index] = size as u32,
+            Low::Narrow(low) => {
+                low[index] = u16::MAX;
+                self.large.insert(index as u32, size);
+                if self.large.len() > self.len() / MANY + 64 {
+                    self.widen();
+                }
+            }
+            Low::Wide(low) => {
+                low[index] = u32::MAX;
+                self.large.insert(index as u32, size);
+            }
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self) {
+        let Low::Narrow(narrow) = &self.low else { return };
+        let mut low = Vec::with_capacity(narrow.capacity());
+        let wide = |index| u32::try_from(self.get(index)).unwrap_or(u32::MAX);
+        low.extend((0..narrow.len()).map(wide));
+        self.low = Low::Wide(low);
+        self.large.retain(|_, size| *size >= u32::MAX.into());
     }
 
     /// Appends zeros until there are this many.
     pub fn grow(&mut self, count: usize) {
-        self.low.resize(count.max(self.low.len()), 0);
+        let count = count.max(self.len());
+        match &mut self.low {
+            Low::Narrow(low) => low.resize(count, 0),
+            Low::Wide(low) => low.resize(count, 0),
+        }
     }
 
     /// Removes all.
     pub fn clear(&mut self) {
-        self.low.clear();
+        match &mut self.low {
+            Low::Narrow(low) => low.clear(),
+            Low::Wide(low) => low.clear(),
+        }
         self.large.clear();
     }
 
     /// The size of an object.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
-        match self.low.get(index) {
-            Some(&u32::MAX) => self.large.get(&(index as u32)).copied().unwrap_or(u32::MAX.into()),
-            Some(&low) => low.into(),
-            None => 0,
+        let (low, most) = match &self.low {
+            Low::Narrow(low) => (low.get(index).map(|&low| low.into()), u16::MAX.into()),
+            Low::Wide(low) => (low.get(index).copied(), u32::MAX),
+        };
+        match low {
+            Some(low) if low == most => {
+                self.large.get(&(index as u32)).copied().unwrap_or(most.into())
+            }
+            low => low.unwrap_or(0).into(),
         }
     }
 
     /// The number of entries.
     pub fn len(&self) -> usize {
-        self.low.len()
+        match &self.low {
+            Low::Narrow(low) => low.len(),
+            Low::Wide(low) => low.len(),
+        }
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.low.is_empty()
+        self.len() == 0
     }
 
     /// All, in order.
@@ -91,7 +161,92 @@ impl Sizes {
 impl From<Vec<u32>> for Sizes {
     /// From sizes that fit. One of `u32::MAX` may be replaced by a larger one with [`Sizes::set`].
     fn from(low: Vec<u32>) -> Self {
-        Self { low, large: FxHashMap::default() }
+        Self { low: Low::Wide(low), large: FxHashMap::default() }
+    }
+}
+
+/// The type of each object: 2 bytes each as long as there are at most 65,536 types, 4 otherwise.
+#[derive(Clone, Debug)]
+pub enum TypeIds {
+    /// All below 2¹⁶.
+    Narrow(Vec<u16>),
+    /// Any.
+    Wide(Vec<TypeId>),
+}
+
+impl TypeIds {
+    /// Room for this many.
+    pub fn with_capacity(count: usize) -> Self {
+        Self::Narrow(Vec::with_capacity(count))
+    }
+
+    /// Appends a type.
+    #[inline]
+    pub fn push(&mut self, id: TypeId) {
+        match self {
+            Self::Narrow(narrow) => match u16::try_from(id.0) {
+                Ok(id) => narrow.push(id),
+                Err(_) => self.widen().push(id),
+            },
+            Self::Wide(wide) => wide.push(id),
+        }
+    }
+
+    /// Replaces the type of an object.
+    pub fn set(&mut self, index: usize, id: TypeId) {
+        match self {
+            Self::Narrow(narrow) => match u16::try_from(id.0) {
+                Ok(id) => narrow[index] = id,
+                Err(_) => self.widen()[index] = id,
+            },
+            Self::Wide(wide) => wide[index] = id,
+        }
+    }
+
+    #[cold]
+    fn widen(&mut self) -> &mut Vec<TypeId> {
+        if let Self::Narrow(narrow) = self {
+            let mut wide = Vec::with_capacity(narrow.capacity());
+            wide.extend(narrow.iter().map(|&id| TypeId(id.into())));
+            *self = Self::Wide(wide);
+        }
+        match self {
+            Self::Wide(wide) => wide,
+            Self::Narrow(_) => unreachable!("they were made wide"),
+        }
+    }
+
+    /// The type of an object; `None` if there is no such object.
+    #[inline]
+    pub fn get(&self, index: usize) -> Option<TypeId> {
+        match self {
+            Self::Narrow(narrow) => narrow.get(index).map(|&id| TypeId(id.into())),
+            Self::Wide(wide) => wide.get(index).copied(),
+        }
+    }
+
+    /// The number of objects.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Narrow(narrow) => narrow.len(),
+            Self::Wide(wide) => wide.len(),
+        }
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All, in order.
+    pub fn iter(&self) -> impl Iterator<Item = TypeId> + '_ {
+        (0..self.len()).filter_map(|index| self.get(index))
+    }
+}
+
+impl From<Vec<TypeId>> for TypeIds {
+    fn from(wide: Vec<TypeId>) -> Self {
+        Self::Wide(wide)
     }
 }
 
@@ -183,5 +338,48 @@ impl Offsets {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const EDGES: [u64; 6] = [65_534, 65_535, 65_536, u32::MAX as u64 - 1, u32::MAX as u64, 1 << 40];
+
+    fn sizes() -> impl Strategy<Value = Vec<u64>> {
+        let size = |edges| prop_oneof![20 => 0..100_u64, edges => prop::sample::select(&EDGES[..])];
+        prop_oneof![prop::collection::vec(size(1), 0..300), prop::collection::vec(size(40), 0..300)]
+    }
+
+    proptest! {
+        #[test]
+        fn sizes_are_those_that_were_given(given in sizes(), later in sizes()) {
+            let mut pushed = Sizes::with_capacity(0);
+            given.iter().for_each(|size| pushed.push(*size));
+            let mut extended = Sizes::default();
+            given.chunks(7).for_each(|sizes| extended.extend_from_slice(sizes));
+            for mut column in [pushed, extended] {
+                prop_assert_eq!(column.iter().collect::<Vec<_>>(), given.clone());
+                let mut expected = given.clone();
+                for (index, size) in later.iter().enumerate() {
+                    column.set(index, *size);
+                    if let Some(place) = expected.get_mut(index) {
+                        *place = *size;
+                    }
+                }
+                prop_assert_eq!(column.iter().collect::<Vec<_>>(), expected);
+            }
+        }
+
+        #[test]
+        fn types_are_those_that_were_given(given in prop::collection::vec(prop_oneof![9 => 0..9_u32, 1 => 65_534..65_538_u32], 1..100), last: u32) {
+            let mut column = TypeIds::with_capacity(0);
+            given.iter().for_each(|id| column.push(TypeId(*id)));
+            prop_assert!(column.iter().map(|id| id.0).eq(given.iter().copied()));
+            column.set(0, TypeId(last));
+            prop_assert_eq!((column.get(0), column.len(), column.get(given.len())), (Some(TypeId(last)), given.len(), None));
+        }
     }
 }

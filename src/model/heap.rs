@@ -21,7 +21,7 @@ use super::names::{NameId, Names};
 use super::site::AllocationSites;
 use std::ops::Range;
 
-pub use super::columns::{Offsets, Sizes};
+pub use super::columns::{Offsets, Sizes, TypeIds};
 pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread, ThreadKind};
 pub use super::values::{
@@ -282,7 +282,7 @@ pub struct Heap<'a> {
     /// elsewhere.
     pub(crate) representations: Vec<NameId>,
     /// The type of each object.
-    pub(crate) type_of: Vec<TypeId>,
+    pub(crate) type_of: TypeIds,
     /// Bytes of each object in the managed heap.
     pub(crate) shallow: Sizes,
     /// Bytes outside of it, for objects that have any, sorted by object.
@@ -350,13 +350,13 @@ impl<'a> Heap<'a> {
     /// The type of an object.
     #[inline]
     pub fn type_of(&self, object: ObjectId) -> &Type {
-        &self.types[self.type_of[object.index()].0 as usize]
+        &self.types[self.type_id(object).0 as usize]
     }
 
     /// The row of an object's type in [`Heap::types`].
     #[inline]
     pub fn type_id(&self, object: ObjectId) -> TypeId {
-        self.type_of[object.index()]
+        self.type_of.get(object.index()).unwrap_or(TypeId(u32::MAX))
     }
 
     /// Returns how the types of the objects of a type were found, where the file does not say them.
@@ -406,7 +406,7 @@ impl<'a> Heap<'a> {
     pub fn shown_type(&self, object: ObjectId) -> TypeId {
         match self.class_row(object) {
             Some(row) => TypeId((self.types.len() + row) as u32),
-            None => self.type_of[object.index()],
+            None => self.type_id(object),
         }
     }
 
@@ -417,7 +417,7 @@ impl<'a> Heap<'a> {
     pub fn merged_type(&self, object: ObjectId) -> TypeId {
         match self.class_row(object).filter(|row| self.classes[*row].instances.is_some()) {
             Some(row) => TypeId((self.types.len() + row) as u32),
-            None => self.type_of[object.index()],
+            None => self.type_id(object),
         }
     }
 

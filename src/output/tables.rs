@@ -179,11 +179,11 @@ fn types<W: Write>(heap: &Heap<'_>, tree: &DominatorTree, rows: &mut Rows<W>) ->
     };
     let mut table: Vec<TypeRow<'_>> = (0..).zip(&heap.types).map(row).collect();
     for object in heap.objects() {
-        table[heap.type_of[object.index()].0 as usize]
+        table[heap.type_id(object).0 as usize]
             .add(heap.shallow.get(object.index()), tree.is_live(object));
     }
     for (object, bytes) in &heap.external {
-        table[heap.type_of[object.index()].0 as usize].add_external(*bytes, tree.is_live(*object));
+        table[heap.type_id(*object).0 as usize].add_external(*bytes, tree.is_live(*object));
     }
     table.iter().try_for_each(|row| rows.add(row))?;
     Ok(table.len() as u64)

@@ -1,6 +1,7 @@
 //! Counts and retained bytes by type and by root, against what is found by taking objects away.
 
 use super::sketches::{GROUPS, TYPES, Typed, typed};
+use dumptool::analysis::core_tree::CoreTree;
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::glob::{Glob, TypeFilter};
 use dumptool::analysis::graph::Graph;
@@ -70,6 +71,26 @@ fn types_have_the_numbers_of_naive_counting() {
         let mut sum = alive.total;
         sum.add_sum(&dead.total);
         assert_eq!(sum, all.total, "seed {seed}");
+    }
+}
+
+#[test]
+fn the_tree_without_owned_objects_counts_the_same() {
+    for seed in 0..CASES {
+        let of = typed(seed);
+        let graph = Graph::of(&of.heap);
+        let (tree, core) =
+            (DominatorTree::of_graph(&of.heap, &graph), CoreTree::of(&of.heap, &graph));
+        let all = TypeFilter::default();
+        for by in [GroupBy::Type, GroupBy::Namespace, GroupBy::SizeClass] {
+            for scope in [Scope::Live, Scope::All, Scope::Unreachable] {
+                assert_eq!(
+                    Histogram::of_types(&of.heap, Some(&core), by, scope, &all),
+                    Histogram::of_types(&of.heap, Some(&tree), by, scope, &all),
+                    "seed {seed} {by:?} {scope:?}"
+                );
+            }
+        }
     }
 }
 

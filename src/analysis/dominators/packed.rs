@@ -1,10 +1,11 @@
 //! The graph once more, as the search wants it.
 
 use crate::analysis::graph::Graph;
+use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 
-/// The packed graph: each object is followed by its references.
+/// The packed graph: each object that is not owned is followed by its references to such objects.
 ///
 /// An object is a record: a word, at first how many references it has and then its number, and a
 /// word for each of these references, which says where the record of its target is. So who looks at
@@ -22,25 +23,19 @@ const AHEAD: usize = 64;
 
 impl<W: Word> Packed<W> {
     /// The graph, and the records of the objects at which it begins.
-    pub(super) fn of(graph: &Graph<'_>) -> (Self, Vec<W>) {
-        let (places, count) = places::<W>(graph);
+    pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> (Self, Vec<W>) {
+        let (places, count) = places::<W>(graph, owned);
         let mut words = Vec::with_capacity(count);
         let columns = graph.references;
-        for object in graph.objects() {
+        for object in searched(graph, owned) {
             let record = words.len();
             words.push(W::of(0));
-            let rows = columns.range(object);
-            for row in rows.clone() {
+            for row in columns.range(object) {
                 if let Some(target) = columns.target.get(row + AHEAD) {
                     prefetch(&places, target.index());
                 }
             }
-            match graph.is_plain() {
-                true => {
-                    words.extend(columns.target[rows].iter().map(|target| places[target.index()]))
-                }
-                false => words.extend(graph.targets(object).map(|target| places[target.index()])),
-            }
+            words.extend(targets(graph, owned, object).map(|target| places[target.index()]));
             words[record] = W::of(words.len() - record - 1).with_mark();
         }
         (Self { words }, graph.starts().iter().map(|start| places[start.index()]).collect())
@@ -88,30 +83,46 @@ impl<W: Word> Packed<W> {
         (word.without_mark(), word.has_mark())
     }
 
-    /// The number of each object, 0 for those that were not entered. They are moved together in
-    /// place, since this is when most memory is in use.
-    pub(super) fn into_numbers(self, graph: &Graph<'_>) -> Vec<u32> {
-        let mut words = self.words;
+    /// The objects that were entered, of which there are `live`, by number from 1.
+    pub(super) fn into_order(self, graph: &Graph<'_>, owned: &Owned, live: usize) -> Vec<ObjectId> {
+        let mut order = vec![ObjectId(0); live];
         let mut record = 0;
-        for object in graph.objects() {
-            words[object.index()] = words[record];
-            record += 1 + graph.degree(object);
+        for object in searched(graph, owned) {
+            if let Some(number) = self.words[record].number() {
+                order[number as usize - 1] = object;
+            }
+            record += 1 + targets(graph, owned, object).count();
         }
-        words.truncate(graph.len());
-        words.shrink_to_fit();
-        words.into_iter().map(|word| word.number().unwrap_or(0)).collect()
+        order
     }
 }
 
-/// Where the record of each object is, and how many words there are.
-fn places<W: Word>(graph: &Graph<'_>) -> (Vec<W>, usize) {
+/// Where the record of each object is, and how many words there are. Owned objects have none.
+fn places<W: Word>(graph: &Graph<'_>, owned: &Owned) -> (Vec<W>, usize) {
     let mut words = 0;
     let place = |object: ObjectId| {
         let place = words;
-        words += 1 + graph.degree(object);
+        if !owned.contains(object) {
+            words += 1 + targets(graph, owned, object).count();
+        }
         W::of(place)
     };
     (graph.objects().map(place).collect(), words)
+}
+
+/// The objects that the search may come to.
+fn searched<'g>(graph: &Graph<'_>, owned: &'g Owned) -> impl Iterator<Item = ObjectId> + 'g {
+    graph.objects().filter(|object| !owned.contains(*object))
+}
+
+/// Those among the objects that an object keeps alive.
+#[inline]
+fn targets<'g>(
+    graph: &'g Graph<'_>,
+    owned: &'g Owned,
+    object: ObjectId,
+) -> impl Iterator<Item = ObjectId> + 'g {
+    graph.targets(object).filter(|target| !owned.contains(*target))
 }
 
 /// With more words than this they are wide.

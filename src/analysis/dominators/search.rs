@@ -6,11 +6,13 @@
 use super::backward::Backward;
 use super::packed::{Packed, Word};
 use crate::analysis::graph::Graph;
+use crate::analysis::owned::Owned;
+use crate::model::heap::ObjectId;
 
 /// The result of the search. Numbers are from 1 in preorder; 0 is the set of roots.
 pub(super) struct Found {
-    /// By object; 0 for unreachable ones.
-    pub(super) number: Vec<u32>,
+    /// By number, from 1.
+    pub(super) order: Vec<ObjectId>,
     /// By number: whose reference was followed to find the object.
     pub(super) parent: Vec<u32>,
     /// By number: the smallest number of a referrer, among those with a smaller number than the
@@ -20,13 +22,13 @@ pub(super) struct Found {
     pub(super) backward: Backward,
 }
 
-/// Numbers all that can be reached from the roots. With up to `most_narrow` words the copy of the
+/// Numbers all that can be reached from the roots and is not owned. With up to `most_narrow` words the copy of the
 /// graph has narrow ones.
-pub(super) fn search(graph: &Graph<'_>, most_narrow: u64) -> Found {
+pub(super) fn search(graph: &Graph<'_>, owned: &Owned, most_narrow: u64) -> Found {
     let words = graph.len() as u64 + graph.references.len() as u64 + graph.dependent.len() as u64;
     match words <= most_narrow {
-        true => Search::<u32>::run(graph),
-        false => Search::<u64>::run(graph),
+        true => Search::<u32>::run(graph, owned),
+        false => Search::<u64>::run(graph, owned),
     }
 }
 
@@ -45,10 +47,10 @@ struct Search<W> {
 }
 
 impl<W: Word> Search<W> {
-    fn run(graph: &Graph<'_>) -> Found {
-        let (packed, starts) = Packed::of(graph);
+    fn run(graph: &Graph<'_>, owned: &Owned) -> Found {
+        let (packed, starts) = Packed::of(graph, owned);
         let column = || {
-            let mut column = Vec::with_capacity(graph.len() + 1);
+            let mut column = Vec::with_capacity(graph.len() - owned.len() + 1);
             column.push(0);
             column
         };
@@ -68,7 +70,8 @@ impl<W: Word> Search<W> {
         }
         let Self { packed, stack, parent, semi, backward } = search;
         drop(stack);
-        Found { number: packed.into_numbers(graph), parent, semi, backward }
+        let order = packed.into_order(graph, owned, parent.len() - 1);
+        Found { order, parent, semi, backward }
     }
 
     /// Follows what is left on the stack.

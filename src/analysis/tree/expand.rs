@@ -183,6 +183,6 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     fn same(&self, position: u32) -> TypeId {
-        self.same[self.heap.type_of[self.object(position).index()].0 as usize]
+        self.same[self.heap.type_id(self.object(position)).0 as usize]
     }
 }

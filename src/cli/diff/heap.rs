@@ -362,7 +362,7 @@ fn holders(loaded: &Analyses<'_>, rows: &[HistogramChange]) -> Vec<Option<String
         heap.types.iter().map(|of| index.get(&(text(of.name), text(of.namespace)))).collect();
     let mut counts: Vec<BTreeMap<u32, u64>> = rows.iter().map(|_| BTreeMap::new()).collect();
     for object in heap.objects() {
-        let Some(&row) = row_of[heap.type_of[object.index()].0 as usize] else { continue };
+        let Some(&row) = row_of[heap.type_id(object).0 as usize] else { continue };
         if let HeldBy::Group(group) = groups.holder(object) {
             *counts[row].entry(group).or_default() += 1;
         }

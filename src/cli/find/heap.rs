@@ -161,7 +161,7 @@ fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs) -> Vec
     let value = options.value.as_deref().map(Wanted::new);
     let fits = |object: ObjectId| {
         let shallow = heap.shallow.get(object.index());
-        types[heap.type_of[object.index()].0 as usize]
+        types[heap.type_id(object).0 as usize]
             && options.min_size.is_none_or(|least| shallow >= least)
             && options.max_size.is_none_or(|most| shallow <= most)
             && (!options.live || analysed.is_live(object))

@@ -1,11 +1,13 @@
 //! Groups of objects: how they are counted, sorted and called.
 
 use super::load::{load_options, refused};
+use crate::analysis::core_tree::CoreTree;
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope, package_root};
 use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
 use crate::cli::open::Input;
 use crate::cli::print::Value;
+use crate::cli::progress::Progress;
 use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::status::UsageError;
@@ -33,7 +35,11 @@ pub(crate) fn histogram(
         ObjectsArg::Unreachable => Scope::Unreachable,
     };
     let heap = &loaded.heap;
-    let tree = (!heap.roots.is_empty()).then(|| loaded.tree());
+    let has_roots = !heap.roots.is_empty();
+    let tree = match by {
+        ByArg::Root if has_roots => Some(loaded.tree()),
+        _ => loaded.known_tree(),
+    };
     let histogram = match (by, tree) {
         (ByArg::Root, Some(tree)) => {
             Histogram::by_root_of_types(heap, tree, loaded.tree_and_roots().1, filter)
@@ -64,10 +70,17 @@ pub(crate) fn histogram(
                 ByArg::Loader => GroupBy::Owner,
                 _ => GroupBy::Type,
             };
-            Histogram::of_types(heap, tree, by, scope, filter)
+            match tree {
+                None if has_roots => {
+                    let _phase = Progress::new("computing dominators", None);
+                    let tree = CoreTree::of(heap, loaded.graph());
+                    Histogram::of_types(heap, Some(&tree), by, scope, filter)
+                }
+                tree => Histogram::of_types(heap, tree, by, scope, filter),
+            }
         }
     };
-    Ok((histogram, tree.is_some()))
+    Ok((histogram, has_roots))
 }
 
 /// Whether class objects name their loaders.

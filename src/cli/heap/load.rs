@@ -25,13 +25,29 @@ pub(crate) fn load(
     snapshot: Option<Snapshot>,
     roots: &LoadArgs,
 ) -> anyhow::Result<Arc<HeldHeap>> {
+    load_as(Work::Analysis, session, command, input, snapshot, roots)
+}
+
+/// As [`load`], for this work, unless the heap is resident: then it is for any.
+///
+/// # Errors
+/// As [`load_for`].
+pub(crate) fn load_as(
+    work: Work,
+    session: &Session,
+    command: &'static str,
+    input: &Input,
+    snapshot: Option<Snapshot>,
+    roots: &LoadArgs,
+) -> anyhow::Result<Arc<HeldHeap>> {
+    let work = if session.resident.is_some() { Work::Analysis } else { work };
     let (snapshot, roots) = match &session.resident {
         Some(resident) => resident.options(snapshot, roots),
         None => (snapshot, roots),
     };
     let load = || {
         HeldHeap::load(input.clone(), |input| {
-            load_for(Work::Analysis, session, command, input, snapshot, roots)
+            load_for(work, session, command, input, snapshot, roots)
         })
     };
     match &session.resident {
@@ -61,7 +77,7 @@ pub(crate) fn load_for<'a>(
     refuse_too_large(command, work, input, snapshot, program, &session.common)?;
     let progress = session.progress(input);
     let reached = |offset| progress.reached(offset);
-    let mut options = load_options(snapshot, roots, &reached);
+    let mut options = load_options(snapshot, roots, &reached).bare(work == Work::Counting);
     if let Some(bytes) = program {
         options = options.executable(Executable { bytes, guesses: !roots.no_guess });
     }

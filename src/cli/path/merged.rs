@@ -62,8 +62,7 @@ pub(super) fn print_merged(
     let heap = &loaded.heap;
     let glob = args.type_glob.as_deref().unwrap_or("*");
     let wanted = known_types(loaded, input, glob)?;
-    let objects =
-        || heap.objects().filter(|object| wanted[heap.type_of[object.index()].0 as usize]);
+    let objects = || heap.objects().filter(|object| wanted[heap.type_id(*object).0 as usize]);
     let shortest = loaded.shortest();
     let most = memory::limit(&session.common).unwrap_or(u64::MAX);
     let Some(merged) = merged(&shortest, objects(), most) else {

@@ -99,6 +99,11 @@ impl<'h> Analyses<'h> {
         self.kept(&self.tree, || self.compute_tree())
     }
 
+    /// The dominator tree, if it has been asked for.
+    pub(crate) fn known_tree(&self) -> Option<&DominatorTree> {
+        self.tree.get()
+    }
+
     fn compute_tree(&self) -> DominatorTree {
         let phase = Progress::new("computing dominators", None);
         let dominators = Dominators::of(&self.graph);

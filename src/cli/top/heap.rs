@@ -7,7 +7,8 @@ use crate::cli::args::{ByArg, ObjectsArg, Snapshot, Snapshots, SortArg, TopArgs,
 use crate::cli::heap::histogram::{
     count_types, default_sort, group_nouns, group_text, histogram, needs_namespace, quick, sum_json,
 };
-use crate::cli::heap::{load, report_loaded, without_roots};
+use crate::cli::heap::{load_as, report_loaded, without_roots};
+use crate::cli::memory::Work;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print};
 use crate::cli::session::Session;
@@ -34,8 +35,16 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if args.heap.quick {
         return run_quick(args, by, snapshot, input, session);
     }
-    let held = load(session, "top", input, snapshot, &args.heap.roots)?;
+    let work = match by {
+        ByArg::Root | ByArg::Loader | ByArg::Site => Work::Analysis,
+        _ => Work::Counting,
+    };
+    let held = load_as(work, session, "top", input, snapshot, &args.heap.roots)?;
     let loaded = held.get();
+    if session.resident.is_some() && !loaded.heap.roots.is_empty() {
+        // It is kept for what is asked next.
+        loaded.tree();
+    }
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
         return without_roots(session, input, loaded, "objects cannot be grouped by root", None);
     }

@@ -24,7 +24,7 @@ use crate::model::builder::HeapBuilder;
 use crate::model::heap::WarningKind;
 use crate::model::heap::{
     ClassObject, Ephemeron, Heap, Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Sizes,
-    TypeId, TypeKind,
+    TypeId, TypeIds, TypeKind,
 };
 use classes::{Class, Classes};
 pub use histogram::histogram;
@@ -127,7 +127,7 @@ impl<'a> Loader<'a> {
         let [objects, room] =
             [objects, references].map(|count| usize::try_from(count).unwrap_or(0));
         let heap = self.builder.heap();
-        heap.type_of.reserve_exact(objects);
+        heap.type_of = TypeIds::with_capacity(objects);
         heap.shallow = Sizes::with_capacity(objects);
         let mut first = Offsets::with_capacity(objects.saturating_add(1), references);
         first.push(0);

@@ -120,7 +120,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         type_sources,
         detached_types: Vec::new(),
         representations: Vec::new(),
-        type_of,
+        type_of: type_of.into(),
         shallow: placed.sizes,
         external: Vec::new(),
         ids: Ids::Addresses(survey.addresses),

@@ -69,7 +69,8 @@ fn build<'a>(
     let weak = graph.weak();
     let orphans = graph.orphans(&weak);
     let detached = detached::detached(&graph, &meta);
-    builder.heap().type_of = Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder);
+    builder.heap().type_of =
+        Types::new(&meta, &strings).of_all(&nodes, &detached, &mut builder).into();
     roots::add(&mut builder, &graph, &weak, &meta, &strings, &orphans);
     let shallow = match sizes {
         NodeSizes::File => std::mem::take(&mut nodes.size),

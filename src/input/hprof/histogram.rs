@@ -66,7 +66,7 @@ struct Stacks {
 }
 
 impl Objects {
-    #[inline]
+    #[inline(always)]
     fn add(&mut self, object: &Object<'_>, row: Option<usize>, scan: &Scan<'_>) {
         match object {
             Object::Instance(instance) => {

@@ -158,7 +158,7 @@ impl<'s, 'a> Checker<'s, 'a> {
 
     fn read(&mut self, records: &mut Records<'a>) {
         loop {
-            while let Some(Ok((_, object))) = records.next_object() {
+            while let Some((_, object)) = records.next_object() {
                 self.object(&object);
             }
             // The damage was noted in the first pass.

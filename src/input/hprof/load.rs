@@ -59,11 +59,15 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let references =
         usize::try_from(scan.elements.0.saturating_add(fields)).unwrap_or(0).min(bytes.len() / 4);
     let mut builder = HeapBuilder::with_capacity(addresses.len(), references);
+    if options.bare {
+        builder = builder.without_labels();
+    }
     let types = Types::new(&scan, &mut builder);
     let class_label = Label::field(builder.names().intern(CLASS));
     let held = |id| addresses.at(id).filter(|_| id != 0);
     let held_classes: Vec<_> = scan.held_classes().into_iter().map(held).collect();
-    builder.heap().class_label = held_classes.iter().any(Option::is_some).then_some(class_label);
+    let has_label = !options.bare && held_classes.iter().any(Option::is_some);
+    builder.heap().class_label = has_label.then_some(class_label);
     Rows {
         class_label,
         scan: &mut scan,
@@ -85,8 +89,14 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     builder.heap().pointer_size = scan.ids.bytes() as u8;
     builder.heap().big_endian = true;
     let remarks = scan.remarks();
-    let values = Members::new(contents, scan.classes, scan.strings, types.of_class);
-    let heap = builder.finish(Ids::Addresses(addresses), Some(Box::new(values)));
+    let ids = Ids::Addresses(addresses);
+    let heap = if options.bare {
+        drop(contents);
+        builder.finish(ids, None)
+    } else {
+        let members = Members::new(contents, scan.classes, scan.strings, types.of_class);
+        builder.finish(ids, Some(Box::new(members)))
+    };
     // Roots and objects stand in any order, so that both may follow.
     Ok(Loaded {
         heap,
@@ -122,7 +132,7 @@ fn find_rows(
     let Ok(mut records) = Records::new(bytes) else { return (positions, fields) };
     let third = bytes.len() as u64 / 3;
     loop {
-        while let Some(Ok((offset, object))) = records.next_object() {
+        while let Some((offset, object)) = records.next_object() {
             if let Object::Instance(instance) = &object {
                 values = values.saturating_add(instance.values.len() as u64);
             }

@@ -109,8 +109,8 @@ struct Distances {
 
 impl Distances {
     #[inline]
-    fn see(&mut self, what: What, distance: u64) {
-        match what {
+    fn see(&mut self, what: &What, distance: u64) {
+        match *what {
             What::Instance(row) => {
                 if let Some(class) = self.classes.get_mut(row as usize) {
                     class.see(distance);
@@ -138,7 +138,10 @@ impl Distances {
 pub(super) struct Watch {
     rows: FxHashMap<u64, u32>,
     cache: ClassCache,
-    last: Option<(u64, What)>,
+    /// The object before, if there is one. Both fields are looked at where they are: a copy of both
+    /// at once would wait for the stores of each.
+    last_id: Option<u64>,
+    last: What,
     distances: Distances,
     /// All addresses, bit by bit.
     bits: u64,
@@ -155,7 +158,8 @@ impl Default for Watch {
         Self {
             rows: FxHashMap::default(),
             cache: ClassCache::default(),
-            last: None,
+            last_id: None,
+            last: What::Other,
             distances: Distances::default(),
             bits: 0,
             objects: 0,
@@ -169,7 +173,7 @@ impl Default for Watch {
 impl Watch {
     /// Takes the next object; the row of its class, if it is no primitive array. Rows count classes
     /// from 0 in the order of their first objects.
-    #[inline]
+    #[inline(always)]
     pub(super) fn object(&mut self, object: &Object<'_>, ids: IdSize) -> Option<usize> {
         let id = object.id();
         let (what, row) = match object {
@@ -188,12 +192,13 @@ impl Watch {
             }
             Object::PrimitiveArray(_) => (What::Other, None),
         };
-        if let Some((before, last)) = self.last.replace((id, what)) {
+        if let Some(before) = self.last_id {
             match before < id {
-                true => self.distances.see(last, id.saturating_sub(before)),
+                true => self.distances.see(&self.last, id.saturating_sub(before)),
                 false => self.descents = self.descents.saturating_add(1),
             }
         }
+        (self.last_id, self.last) = (Some(id), what);
         self.add(id, what);
         row
     }
@@ -243,7 +248,7 @@ impl Watch {
         };
         for ((before, what), (id, _)) in self.sample.iter().zip(self.sample.iter().skip(1)) {
             if before < id && self.holds_all(before >> PAGE, id >> PAGE) {
-                sampled.see(*what, id.saturating_sub(*before));
+                sampled.see(what, id.saturating_sub(*before));
             }
         }
         let Distances { mut classes, mut arrays, .. } = self.distances;

@@ -29,6 +29,59 @@ impl<'a> Object<'a> {
         }))
     }
 
+    /// The object that some bytes begin with, tag included, and how many bytes it takes. `None` if
+    /// they begin with something else or with a damaged object, of which [`Self::read`] says what is
+    /// wrong.
+    ///
+    /// Three passes read all objects. What is put together here stays in registers, which takes a
+    /// third of the time of reading with a cursor and errors.
+    #[inline(always)]
+    pub(super) fn at_start(bytes: &'a [u8], ids: IdSize) -> Option<(Self, usize)> {
+        match ids {
+            IdSize::Four => Self::with_ids::<4>(bytes, ids),
+            IdSize::Eight => Self::with_ids::<8>(bytes, ids),
+        }
+    }
+
+    #[inline(always)]
+    fn with_ids<const WIDTH: usize>(bytes: &'a [u8], ids: IdSize) -> Option<(Self, usize)> {
+        let (&tag, bytes) = bytes.split_first()?;
+        let (id, bytes) = bytes.split_first_chunk::<WIDTH>()?;
+        let (trace, bytes) = bytes.split_first_chunk()?;
+        let (id, trace) = (ids.at(id, 0), u32::from_be_bytes(*trace));
+        let (object, length, head) = match tag {
+            0x21 => {
+                let (class, bytes) = bytes.split_first_chunk::<WIDTH>()?;
+                let (length, bytes) = bytes.split_first_chunk()?;
+                let values = bytes.get(..u32::from_be_bytes(*length) as usize)?;
+                let class = ids.at(class, 0);
+                (Self::Instance(Instance { id, trace, class, values }), values.len(), WIDTH)
+            }
+            0x22 => {
+                let (count, bytes) = bytes.split_first_chunk()?;
+                let (class, bytes) = bytes.split_first_chunk::<WIDTH>()?;
+                let count = u32::from_be_bytes(*count);
+                let elements = bytes.get(..(count as usize).checked_mul(WIDTH)?)?;
+                let class = ids.at(class, 0);
+                let array = ObjectArray { id, trace, count, class, elements };
+                (Self::ObjectArray(array), elements.len(), WIDTH)
+            }
+            0x23 => {
+                let (count, bytes) = bytes.split_first_chunk()?;
+                let (&element, bytes) = bytes.split_first()?;
+                let element = FieldType::of_tag(element)?;
+                let size = element.width()?;
+                let count = u32::from_be_bytes(*count);
+                let contents = bytes.get(..(count as usize).checked_mul(size)?)?;
+                let array = PrimitiveArray { id, trace, count, element, contents: Some(contents) };
+                (Self::PrimitiveArray(array), contents.len(), 1)
+            }
+            _ => return None,
+        };
+        // Tag, id, trace and a length come before each.
+        Some((object, length.checked_add(head)?.checked_add(WIDTH)?.checked_add(1 + 4 + 4)?))
+    }
+
     /// Its id.
     #[inline]
     pub fn id(&self) -> u64 {

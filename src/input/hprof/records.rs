@@ -162,23 +162,15 @@ impl<'a> Records<'a> {
         self.heap = Cursor::new(&[], 0);
     }
 
-    /// The next record if it is an object; otherwise nothing is read. Nearly all records are
-    /// objects, and passing on no more than those saves a third of the time of a pass.
-    #[inline]
-    pub(super) fn next_object(&mut self) -> Option<Result<(u64, Object<'a>)>> {
-        let [tag @ 0x21..=0x23, ..] = *self.heap.rest() else { return None };
+    /// The next record with its offset, if it is an object and intact; otherwise nothing is read.
+    /// Nearly all records are objects.
+    #[inline(always)]
+    pub(super) fn next_object(&mut self) -> Option<(u64, Object<'a>)> {
+        let (object, length) = Object::at_start(self.heap.rest(), self.header.id_size)?;
         let offset = self.heap.offset();
-        match self
-            .heap
-            .u8("a tag")
-            .and_then(|_| Object::read(tag, &mut self.heap, self.header.id_size))
-        {
-            Ok(object) => {
-                self.objects += 1;
-                object.map(|object| Ok((offset, object)))
-            }
-            Err(error) => Some(Err(self.fail_in_heap(error, offset))),
-        }
+        self.heap.skip_to_remaining(self.heap.remaining().saturating_sub(length));
+        self.objects += 1;
+        Some((offset, object))
     }
 
     fn top_level(&mut self) -> Result<Rec<'a>> {

@@ -119,8 +119,7 @@ impl<'a> Scan<'a> {
     ) -> Result<()> {
         let mut next_progress = 0;
         loop {
-            while let Some(object) = records.next_object() {
-                let (_, object) = object?;
+            while let Some((_, object)) = records.next_object() {
                 let row = watch.object(&object, self.ids);
                 self.see(&object);
                 each(self, &object, row);

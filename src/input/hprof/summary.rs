@@ -107,8 +107,7 @@ impl<'a> Totals<'a> {
         let ids = records.header().id_size;
         let mut next_progress = 0;
         loop {
-            while let Some(object) = records.next_object() {
-                let (_, object) = object?;
+            while let Some((_, object)) = records.next_object() {
                 self.add_object(&object, ids);
             }
             let Some(record) = records.next() else { return Ok(()) };

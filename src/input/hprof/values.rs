@@ -176,21 +176,25 @@ impl<'a> Contents<'a> {
         let Ids::Addresses(addresses) = &heap.ids else { return Value::None };
         let Some(type_id) = heap.type_of.get(object.index()) else { return Value::None };
         match self.record(object) {
-            Some(HeapRec::Object(Object::Instance(instance))) => match self.decoders.get(type_id) {
-                Some(Decoder::Text(fields)) => match self.string(&instance, fields, addresses) {
-                    Some((text, length)) => Value::Text { text, length },
-                    None => Value::None,
-                },
-                Some(Decoder::Number { offset, kind }) => {
-                    match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
-                        Some(FieldValue::Boolean(value)) => Value::Boolean(value),
-                        Some(FieldValue::Integer(value)) => Value::Integer(value),
-                        Some(FieldValue::Float(value)) => Value::Float(value),
-                        Some(FieldValue::Object(_)) | None => Value::None,
+            Some(HeapRec::Object(Object::Instance(instance))) => {
+                match self.decoders.get(&type_id) {
+                    Some(Decoder::Text(fields)) => {
+                        match self.string(&instance, fields, addresses) {
+                            Some((text, length)) => Value::Text { text, length },
+                            None => Value::None,
+                        }
                     }
+                    Some(Decoder::Number { offset, kind }) => {
+                        match kind.value(instance.values.get(*offset..).unwrap_or_default()) {
+                            Some(FieldValue::Boolean(value)) => Value::Boolean(value),
+                            Some(FieldValue::Integer(value)) => Value::Integer(value),
+                            Some(FieldValue::Float(value)) => Value::Float(value),
+                            Some(FieldValue::Object(_)) | None => Value::None,
+                        }
+                    }
+                    None => Value::None,
                 }
-                None => Value::None,
-            },
+            }
             Some(HeapRec::Object(Object::ObjectArray(array))) => Value::Length(array.count.into()),
             Some(HeapRec::Object(Object::PrimitiveArray(array))) => match array.contents {
                 Some(contents) => Value::Bytes(contents),

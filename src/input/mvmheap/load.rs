@@ -129,7 +129,7 @@ fn load_snapshot<'a>(
     let (type_of, untyped) = types::add(dump, snapshot, &rows.kinds, rows.tofi, &mut builder);
     let heap = builder.heap();
     (heap.type_of, heap.shallow, heap.external, heap.references) =
-        (type_of, rows.shallow, rows.external, references);
+        (type_of.into(), rows.shallow, rows.external, references);
     threads.add(dump, &mut builder);
     roots::add(&mut builder, &rows.kinds, &threads);
     builder.warn(WarningKind::UnknownLabels, unnamed);

@@ -15,7 +15,8 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, WarningKind,
+    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeIds,
+    WarningKind,
 };
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -240,7 +241,7 @@ impl<'a> Loader<'a> {
             .map(|name| Label::field(self.builder.names().intern(name)));
         let mut first = Offsets::with_capacity(count.saturating_add(1), room as u64);
         let (mut target, mut label) = (Vec::with_capacity(room), Vec::with_capacity(room));
-        let mut type_of = Vec::with_capacity(count);
+        let mut type_of = TypeIds::with_capacity(count);
         let mut shallow = Sizes::with_capacity(count);
         let mut dangling = 0u64;
         first.push(0);

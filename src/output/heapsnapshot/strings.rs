@@ -94,7 +94,7 @@ impl<W: Write> Strings<'_, W> {
                 let end = text.floor_char_boundary(LONGEST);
                 self.add(&format!("{}…", &text[..end]))
             }
-            _ => self.add(plan.types.text(plan.heap.type_of[object.index()])),
+            _ => self.add(plan.types.text(plan.heap.type_id(object))),
         }
     }
 }

@@ -129,7 +129,7 @@ impl<'h, 'a> Grouping<'h, 'a> {
     #[inline]
     fn add(&mut self, object: ObjectId, external: u64) -> u32 {
         let heap = self.heap;
-        let type_id = heap.type_of[object.index()];
+        let type_id = heap.type_id(object);
         let size = heap.shallow.get(object.index());
         let rows = heap.fields_of(object);
         let known = &self.types[type_id.0 as usize];

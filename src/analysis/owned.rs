@@ -1,0 +1,83 @@
+//! Objects that need no search, because one reference alone leads to them.
+
+use super::graph::Graph;
+use super::object_set::ObjectSet;
+use crate::model::heap::ObjectId;
+use rayon::prelude::*;
+
+/// Objects that one reference alone leads to, and no root, and that refer to nothing but such
+/// objects, in at most [`HEIGHT`] levels: a string with its characters, a boxed number.
+///
+/// The object with this reference is their dominator, and they are alive if it is. In heaps of
+/// programs these are most objects, so that the search for dominators leaves out the larger part.
+#[derive(Clone, Debug)]
+pub(super) struct Owned(ObjectSet);
+
+/// Levels of objects below each other. More find hardly more objects, and what follows the levels
+/// needs no stack of its own as long as they are few.
+const HEIGHT: usize = 3;
+
+impl Owned {
+    /// Finds them.
+    pub(super) fn of(graph: &Graph<'_>) -> Self {
+        let single = single(graph);
+        let mut owned = ObjectSet::none(graph.len());
+        for _ in 0..HEIGHT {
+            let is_owned = |object| graph.targets(object).all(|target| owned.contains(target));
+            let words = single.par_iter().zip(&owned.bits).enumerate();
+            let words = words.map(|(word, (&single, &before))| {
+                let object = |bit| ObjectId(word as u32 * u64::BITS + bit);
+                let new = bits(single & !before).filter(|bit| is_owned(object(*bit)));
+                new.fold(before, |owned, bit| owned | 1 << bit)
+            });
+            owned = ObjectSet { bits: words.collect() };
+        }
+        Self(owned)
+    }
+
+    /// Whether an object is one.
+    #[inline]
+    pub(super) fn contains(&self, object: ObjectId) -> bool {
+        self.0.contains(object)
+    }
+
+    /// Their number.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The owned ones among the objects that an object keeps alive.
+    #[inline]
+    pub(super) fn of_object<'s>(
+        &'s self,
+        graph: &'s Graph<'_>,
+        object: ObjectId,
+    ) -> impl Iterator<Item = ObjectId> + 's {
+        graph.targets(object).filter(|target| self.contains(*target))
+    }
+}
+
+/// A bit for each object to which exactly one reference leads, and no root.
+fn single(graph: &Graph<'_>) -> Vec<u64> {
+    // Whether a reference leads to an object, and whether there is more; side by side, because both
+    // are needed.
+    let mut seen = vec![[0_u64; 2]; graph.len().div_ceil(64)];
+    let mut see = |object: ObjectId, again: bool| {
+        let [once, more] = &mut seen[object.index() / 64];
+        let bit = 1 << (object.index() % 64);
+        *more |= if again { bit } else { *once & bit };
+        *once |= bit;
+    };
+    for object in graph.objects() {
+        graph.targets(object).for_each(|target| see(target, false));
+    }
+    graph.starts().iter().for_each(|start| see(*start, true));
+    seen.into_iter().map(|[once, more]| once & !more).collect()
+}
+
+/// The numbers of the bits that are set.
+fn bits(set: u64) -> impl Iterator<Item = u32> {
+    let some = |rest: &u64| *rest != 0;
+    std::iter::successors(Some(set).filter(some), move |rest| Some(rest & (rest - 1)).filter(some))
+        .map(u64::trailing_zeros)
+}
