@@ -3,10 +3,11 @@
 # times dumptool's that is.
 #
 #   benches/peers.sh                       a generated profile, a heap as hprof and as heap snapshot, and the bare floors
-#   benches/peers.sh RECORDING.mojo...     these recordings instead
+#   benches/peers.sh FILE...               these recordings (.mojo) and JVM dumps (.hprof) instead
 #
 # austin-python is installed from PyPI. hprof-slurp, VisualVM's walker and memlab are measured where tests/consumers/run and
-# tests/consumers/heaps have installed them; what is not there is named. Memory is that of the whole process, mapped file
+# tests/consumers/heaps have installed them, hprof-analyzer where it is on the PATH (`cargo install hprof-analyzer --version 0.3.1
+# --locked`); what is not there is named. Memory is that of the whole process, mapped file
 # included; `read` is reading the file and doing nothing with it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -57,31 +58,43 @@ profile() {
   measure "$name" 'dumptool top' "$tool" top "$file"
 }
 
+# hprof FILE NAME: a dump of a JVM, or one that was converted to hprof.
+hprof() {
+  local file=$1 name=$2
+  ours=
+  measure "$name" 'read hprof' cat "$file"
+  measure "$name" 'dumptool top --quick, hprof' "$tool" top --quick "$file"
+  if [ -x "$consumers/bin/hprof-slurp" ]; then
+    measure "$name" hprof-slurp "$consumers/bin/hprof-slurp" "$file"
+  else
+    absent "$name" hprof-slurp
+  fi
+  measure "$name" 'dumptool top, hprof' "$tool" top "$file"
+  if command -v hprof-analyzer > /dev/null; then
+    measure "$name" hprof-analyzer hprof-analyzer "$file" "$cache/peer.json"
+  else
+    absent "$name" hprof-analyzer
+  fi
+  local walker
+  walker=$(find /usr/share/visualvm -name 'org-graalvm-visualvm-lib-jfluid-heap.jar' 2> /dev/null | head -n 1)
+  if [ -n "$walker" ] && [ -e "$consumers/classes/NbCheck.class" ]; then
+    # It goes on with an index that it has left beside the file.
+    rm -rf "$file.hwcache"
+    local classpath
+    classpath=$consumers/classes:$walker:$(find /usr/share/visualvm /usr/share/java -name 'org-openide-util*.jar' | paste -sd:)
+    measure "$name" "VisualVM's heap walker" java -Xmx4g -cp "$classpath" NbCheck "$file"
+    rm -rf "$file.hwcache"
+  else
+    absent "$name" "VisualVM's heap walker"
+  fi
+}
+
 heap() {
   local dump=$1 name
   name=$(basename "$dump")
   "$tool" convert --quiet "$dump" "$cache/heap.hprof"
   "$tool" convert --quiet "$dump" "$cache/heap.heapsnapshot"
-  ours=
-  measure "$name" 'read hprof' cat "$cache/heap.hprof"
-  measure "$name" 'dumptool top --quick, hprof' "$tool" top --quick "$cache/heap.hprof"
-  if [ -x "$consumers/bin/hprof-slurp" ]; then
-    measure "$name" hprof-slurp "$consumers/bin/hprof-slurp" "$cache/heap.hprof"
-  else
-    absent "$name" hprof-slurp
-  fi
-  measure "$name" 'dumptool top, hprof' "$tool" top "$cache/heap.hprof"
-  local walker
-  walker=$(find /usr/share/visualvm -name 'org-graalvm-visualvm-lib-jfluid-heap.jar' 2> /dev/null | head -n 1)
-  if [ -n "$walker" ] && [ -e "$consumers/classes/NbCheck.class" ]; then
-    # It goes on with an index that it has left beside the file.
-    rm -rf "$cache/heap.hprof.hwcache"
-    local classpath
-    classpath=$consumers/classes:$walker:$(find /usr/share/visualvm /usr/share/java -name 'org-openide-util*.jar' | paste -sd:)
-    measure "$name" "VisualVM's heap walker" java -Xmx4g -cp "$classpath" NbCheck "$cache/heap.hprof"
-  else
-    absent "$name" "VisualVM's heap walker"
-  fi
+  hprof "$cache/heap.hprof" "$name"
   if [ -d "$consumers/npm/node_modules/memlab" ]; then
     measure "$name" 'memlab, heapsnapshot' env NODE_PATH="$consumers/npm/node_modules" node --max-old-space-size=6000 -e '
       const { config } = require("@memlab/core");
@@ -102,7 +115,13 @@ fi
 
 say file program 'CPU s' 'wall s' MiB 'x ours'
 if [ $# -gt 0 ]; then
-  for file in "$@"; do profile "$file"; done
+  for file in "$@"; do
+    case $file in
+      *.hprof) hprof "$file" "$(basename "$file")" ;;
+      *) profile "$file" ;;
+    esac
+  done
+  rm -rf "$cache"/ours.* "$cache"/peer.*
   exit
 fi
 # The inputs of the benchmarks, a tenth of them for the heap: peers take long. Both are written by the benchmarks themselves.

@@ -35,7 +35,7 @@ impl<W: Word> Packed<W> {
                     prefetch(&places, target.index());
                 }
             }
-            words.extend(targets(graph, owned, object).map(|target| places[target.index()]));
+            targets(graph, owned, object).for_each(|target| words.push(places[target.index()]));
             words[record] = W::of(words.len() - record - 1).with_mark();
         }
         (Self { words }, graph.starts().iter().map(|start| places[start.index()]).collect())
