@@ -15,6 +15,7 @@ mod growth;
 mod heap;
 mod info;
 mod interrupt;
+mod mcp;
 mod memory;
 mod open;
 mod path;
@@ -118,6 +119,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Check(args) => check::run(args, session),
         Command::Report(args) => report::run(args, session),
         Command::Serve(args) => serve::run(args, session),
+        Command::Mcp(args) => mcp::run(args, session),
         Command::Threads(args) => threads::run(args, session),
         Command::Waste(args) => waste::run(args, session),
         Command::Convert(args) => convert::run(args, session),

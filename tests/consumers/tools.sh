@@ -55,6 +55,12 @@ install_memlab() {
   install_npm npm memlab@2.0.5
 }
 
+# The Model Context Protocol's own client.
+install_mcp() {
+  install_debian node=nodejs npm=npm
+  install_npm mcp @modelcontextprotocol/sdk@1.32.2
+}
+
 install_speedscope() {
   install_debian node=nodejs npm=npm $chromium=chromium
   install_npm npm speedscope@1.25.0 puppeteer-core@24.8.2

@@ -9,6 +9,7 @@ mod find;
 mod growth;
 mod heap;
 mod info;
+mod mcp;
 mod object;
 mod profile;
 mod report;
@@ -28,6 +29,7 @@ pub(in crate::cli) use find::{FindArgs, FindSortArg};
 pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
 pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
+pub(in crate::cli) use mcp::McpArgs;
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::ProfileOptions;
 pub(in crate::cli) use report::ReportArgs;
@@ -65,6 +67,7 @@ Examples:
   dumptool waste app.hprof                  what could be saved
   dumptool report app.hprof                 one HTML page for everyone
   dumptool serve app.hprof                  the same page, and every object
+  dumptool mcp --allow dumps/                let an assistant ask
   dumptool check app.heapdump && echo sound
   dumptool convert profile.mojo out.austin  for tools that read Austin's text
   dumptool convert app.heapdump out.hprof   for VisualVM, Eclipse MAT, hprof-slurp
@@ -86,6 +89,7 @@ pub(in crate::cli) enum Command {
     Waste(WasteArgs),
     Report(ReportArgs),
     Serve(ServeArgs),
+    Mcp(McpArgs),
     Diff(DiffArgs),
     Growth(GrowthArgs),
     Check(CheckArgs),

@@ -23,6 +23,7 @@ use std::ffi::OsString;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 /// Open dumps, the most recently used last.
 pub(crate) struct Resident {
@@ -56,12 +57,16 @@ pub(crate) struct Answer {
 /// An open file.
 struct Dump {
     path: PathBuf,
+    version: Version,
     input: Mutex<Option<Input>>,
     /// With the options that they were loaded with.
     heaps: Mutex<Vec<(HeapKey, Arc<HeldHeap>)>>,
     /// With the damage that ended the reading.
     profile: Mutex<Option<(Arc<Profile>, Option<Error>)>>,
 }
+
+/// The length of a file and when it was last written. `None` if the system does not tell.
+type Version = Option<(u64, Option<SystemTime>)>;
 
 type HeapKey = (Option<Snapshot>, LoadArgs);
 
@@ -105,10 +110,18 @@ impl Resident {
         self.allow(path)?;
         let dump = self.dump(path);
         let mut kept = lock(&dump.input);
-        match &*kept {
-            Some(input) => Ok(input.clone()),
-            None => Ok(kept.insert(open()?).clone()),
+        if let Some(input) = &*kept {
+            return Ok(input.clone());
         }
+        let input = kept.insert(open()?).clone();
+        drop(kept);
+        self.make_room(&dump);
+        Ok(input)
+    }
+
+    /// Forgets the dumps whose files have been written since they were opened.
+    pub(super) fn forget_changed(&self) {
+        lock(&self.dumps).retain(|dump| dump.version == version(&dump.path));
     }
 
     /// The options to load a heap with.
@@ -132,8 +145,11 @@ impl Resident {
         // Who asks meanwhile waits for this one instead of loading another one.
         let mut heaps = lock(&dump.heaps);
         let is_same = |(key, _): &(HeapKey, _)| key.0 == snapshot && key.1 == *options;
-        if let Some((_, heap)) = heaps.iter().find(|kept| is_same(kept)) {
-            return Ok(Arc::clone(heap));
+        if let Some(place) = heaps.iter().position(is_same) {
+            let kept = heaps.remove(place);
+            let heap = Arc::clone(&kept.1);
+            heaps.push(kept);
+            return Ok(heap);
         }
         let heap = Arc::new(load()?);
         heaps.push(((snapshot, options.clone()), Arc::clone(&heap)));
@@ -150,10 +166,13 @@ impl Resident {
     ) -> anyhow::Result<(Arc<Profile>, Option<Error>)> {
         let dump = self.dump(path);
         let mut kept = lock(&dump.profile);
-        match &*kept {
-            Some(profile) => Ok(profile.clone()),
-            None => Ok(kept.insert(load()?).clone()),
+        if let Some(profile) = &*kept {
+            return Ok(profile.clone());
         }
+        let profile = kept.insert(load()?).clone();
+        drop(kept);
+        self.make_room(&dump);
+        Ok(profile)
     }
 
     /// Refuses a file that may not be read.
@@ -174,6 +193,7 @@ impl Resident {
             Some(place) => dumps.remove(place),
             None => Arc::new(Dump {
                 path: path.to_owned(),
+                version: version(path),
                 input: Mutex::default(),
                 heaps: Mutex::default(),
                 profile: Mutex::default(),
@@ -183,20 +203,21 @@ impl Resident {
         dump
     }
 
-    /// Forgets the dumps that were not used for longest until the others fit. Commands that still
-    /// use one of them keep it until they are done.
+    /// Forgets the dumps that were not used for longest until the others fit, and then other
+    /// snapshots of the dump in use. Commands that still use one of them keep it until they are done.
     fn make_room(&self, used: &Arc<Dump>) {
         let mut dumps = lock(&self.dumps);
-        // A dump that is being loaded is not looked at: its bytes are not known yet.
-        let bytes = |dump: &Arc<Dump>| dump.heaps.try_lock().map_or(0, |heaps| bytes(&heaps));
-        let mut all: u64 = dumps.iter().map(bytes).fold(0, u64::saturating_add);
+        let mut all: u64 = dumps.iter().map(|dump| dump.bytes()).fold(0, u64::saturating_add);
         while all > self.budget {
-            let Some(place) =
-                dumps.iter().position(|dump| !Arc::ptr_eq(dump, used) && bytes(dump) > 0)
-            else {
-                break;
-            };
-            all = all.saturating_sub(bytes(&dumps.remove(place)));
+            let is_other = |dump: &Arc<Dump>| !Arc::ptr_eq(dump, used) && dump.bytes() > 0;
+            let Some(place) = dumps.iter().position(is_other) else { break };
+            all = all.saturating_sub(dumps.remove(place).bytes());
+        }
+        drop(dumps);
+        // Who loads another one of them makes room when it is done.
+        let Ok(mut heaps) = used.heaps.try_lock() else { return };
+        while all > self.budget && heaps.len() > 1 {
+            all = all.saturating_sub(heaps.remove(0).1.bytes());
         }
     }
 }
@@ -224,9 +245,30 @@ fn run(command: &Command, session: Session) -> Answer {
     Answer { status, result, messages }
 }
 
-/// What the heaps of a dump take, with their analyses.
-fn bytes(heaps: &[(HeapKey, Arc<HeldHeap>)]) -> u64 {
-    heaps.iter().map(|(_, heap)| heap.bytes()).fold(0, u64::saturating_add)
+impl Dump {
+    /// About the bytes of memory that it takes: its heaps with their analyses, and the file if it
+    /// had to be decompressed. A loaded profile takes about as much as its file. What is being
+    /// loaded does not count: its bytes are not known yet.
+    fn bytes(&self) -> u64 {
+        let sum = |heaps: MutexGuard<'_, Vec<(HeapKey, Arc<HeldHeap>)>>| {
+            heaps.iter().map(|(_, heap)| heap.bytes()).fold(0, u64::saturating_add)
+        };
+        let heaps = self.heaps.try_lock().map_or(0, sum);
+        let is_profile = self.profile.try_lock().is_ok_and(|profile| profile.is_some());
+        let file = self.input.try_lock().map_or(0, |input| {
+            input.as_ref().map_or(0, |input| {
+                let copies =
+                    u64::from(input.source.compression().is_some()) + u64::from(is_profile);
+                copies.saturating_mul(input.bytes().len() as u64)
+            })
+        });
+        heaps.saturating_add(file)
+    }
+}
+
+fn version(path: &Path) -> Version {
+    let file = std::fs::metadata(path).ok()?;
+    Some((file.len(), file.modified().ok()))
 }
 
 impl Answer {
@@ -254,6 +296,7 @@ impl Command {
             Self::Cat(_)
             | Self::Report(_)
             | Self::Serve(_)
+            | Self::Mcp(_)
             | Self::Convert(_)
             | Self::Completions(_)
             | Self::Man => false,

@@ -189,6 +189,34 @@ fn dumps_that_were_not_used_for_longest_are_forgotten() {
 }
 
 #[test]
+fn snapshots_that_were_not_used_for_longest_are_forgotten() {
+    let file = fixture("mvmheap/tiny-nqp.mvmheap");
+    let kept = |budget| {
+        let resident = Resident::new(Given::default(), |_| true, budget);
+        for snapshot in ["0", "1", "0"] {
+            let answer = resident.answer(["top", &file, "--snapshot", snapshot]);
+            assert_eq!(answer.status, Status::Done);
+        }
+        let dump = resident.dump(Path::new(&file));
+        lock(&dump.heaps).iter().map(|(key, _)| key.0).collect::<Vec<_>>()
+    };
+    assert_eq!(kept(1), [Some(Snapshot::Number(0))]);
+    assert_eq!(kept(u64::MAX), [1, 0].map(|number| Some(Snapshot::Number(number))));
+}
+
+#[test]
+fn dumps_that_were_only_decompressed_count() {
+    let files = ["go/tiny_go127.heapdump.zst", "pprof/go127-cpu.pb.gz"].map(fixture);
+    let resident = Resident::new(Given::default(), |_| true, 1);
+    for file in &files {
+        assert_eq!(resident.answer(["info", file]).status, Status::Done);
+        let dumps = lock(&resident.dumps);
+        assert_eq!(dumps.iter().map(|dump| &dump.path).collect::<Vec<_>>(), [Path::new(file)]);
+        assert!(dumps[0].bytes() > 0);
+    }
+}
+
+#[test]
 fn many_ask_at_once() {
     let (file, resident) = (fixture("dart/tiny_derived_3.0.5.dartheap.zst"), all());
     let commands: [&[&str]; 4] =

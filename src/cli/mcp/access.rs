@@ -1,0 +1,78 @@
+//! Which files may be read.
+
+use crate::cli::status::{InputError, UsageError};
+use crate::cli::terminal::show_path;
+use crate::error::Error;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// The files and folders that were given, without symbolic links and `..`.
+pub(super) struct Access {
+    files: Vec<PathBuf>,
+    folders: Vec<PathBuf>,
+}
+
+impl Access {
+    /// # Errors
+    /// Nothing was given, or something that does not exist.
+    pub(super) fn of(files: &[PathBuf], folders: &[PathBuf]) -> anyhow::Result<Self> {
+        if files.is_empty() && folders.is_empty() {
+            let hint = "name the dumps, or their folder with --allow DIR";
+            return Err(UsageError::new("no file may be read").hint(hint).into());
+        }
+        let real = |path: &PathBuf| {
+            path.canonicalize()
+                .map_err(|error| InputError::new(path, Error::io(error, "cannot open")))
+        };
+        let files = files.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+        let folders = folders.iter().map(real).collect::<Result<Vec<_>, _>>()?;
+        let is_wrong = |path: &&PathBuf| !path.is_dir();
+        if let Some(path) = folders.iter().find(is_wrong) {
+            let message = format!("--allow: {} is not a folder", show_path(path));
+            return Err(UsageError::new(message).into());
+        }
+        if let Some(path) = files.iter().find(|path| !path.is_file()) {
+            let message = format!("{} is not a file", show_path(path));
+            return Err(UsageError::new(message).hint("--allow takes a folder").into());
+        }
+        Ok(Self { files, folders })
+    }
+
+    /// Whether a file may be read. Standard input, which has the requests, pipes and devices may
+    /// not. A file that is missing may, where it could be, so that it is called missing.
+    pub(super) fn allows(&self, path: &Path) -> bool {
+        if path == Path::new("-") {
+            return false;
+        }
+        let is_below = |real: &Path| self.folders.iter().any(|folder| real.starts_with(folder));
+        match path.canonicalize() {
+            Ok(real) => real.is_file() && (self.files.contains(&real) || is_below(&real)),
+            Err(_) if path.is_symlink() || path.file_name().is_none() => false,
+            Err(_) => {
+                let folder = path.parent().filter(|folder| *folder != Path::new(""));
+                folder.unwrap_or(Path::new(".")).canonicalize().is_ok_and(|real| is_below(&real))
+            }
+        }
+    }
+}
+
+/// Tells an assistant what it can ask about.
+impl fmt::Display for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const MOST: usize = 50;
+        f.write_str(
+            "Heap dumps and profiles. `info` says what a file is; then `top`, `suspects` and `tree` \
+             show what holds the memory or takes the time, `find`, `show` and `path` lead to \
+             objects and to why they are alive, `diff` shows what grew.",
+        )?;
+        for (what, paths) in [("Files", &self.files), ("Folders", &self.folders)] {
+            if !paths.is_empty() {
+                let shown: Vec<_> =
+                    paths.iter().take(MOST).map(|path| path.display().to_string()).collect();
+                let more = if paths.len() > MOST { ", …" } else { "" };
+                write!(f, "\n{what} that may be read: {}{more}", shown.join(", "))?;
+            }
+        }
+        Ok(())
+    }
+}

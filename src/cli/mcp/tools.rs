@@ -1,0 +1,307 @@
+//! The tools, made of the commands' own arguments.
+
+use crate::cli::args::Cli;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+use serde_json::{Map, Value, json};
+use std::any::TypeId;
+use std::ffi::OsString;
+
+/// Each tool, with the command and the option that it stands for.
+const TOOLS: [(&str, &str, Option<&str>); 11] = [
+    ("info", "info", None),
+    ("top", "top", None),
+    ("suspects", "top", Some("suspects")),
+    ("tree", "tree", None),
+    ("path", "path", None),
+    ("show", "show", None),
+    ("find", "find", None),
+    ("diff", "diff", None),
+    ("threads", "threads", None),
+    ("waste", "waste", None),
+    ("check", "check", None),
+];
+
+/// Options of commands that tools do not have: the answer is JSON, and `suspects` is a tool.
+const LEFT_OUT: [&str; 3] = ["dot", "suspects", "help"];
+
+/// Most rows, entries and paths that can be asked for: an answer is kept in memory.
+const MOST_ROWS: u64 = 10_000;
+const MOST_PATHS: u64 = 1_000;
+
+/// Bytes of an answer unless the caller chooses: about 10 000 tokens.
+const USUAL_BYTES: u64 = 32 << 10;
+const LEAST_BYTES: u64 = 1 << 10;
+const MOST_BYTES: u64 = 64 << 20;
+
+pub(super) struct Tools(Vec<Tool>);
+
+pub(super) struct Tool {
+    name: &'static str,
+    command: &'static str,
+    option: Option<&'static str>,
+    about: String,
+    arguments: Vec<Argument>,
+}
+
+/// A command line to run.
+pub(super) struct Call {
+    pub(super) words: Vec<OsString>,
+    /// Bytes that the answer may have.
+    pub(super) most: usize,
+}
+
+struct Argument {
+    name: String,
+    /// The name of an option. `None` for an argument by position.
+    option: Option<String>,
+    kind: Kind,
+    is_required: bool,
+    /// What an argument by position is if it is not given.
+    default: Option<String>,
+    schema: Value,
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Flag,
+    Integer { least: u64, most: u64 },
+    Text,
+    Texts,
+}
+
+impl Tools {
+    /// The tools with the arguments of the command line. `only_file` is the file that they are
+    /// about if none is named.
+    pub(super) fn of_command_line(only_file: Option<&str>) -> Self {
+        let cli = Cli::command();
+        let tool = |(name, command, option)| {
+            let subcommand = cli.find_subcommand(command)?;
+            Some(Tool::of(name, command, subcommand, option, only_file))
+        };
+        Self(TOOLS.into_iter().filter_map(tool).collect())
+    }
+
+    pub(super) fn find(&self, name: &str) -> Option<&Tool> {
+        self.0.iter().find(|tool| tool.name == name)
+    }
+
+    /// The tools as the protocol describes them.
+    pub(super) fn list(&self) -> Vec<Value> {
+        self.0.iter().map(Tool::description).collect()
+    }
+}
+
+impl Tool {
+    fn of(
+        name: &'static str,
+        command: &'static str,
+        subcommand: &Command,
+        option: Option<&'static str>,
+        only_file: Option<&str>,
+    ) -> Self {
+        let flag = subcommand.get_arguments().find(|arg| arg.get_long() == option);
+        let flag = option.and(flag);
+        let conflict = |a: &Arg, b: &Arg| {
+            subcommand.get_arg_conflicts_with(a).iter().any(|other| other.get_id() == b.get_id())
+        };
+        // Suspects are of heaps.
+        let goes_with = |arg: &Arg, flag: &Arg| {
+            !conflict(arg, flag)
+                && !conflict(flag, arg)
+                && arg.get_help_heading() != Some("Profiles")
+        };
+        let arguments = subcommand
+            .get_arguments()
+            .filter(|arg| !arg.is_hide_set() && !LEFT_OUT.iter().any(|name| arg.get_id() == name))
+            .filter(|arg| flag.is_none_or(|flag| goes_with(arg, flag)))
+            .map(|arg| Argument::of(arg, only_file))
+            .collect();
+        let about = match flag {
+            Some(flag) => flag.get_help(),
+            None => subcommand.get_long_about().or(subcommand.get_about()),
+        };
+        let about = about.map(ToString::to_string).unwrap_or_default();
+        Self { name, command, option, about, arguments }
+    }
+
+    fn description(&self) -> Value {
+        let mut properties: Map<String, Value> =
+            self.arguments.iter().map(|arg| (arg.name.clone(), arg.schema.clone())).collect();
+        properties.insert(
+            "max_bytes".to_owned(),
+            json!({
+                "type": "integer",
+                "minimum": LEAST_BYTES,
+                "maximum": MOST_BYTES,
+                "default": USUAL_BYTES,
+                "description": "Maximum size of the answer. A longer one has only the first \
+                                elements of its lists, and says so",
+            }),
+        );
+        let required: Vec<_> =
+            self.arguments.iter().filter(|arg| arg.is_required).map(|arg| &arg.name).collect();
+        json!({
+            "name": self.name,
+            "description": self.about,
+            "inputSchema": {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            },
+            "annotations": {
+                "readOnlyHint": true,
+                "destructiveHint": false,
+                "idempotentHint": true,
+                "openWorldHint": false,
+            },
+        })
+    }
+
+    /// The command line for these arguments.
+    ///
+    /// # Errors
+    /// A message about the first argument that is unknown, missing, or not of its type. What is
+    /// wrong beyond that, the command says.
+    pub(super) fn call(&self, given: &Map<String, Value>) -> Result<Call, String> {
+        let names = || {
+            let names: Vec<_> = self.arguments.iter().map(|arg| arg.name.as_str()).collect();
+            format!("{}, max_bytes", names.join(", "))
+        };
+        let is_known = |name: &String| {
+            name == "max_bytes" || self.arguments.iter().any(|arg| arg.name == *name)
+        };
+        if let Some(unknown) = given.keys().find(|name| !is_known(name)) {
+            return Err(format!("unknown argument {unknown:?}; {} has {}", self.name, names()));
+        }
+        let most = match given.get("max_bytes") {
+            None | Some(Value::Null) => USUAL_BYTES,
+            Some(value) => integer("max_bytes", value, LEAST_BYTES, MOST_BYTES)?,
+        };
+        // What could be read of a damaged dump is an answer; the damage comes with it as a warning.
+        let mut words: Vec<OsString> =
+            vec![self.command.into(), "--format=json".into(), "--lenient".into()];
+        words.extend(self.option.map(|option| format!("--{option}").into()));
+        let mut by_position = Vec::new();
+        for argument in &self.arguments {
+            let values = match given.get(&argument.name) {
+                None | Some(Value::Null) => Vec::from_iter(argument.default.clone()),
+                Some(value) => argument.values(value)?,
+            };
+            if values.is_empty() && argument.is_required {
+                return Err(format!("{} needs the argument {:?}", self.name, argument.name));
+            }
+            match &argument.option {
+                None => by_position.extend(values.into_iter().map(OsString::from)),
+                Some(option) => words.extend(values.iter().map(|value| match argument.kind {
+                    Kind::Flag => format!("--{option}").into(),
+                    _ => format!("--{option}={value}").into(),
+                })),
+            }
+        }
+        words.push("--".into());
+        words.extend(by_position);
+        Ok(Call { words, most: usize::try_from(most).unwrap_or(usize::MAX) })
+    }
+}
+
+impl Argument {
+    fn of(arg: &Arg, only_file: Option<&str>) -> Self {
+        let name = arg.get_long().unwrap_or(arg.get_id().as_str()).replace('-', "_");
+        let kind = Kind::of(arg, &name);
+        let default = only_file.filter(|_| name == "file").map(str::to_owned);
+        let mut schema = kind.schema();
+        let mut set = |key: &str, value: Value| match (kind, schema.get_mut("items")) {
+            (Kind::Texts, Some(items)) if key == "enum" => items[key] = value,
+            _ => schema[key] = value,
+        };
+        let values = arg.get_possible_values();
+        if !values.is_empty() && !matches!(kind, Kind::Flag) {
+            set("enum", values.iter().map(|value| value.get_name()).collect());
+        }
+        let written = arg.get_default_values().first().and_then(|value| value.to_str());
+        match (written.or(default.as_deref()), kind) {
+            (Some(value), Kind::Text) => set("default", value.into()),
+            (Some(value), Kind::Integer { .. }) => set("default", value.parse::<u64>().ok().into()),
+            _ => {}
+        }
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        // What is different here.
+        let help = help
+            .replace("; `-` is standard input", "")
+            .replace("0 = all; ", "")
+            .replace(" in tables and json, all in jsonl and csv", "");
+        set("description", help.into());
+        Self {
+            option: arg.get_long().map(str::to_owned),
+            is_required: arg.is_required_set() && default.is_none(),
+            name,
+            kind,
+            default,
+            schema,
+        }
+    }
+
+    /// The words for a value.
+    fn values(&self, value: &Value) -> Result<Vec<String>, String> {
+        let wrong = |expected| Err(format!("{} is {expected}, not {value}", self.name));
+        match (self.kind, value) {
+            (Kind::Flag, Value::Bool(wanted)) => Ok(Vec::from_iter(wanted.then(String::new))),
+            (Kind::Flag, _) => wrong("true or false"),
+            (Kind::Integer { least, most }, value) => {
+                Ok(vec![integer(&self.name, value, least, most)?.to_string()])
+            }
+            // Numbers of objects and sizes are often written as numbers.
+            (Kind::Text | Kind::Texts, Value::Number(number)) => Ok(vec![number.to_string()]),
+            (Kind::Text | Kind::Texts, Value::String(text)) => Ok(vec![text.clone()]),
+            (Kind::Text, _) => wrong("a string"),
+            (Kind::Texts, Value::Array(values)) => {
+                let texts: Option<_> =
+                    values.iter().map(|value| value.as_str().map(str::to_owned)).collect();
+                texts.map_or_else(|| wrong("a list of strings"), Ok)
+            }
+            (Kind::Texts, _) => wrong("a list of strings"),
+        }
+    }
+}
+
+impl Kind {
+    fn of(arg: &Arg, name: &str) -> Self {
+        let values = arg.get_value_parser().type_id();
+        let is_integer = [TypeId::of::<u64>(), TypeId::of::<u32>(), TypeId::of::<u16>()]
+            .iter()
+            .any(|of| values == *of);
+        // Sizes have units.
+        let is_size = arg
+            .get_value_names()
+            .is_some_and(|names| names.iter().any(|name| name.as_str() == "SIZE"));
+        match arg.get_action() {
+            ArgAction::SetTrue => Self::Flag,
+            ArgAction::Append => Self::Texts,
+            _ if is_integer && !is_size => match name {
+                "limit" | "entries" => Self::Integer { least: 1, most: MOST_ROWS },
+                "paths" => Self::Integer { least: 1, most: MOST_PATHS },
+                _ => Self::Integer { least: 0, most: u32::MAX.into() },
+            },
+            _ => Self::Text,
+        }
+    }
+
+    fn schema(self) -> Value {
+        match self {
+            Self::Flag => json!({"type": "boolean"}),
+            Self::Integer { least, most } => {
+                json!({"type": "integer", "minimum": least, "maximum": most})
+            }
+            Self::Text => json!({"type": "string"}),
+            Self::Texts => json!({"type": "array", "items": {"type": "string"}}),
+        }
+    }
+}
+
+fn integer(name: &str, value: &Value, least: u64, most: u64) -> Result<u64, String> {
+    value
+        .as_u64()
+        .filter(|number| (least..=most).contains(number))
+        .ok_or_else(|| format!("{name} is a whole number from {least} to {most}, not {value}"))
+}
