@@ -112,3 +112,30 @@ fn executables_that_are_cut_or_changed_anywhere_do_no_harm() {
     }
     assert!(began.elapsed() < Duration::from_secs(120), "took {:?}", began.elapsed());
 }
+
+/// The type of the first object of a dump.
+fn type_of_first((exe, dump): &(Vec<u8>, Vec<u8>)) -> String {
+    let loaded = load(dump, exe).unwrap();
+    let heap = &loaded.heap;
+    heap.type_name(heap.objects().next().unwrap()).to_owned()
+}
+
+#[test]
+fn types_that_claim_the_same_fields_or_names_are_read_up_to_a_budget() {
+    assert_eq!(type_of_first(&ELF.structs(4, 80, 10)), "main");
+    let many_fields = type_of_first(&ELF.structs(34, 80, 1));
+    assert_eq!(many_fields, "16 B without pointers");
+    assert_eq!(type_of_first(&ELF.structs(4, 2, 1500)), "main");
+    let long_names = type_of_first(&ELF.structs(34, 2, 1500));
+    assert_eq!(long_names, "16 B without pointers");
+}
+
+#[test]
+fn types_are_not_searched_behind_the_end_of_the_file() {
+    let began = Instant::now();
+    let (dump, exe) = (ELF.dump(), ELF.endless_types());
+    let loaded = load(&dump, &exe).unwrap();
+    let heap = &loaded.heap;
+    assert!(heap.objects().all(|object| heap.type_name(object) == "main.Node"));
+    assert!(began.elapsed() < Duration::from_secs(20), "took {:?}", began.elapsed());
+}

@@ -38,6 +38,10 @@ const BUILD: u64 = BASE + 0x4000;
 const MODULE: u64 = BASE + 0x4100;
 const DATA: u64 = BASE + 0x4800;
 const END: u64 = BASE + 0x5000;
+/// Where the heap begins.
+const HEAP: u64 = 0x2000_0000;
+/// Bytes of the parts that all descriptors have, with pointers of 8 bytes.
+const OWN: u64 = 48;
 
 /// An executable that is being written.
 struct Image {
@@ -55,14 +59,14 @@ impl Build {
 
     /// The executable: type `main.Node struct { next *main.Node; value int }`.
     pub(crate) fn executable(self) -> Vec<u8> {
+        self.image().finish()
+    }
+
+    fn image(self) -> Image {
         let mut image =
             Image { build: self, bytes: vec![0; (END - BASE) as usize], pointers: Vec::new() };
         image.tables();
-        match self.container {
-            Container::Elf => image.elf(),
-            Container::MachO => image.mach_o(),
-            Container::Pe => image.pe(),
-        }
+        image
     }
 
     /// A dump with two nodes, the first one in an interface in the data segment: `{next: second,
@@ -73,34 +77,94 @@ impl Build {
 
     /// A dump with a list of nodes of these values, of which the data segment holds the first one.
     pub(crate) fn list(self, values: &[u64]) -> Vec<u8> {
-        let (word, heap) = (self.word as u64, 0x2000_0000);
+        let (word, count) = (self.word as u64, values.len() as u64);
+        let slot = 2 * word;
+        let nodes: Vec<_> = (0..count)
+            .zip(values)
+            .map(|(number, value)| {
+                let address = HEAP + slot * number;
+                let next = if number + 1 < count { address + slot } else { 0 };
+                (address, vec![next, *value], true)
+            })
+            .collect();
+        self.dump_of(TYPES + 0x100, &nodes)
+    }
+
+    /// A dump in whose data segment an interface says of the first object that it is a value of the
+    /// type at a link address. Objects are an address, words, and whether the first word is a
+    /// pointer.
+    fn dump_of(self, of: u64, objects: &[(u64, Vec<u64>, bool)]) -> Vec<u8> {
+        let word = self.word as u64;
         let words = |words: &[u64]| {
             words.iter().flat_map(|value| self.number(*value, self.word)).collect::<Vec<u8>>()
         };
-        let slot = 2 * word;
-        let count = values.len() as u64;
+        let end = objects.iter().map(|(at, words, _)| at + word * words.len() as u64).max();
         let params = [
             U(self.big_endian.into()),
             U(word),
-            U(heap),
-            U(heap + (slot * count).next_multiple_of(0x10000)),
+            U(HEAP),
+            U(end.unwrap_or(HEAP).next_multiple_of(0x10000)),
             super::go::S("x"),
             super::go::S(VERSION),
             U(1),
         ];
-        let pointer_to_node = TYPES + 0x100 + self.slide();
-        let (data, next) = (words(&[pointer_to_node, heap]), F(&[(1, 0)]));
         let mut dump = Dump::empty("1.7").record(6, &params);
-        for (number, value) in (0..count).zip(values) {
-            let address = heap + slot * number;
-            let successor = if number + 1 < count { address + slot } else { 0 };
-            dump = dump.record(1, &[U(address), B(&words(&[successor, *value])), next]);
+        let mut bytes = 0;
+        for (address, values, has_pointer) in objects {
+            let fields = if *has_pointer { F(&[(1, 0)]) } else { F(&[]) };
+            dump = dump.record(1, &[U(*address), B(&words(values)), fields]);
+            bytes += word * values.len() as u64;
         }
+        let data = words(&[of + self.slide(), HEAP]);
         dump.record(12, &[U(DATA + self.slide()), B(&data), F(&[(1, word)])])
             .record(13, &[U(END + self.slide()), B(&[0; 16]), F(&[])])
-            .memstats(count, count * slot)
+            .memstats(objects.len() as u64, bytes)
             .record(0, &[])
             .bytes()
+    }
+
+    /// A program with `struct { next []int }`, and its dump: one such struct, whose slice has 2 of
+    /// the last 5 of an array's 8 values. For ELF with pointers of 8 bytes.
+    pub(crate) fn slice(self) -> (Vec<u8>, Vec<u8>) {
+        let (w, part, slice) = (8, TYPES + 0x4c0, TYPES + 0x540);
+        let mut image = self.image();
+        image.descriptor(part, (3 * w, w, 4, 25, 0x440));
+        image.structure(part, TEXT, 1);
+        image.field(TEXT, TYPES + 0x460, slice, 0);
+        image.descriptor(slice, (3 * w, w, 0, 23, 0x480));
+        image.pointer(slice + OWN, TYPES + 0x140);
+        let array = HEAP + 0x1000;
+        let objects = [(HEAP, vec![array + 3 * w, 2, 5], true), (array, (1..=8).collect(), false)];
+        (image.finish(), self.dump_of(part, &objects))
+    }
+
+    /// A program with so many structs that all claim the same list of fields, which all have the
+    /// same name of so many bytes; and a dump with a value of the last struct. For ELF with pointers
+    /// of 8 bytes.
+    pub(crate) fn structs(self, structs: u64, fields: u64, name: u64) -> (Vec<u8>, Vec<u8>) {
+        let (first, list) = (TYPES + 0x4c0, TEXT + 0x800);
+        let mut image = self.image();
+        image.put(TEXT, &[0, name as u8 | 0x80, (name >> 7) as u8]);
+        image.put(TEXT + 3, &vec![b'x'; name as usize]);
+        for field in 0..fields {
+            image.field(list + 24 * field, TEXT, TYPES + 0x140, 0);
+        }
+        let at = |number: u64| first + (OWN + 32) * number;
+        for number in 0..structs {
+            image.descriptor(at(number), (16, 0, 4, 25, 0x440));
+            image.structure(at(number), list, fields);
+        }
+        (image.finish(), self.dump_of(at(structs - 1), &[(HEAP, vec![1, 2], false)]))
+    }
+
+    /// The executable, whose types are said to end far behind the file, in a segment that takes as
+    /// much memory. For ELF with pointers of 8 bytes.
+    pub(crate) fn endless_types(self) -> Vec<u8> {
+        let mut image = self.image();
+        image.word(MODULE + 38 * 8, TYPES + (1 << 40));
+        let mut bytes = image.finish();
+        bytes[64 + 40..64 + 48].copy_from_slice(&(1u64 << 44).to_le_bytes());
+        bytes
     }
 
     fn number(self, value: u64, size: usize) -> Vec<u8> {
@@ -113,6 +177,14 @@ impl Build {
 }
 
 impl Image {
+    fn finish(self) -> Vec<u8> {
+        match self.build.container {
+            Container::Elf => self.elf(),
+            Container::MachO => self.mach_o(),
+            Container::Pe => self.pe(),
+        }
+    }
+
     fn put(&mut self, address: u64, bytes: &[u8]) {
         let at = (address - BASE) as usize;
         self.bytes[at..at + bytes.len()].copy_from_slice(bytes);
@@ -192,26 +264,43 @@ impl Image {
             (int, w, 0, 4, 2, 0x420),
         ];
         for (at, size, pointers, flags, kind, name) in list {
-            self.word(at, size);
-            self.word(at + w, pointers);
-            self.number(at + 2 * w, 0x1234 + at, 4);
-            self.put(at + 2 * w + 4, &[flags, w as u8, w as u8, kind]);
-            self.pointer(at + 3 * w + 8, TYPES + 0x4a0);
-            self.number(at + 4 * w + 8, name, 4);
+            self.descriptor(at, (size, pointers, flags, kind, name));
         }
         let own = 4 * w + 16;
         let fields = TYPES + 0x200;
-        self.pointer(node + own + w, fields);
-        self.word(node + own + 2 * w, 2);
-        self.word(node + own + 3 * w, 2);
+        self.structure(node, fields, 2);
         self.number(node + own + 4 * w, 0x440, 4);
-        for (number, (name, of)) in [(0x460, pointer), (0x480, int)].into_iter().enumerate() {
-            let field = fields + 3 * w * number as u64;
-            self.pointer(field, TYPES + name);
-            self.pointer(field + w, of);
-            self.word(field + 2 * w, w * number as u64);
-        }
+        self.field(fields, TYPES + 0x460, pointer, 0);
+        self.field(fields + 3 * w, TYPES + 0x480, int, w);
         self.pointer(pointer + own, node);
+    }
+
+    /// The parts that all descriptors have: size, bytes with pointers, flags, kind, offset of the
+    /// name.
+    fn descriptor(&mut self, at: u64, parts: (u64, u64, u8, u8, u64)) {
+        let (w, (size, pointers, flags, kind, name)) = (self.build.word as u64, parts);
+        self.word(at, size);
+        self.word(at + w, pointers);
+        self.number(at + 2 * w, 0x1234 + at, 4);
+        self.put(at + 2 * w + 4, &[flags, w as u8, w as u8, kind]);
+        self.pointer(at + 3 * w + 8, TYPES + 0x4a0);
+        self.number(at + 4 * w + 8, name, 4);
+    }
+
+    /// The part that structs add: their list of fields.
+    fn structure(&mut self, at: u64, fields: u64, count: u64) {
+        let w = self.build.word as u64;
+        let own = at + 4 * w + 16;
+        self.pointer(own + w, fields);
+        self.word(own + 2 * w, count);
+        self.word(own + 3 * w, count);
+    }
+
+    fn field(&mut self, at: u64, name: u64, of: u64, offset: u64) {
+        let w = self.build.word as u64;
+        self.pointer(at, name);
+        self.pointer(at + w, of);
+        self.word(at + 2 * w, offset);
     }
 
     /// A header of numbers with their sizes.

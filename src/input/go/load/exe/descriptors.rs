@@ -83,27 +83,30 @@ const DIRECT: u64 = 32;
 /// Fields of a struct, and parameters of a function, that are read at most.
 const MAX_PARTS: u64 = 1 << 16;
 
+/// How often what the types hold may be read. The linker stores equal names once, and few types
+/// share more than those.
+const MAX_REPEATS: u64 = 4;
+
 /// Reads the descriptors of a program.
 pub(super) struct Reader<'p, 'a> {
     program: &'p Program<'a>,
     image: &'p Image<'a>,
     types: (u64, u64),
     size: u64,
-    /// Fields and parameters that may still be read: as many as the types have words, since each
-    /// takes one at least. Descriptors of a hostile file could all claim the same long list.
-    parts: Cell<u64>,
+    /// Bytes of fields, parameters and names that may still be read. Descriptors of a hostile file
+    /// could all claim the same long list, or the same long name.
+    budget: Cell<u64>,
 }
 
 impl<'p, 'a> Reader<'p, 'a> {
     pub(super) fn new(program: &'p Program<'a>) -> Self {
         let (start, end) = program.module.types;
-        let words = end.saturating_sub(start).checked_div(program.image.pointer_size).unwrap_or(0);
         Self {
             program,
             image: &program.image,
             types: program.module.types,
             size: program.image.pointer_size,
-            parts: Cell::new(words),
+            budget: Cell::new(end.saturating_sub(start).saturating_mul(MAX_REPEATS)),
         }
     }
 
@@ -181,7 +184,12 @@ impl<'p, 'a> Reader<'p, 'a> {
     }
 
     fn name_text(&self, address: u64) -> Option<String> {
-        self.name(address).map(|name| String::from_utf8_lossy(name).into_owned())
+        self.name(address).and_then(|name| self.text(name))
+    }
+
+    fn text(&self, name: &[u8]) -> Option<String> {
+        self.spend(name.len() as u64)?;
+        Some(String::from_utf8_lossy(name).into_owned())
     }
 
     /// Reads the descriptor at an address. `None` if there is none.
@@ -223,7 +231,7 @@ impl<'p, 'a> Reader<'p, 'a> {
             } else {
                 kind_byte & 32 != 0
             },
-            short_name: String::from_utf8_lossy(name).into_owned(),
+            short_name: self.text(name)?,
             package: if flags & UNCOMMON != 0 { self.package(own, &kind) } else { None },
             is_named: flags & NAMED != 0,
             kind,
@@ -260,7 +268,7 @@ impl<'p, 'a> Reader<'p, 'a> {
     fn function(&self, own: u64, flags: u64) -> Option<Kind> {
         let (ins, outs) = (self.image.number(own, 2)?, self.image.number(own.wrapping_add(2), 2)?);
         let uncommon = if flags & UNCOMMON != 0 { 16 } else { 0 };
-        self.spend(ins.saturating_add(outs & 0x7fff))?;
+        self.spend(ins.saturating_add(outs & 0x7fff).saturating_mul(self.size))?;
         // The two counts are padded to a word.
         let mut next = own.wrapping_add(self.size).wrapping_add(uncommon);
         let mut list = |count: u64| -> Option<Vec<u64>> {
@@ -278,9 +286,9 @@ impl<'p, 'a> Reader<'p, 'a> {
         })
     }
 
-    /// Takes parts from what may still be read.
-    fn spend(&self, parts: u64) -> Option<()> {
-        self.parts.set(self.parts.get().checked_sub(parts)?);
+    /// Takes bytes from what may still be read.
+    fn spend(&self, bytes: u64) -> Option<()> {
+        self.budget.set(self.budget.get().checked_sub(bytes)?);
         Some(())
     }
 
@@ -290,7 +298,7 @@ impl<'p, 'a> Reader<'p, 'a> {
         if count > MAX_PARTS {
             return None;
         }
-        self.spend(count)?;
+        self.spend(count.saturating_mul(self.size))?;
         let mut fields = Vec::new();
         for index in 0..count {
             let at = list.wrapping_add(index.wrapping_mul(self.size.wrapping_mul(3)));

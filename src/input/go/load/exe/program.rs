@@ -239,7 +239,9 @@ fn module(image: &Image<'_>, address: u64, minor: u32) -> Option<Module> {
         take(1); // typedesclen
     }
     let end = word(take(1))?;
-    if start >= end || !image.contains(start) || !image.contains(end.wrapping_sub(1)) {
+    // A segment can claim any size in memory; what is searched for types is in the file.
+    let end = end.min(start.saturating_add(image.tail(start)?.len() as u64));
+    if start >= end {
         return None;
     }
     Some(Module {
