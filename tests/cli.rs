@@ -372,6 +372,7 @@ fn formats_are_told_as_json_too() {
             "hprof",
             "heapsnapshot",
             "ruby",
+            "pmat",
             "mojo",
             "austin",
             "pprof",

@@ -21,6 +21,7 @@ const HIDDEN: [&str; 12] = [
     "mvmheap",
     "pprof",
     "ruby",
+    "pmat",
     "speedscope",
     "v8profile",
 ];

@@ -35,6 +35,8 @@ pub enum Format {
     Speedscope,
     /// Ruby heap dumps.
     Ruby,
+    /// Perl heap dumps.
+    Pmat,
     /// V8 CPU profiles.
     Cpuprofile,
     /// V8 sampling heap profiles.

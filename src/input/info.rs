@@ -5,6 +5,7 @@ mod go;
 mod heapsnapshot;
 mod hprof;
 mod mvmheap;
+mod pmat;
 mod ruby;
 
 pub(super) use dart::TAG_NAMES;
@@ -16,6 +17,7 @@ pub use go::{
 pub use heapsnapshot::{CountsByName, HeapsnapshotDetails};
 pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
+pub use pmat::PmatDetails;
 pub use ruby::RubyDetails;
 
 use super::format::{Format, FormatSpec, Kind};
@@ -201,6 +203,8 @@ pub enum FormatDetails {
     Heapsnapshot(Box<HeapsnapshotDetails>),
     /// Ruby.
     Ruby(Box<RubyDetails>),
+    /// Perl.
+    Pmat(Box<PmatDetails>),
 }
 
 /// A profile. Sums are over all threads.

@@ -44,6 +44,8 @@ pub mod mojo;
 pub mod mvmheap;
 pub mod origin;
 #[doc(hidden)]
+pub mod pmat;
+#[doc(hidden)]
 pub mod pprof;
 mod profile_info;
 mod read;
@@ -59,8 +61,8 @@ pub use format::{Format, FormatSpec, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,
     Goroutines, HeaderTotals, HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass,
-    MvmheapDetails, NameCount, PhantomRule, RootCount, RubyDetails, SegmentSize, Segments,
-    TypeSourceCounts, TypesFromExecutable,
+    MvmheapDetails, NameCount, PhantomRule, PmatDetails, RootCount, RubyDetails, SegmentSize,
+    Segments, TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 
@@ -74,13 +76,14 @@ use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 use origin::Origin;
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 13] = [
+pub const FORMATS: [Format; 14] = [
     Format::Mvmheap,
     Format::Dart,
     Format::Go,
     Format::Hprof,
     Format::Heapsnapshot,
     Format::Ruby,
+    Format::Pmat,
     Format::Mojo,
     Format::Austin,
     Format::Pprof,
@@ -105,6 +108,7 @@ impl Format {
             Self::Folded => &folded::SPEC,
             Self::Speedscope => &speedscope::SPEC,
             Self::Ruby => &ruby::SPEC,
+            Self::Pmat => &pmat::SPEC,
             Self::Cpuprofile => &v8profile::CPU,
             Self::Heapprofile => &v8profile::HEAP,
         }
@@ -209,6 +213,7 @@ pub fn for_each_record(
         Format::Folded => folded::for_each_record(bytes, options, visitor),
         Format::Speedscope => speedscope::for_each_record(bytes, options, visitor),
         Format::Ruby => ruby::for_each_record(bytes, options, visitor),
+        Format::Pmat => pmat::for_each_record(bytes, options, visitor),
         Format::Cpuprofile | Format::Heapprofile => {
             v8profile::for_each_record(bytes, options, visitor)
         }
@@ -224,6 +229,7 @@ pub fn origin(format: Format, bytes: &[u8]) -> Origin {
         Format::Dart => Origin::of("Dart"),
         Format::Heapsnapshot | Format::Cpuprofile | Format::Heapprofile => Origin::of("V8"),
         Format::Ruby => Origin::of("Ruby"),
+        Format::Pmat => Origin::of("Perl"),
         Format::Mojo | Format::Austin => Origin::of("Python"),
         // Several runtimes write them.
         Format::Pprof | Format::Folded | Format::Speedscope => Origin::default(),

@@ -12,6 +12,7 @@ pub mod instances;
 pub mod jvm;
 pub mod mojo;
 pub mod mvmheap;
+pub mod pmat;
 pub mod pprof;
 pub mod ruby;
 pub mod small;

@@ -7,7 +7,8 @@ use crate::cli::size::{count, duration, percent, plural};
 use crate::cli::terminal::shown;
 use crate::input::info::{
     BiggestType, CountsByName, DartDetails, FormatDetails, GoDetails, HeapInfo,
-    HeapsnapshotDetails, HprofDetails, Info, RubyDetails, Segments, SnapshotInfo, TypeSourceCounts,
+    HeapsnapshotDetails, HprofDetails, Info, PmatDetails, RubyDetails, Segments, SnapshotInfo,
+    TypeSourceCounts,
 };
 
 pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Session) {
@@ -21,6 +22,9 @@ pub(super) fn show(info: &Info, heap: &HeapInfo, view: &mut View, session: &Sess
         }
         Some((snapshot, FormatDetails::Heapsnapshot(details))) => {
             show_heapsnapshot(snapshot, details, view, session)
+        }
+        Some((snapshot, FormatDetails::Pmat(details))) => {
+            show_pmat(snapshot, details, view, session)
         }
         Some((snapshot, FormatDetails::Ruby(details))) => {
             show_ruby(snapshot, details, view, session)
@@ -251,6 +255,14 @@ fn most(counts: &CountsByName) -> String {
         .map(|(name, number)| format!("{} {name}", count(*number)))
         .collect::<Vec<_>>()
         .join(", ")
+}
+
+fn show_pmat(snapshot: &SnapshotInfo, details: &PmatDetails, view: &mut View, session: &Session) {
+    view.fact("objects", count(snapshot.objects.unwrap_or(0)), most(&details.by_type));
+    view.fact("size", session.size(snapshot.shallow_bytes.unwrap_or(0)), "");
+    view.fact("roots", count(snapshot.roots.unwrap_or(0)), "");
+    view.fact("packages", count(snapshot.types.unwrap_or(0)), "");
+    view.fact("blessed", count(details.blessed), "");
 }
 
 fn show_ruby(snapshot: &SnapshotInfo, details: &RubyDetails, view: &mut View, session: &Session) {

@@ -1,0 +1,2 @@
+#![no_main]
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| dumptool_fuzz::convert(dumptool::input::Format::Pmat, bytes));

@@ -1,0 +1,13 @@
+//! What `info` says of Perl heap dumps only.
+
+use super::CountsByName;
+use serde::Serialize;
+
+/// Details of a dump.
+#[derive(Clone, Debug, Serialize)]
+pub struct PmatDetails {
+    /// SVs by type, most first. Pads are among the ARRAYs.
+    pub by_type: CountsByName,
+    /// SVs that are blessed.
+    pub blessed: u64,
+}

@@ -1,0 +1,64 @@
+//! Perl heap dumps (`.pmat` of Devel::MAT::Dumper).
+//!
+//! ```text
+//! file    = "PMAT", flags u8, 0 u8, major u8 (0), minor u8, perl u32,
+//!           sizes of SVs, sizes of extensions (from minor 4 on), sizes of contexts,
+//!           undef PTR, yes PTR, no PTR,
+//!           count u32, (name STR, PTR)*,                        roots
+//!           count UINT, PTR*,                                   stack
+//!           (SV | extension | structure)*, 0 u8,
+//!           context*, 0 u8,
+//!           count UINT, PTR*, floor UINT                        temporary values; may be absent
+//! sizes   = count u8, (bytes u8, PTRs u8, STRs u8)*             the first is common to all
+//! SV      = type u8, common part, own part, body by type
+//! STR     = length UINT, bytes                                  all ones: undefined
+//! ```
+//!
+//! The flags give the byte order and the sizes of UINT and PTR. The tables of sizes say how long
+//! the parts of a type are, so that parts of later versions can be skipped; bodies are not in them.
+//!
+//! Sizes are those of the file: an SV with its body and buffers. Perl counts references, so what no
+//! root reaches is what leaked. Undef, yes and no are no SVs of the file, and references to them
+//! are left out. Versions 0.0 and 0.1, of 2013, are not read.
+//!
+//! Sources: `format.txt` of Devel::MAT::Dumper 0.46, the reader Devel::MAT 0.51, and dumps of
+//! Perl 5.36 (threads, 64 bit).
+//!
+//! * [`layout`], [`sv`], [`records`]: the header, an SV, all records in order;
+//! * `graph`, `links`: what SVs refer to; [`load`](mod@load): the graph, for the model;
+//! * [`summary`] and [`invariants`]: what `info` and `check` say.
+
+mod graph;
+pub mod invariants;
+pub mod layout;
+mod links;
+pub mod load;
+pub mod records;
+pub mod summary;
+pub mod sv;
+mod values;
+
+pub use invariants::check;
+pub use load::{histogram, load};
+pub use records::{Rec, for_each_record};
+pub use summary::info;
+
+use crate::input::format::{Format, FormatSpec, HeapReader, Kind};
+
+/// The format's names, its detection and its readers.
+pub(super) static SPEC: FormatSpec = FormatSpec {
+    format: Format::Pmat,
+    name: "pmat",
+    title: "Perl heap dump",
+    versions: "0.2 to 0.5 (Devel::MAT::Dumper)",
+    extensions: &["pmat"],
+    magics: &[b"PMAT"],
+    begins_otherwise: |_| false,
+    record_names: &[Rec::NAMES],
+    kind: Kind::Heap,
+    kind_of: |_| Kind::Heap,
+    info,
+    check,
+    heap: Some(HeapReader { load, histogram, least_bytes: (13, 4), identity_hashes: None }),
+    profile: None,
+};

@@ -1,0 +1,74 @@
+//! What `info` says of a dump.
+
+use super::records::{Rec, Records};
+use crate::error::Result;
+use crate::input::info::{CountsByName, FormatDetails, HeapInfo, Info, PmatDetails, SnapshotInfo};
+use crate::input::read::ReadOptions;
+use crate::model::fields::Record;
+use rustc_hash::FxHashMap;
+
+/// Summarizes a dump in one pass.
+///
+/// # Errors
+/// When the header cannot be read.
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let mut records = Records::new(bytes)?;
+    let layout = records.layout.clone();
+    let mut info = Info::new(&super::SPEC, format!("0.{}", layout.minor));
+    let mut by_type: FxHashMap<&str, u64> = FxHashMap::default();
+    let (mut roots, mut objects, mut bytes_of_objects) = (0u64, 0u64, 0u64);
+    let (mut packages, mut blessed) = (0u64, 0u64);
+    let mut damage = None;
+    for (number, record) in records.by_ref().enumerate() {
+        let (offset, record) = match record {
+            Ok(record) => record,
+            Err(error) => {
+                damage = Some(error);
+                break;
+            }
+        };
+        if number.is_multiple_of(65536) {
+            (options.progress)(offset);
+        }
+        info.records.add(record.name(), 1);
+        match record {
+            Rec::Root(_, address) => roots = roots.saturating_add(u64::from(address != 0)),
+            Rec::Sv(sv, name) => {
+                objects = objects.saturating_add(1);
+                bytes_of_objects = bytes_of_objects.saturating_add(sv.size);
+                blessed = blessed.saturating_add(u64::from(sv.package() != 0));
+                packages = packages.saturating_add(u64::from(matches!(name, "STASH" | "CLASS")));
+                let count = by_type.entry(name).or_default();
+                *count = count.saturating_add(1);
+            }
+            _ => {}
+        }
+    }
+    let [revision, version, subversion] = layout.perl;
+    info.add_metadata("perl", format!("{revision}.{version}.{subversion}"));
+    info.add_metadata("threads", layout.threads);
+    info.add_metadata("pointer_size", layout.words.pointer_size());
+    info.add_metadata("big_endian", layout.words.is_big_endian());
+    let mut by_type: Vec<(String, u64)> =
+        by_type.into_iter().map(|(name, count)| (name.to_owned(), count)).collect();
+    by_type.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    info.heap = Some(HeapInfo {
+        snapshots: vec![SnapshotInfo {
+            index: 0,
+            complete: damage.is_none(),
+            objects: Some(objects),
+            references: None,
+            roots: Some(roots),
+            types: Some(packages),
+            shallow_bytes: Some(bytes_of_objects),
+            external_bytes: Some(0),
+            time_us: None,
+            details: FormatDetails::Pmat(Box::new(PmatDetails {
+                by_type: CountsByName(by_type),
+                blessed,
+            })),
+        }],
+    });
+    info.set_damage(damage);
+    Ok(info)
+}
