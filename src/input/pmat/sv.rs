@@ -246,17 +246,12 @@ impl<'a> Sv<'a> {
         self.own.header.get(at).copied().unwrap_or(0)
     }
 
-    /// Whether a SCALAR has an integer, a number or a string, which may be flagged and missing.
-    fn is_defined(&self, words: Words) -> bool {
-        let flags = self.flags(words);
-        flags & 0x05 != 0 || flags & 0x08 != 0 && self.own.strings[0].is_some()
-    }
-
     /// The name of the type, as Devel::MAT has it.
     pub fn type_name(&self, words: Words) -> &'static str {
         match self.kind {
             kind::GLOB => "GLOB",
-            kind::SCALAR if !self.is_defined(words) => "UNDEF",
+            // It has neither an integer nor a number nor a string.
+            kind::SCALAR if self.flags(words) & 0x0d == 0 => "UNDEF",
             kind::SCALAR => "SCALAR",
             kind::REF => "REF",
             kind::ARRAY => "ARRAY",
