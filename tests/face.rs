@@ -10,7 +10,7 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 12] = [
+const HIDDEN: [&str; 13] = [
     "austin",
     "dart",
     "folded",
