@@ -12,7 +12,7 @@
 
 use crate::error::{Error, Result};
 use crate::vm_service;
-use memmap2::{Advice, Mmap};
+use memmap2::Mmap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, Write};
 use std::path::Path;
@@ -267,7 +267,7 @@ fn map(file: &File) -> Result<Option<Mmap>> {
     // the file under it is the risk described at the top of the module.
     let map = unsafe { Mmap::map(file) }.map_err(|error| Error::io(error, "cannot map"))?;
     #[cfg(unix)]
-    let _ = map.advise(Advice::Sequential); // Only a hint: a refusal changes nothing but speed.
+    let _ = map.advise(memmap2::Advice::Sequential); // Only a hint: a refusal changes nothing but speed.
     Ok(Some(map))
 }
 
