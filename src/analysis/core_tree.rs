@@ -8,6 +8,7 @@ use super::owned::Owned;
 use super::preorder::Preorder;
 use super::retained::add_up;
 use crate::model::heap::{Heap, ObjectId};
+use std::borrow::Cow;
 
 /// As [`DominatorTree`](super::DominatorTree), but without numbers for what is owned: objects that
 /// one reference alone leads to and that refer to few others or none. They are most objects of a
@@ -58,8 +59,8 @@ impl Tree for CoreTree<'_, '_, '_> {
         self.live.contains(object)
     }
 
-    fn preorder(&self) -> Preorder {
-        Preorder::of_numbers(&self.dominator)
+    fn preorder(&self) -> Cow<'_, Preorder> {
+        Cow::Owned(Preorder::of_numbers(&self.dominator))
     }
 
     #[inline]

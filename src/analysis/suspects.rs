@@ -93,7 +93,7 @@ struct Tree<'s, 'a> {
 
 impl<'s, 'a> Tree<'s, 'a> {
     fn of(heap: &'s Heap<'a>, tree: &'s DominatorTree) -> Self {
-        let DominatorTree { dominators, retained } = tree;
+        let DominatorTree { dominators, retained, .. } = tree;
         let live = dominators.len();
         let upwards = || {
             (1..=live as u32).rev().map(|number| (dominators.dominator_of_number(number), number))

@@ -5,7 +5,6 @@ mod tops;
 
 use super::dominator_tree::DominatorTree;
 use super::owners::TypeOwner;
-use super::preorder::Preorder;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId, RootKind, TypeId};
 use expand::Expander;
@@ -79,8 +78,8 @@ pub fn lines(
     roots: &RootGroups,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    let preorder = Preorder::of(&tree.dominators);
-    let (tops, made_up) = tops::of(heap, tree, &preorder, roots);
+    let preorder = tree.positions();
+    let (tops, made_up) = tops::of(heap, tree, preorder, roots);
     let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
     // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever
     // objects are counted.
@@ -94,20 +93,31 @@ pub fn lines(
         omitted: Omitted::default(),
     };
     let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
-    let expander = Expander::new(heap, tree, &preorder, whole, options);
+    let expander = Expander::new(heap, tree, preorder, whole, options);
     grow(nodes, tops, &expander)
 }
 
-/// Returns the lines of the subtree below one object, or below several: the live objects that
-/// `selects` accepts and that no other of them dominates. Shares are of what these retain. Returns
-/// no lines if there are none.
+/// Returns the lines of the subtree below one object. Shares are of what it retains. Returns no
+/// lines if the object is unreachable.
+pub fn lines_below_object(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    object: ObjectId,
+    options: TreeOptions,
+) -> Vec<TreeLine> {
+    below(heap, tree, position_of(tree, object).into_iter().collect(), options)
+}
+
+/// Returns the lines of the subtrees below several objects: the live objects that `selects` accepts
+/// and that no other of them dominates. Shares are of what these retain. Returns no lines if there
+/// are none.
 pub fn lines_below(
     heap: &Heap<'_>,
     tree: &DominatorTree,
     selects: impl Fn(ObjectId) -> bool,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    let preorder = Preorder::of(&tree.dominators);
+    let preorder = tree.positions();
     let mut members = Vec::new();
     let mut position = 1;
     while position < preorder.len() as u32 {
@@ -120,9 +130,35 @@ pub fn lines_below(
             false => position + 1,
         };
     }
+    below(heap, tree, members, options)
+}
+
+/// The position of an object: it is looked for from the roots down, among the siblings of each of
+/// its dominators, since no column leads from objects to positions. `None` if it is unreachable.
+fn position_of(tree: &DominatorTree, object: ObjectId) -> Option<u32> {
+    if !tree.is_live(object) {
+        return None;
+    }
+    let dominators = std::iter::successors(Some(object), |object| tree.dominator(*object));
+    let down: Vec<ObjectId> = dominators.collect();
+    let preorder = tree.positions();
+    down.into_iter().rev().try_fold(0, |position, wanted| {
+        let object = |child: &u32| tree.dominators.object(preorder.number(*child));
+        preorder.children(position).find(|child| object(child) == Some(wanted))
+    })
+}
+
+/// The lines below the objects at some positions.
+fn below(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    members: Vec<u32>,
+    options: TreeOptions,
+) -> Vec<TreeLine> {
+    let preorder = tree.positions();
     let retained = |position: &u32| tree.retained.of_number(preorder.number(*position));
     let whole = members.iter().map(retained).fold(0, u64::saturating_add);
-    let expander = Expander::new(heap, tree, &preorder, whole, options);
+    let expander = Expander::new(heap, tree, preorder, whole, options);
     let (mut root, children) = match members.as_slice() {
         [] => return Vec::new(),
         &[only] => {

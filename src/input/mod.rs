@@ -73,7 +73,7 @@ use format::{HeapReader, ProfileReader};
 use histogram::TypeCounts;
 use info::Info;
 use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
-use origin::Origin;
+use origin::Provenance;
 
 /// All formats that are read, in the order in which they are listed.
 pub const FORMATS: [Format; 14] = [
@@ -221,18 +221,18 @@ pub fn for_each_record(
 }
 
 /// Reads the beginning of a file for the program that it is of.
-pub fn origin(format: Format, bytes: &[u8]) -> Origin {
+pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
     match format {
         Format::Go => go::origin(bytes),
         Format::Hprof => hprof::origin(bytes),
-        Format::Mvmheap => Origin::of("MoarVM"),
-        Format::Dart => Origin::of("Dart"),
-        Format::Heapsnapshot | Format::Cpuprofile | Format::Heapprofile => Origin::of("V8"),
-        Format::Ruby => Origin::of("Ruby"),
-        Format::Pmat => Origin::of("Perl"),
-        Format::Mojo | Format::Austin => Origin::of("Python"),
+        Format::Mvmheap => Provenance::of("MoarVM"),
+        Format::Dart => Provenance::of("Dart"),
+        Format::Heapsnapshot | Format::Cpuprofile | Format::Heapprofile => Provenance::of("V8"),
+        Format::Ruby => Provenance::of("Ruby"),
+        Format::Pmat => Provenance::of("Perl"),
+        Format::Mojo | Format::Austin => Provenance::of("Python"),
         // Several runtimes write them.
-        Format::Pprof | Format::Folded | Format::Speedscope => Origin::default(),
+        Format::Pprof | Format::Folded | Format::Speedscope => Provenance::default(),
     }
 }
 

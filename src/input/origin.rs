@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 
 /// The runtime and the build of the program that wrote a dump or profile.
 #[derive(Clone, Debug, Default)]
-pub struct Origin {
+pub struct Provenance {
     /// `Go`, `Java`; `None` if files of the format come from several runtimes.
     runtime: Option<&'static str>,
     /// Version and architecture of the runtime. Empty if the file does not say them.
@@ -24,7 +24,7 @@ pub enum Difference {
     TypeAddresses,
 }
 
-impl Origin {
+impl Provenance {
     /// The origin of a file that says no more than its runtime.
     pub(super) fn of(runtime: &'static str) -> Self {
         Self { runtime: Some(runtime), ..Self::default() }

@@ -7,7 +7,9 @@ use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::graph::Graph;
 use dumptool::analysis::histogram::{GroupBy, Histogram, Scope};
 use dumptool::analysis::root_groups::RootGroups;
-use dumptool::analysis::tree::{TreeItem, TreeLine, TreeOptions, lines, lines_below};
+use dumptool::analysis::tree::{
+    TreeItem, TreeLine, TreeOptions, lines, lines_below, lines_below_object,
+};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::builder::HeapBuilder;
@@ -250,7 +252,9 @@ fn a_subtree_is_what_its_objects_retain() {
         let of = typed(seed);
         let dominators = DominatorTree::new(&of.heap);
         for object in of.heap.objects().filter(|object| !of.heap.is_made_up(*object)) {
-            let lines = lines_below(&of.heap, &dominators, |other| other == object, ALL);
+            let lines = lines_below_object(&of.heap, &dominators, object, ALL);
+            let selected = lines_below(&of.heap, &dominators, |other| other == object, ALL);
+            assert_eq!(format!("{lines:?}"), format!("{selected:?}"));
             match dominators.is_live(object) {
                 true => assert_eq!(
                     (lines[0].depth, lines[0].total_bytes),

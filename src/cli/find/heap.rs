@@ -36,20 +36,19 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     let analysed = loaded.analysed();
     let types = types(loaded, input, args)?;
     let mut found = matching(&analysed, &types, args);
+    let most = session.rows(args.limit, 20).min(found.len());
     match options.sort.unwrap_or(FindSortArg::Retained) {
         // Of what retains nothing, the largest comes first.
-        FindSortArg::Retained => {
-            let bytes = |object: ObjectId| {
-                analysed.shallow(object).saturating_add(heap.external_bytes(object))
-            };
-            found.par_sort_by_cached_key(|object| {
-                Reverse((analysed.retained(*object), bytes(*object)))
-            })
+        FindSortArg::Retained => largest_first(&mut found, most, |object| {
+            let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
+            (analysed.retained(object), own)
+        }),
+        FindSortArg::Shallow => {
+            largest_first(&mut found, most, |object| (analysed.shallow(object), 0));
         }
-        FindSortArg::Shallow => found.par_sort_by_key(|object| Reverse(analysed.shallow(*object))),
         FindSortArg::Id => {}
     }
-    let (rows, omitted) = found.split_at(session.rows(args.limit, 20).min(found.len()));
+    let (rows, omitted) = found.split_at(most);
     let document = || {
         Document::new("dumptool/find/1", &args.file)
             .with("snapshot", loaded.snapshot)
@@ -150,6 +149,20 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
 }
 
 /// The objects that fit everything, in their order.
+/// Sorts the largest objects to the front, as many as are shown; equal ones are in the order of the
+/// file.
+fn largest_first(
+    found: &mut [ObjectId],
+    shown: usize,
+    size: impl Fn(ObjectId) -> (u64, u64) + Sync,
+) {
+    let key = |object: &ObjectId| (Reverse(size(*object)), *object);
+    if shown < found.len() {
+        found.select_nth_unstable_by_key(shown, key);
+    }
+    found[..shown].par_sort_unstable_by_key(key);
+}
+
 fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs) -> Vec<ObjectId> {
     let (heap, options) = (analysed.heap, &args.heap);
     let held = args.heap.root.map(|kind| {

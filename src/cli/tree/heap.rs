@@ -44,7 +44,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     let lines = match &args.object {
         Some(id) => {
             let object = find_object(heap, id, input)?;
-            tree::lines_below(heap, tree, |other| other == object, options)
+            tree::lines_below_object(heap, tree, object, options)
         }
         None if filter.is_empty() => tree::lines(heap, tree, roots, options),
         None => {

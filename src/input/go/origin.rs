@@ -1,12 +1,12 @@
 //! The build of the program that was dumped.
 
 use super::{Rec, Records};
-use crate::input::origin::Origin;
+use crate::input::origin::Provenance;
 
 /// Reads the parameters and the types, which Go writes before the objects. What is damaged there
 /// counts as unknown.
-pub fn origin(bytes: &[u8]) -> Origin {
-    let mut origin = Origin::of("Go");
+pub fn origin(bytes: &[u8]) -> Provenance {
+    let mut origin = Provenance::of("Go");
     let Ok(records) = Records::new(bytes) else { return origin };
     for (_, record) in records.map_while(Result::ok) {
         match record {

@@ -3,7 +3,7 @@
 use super::primitives::IdSize;
 use crate::bytes::Cursor;
 use crate::error::{Error, Result};
-use crate::input::origin::Origin;
+use crate::input::origin::Provenance;
 use byteorder::BE;
 
 /// The header before the records.
@@ -19,10 +19,10 @@ pub struct Header {
 
 impl Header {
     /// The runtime behind the version, and the width of its ids.
-    pub(super) fn origin(&self) -> Origin {
+    pub(super) fn origin(&self) -> Provenance {
         let runtime = if self.version == "1.0.3" { "Android" } else { "Java" };
         let bits = self.id_size.bytes().saturating_mul(8);
-        Origin::of(runtime).version(format!("{bits}-bit ids"))
+        Provenance::of(runtime).version(format!("{bits}-bit ids"))
     }
 
     /// Reads the header.

@@ -104,12 +104,12 @@ pub use records::{HeapRec, Rec, Records};
 pub use summary::info;
 
 /// Reads the origin from the header.
-pub(super) fn origin(bytes: &[u8]) -> Origin {
+pub(super) fn origin(bytes: &[u8]) -> Provenance {
     Records::new(bytes).map(|records| records.header().origin()).unwrap_or_default()
 }
 
 use crate::input::format::{Format, FormatSpec, HeapReader, Kind, ProfileReader};
-use crate::input::origin::Origin;
+use crate::input::origin::Provenance;
 
 /// The format's names, its detection and its readers.
 pub(super) static SPEC: FormatSpec = FormatSpec {
