@@ -5,7 +5,7 @@ use dumptool::analysis::paths::several::several;
 use dumptool::analysis::{DominatorTree, Graph};
 use dumptool::input::load::{Executable, LoadOptions, Loaded};
 use dumptool::input::{self, Format};
-use dumptool::model::heap::{FieldValue, Heap, ObjectId, TypeSource};
+use dumptool::model::heap::{FieldValue, Heap, LabelKind, ObjectId, TypeSource};
 use dumptool::source::Source;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -183,6 +183,59 @@ fn fields_globals_and_variables_have_their_names() {
         roots.iter().any(|root| root.ends_with("main.worker: f") || root.contains("main.worker")),
         "{roots:?}"
     );
+}
+
+/// The variables of frames of package main that refer to objects: goroutine, function, variable,
+/// type of the object.
+type Variables = BTreeSet<(u64, String, String, String)>;
+
+fn frame_variables(heap: &Heap<'_>) -> Variables {
+    let named = heap.roots().iter().filter_map(|root| {
+        let thread = &heap.threads()[root.thread? as usize];
+        let row = root.frame?;
+        assert!(thread.frames.contains(&row), "a frame of another goroutine");
+        let function = heap.names().text(heap.frames()[row as usize].function);
+        let LabelKind::Field(_) = root.label.kind() else { return None };
+        let label = root.label.text(heap.names());
+        assert!(root.text(heap.names()).ends_with(&format!(" {function}: {label}")));
+        let variable = label.split(['.', '[']).next()?;
+        let of = match heap.type_name(root.object) {
+            // `flag.String` returns a pointer to a `stringValue` as a `*string`.
+            "flag.stringValue" => "string",
+            of => of,
+        };
+        Some((thread.id, function.to_owned(), variable.to_owned(), of.to_owned()))
+    });
+    named.filter(|(_, function, ..)| function.starts_with("main.")).collect()
+}
+
+#[test]
+fn arguments_in_the_frames_of_callers_belong_to_the_functions_that_are_called() {
+    let Some(folder) =
+        std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types"))
+    else {
+        eprintln!("DUMPTOOL_CORPUS is not set: only the fixtures are compared");
+        return;
+    };
+    for name in ["shop_go127", "shop_go124_pie", "shop_go122", "shop_go121_386"] {
+        let (dump, exe) = (
+            open(&folder.join(format!("{name}.heapdump.zst"))),
+            open(&folder.join(format!("{name}.exe.zst"))),
+        );
+        let loaded = load(&dump, exe.bytes(), true).unwrap();
+        let wanted = json(&folder.join(format!("{name}.json")));
+        let wanted: Variables = wanted["frame_variables_of_main"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|row| {
+                let text = |key: &str| row[key].as_str().unwrap().to_owned();
+                let of = text("type").trim_start_matches('*').to_owned();
+                (row["goroutine"].as_u64().unwrap(), text("function"), text("variable"), of)
+            })
+            .collect();
+        assert_eq!(frame_variables(&loaded.heap), wanted, "{name}");
+    }
 }
 
 #[test]

@@ -105,6 +105,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
                 type_of: &mut type_of,
                 references: &mut edges.references,
                 roots: &mut roots.roots,
+                threads: &roots.threads,
+                frames: &roots.frames,
             };
             Some(exe::name(executable, &reader, &placed, &mut columns)?)
         }

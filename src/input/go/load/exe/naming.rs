@@ -9,7 +9,8 @@ use super::types::{Kind, TypeRef, Types};
 use crate::input::go::goroutine::StackFrame;
 use crate::input::go::load::package::package_of;
 use crate::model::heap::{
-    Label, LabelKind, ObjectId, References, Root, RootKind, Type, TypeId, TypeKind, TypeSource,
+    self, Label, LabelKind, ObjectId, References, Root, RootKind, Thread, Type, TypeId, TypeKind,
+    TypeSource,
 };
 use crate::model::names::Names;
 use rustc_hash::FxHashMap;
@@ -26,6 +27,8 @@ pub(in super::super) struct Columns<'c> {
     pub(in super::super) type_of: &'c mut [TypeId],
     pub(in super::super) references: &'c mut References,
     pub(in super::super) roots: &'c mut [Root],
+    pub(in super::super) threads: &'c [Thread],
+    pub(in super::super) frames: &'c [heap::StackFrame],
 }
 
 /// A variable in memory.
@@ -36,6 +39,8 @@ struct Place {
     /// Where the place is in the value.
     inside: u64,
     name: String,
+    /// The row of the frame whose function declares it; `None` for globals.
+    frame: Option<u32>,
 }
 
 impl Propagation<'_, '_, '_, '_> {
@@ -138,6 +143,7 @@ impl Propagation<'_, '_, '_, '_> {
                     of: global.of,
                     inside: 0,
                     name: global.name.clone(),
+                    frame: None,
                 })
             })
             .collect();
@@ -147,7 +153,7 @@ impl Propagation<'_, '_, '_, '_> {
             .iter()
             .filter_map(|(name, segment)| Some((*name, segment.as_ref()?.addr)))
             .collect();
-        let frames = self.frame_variables(facts);
+        let frames = self.frame_variables(facts, columns.threads);
         for root in columns.roots.iter_mut() {
             let LabelKind::Offset(offset) = root.label.kind() else { continue };
             let named = match (root.kind, root.frame) {
@@ -158,7 +164,7 @@ impl Propagation<'_, '_, '_, '_> {
                         .find(|(name, _)| *name == group)
                         .map(|(_, address)| *address);
                     let named = start.and_then(|start| {
-                        self.variable_name(&variables, start.wrapping_add(offset.into()))
+                        self.variable_at(&variables, start.wrapping_add(offset.into()))
                     });
                     if named.is_some() {
                         root.group = Names::EMPTY;
@@ -167,27 +173,40 @@ impl Propagation<'_, '_, '_, '_> {
                 }
                 (RootKind::Frame, Some(frame)) => {
                     frames.get(frame as usize).and_then(|(sp, places)| {
-                        self.variable_name(places, sp.wrapping_add(offset.into()))
+                        self.variable_at(places, sp.wrapping_add(offset.into()))
                     })
                 }
                 _ => None,
             };
-            if let Some(name) = named {
-                root.label = Label::field(columns.names.intern(&name));
-            }
+            let Some((name, row)) = named else { continue };
+            root.label = Label::field(columns.names.intern(&name));
+            // An argument belongs to the function that is called, not to the frame that holds it.
+            let Some(row) = row.filter(|row| root.frame != Some(*row)) else { continue };
+            let thread = root.thread.and_then(|thread| columns.threads.get(thread as usize));
+            let (Some(frame), Some(thread)) = (columns.frames.get(row as usize), thread) else {
+                continue;
+            };
+            let [thread, function] = [thread.name, frame.function].map(|it| columns.names.text(it));
+            root.group = columns.names.intern(&format!("{thread} {function}"));
+            root.frame = Some(row);
         }
     }
 
-    /// The stack pointer of each frame in the order of the dump, and the variables in its memory,
-    /// sorted by address.
-    fn frame_variables(&mut self, facts: &Facts<'_, '_>) -> Vec<(u64, Vec<Place>)> {
+    /// The stack pointer of each frame by row, and the variables in its memory, sorted by address.
+    fn frame_variables(
+        &mut self,
+        facts: &Facts<'_, '_>,
+        threads: &[Thread],
+    ) -> Vec<(u64, Vec<Place>)> {
         let mut all = Vec::new();
-        for stack in &facts.stacks {
-            let first = all.len();
+        for (stack, thread) in facts.stacks.iter().zip(threads) {
+            let first = thread.frames.start;
+            // Frames before the first goroutine belong to none.
+            all.resize_with(first as usize, Default::default);
             let mut found: Vec<Place> = Vec::new();
-            for frame in &stack.frames {
+            for (row, frame) in (first..).zip(&stack.frames) {
                 all.push((frame.sp, Vec::new()));
-                found.extend(self.places(frame));
+                found.extend(self.places(frame, row));
             }
             // Arguments are in the frame of the caller, which lists them.
             for place in found {
@@ -199,7 +218,7 @@ impl Propagation<'_, '_, '_, '_> {
                     };
                     stack.frames.get(*frame).is_some_and(holds)
                 });
-                let list = mine.and_then(|frame| all.get_mut(first.checked_add(frame)?));
+                let list = mine.and_then(|frame| all.get_mut((first as usize).checked_add(frame)?));
                 if let Some((_, places)) = list {
                     places.push(place);
                 }
@@ -211,7 +230,8 @@ impl Propagation<'_, '_, '_, '_> {
         all
     }
 
-    fn places(&mut self, frame: &StackFrame<'_>) -> Vec<Place> {
+    /// The variables of a frame that are in memory, its own or that of its caller.
+    fn places(&mut self, frame: &StackFrame<'_>, row: u32) -> Vec<Place> {
         let end = frame.sp.wrapping_add(frame.contents.len() as u64);
         let mut places = Vec::new();
         for variable in self.variables(frame).iter() {
@@ -225,14 +245,16 @@ impl Propagation<'_, '_, '_, '_> {
                     of: variable.of,
                     inside: piece.offset,
                     name: variable.name.clone(),
+                    frame: Some(row),
                 });
             }
         }
         places
     }
 
-    /// The variable at an address, with the path to the part that is there.
-    fn variable_name(&self, places: &[Place], address: u64) -> Option<String> {
+    /// The variable at an address, with the path to the part that is there, and the row of its
+    /// frame.
+    fn variable_at(&self, places: &[Place], address: u64) -> Option<(String, Option<u32>)> {
         let after = places.partition_point(|place| place.address <= address);
         let place = places
             .get(after.checked_sub(1)?)
@@ -242,7 +264,7 @@ impl Propagation<'_, '_, '_, '_> {
             place.of,
             address.wrapping_sub(place.address).wrapping_add(place.inside),
         );
-        Some(format!("{}{path}", place.name))
+        Some((format!("{}{path}", place.name), place.frame))
     }
 }
 
