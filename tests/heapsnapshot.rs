@@ -8,4 +8,6 @@ mod damage;
 mod fixtures;
 #[path = "heapsnapshot/rules.rs"]
 mod rules;
+#[path = "heapsnapshot/sites.rs"]
+mod sites;
 mod support;

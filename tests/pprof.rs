@@ -284,7 +284,7 @@ fn inlined_frames_of_a_hostile_file_are_bounded() {
 fn values_of_a_label_become_the_outermost_frames() {
     let mut profile = load(&read(&fixture("pprof/synth-inline.pb.gz")));
     let (metric, before) = (profile.default_metric(), profile.clone());
-    profile.root_stacks_by_label("thread");
+    profile.root_stacks_by_label("thread", false);
     let mut sums = BTreeMap::<&str, i64>::new();
     for (row, old) in profile.aggregate.iter().zip(before.aggregate.iter()) {
         let (mut frames, mut inner) = (Vec::new(), Vec::new());
@@ -295,7 +295,7 @@ fn values_of_a_label_become_the_outermost_frames() {
     }
     assert_eq!(sums, BTreeMap::from([("<no thread>", 13), ("worker 1", 102), ("worker 2", 5)]));
     let count = profile.frames.len();
-    profile.root_stacks_by_label("thread");
+    profile.root_stacks_by_label("thread", false);
     assert_eq!(profile.frames.len(), count, "equal frames are one");
 }
 

@@ -2,13 +2,15 @@
 
 mod support;
 
+use dumptool::analysis::glob::TypeFilter;
+use dumptool::analysis::histogram::{GroupBy, Scope};
 use dumptool::analysis::{DominatorTree, Histogram};
 use dumptool::error::ErrorKind;
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::heap::{Heap, ObjectId, RootKind, Value};
 use serde_json::{Value as Json, json};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use support::ruby::{SHOP, shop};
 use support::{broken, info, records};
 
@@ -53,6 +55,48 @@ fn the_fixture_is_what_python_makes_of_it() {
     compare(&bytes, &support::json(&support::fixture("ruby/shop-small.truth.json")));
 }
 
+/// Compares sites and generations with those in the lines.
+fn compare_sites(heap: &Heap<'_>, tree: &DominatorTree, lines: &[Json]) {
+    let (mut sites, mut generations) = (BTreeMap::new(), BTreeMap::new());
+    for line in lines.iter().filter(|line| line["file"].is_string()) {
+        let method = line["method"].as_str().unwrap_or("(no method)");
+        let place = format!("{}:{}", line["file"].as_str().unwrap(), line["line"]);
+        let generation = line["generation"].to_string();
+        for (of, key) in [
+            (&mut sites, (method.to_owned(), place)),
+            (&mut generations, (generation, String::new())),
+        ] {
+            let sum: &mut [u64; 2] = of.entry(key).or_default();
+            sum[0] += 1;
+            sum[1] += line["memsize"].as_u64().unwrap();
+        }
+    }
+    let rows = |histogram: Histogram| -> BTreeMap<(String, String), [u64; 2]> {
+        let rows = histogram.rows.into_iter();
+        rows.map(|row| ((row.name, row.namespace), [row.sum.count, row.sum.shallow_bytes]))
+            .collect()
+    };
+    let by_site = Histogram::by_site(heap, Some(tree), Scope::All, &TypeFilter::default());
+    assert_eq!(rows(by_site), sites);
+    let by_generation = Histogram::of(heap, Some(tree), GroupBy::Generation, Scope::All);
+    assert_eq!(rows(by_generation), generations);
+}
+
+#[test]
+fn an_object_knows_the_line_and_generation_that_allocated_it() {
+    let bytes = shop();
+    let heap = load(&bytes);
+    let sites = heap.sites();
+    let site = sites.site_of(object(&heap, "0x200")).unwrap();
+    let frames: Vec<_> = sites.stack(site).collect();
+    assert_eq!(
+        (heap.names().text(frames[0].function), heap.names().text(frames[0].file), frames[0].line),
+        ("new", "shop.rb", 9)
+    );
+    assert_eq!((frames.len(), sites.sites[site as usize].generation), (1, Some(15)));
+    assert_eq!(sites.site_of(object(&heap, "0x210")), None);
+}
+
 fn compare(bytes: &[u8], truth: &Json) {
     let info = info(Format::Ruby, bytes);
     let snapshot = &info["heap"]["snapshots"][0];
@@ -95,9 +139,10 @@ fn compare(bytes: &[u8], truth: &Json) {
             "{row}"
         );
     }
-    // Objects with a class of their own, such as `main`, have no other type in the truth.
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<Json> = text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    compare_sites(&heap, &tree, &lines);
+    // Objects with a class of their own, such as `main`, have no other type in the truth.
     let singletons: HashSet<&str> = lines
         .iter()
         .filter(|line| line["singleton"] == true)

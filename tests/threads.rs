@@ -2,7 +2,9 @@
 
 mod support;
 
-use dumptool::analysis::{Graph, Threads};
+use dumptool::analysis::glob::TypeFilter;
+use dumptool::analysis::histogram::Scope;
+use dumptool::analysis::{Graph, Histogram, Threads};
 use dumptool::input::load::LoadOptions;
 use dumptool::input::{self, Format};
 use dumptool::model::builder::HeapBuilder;
@@ -13,6 +15,11 @@ use serde_json::Value;
 use std::process::Command;
 use support::mvmheap::{Writer, world};
 use support::{fixture, read};
+
+/// Groups what was allocated by its site. Counts of the file need no roots.
+fn by_site(heap: &Heap<'_>) -> Histogram {
+    Histogram::by_site(heap, None, Scope::Live, &TypeFilter::default())
+}
 
 /// Objects with references, and roots: an object and the thread that holds it, if one does. Threads
 /// with equal numbers have equal stacks.
@@ -221,7 +228,7 @@ fn allocation_sites_are_those_of_the_profile_in_the_dump() {
     let sites = heap.sites();
     assert!(!sites.sites.is_empty());
     let live: u64 = sites.sites.iter().map(|site| site.live.unwrap().count).sum();
-    let histogram = dumptool::analysis::Histogram::by_site(&heap);
+    let histogram = by_site(&heap);
     assert_eq!(histogram.total.count, live);
     assert!(
         sites
@@ -288,7 +295,7 @@ fn allocation_sites_of_java_are_those_of_its_profiler() {
     file.segment(&[class, object, root]);
     let bytes = file.end();
     let heap = input::load(Format::Hprof, &bytes, LoadOptions::default()).unwrap().heap;
-    let histogram = dumptool::analysis::Histogram::by_site(&heap);
+    let histogram = by_site(&heap);
     let [row] = &histogram.rows[..] else { panic!("{histogram:?}") };
     assert_eq!((row.name.as_str(), row.namespace.as_str()), ("app.Cache.put", "Cache.java:42"));
     assert_eq!((row.sum.count, row.sum.shallow_bytes), (4, 175));

@@ -5,8 +5,8 @@ use super::glob::TypeFilter;
 use super::owners::{TypeOwner, TypeOwners};
 use super::prefetch::prefetch;
 use super::root_groups::{HeldBy, RootGroups};
-use super::threads::is_library;
-use crate::model::heap::{Heap, ObjectId, StackFrame, TypeIds, TypeKind, TypeSource};
+use super::sites::SiteGroups;
+use crate::model::heap::{Heap, ObjectId, TypeIds, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -24,6 +24,10 @@ pub enum GroupBy {
     Owner,
     /// The size class: the shallow size, rounded up to a power of two.
     SizeClass,
+    /// The innermost function of the program on the stack that allocated the object.
+    Site,
+    /// The number of garbage collections before the object was allocated.
+    Generation,
 }
 
 /// Which objects are counted.
@@ -214,41 +218,31 @@ impl Histogram {
         histogram
     }
 
-    /// Groups what allocation sites have allocated and is live by the innermost function of the
-    /// program. The namespace is its file and line. Where the file counts live objects, these
-    /// counts are taken, which may be a sample.
-    pub fn by_site(heap: &Heap<'_>) -> Self {
-        let sites = &heap.sites;
-        let mut sums: Vec<Sum> =
-            sites.sites.iter().map(|site| site.live.unwrap_or_default()).collect();
-        for &(object, site) in &sites.of {
-            if let Some(sum) =
-                sums.get_mut(site as usize).filter(|_| sites.sites[site as usize].live.is_none())
-            {
-                sum.add(heap.shallow.get(object.index()), heap.external_bytes(object));
-            }
+    /// Groups objects by the innermost function of the program on the stack that allocated them.
+    /// The namespace is its file and line. Where the file counts live objects itself, its counts are
+    /// taken, which may be a sample and know neither `scope` nor retained bytes.
+    ///
+    /// Objects whose allocation was not recorded are in no row, but count for the whole.
+    pub fn by_site(
+        heap: &Heap<'_>,
+        tree: Option<&DominatorTree>,
+        scope: Scope,
+        filter: &TypeFilter,
+    ) -> Self {
+        if heap.sites.sites.iter().all(|site| site.live.is_none()) {
+            return Self::of_types(heap, tree, GroupBy::Site, scope, filter);
         }
-        let mut rows: FxHashMap<StackFrame, Sum> = FxHashMap::default();
-        for (site, sum) in sites.sites.iter().zip(&sums) {
-            let frames = sites
-                .frames
-                .get(site.frames.start as usize..site.frames.end as usize)
-                .unwrap_or_default();
-            let own = frames.iter().find(|frame| !is_library(heap.names.text(frame.function)));
-            let Some(frame) = own.or(frames.first()) else { continue };
-            rows.entry(*frame).or_default().add_sum(sum);
-        }
-        let row = |(frame, sum): (StackFrame, Sum)| HistogramRow {
-            name: heap.names.text(frame.function).to_owned(),
-            namespace: match frame.line {
-                0 => heap.names.text(frame.file).to_owned(),
-                line => format!("{}:{line}", heap.names.text(frame.file)),
-            },
+        let groups = SiteGroups::by_frame(heap);
+        let sums = groups.counted(heap);
+        let rows = groups.names.into_iter().zip(sums);
+        let row = |((name, namespace), sum)| HistogramRow {
+            name,
+            namespace,
             source: TypeSource::None,
             sum,
             retained_bytes: None,
         };
-        Self::of_rows(rows.into_iter().map(row).collect(), None)
+        Self::of_rows(rows.map(row).collect(), None)
     }
 
     /// Sorts rows and adds them up. Drops rows without objects.
@@ -363,6 +357,8 @@ struct Groups {
     of_type: Vec<u32>,
     by: GroupBy,
     owners: TypeOwners,
+    /// The group of each object, if it depends on the object's allocation.
+    of_object: Vec<u32>,
 }
 
 impl Groups {
@@ -381,7 +377,9 @@ impl Groups {
                 GroupBy::Type => (text(kind.name), text(kind.namespace)),
                 GroupBy::Namespace => ("", text(kind.namespace)),
                 GroupBy::PackageRoot => ("", package_root(text(kind.namespace))),
-                GroupBy::Owner | GroupBy::SizeClass => return 0,
+                GroupBy::Owner | GroupBy::SizeClass | GroupBy::Site | GroupBy::Generation => {
+                    return 0;
+                }
             };
             *seen.entry(key).or_insert_with(|| {
                 names.push((key.0.to_owned(), key.1.to_owned()));
@@ -401,7 +399,17 @@ impl Groups {
         if by == GroupBy::SizeClass {
             names = (0..=u64::BITS).map(|class| (size_class(class), String::new())).collect();
         }
-        Self { names, of_type, by, owners }
+        let sites = match by {
+            GroupBy::Site => Some(SiteGroups::by_frame(heap)),
+            GroupBy::Generation => Some(SiteGroups::by_generation(heap)),
+            _ => None,
+        };
+        let mut of_object = Vec::new();
+        if let Some(sites) = sites {
+            of_object = sites.of_objects(heap);
+            names = sites.names;
+        }
+        Self { names, of_type, by, owners, of_object }
     }
 
     /// The weakest source of the types of each group. Empty if the file says all types.
@@ -418,7 +426,8 @@ impl Groups {
         sources
     }
 
-    /// Whether an object counts for the whole, but a filter leaves out its type.
+    /// Whether an object counts for the whole, but is in no group: a filter
+    /// leaves out its type, or its allocation was not recorded.
     #[inline]
     fn is_left_out(&self, heap: &Heap<'_>, object: ObjectId) -> bool {
         heap.type_of(object).kind != TypeKind::Root
@@ -431,6 +440,10 @@ impl Groups {
             (Self::NONE, _) => None,
             (_, GroupBy::Owner) => Some(self.owners.owner(heap, object) as usize),
             (_, GroupBy::SizeClass) => Some(class_of(heap.shallow.get(object.index())) as usize),
+            (_, GroupBy::Site | GroupBy::Generation) => {
+                Some(self.of_object[object.index()] as usize)
+                    .filter(|group| *group != SiteGroups::NONE as usize)
+            }
             (group, _) => Some(group as usize),
         }
     }

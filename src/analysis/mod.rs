@@ -60,6 +60,7 @@ pub mod referrers;
 pub mod retained;
 #[doc(hidden)]
 pub mod root_groups;
+mod sites;
 pub mod suspects;
 pub mod threads;
 pub mod together;

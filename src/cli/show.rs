@@ -1,6 +1,7 @@
 //! `show`: everything about one object.
 
 mod contents;
+mod origin;
 
 use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, root_json, root_text};
@@ -47,6 +48,8 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
                 "dominator",
                 analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)),
             )
+            .with("location", origin::location_json(analysed.heap, object))
+            .with("allocation", origin::allocation_json(analysed.heap, object))
             .with("value", value::json(analysed.heap, object, args.limit))
             .with("fields", contents.fields_json())
             .with("elements", contents.elements_json())
@@ -192,6 +195,7 @@ fn text(
     if let Some(collection) = contents.collection() {
         facts.row(["collection", &collection]);
     }
+    origin::add(&mut facts, heap, object);
     facts.row(["reachable", &reachable(analysed, object)]);
     facts.row(["dominator".to_owned(), dominator(analysed, object, session)]);
     for row in neighbours.roots.iter().take(SHOWN_ROOTS) {

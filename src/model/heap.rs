@@ -25,7 +25,8 @@ pub use super::columns::{Offsets, Sizes, TypeIds};
 pub use super::label::{Label, LabelKind};
 pub use super::root::{Root, RootKind, StackFrame, Thread, ThreadKind};
 pub use super::values::{
-    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value,
+    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, SourceLocation,
+    Value,
 };
 pub use super::warning::{LoadWarning, WarningKind};
 

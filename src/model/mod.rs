@@ -51,6 +51,7 @@ pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};
 pub use sum::Sum;
 pub use values::{
-    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, Value,
+    Array, EachElement, EachField, Field, FieldValue, Known, ObjectValues, Room, SourceLocation,
+    Value,
 };
 pub use warning::{LoadWarning, WarningKind};

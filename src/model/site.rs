@@ -17,10 +17,39 @@ pub struct AllocationSites {
 }
 
 /// A stack that allocates.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllocationSite {
     /// Its frames, innermost first: rows of [`AllocationSites::frames`].
     pub frames: Range<u32>,
+    /// The site with the frames around these. It comes before this one in
+    /// [`AllocationSites::sites`].
+    pub caller: Option<u32>,
+    /// The number of garbage collections before the allocation.
+    pub generation: Option<u64>,
     /// The live objects that the site has allocated, if the file counts them. They may be a sample.
     pub live: Option<Sum>,
+}
+
+impl AllocationSites {
+    /// The file of functions that are part of the engine, such as `push` of JavaScript.
+    pub const NATIVE: &'static str = "(native)";
+
+    /// The site of an object, if it is known: a row of [`AllocationSites::sites`].
+    pub fn site_of(&self, object: ObjectId) -> Option<u32> {
+        let row = self.of.binary_search_by_key(&object, |(object, _)| *object).ok()?;
+        Some(self.of[row].1)
+    }
+
+    /// The frames of a site alone, without those of its callers, innermost first.
+    pub fn own_frames(&self, site: &AllocationSite) -> &[StackFrame] {
+        self.frames.get(site.frames.start as usize..site.frames.end as usize).unwrap_or_default()
+    }
+
+    /// The stack of a site, innermost frame first.
+    pub fn stack(&self, site: u32) -> impl Iterator<Item = &StackFrame> {
+        let caller =
+            |row: &u32| self.sites.get(*row as usize)?.caller.filter(|caller| caller < row);
+        let sites = std::iter::successors(Some(site), caller);
+        sites.filter_map(|row| self.sites.get(row as usize)).flat_map(|site| self.own_frames(site))
+    }
 }

@@ -121,6 +121,17 @@ pub struct Room {
     pub spare_bytes: u64,
 }
 
+/// A place in the source.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLocation {
+    /// The file. Empty if it is not known.
+    pub file: String,
+    /// 1-based.
+    pub line: u64,
+    /// 1-based.
+    pub column: u64,
+}
+
 /// Decodes the contents of objects on demand, from the mapped file.
 ///
 /// Only [`ObjectValues::value`] must be implemented. By default fields are the references with
@@ -178,6 +189,13 @@ pub trait ObjectValues: Send + Sync {
         None
     }
 
+    /// Where the code of a function, or of the constructor of an object, begins.
+    ///
+    /// It may take a look at all locations of the file, so it is for single objects.
+    fn location(&self, _heap: &Heap<'_>, _object: ObjectId) -> Option<SourceLocation> {
+        None
+    }
+
     /// Passes the elements of an array from number `start` on. Elements that the file does not have
     /// are skipped.
     fn elements(&self, heap: &Heap<'_>, object: ObjectId, start: u64, each: &mut EachElement<'_>) {
@@ -229,6 +247,12 @@ impl Heap<'_> {
     /// Which contents the file has.
     pub fn known(&self) -> Known {
         self.values.as_ref().map_or(Known::default(), |values| values.known())
+    }
+
+    /// Where the code of a function, or of the constructor of an object, begins, if the file says
+    /// it.
+    pub fn location(&self, object: ObjectId) -> Option<SourceLocation> {
+        self.values.as_ref()?.location(self, object)
     }
 
     /// Passes the fields of an object in the order of their declaration, those of its own class

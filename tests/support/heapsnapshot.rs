@@ -32,6 +32,14 @@ pub struct Snapshot {
     edges: Vec<(usize, usize, String, usize)>,
     /// Detachedness is written for all nodes, and the other fields stand in another order.
     pub modern: bool,
+    /// `trace_node_id` of nodes whose allocation was recorded.
+    traces: Vec<(usize, u64)>,
+    /// Name, script, number of the script and line of functions that allocate.
+    functions: Vec<(&'static str, &'static str, u64, u64)>,
+    /// The value of `trace_tree`.
+    tree: String,
+    /// Node, number of the script, line and column, which are 0-based.
+    locations: Vec<[usize; 4]>,
 }
 
 impl Snapshot {
@@ -62,6 +70,22 @@ impl Snapshot {
         self.modern = true;
     }
 
+    /// Records allocations: the functions, and the tree of their calls.
+    pub fn record(&mut self, functions: &[(&'static str, &'static str, u64, u64)], tree: &str) {
+        self.functions = functions.to_vec();
+        self.tree = tree.to_owned();
+    }
+
+    /// Says which stack of the tree allocated a node.
+    pub fn trace(&mut self, node: usize, trace: u64) {
+        self.traces.push((node, trace));
+    }
+
+    /// Says where the code of a node begins: script, line and column, which are 0-based.
+    pub fn location(&mut self, node: usize, [script, line, column]: [usize; 3]) {
+        self.locations.push([node, script, line, column]);
+    }
+
     /// Adds an edge, and returns the snapshot for the next one.
     pub fn edge(&mut self, from: usize, edge_type: &str, name: &str, to: usize) -> &mut Self {
         let edge_type = EDGE_TYPES.iter().position(|other| *other == edge_type).unwrap();
@@ -78,7 +102,7 @@ impl Snapshot {
                 strings.len() - 1
             })
         };
-        let fields = if self.modern { 6 } else { 5 };
+        let fields = if self.modern { 6 } else { 5 } + usize::from(!self.traces.is_empty());
         let (mut nodes, mut edges) = (Vec::new(), Vec::new());
         for (row, (node_type, name, size, detachedness)) in self.nodes.iter().enumerate() {
             let count = self.edges.iter().filter(|edge| edge.0 == row).count();
@@ -87,6 +111,10 @@ impl Snapshot {
                 false => format!("{node_type},{name},{id},{size},{count}"),
                 true => format!("{detachedness},{count},{size},{id},{name},{node_type}"),
             });
+            if !self.traces.is_empty() {
+                let trace = self.traces.iter().find(|(node, _)| *node == row);
+                nodes.last_mut().unwrap().push_str(&format!(",{}", trace.map_or(0, |it| it.1)));
+            }
             for (_, edge_type, name, to) in self.edges.iter().filter(|edge| edge.0 == row) {
                 let name = if matches!(EDGE_TYPES[*edge_type], "element" | "hidden") {
                     name.parse().unwrap()
@@ -97,11 +125,12 @@ impl Snapshot {
             }
         }
         let node_fields = match self.modern {
-            false => r#"["type","name","id","self_size","edge_count"]"#,
-            true => r#"["detachedness","edge_count","self_size","id","name","type"]"#,
+            false => r#""type","name","id","self_size","edge_count""#,
+            true => r#""detachedness","edge_count","self_size","id","name","type""#,
         };
+        let trace = if self.traces.is_empty() { "" } else { r#","trace_node_id""# };
         let mut file = String::new();
-        write!(file, r#"{{"snapshot":{{"meta":{{"node_fields":{node_fields},"node_types":[{NODE_TYPES:?},"string","number"],"#)
+        write!(file, r#"{{"snapshot":{{"meta":{{"node_fields":[{node_fields}{trace}],"node_types":[{NODE_TYPES:?},"string","number"],"#)
             .unwrap();
         write!(
             file,
@@ -123,8 +152,20 @@ impl Snapshot {
         let (nodes, edges) = (nodes.join("\n,"), edges.join("\n,"));
         let place = number("shop.js");
         write!(file, "\n\"nodes\":[{nodes}],\n\"edges\":[{edges}],\n").unwrap();
-        write!(file, "\"trace_function_infos\":[1,{place},{place},7,3,5],\n\"trace_tree\":[1,0,2,64,[2,0,1,32,[]]],\n").unwrap();
-        write!(file, "\"samples\":[0,1,500000,9],\n\"locations\":[{},7,2,4],\n", fields).unwrap();
+        let mut functions = format!("1,{place},{place},7,3,5");
+        if !self.functions.is_empty() {
+            let row = |(id, of): (usize, &(&'static str, &'static str, u64, u64))| {
+                format!("{id},{},{},{},{},1", number(of.0), number(of.1), of.2, of.3)
+            };
+            functions = self.functions.iter().enumerate().map(row).collect::<Vec<_>>().join(",\n");
+        }
+        let tree = if self.tree.is_empty() { "[1,0,2,64,[2,0,1,32,[]]]" } else { &self.tree };
+        let mut locations = format!("{fields},7,2,4");
+        for [node, script, line, column] in &self.locations {
+            write!(locations, ",{},{script},{line},{column}", node * fields).unwrap();
+        }
+        write!(file, "\"trace_function_infos\":[{functions}],\n\"trace_tree\":{tree},\n").unwrap();
+        write!(file, "\"samples\":[0,1,500000,9],\n\"locations\":[{locations}],\n").unwrap();
         let strings: Vec<String> =
             strings.iter().map(|text| serde_json::to_string(text).unwrap()).collect();
         writeln!(file, "\"strings\":[{}]}}", strings.join(",\n")).unwrap();

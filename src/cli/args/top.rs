@@ -25,7 +25,8 @@ use std::path::PathBuf;
   dumptool top --type 'com.example.*' app.hprof  only these types
   dumptool top --by root app.mvmheap             what only one kind of root keeps alive
   dumptool top --by loader app.hprof             class loaders, and classes that several loaders defined
-  dumptool top --by site app.heapdump            who allocated what is live (Go, Java 8)
+  dumptool top --by site app.heapdump            who allocated what is live (Go, V8, Ruby, Java 8)
+  dumptool top --by generation app.json          how many garbage collections it has survived (Ruby)
   dumptool top --snapshot all app.mvmheap        growth of types over all snapshots
   dumptool top --quick huge.hprof                count and size, without retained sizes
   dumptool top --suspects app.heapdump           likely leaks and waste
@@ -41,7 +42,7 @@ pub(in crate::cli) struct TopArgs {
     /// Dump or profile to read; `-` is standard input
     #[arg(value_name = "FILE")]
     pub(in crate::cli) file: PathBuf,
-    /// Group by type (default), namespace, package-root, root, size-class, loader or site (heaps);
+    /// Group by type (default), namespace, package-root, root, size-class, loader, site or generation (heaps);
     /// function (default), file, line, thread or process (profiles)
     #[arg(long, value_enum, hide_possible_values = true, value_name = "WHAT")]
     pub(in crate::cli) by: Option<ByArg>,
@@ -101,8 +102,10 @@ pub(in crate::cli) enum ByArg {
     SizeClass,
     /// Heaps: a class loader (JVM)
     Loader,
-    /// Heaps: the place that allocated them (Go, Java 8)
+    /// Heaps: the place that allocated them (Go, V8, Ruby, Java 8)
     Site,
+    /// Heaps: the number of garbage collections before they were allocated (Ruby)
+    Generation,
     /// Profiles: a function
     Function,
     /// Profiles: a source file
@@ -125,7 +128,8 @@ impl ByArg {
             | Self::Root
             | Self::SizeClass
             | Self::Loader
-            | Self::Site => Kind::Heap,
+            | Self::Site
+            | Self::Generation => Kind::Heap,
             Self::Function | Self::File | Self::Line | Self::Thread | Self::Process => {
                 Kind::Profile
             }
@@ -142,6 +146,7 @@ impl ByArg {
             Some(Self::SizeClass) => "--by size-class",
             Some(Self::Loader) => "--by loader",
             Some(Self::Site) => "--by site",
+            Some(Self::Generation) => "--by generation",
             Some(Self::Function) => "--by function",
             Some(Self::File) => "--by file",
             Some(Self::Line) => "--by line",

@@ -129,7 +129,7 @@ fn whole(
     let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);
     require_thread(&profile, &selection, input)?;
     if let Some(key) = &selection.tag {
-        profile.root_stacks_by_label(key);
+        profile.root_stacks_by_label(key, conversion.target == Target::Folded);
     }
     let (notes, samples) = (profile.notes, profile.total.samples());
     let mut freed = Freed::default();

@@ -61,13 +61,24 @@ pub(crate) fn histogram(
                 format!("{} does not record where objects were allocated", show_path(&input.path));
             return Err(UsageError::new(message));
         }
-        (ByArg::Site, _) => return Ok((Histogram::by_site(heap), false)),
+        (ByArg::Generation, _) if !has_generations(heap) => {
+            let message =
+                format!("{} does not record when objects were allocated", show_path(&input.path));
+            return Err(UsageError::new(message));
+        }
+        (ByArg::Site, tree) => {
+            let histogram = Histogram::by_site(heap, tree, scope, filter);
+            // Counts of the file know nothing of roots.
+            let has_roots = histogram.unreachable.is_some();
+            return Ok((histogram, has_roots));
+        }
         (by, tree) => {
             let by = match by {
                 ByArg::Namespace => GroupBy::Namespace,
                 ByArg::PackageRoot => GroupBy::PackageRoot,
                 ByArg::SizeClass => GroupBy::SizeClass,
                 ByArg::Loader => GroupBy::Owner,
+                ByArg::Generation => GroupBy::Generation,
                 _ => GroupBy::Type,
             };
             match tree {
@@ -86,6 +97,11 @@ pub(crate) fn histogram(
 /// Whether class objects name their loaders.
 fn has_loaders(heap: &Heap<'_>) -> bool {
     heap.classes.iter().any(|class| class.instances.is_some())
+}
+
+/// Whether the allocation of objects was recorded with its generation (Ruby).
+fn has_generations(heap: &Heap<'_>) -> bool {
+    heap.sites.sites.iter().any(|site| site.generation.is_some())
 }
 
 /// Counts the objects of an input by type in one pass that keeps no object.
@@ -194,6 +210,7 @@ pub(crate) fn group_nouns(by: ByArg) -> (&'static str, &'static str) {
         ByArg::SizeClass => ("size", "sizes"),
         ByArg::Loader => ("class loader", "class loaders"),
         ByArg::Site => ("site", "sites"),
+        ByArg::Generation => ("generation", "generations"),
         _ => ("type", "types"),
     }
 }

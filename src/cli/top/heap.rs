@@ -76,6 +76,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         incomplete,
         warnings,
         names,
+        is_profile: by == ByArg::Site
+            && loaded.heap.sites().sites.iter().any(|site| site.live.is_some()),
         repeated: if by == ByArg::Loader { repeated(&loaded.heap) } else { Vec::new() },
         histogram: &histogram,
         session,
@@ -97,6 +99,7 @@ fn run_quick(
         (ByArg::SizeClass, _) => Some("--by size-class"),
         (ByArg::Loader, _) => Some("--by loader"),
         (ByArg::Site, _) => Some("--by site"),
+        (ByArg::Generation, _) => Some("--by generation"),
         (_, Some(SortArg::Retained)) => Some("--sort retained"),
         _ if args.heap.roots.exe.is_some() => Some("--exe"),
         _ => None,
@@ -122,6 +125,7 @@ fn run_quick(
         incomplete: false,
         warnings: &[],
         names,
+        is_profile: false,
         repeated: Vec::new(),
         histogram: &histogram,
         session,
@@ -174,6 +178,8 @@ struct Top<'a> {
     /// Damage hides roots or references.
     incomplete: bool,
     names: Names,
+    /// The rows are what the file counts by itself.
+    is_profile: bool,
     /// The warnings about the loaded heap.
     warnings: &'a [LoadWarning],
     /// Classes that several loaders defined, with their number.
@@ -297,7 +303,7 @@ impl<'a> Top<'a> {
         let (total, rows) = (&self.histogram.total, self.histogram.rows.len() as u64);
         let bytes = |sum: &Sum| size(sum.bytes(), self.session.common.bytes);
         let what = match (self.objects, self.histogram.unreachable.is_some()) {
-            _ if self.by == ByArg::Site => "live",
+            (_, false) if self.is_profile => "live",
             (ObjectsArg::Live, true) if self.incomplete => "reached",
             (ObjectsArg::Live, true) => "live",
             (ObjectsArg::Unreachable, true) if self.incomplete => "not reached",
@@ -329,7 +335,7 @@ impl<'a> Top<'a> {
             None if self.incomplete => {
                 footer.push_str("\nno roots before the damage: live and unreachable objects cannot be distinguished")
             }
-            None if self.by == ByArg::Site => footer.push_str(", as the runtime's allocation profiler recorded them"),
+            None if self.is_profile => footer.push_str(", as the runtime's allocation profiler recorded them"),
             None if self.quick => footer.push_str(", live or not"),
             None => footer.push_str("\nthe dump has no roots: all objects are counted, and retained sizes are not known"),
         }

@@ -9,9 +9,11 @@
 mod detached;
 mod edges;
 mod essential;
+mod locations;
 mod nodes;
 mod owners;
 mod roots;
+mod sites;
 mod types;
 mod values;
 
@@ -26,6 +28,7 @@ use crate::model::heap::{Heap, Ids, ObjectId, Offsets, References, WarningKind};
 use crate::model::sum::Sum;
 use edges::Edges;
 use essential::Graph;
+use locations::Locations;
 use nodes::Nodes;
 use rustc_hash::FxHashMap;
 use types::Types;
@@ -43,18 +46,22 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
     let (edges, bad_edge) = Edges::read(&document, options.progress);
     let incomplete = document.is_incomplete() || bad_node.is_some() || bad_edge.is_some();
     let damage = bad_node.or(bad_edge).or(document.damage.take());
-    let heap = build(document, nodes, edges, options.sizes);
+    let heap = build(bytes, document, nodes, edges, options.sizes);
     Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable: None })
 }
 
 fn build<'a>(
+    bytes: &'a [u8],
     document: Document<'a>,
     mut nodes: Nodes,
     mut edges: Edges,
     sizes: NodeSizes,
 ) -> Heap<'a> {
-    let Document { meta, strings, .. } = document;
     let mut builder = HeapBuilder::with_capacity(0, 0);
+    let sites = sites::read(bytes, &document, std::mem::take(&mut nodes.traces), builder.names());
+    builder.heap().sites = sites;
+    let locations = Locations::of(&document);
+    let Document { meta, strings, .. } = document;
     let (first, missing, surplus) = first_edges(&nodes, edges.len());
     edges.name(&strings, builder.names());
     let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
@@ -93,7 +100,7 @@ fn build<'a>(
     builder.warn(WarningKind::RepeatedIds, repeated);
     let ids =
         if repeated == 0 { Ids::Numbers(std::mem::take(&mut nodes.id)) } else { Ids::Rows(0) };
-    builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name })))
+    builder.finish(ids, Some(Box::new(NodeNames { strings, name: nodes.name, locations })))
 }
 
 /// Where the edges of each node begin, how many edges are missing at the end, and how many belong

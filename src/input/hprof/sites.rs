@@ -22,7 +22,11 @@ pub(super) fn of(scan: &Scan<'_>, names: &mut Names) -> AllocationSites {
                 let first = sites.frames.len() as u32;
                 sites.frames.extend(stack(trace, scan, names));
                 let frames = first..sites.frames.len() as u32;
-                sites.sites.push(AllocationSite { frames, live: Some(Sum::default()) });
+                sites.sites.push(AllocationSite {
+                    frames,
+                    live: Some(Sum::default()),
+                    ..AllocationSite::default()
+                });
                 *row.insert(sites.sites.len().saturating_sub(1))
             }
         };

@@ -7,6 +7,7 @@
 use super::SPEC;
 use super::line::Line;
 use super::lines::{Skipped, read_all};
+use super::sites::{PartSites, Sites};
 use super::types::{Class, TypeKey, Types};
 use super::values::Lines;
 use crate::error::{Error, Result};
@@ -74,6 +75,8 @@ struct Object<'a> {
     key: TypeKey<'a>,
     /// Where its references end in those of its part.
     references: u32,
+    /// Its site in those of its part, or [`PartSites::NONE`].
+    site: u32,
     names: Named,
 }
 
@@ -100,6 +103,7 @@ struct Part<'a> {
     /// Number, parent, and name of the instance variable that is added.
     shapes: Vec<(u64, Option<u64>, Option<String>)>,
     classes: Vec<(u64, Class)>,
+    sites: PartSites<'a>,
 }
 
 impl<'a> Part<'a> {
@@ -140,6 +144,7 @@ impl<'a> Part<'a> {
                     memsize: line.memsize,
                     key,
                     references,
+                    site: self.sites.of(line),
                     names,
                 });
             }
@@ -244,6 +249,7 @@ impl<'a> Loader<'a> {
         let mut type_of = TypeIds::with_capacity(count);
         let mut shallow = Sizes::with_capacity(count);
         let mut dangling = 0u64;
+        let mut sites = Sites::new(self.parts.iter().map(|part| &part.sites));
         first.push(0);
         for (number, row) in places {
             let Some(part) = self.parts.get(number as usize) else { continue };
@@ -276,10 +282,12 @@ impl<'a> Loader<'a> {
             first.push(target.len() as u64);
             type_of.push(self.types.of(object.key, &mut self.builder));
             shallow.push(object.memsize);
+            sites.add(type_of.len().saturating_sub(1), number, object.site, self.builder.names());
             self.positions.push(object.position);
         }
         self.builder.warn(WarningKind::DanglingReferences, dangling);
         let heap = self.builder.heap();
+        heap.sites = sites.finish();
         heap.type_of = type_of;
         heap.shallow = shallow;
         heap.references = References { first, target, label, weak: Vec::new() };

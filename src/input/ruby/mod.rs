@@ -28,6 +28,7 @@ pub mod line;
 pub mod lines;
 pub mod load;
 pub mod records;
+mod sites;
 pub mod summary;
 mod types;
 mod values;

@@ -18,14 +18,21 @@ impl Profile {
     }
 
     /// Puts a frame with the value of a label around every stack, as `go tool pprof -tagroot` does.
-    /// Single samples are dropped: formats with labels have sums only.
-    pub fn root_stacks_by_label(&mut self, key: &str) {
+    /// With `names_threads`, stacks of a thread that is called like the value stay as they are: the
+    /// name of the thread will be before them. Single samples are dropped: formats with labels have
+    /// sums only.
+    pub fn root_stacks_by_label(&mut self, key: &str, names_threads: bool) {
         let (mut stacks, mut index) = (StackTree::default(), StackIndex::default());
         let mut frames: FxHashMap<ProfileFrame, FrameId> =
             self.frames.iter().enumerate().map(|(row, it)| (*it, FrameId(row as u32))).collect();
         let mut roots = Vec::with_capacity(self.threads.len());
         for thread in 0..self.threads.len() {
-            let value = self.label_value(&self.threads[thread], key);
+            let of = &self.threads[thread];
+            let value = self.label_value(of, key);
+            if names_threads && !of.is_unknown() && of.id(&self.names) == value {
+                roots.push(StackId::EMPTY);
+                continue;
+            }
             let (function, kind) = (self.names.intern(&value), FrameKind::Native);
             let frame = ProfileFrame { function, file: Names::EMPTY, line: 0, kind };
             let all = &mut self.frames;

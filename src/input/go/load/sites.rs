@@ -30,7 +30,11 @@ impl Sites {
             Sum { count, shallow_bytes: count.saturating_mul(profile.size), external_bytes: 0 };
         self.rows.insert(profile.id, self.sites.sites.len() as u32);
         let frames = first..self.sites.frames.len() as u32;
-        self.sites.sites.push(AllocationSite { frames, live: Some(live) });
+        self.sites.sites.push(AllocationSite {
+            frames,
+            live: Some(live),
+            ..AllocationSite::default()
+        });
     }
 
     pub(super) fn sample(&mut self, sample: &AllocSample, reader: &Reader<'_, '_>) {

@@ -21,6 +21,8 @@ pub(super) struct Nodes {
     pub(super) edges: Vec<u32>,
     /// Nodes whose detachedness is known: 1 is attached, 2 detached.
     pub(super) detachedness: Vec<(u32, u8)>,
+    /// Nodes whose allocation was recorded, with its `trace_node_id`.
+    pub(super) traces: Vec<(u32, u64)>,
     /// Numbers after the last node, which are not a node.
     pub(super) left_over: usize,
 }
@@ -34,6 +36,7 @@ struct Rest {
     ids: Vec<(usize, u64)>,
     sizes: Vec<(usize, u64)>,
     detachedness: Vec<(u32, u8)>,
+    traces: Vec<(u32, u64)>,
 }
 
 impl Nodes {
@@ -86,6 +89,11 @@ impl Nodes {
                 {
                     rest.detachedness.push((number as u32, state as u8));
                 }
+                if let Some(at) = fields.trace_node_id
+                    && let trace @ 1.. = field(at)
+                {
+                    rest.traces.push((number as u32, trace));
+                }
                 done = number.wrapping_add(1);
             });
             (done, outcome.err().map(|error| error.context("in nodes")), rest)
@@ -106,6 +114,7 @@ impl Nodes {
             rest.ids.into_iter().for_each(|(row, id)| nodes.id.set(row, id));
             rest.sizes.into_iter().for_each(|(row, size)| nodes.size.set(row, size));
             nodes.detachedness.extend(rest.detachedness);
+            nodes.traces.extend(rest.traces);
             ends.push((done, error));
         }
         let (count, error) = first_error(ends, rows.count);
@@ -147,6 +156,7 @@ impl Nodes {
         self.name.truncate(count);
         self.edges.truncate(count);
         self.detachedness.retain(|(row, _)| (*row as usize) < count);
+        self.traces.retain(|(row, _)| (*row as usize) < count);
         for column in [&mut self.id, &mut self.size] {
             let mut kept = Sizes::with_capacity(count);
             column.iter().take(count).for_each(|value| kept.push(value));

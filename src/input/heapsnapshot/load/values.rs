@@ -1,12 +1,14 @@
 //! Texts and names of nodes, decoded from the file when they are asked for.
 
+use super::locations::Locations;
 use crate::input::heapsnapshot::strings::Strings;
-use crate::model::heap::{Heap, ObjectId, ObjectValues, TypeKind, Value};
+use crate::model::heap::{Heap, ObjectId, ObjectValues, SourceLocation, TypeKind, Value};
 
 /// The string of each node.
 pub(super) struct NodeNames<'a> {
     pub(super) strings: Strings<'a>,
     pub(super) name: Vec<u32>,
+    pub(super) locations: Locations<'a>,
 }
 
 impl ObjectValues for NodeNames<'_> {
@@ -18,5 +20,9 @@ impl ObjectValues for NodeNames<'_> {
             _ if text.is_empty() || text == heap.type_name(object) => Value::None,
             _ => Value::Name(text),
         }
+    }
+
+    fn location(&self, heap: &Heap<'_>, object: ObjectId) -> Option<SourceLocation> {
+        self.locations.of_object(heap, object)
     }
 }

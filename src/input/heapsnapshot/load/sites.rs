@@ -1,0 +1,122 @@
+//! Allocation sites: the tree of stacks that allocated while allocations were recorded.
+
+use super::nodes::narrow;
+use crate::bytes::Cursor;
+use crate::input::heapsnapshot::document::Document;
+use crate::input::heapsnapshot::meta::MAX_FIELDS;
+use crate::input::json::{Scanner, Token};
+use crate::model::heap::{ObjectId, StackFrame};
+use crate::model::names::Names;
+use crate::model::site::{AllocationSite, AllocationSites};
+use rustc_hash::FxHashMap;
+
+/// Reads `trace_function_infos` and `trace_tree`. `traces` has the nodes of the graph with their
+/// `trace_node_id`, in order. Each node of the tree is a site; what cannot be read ends the sites,
+/// and `check` reports it.
+pub(super) fn read(
+    bytes: &[u8],
+    document: &Document<'_>,
+    traces: Vec<(u32, u64)>,
+    names: &mut Names,
+) -> AllocationSites {
+    let mut sites = AllocationSites::default();
+    let Some(start) = document.trace_tree.filter(|_| !traces.is_empty()) else { return sites };
+    sites.frames = functions(document, names);
+    let json = Scanner::new(Cursor::at(bytes, start).rest(), start);
+    let rows = tree(json, document, &mut sites);
+    let of = traces.iter().filter_map(|(node, trace)| Some((ObjectId(*node), *rows.get(trace)?)));
+    sites.of = of.collect();
+    sites
+}
+
+/// The functions that allocate. `function_info_index` is a row of them.
+fn functions(document: &Document<'_>, names: &mut Names) -> Vec<StackFrame> {
+    let fields = &document.meta.trace_function_info_fields;
+    let of = |name: &str| fields.iter().position(|field| field == name);
+    let at = ["name", "script_name", "script_id", "line"].map(of);
+    let numbers = document.trace_function_infos.clone();
+    let Some(mut numbers) = numbers.filter(|_| (1..=MAX_FIELDS).contains(&fields.len())) else {
+        return Vec::new();
+    };
+    let mut frames = Vec::new();
+    let mut row = [0; MAX_FIELDS];
+    loop {
+        for field in row.iter_mut().take(fields.len()) {
+            let Ok(Some(number)) = numbers.unsigned() else { return frames };
+            *field = number;
+        }
+        let field = |at: Option<usize>| at.and_then(|at| row.get(at)).copied();
+        let [name, file, script, line] = at.map(field);
+        let mut text = |number: Option<u64>| {
+            names.intern(&number.map_or_else(Default::default, |it| document.strings.text(it)))
+        };
+        let (function, file) = (text(name), text(file));
+        frames.push(StackFrame {
+            function: match names.text(function) {
+                "" => names.intern("(anonymous)"),
+                _ => function,
+            },
+            file: match script {
+                Some(0) => names.intern(AllocationSites::NATIVE),
+                _ => file,
+            },
+            line: narrow(line.unwrap_or(0)),
+        });
+    }
+}
+
+/// Reads the tree, `[id, function, count, size, [children], id, …]`, and returns the site of each
+/// id.
+fn tree(
+    mut json: Scanner<'_>,
+    document: &Document<'_>,
+    sites: &mut AllocationSites,
+) -> FxHashMap<u64, u32> {
+    let fields = &document.meta.trace_node_fields;
+    let find = |name: &str| fields.iter().position(|field| field == name);
+    let mut rows = FxHashMap::default();
+    let (Some(id), Some(function), Some(children)) =
+        (find("id"), find("function_info_index"), find("children"))
+    else {
+        return rows;
+    };
+    let functions = sites.frames.len() as u64;
+    let (mut row, mut at) = ([0; MAX_FIELDS], 0usize);
+    // The site whose children each open list has. The first list is the tree.
+    let mut open: Vec<Option<u32>> = Vec::new();
+    let mut last = None;
+    while let Ok(Some(token)) = json.token() {
+        match token {
+            Token::Number(number) => {
+                let value = number.unsigned().unwrap_or(u64::MAX);
+                row.get_mut(at).into_iter().for_each(|field| *field = value);
+                at = at.wrapping_add(1);
+                if at != children {
+                    continue;
+                }
+                let field = |at: usize| row.get(at).copied().unwrap_or(0);
+                // A process that records itself may have nodes of functions that it did not write.
+                let frame = Some(field(function)).filter(|row| *row < functions).map(narrow);
+                let caller = open.last().copied().flatten();
+                let site = sites.sites.len() as u32;
+                rows.insert(field(id), site);
+                last = Some(site);
+                sites.sites.push(AllocationSite {
+                    frames: frame.map_or(0..0, |row| row..row.saturating_add(1)),
+                    caller,
+                    ..AllocationSite::default()
+                });
+            }
+            Token::BeginArray => {
+                open.push(last);
+                at = 0;
+            }
+            Token::EndArray => {
+                open.pop();
+                at = 0;
+            }
+            _ => break,
+        }
+    }
+    rows
+}
