@@ -66,11 +66,9 @@ pub(crate) fn histogram(
                 format!("{} does not record when objects were allocated", show_path(&input.path));
             return Err(UsageError::new(message));
         }
-        (ByArg::Site, tree) => {
-            let histogram = Histogram::by_site(heap, tree, scope, filter);
-            // Counts of the file know nothing of roots.
-            let has_roots = histogram.unreachable.is_some();
-            return Ok((histogram, has_roots));
+        // Counts of the file know nothing of roots.
+        (ByArg::Site, tree) if heap.sites.sites.iter().any(|site| site.live.is_some()) => {
+            return Ok((Histogram::by_site(heap, tree, scope, filter), false));
         }
         (by, tree) => {
             let by = match by {
@@ -78,6 +76,7 @@ pub(crate) fn histogram(
                 ByArg::PackageRoot => GroupBy::PackageRoot,
                 ByArg::SizeClass => GroupBy::SizeClass,
                 ByArg::Loader => GroupBy::Owner,
+                ByArg::Site => GroupBy::Site,
                 ByArg::Generation => GroupBy::Generation,
                 _ => GroupBy::Type,
             };
