@@ -10,7 +10,9 @@ use dumptool::input::load::{Executable, LoadOptions, Loaded};
 use dumptool::input::{self, Format};
 use dumptool::model::heap::FieldValue;
 use go_program::{Build, Container};
+use serde_json::{Value, json};
 use std::ops::ControlFlow;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 const ELF: Build = Build {
@@ -138,4 +140,51 @@ fn types_are_not_searched_behind_the_end_of_the_file() {
     let heap = &loaded.heap;
     assert!(heap.objects().all(|object| heap.type_name(object) == "main.Node"));
     assert!(began.elapsed() < Duration::from_secs(20), "took {:?}", began.elapsed());
+}
+
+#[test]
+fn a_slice_that_begins_inside_an_array_counts_in_waste() {
+    let (exe, dump) = ELF.slice();
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str, bytes: &[u8]| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, bytes).unwrap();
+        path
+    };
+    let (exe, dump) = (file("exe", &exe), file("a.heapdump", &dump));
+    let output = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+        .args(["waste", "-n", "0", "--format", "json", "--exe"])
+        .args([&exe, &dump])
+        .output()
+        .unwrap();
+    let waste: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let kinds = waste["kinds"].as_array().unwrap();
+    let spare = kinds.iter().find(|kind| kind["kind"] == "spare_capacity").unwrap();
+    // Five of the array's eight places are before the end of the slice.
+    assert_eq!((&spare["bytes"], &spare["count"]), (&json!(24), &json!(1)), "{waste:#}");
+    assert_eq!(spare["rows"][0]["name"], "[]int", "{waste:#}");
+}
+
+#[test]
+fn a_slice_that_begins_inside_an_array_does_not_shorten_it() {
+    let (exe, dump) = ELF.slice();
+    let loaded = load(&dump, &exe).unwrap();
+    let heap = &loaded.heap;
+    let array = heap.objects().find(|object| heap.type_name(*object) == "[]int").unwrap();
+    let mut elements = Vec::new();
+    heap.elements(array, 0, |_, value| {
+        elements.push(value == FieldValue::Integer(elements.len() as i64 + 1));
+        ControlFlow::Continue(())
+    });
+    assert_eq!(elements, [true; 8]);
+}
+
+#[test]
+fn all_values_of_an_array_are_followed_when_its_slice_begins_inside() {
+    let (exe, dump) = ELF.queue();
+    let loaded = load(&dump, &exe).unwrap();
+    let names: Vec<&str> =
+        loaded.heap.objects().map(|object| loaded.heap.type_name(object)).collect();
+    let node = "main.Node";
+    assert_eq!(names, ["main", "[]*main.Node", node, node, node]);
 }

@@ -84,16 +84,16 @@ impl Build {
             .map(|(number, value)| {
                 let address = HEAP + slot * number;
                 let next = if number + 1 < count { address + slot } else { 0 };
-                (address, vec![next, *value], true)
+                (address, vec![next, *value], 1)
             })
             .collect();
         self.dump_of(TYPES + 0x100, &nodes)
     }
 
     /// A dump in whose data segment an interface says of the first object that it is a value of the
-    /// type at a link address. Objects are an address, words, and whether the first word is a
-    /// pointer.
-    fn dump_of(self, of: u64, objects: &[(u64, Vec<u64>, bool)]) -> Vec<u8> {
+    /// type at a link address. Objects are an address, words, and how many of the first words are
+    /// pointers.
+    fn dump_of(self, of: u64, objects: &[(u64, Vec<u64>, u64)]) -> Vec<u8> {
         let word = self.word as u64;
         let words = |words: &[u64]| {
             words.iter().flat_map(|value| self.number(*value, self.word)).collect::<Vec<u8>>()
@@ -110,9 +110,9 @@ impl Build {
         ];
         let mut dump = Dump::empty("1.7").record(6, &params);
         let mut bytes = 0;
-        for (address, values, has_pointer) in objects {
-            let fields = if *has_pointer { F(&[(1, 0)]) } else { F(&[]) };
-            dump = dump.record(1, &[U(*address), B(&words(values)), fields]);
+        for (address, values, pointers) in objects {
+            let fields: Vec<_> = (0..*pointers).map(|pointer| (1, word * pointer)).collect();
+            dump = dump.record(1, &[U(*address), B(&words(values)), F(&fields)]);
             bytes += word * values.len() as u64;
         }
         let data = words(&[of + self.slide(), HEAP]);
@@ -126,16 +126,32 @@ impl Build {
     /// A program with `struct { next []int }`, and its dump: one such struct, whose slice has 2 of
     /// the last 5 of an array's 8 values. For ELF with pointers of 8 bytes.
     pub(crate) fn slice(self) -> (Vec<u8>, Vec<u8>) {
+        let array = HEAP + 0x1000;
+        let objects = [(HEAP, vec![array + 24, 2, 5], 1), (array, (1..=8).collect(), 0)];
+        self.with_slice(TYPES + 0x140, &objects)
+    }
+
+    /// A program with `struct { next []*main.Node }`, and its dump: one such struct, whose slice
+    /// has the last 2 of an array's 3 nodes. For ELF with pointers of 8 bytes.
+    pub(crate) fn queue(self) -> (Vec<u8>, Vec<u8>) {
+        let (array, node) = (HEAP + 0x1000, HEAP + 0x2000);
+        let nodes = [node, node + 0x10, node + 0x20];
+        let slice = [(HEAP, vec![array + 8, 2, 2], 1), (array, nodes.to_vec(), 3)];
+        let nodes = nodes.map(|node| (node, vec![0, 7], 1));
+        self.with_slice(TYPES + 0x100, &[&slice[..], &nodes].concat())
+    }
+
+    /// A program with a struct of a slice of an element, and a dump of objects, the first of which
+    /// is such a struct.
+    fn with_slice(self, element: u64, objects: &[(u64, Vec<u64>, u64)]) -> (Vec<u8>, Vec<u8>) {
         let (w, part, slice) = (8, TYPES + 0x4c0, TYPES + 0x540);
         let mut image = self.image();
         image.descriptor(part, (3 * w, w, 4, 25, 0x440));
         image.structure(part, TEXT, 1);
         image.field(TEXT, TYPES + 0x460, slice, 0);
         image.descriptor(slice, (3 * w, w, 0, 23, 0x480));
-        image.pointer(slice + OWN, TYPES + 0x140);
-        let array = HEAP + 0x1000;
-        let objects = [(HEAP, vec![array + 3 * w, 2, 5], true), (array, (1..=8).collect(), false)];
-        (image.finish(), self.dump_of(part, &objects))
+        image.pointer(slice + OWN, element);
+        (image.finish(), self.dump_of(part, objects))
     }
 
     /// A program with so many structs that all claim the same list of fields, which all have the
@@ -154,7 +170,7 @@ impl Build {
             image.descriptor(at(number), (16, 0, 4, 25, 0x440));
             image.structure(at(number), list, fields);
         }
-        (image.finish(), self.dump_of(at(structs - 1), &[(HEAP, vec![1, 2], false)]))
+        (image.finish(), self.dump_of(at(structs - 1), &[(HEAP, vec![1, 2], 0)]))
     }
 
     /// The executable, whose types are said to end far behind the file, in a segment that takes as

@@ -256,14 +256,8 @@ pub(super) fn fit(
             && size_class(bytes.saturating_add(slot.header)) == slot.size;
         return all.then_some(if fits { (Fit::Exact, count) } else { (Fit::Partial, 1) });
     }
-    let matched = match pattern.is_empty() {
-        true => 0,
-        false => listed
-            .iter()
-            .zip(expected)
-            .take_while(|(listed, expected)| **listed == *expected)
-            .count(),
-    };
+    let matched =
+        listed.iter().zip(expected).take_while(|(listed, expected)| **listed == *expected).count();
     let all = matched == listed.len();
     let of_value = (pattern.len() as u64).checked_mul(count)?;
     let complete = matched as u64 == of_value || matched as u64 > of_value && slot.repeats;
@@ -279,9 +273,17 @@ pub(super) fn fit(
     // Zero-filled room behind the last value may have no pointers listed.
     let whole = matched.checked_rem(pattern.len().max(1)) == Some(0);
     if all && (whole || slot.repeats) && (!pattern.is_empty() || from_slice) {
-        let aligned = offset.checked_rem(layout.size) == Some(0);
+        // A slice may begin inside an array; then the values before it are of the same type.
+        let before = offset.checked_div(layout.size)?;
+        let is_array = offset.checked_rem(layout.size) == Some(0)
+            && pattern_at(pattern, layout.size, 0)
+                .take_while(|expected| *expected < offset)
+                .eq(slot.pointers.iter().take(from).copied());
         let count = if pattern.is_empty() { count.min(most) } else { most };
-        return (offset == 0 || aligned).then_some((Fit::Array, count)).or(Some((Fit::Partial, 1)));
+        return Some(match is_array {
+            true => (Fit::Array, before.saturating_add(count)),
+            false => (Fit::Partial, 1),
+        });
     }
     let first = pattern.len();
     (matched >= first
@@ -292,6 +294,9 @@ pub(super) fn fit(
 
 /// The pointers of values one after the other, from an offset on.
 fn pattern_at(pattern: &[u64], size: u64, offset: u64) -> impl Iterator<Item = u64> {
-    let bases = (0u64..).map(move |index| offset.wrapping_add(size.wrapping_mul(index)));
+    // Values without pointers have none, however many they are.
+    let bases = (0u64..)
+        .take_while(|_| !pattern.is_empty())
+        .map(move |index| offset.wrapping_add(size.wrapping_mul(index)));
     bases.flat_map(move |base| pattern.iter().map(move |pointer| base.wrapping_add(*pointer)))
 }
