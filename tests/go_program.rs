@@ -167,8 +167,17 @@ fn a_slice_that_begins_inside_an_array_counts_in_waste() {
 
 #[test]
 fn a_slice_that_begins_inside_an_array_does_not_shorten_it() {
-    let (exe, dump) = ELF.slice();
-    let loaded = load(&dump, &exe).unwrap();
+    assert_eq!(are_elements_in_order(&ELF.slice()), [true; 8]);
+}
+
+#[test]
+fn the_slice_that_ends_last_says_how_long_an_array_is() {
+    assert_eq!(are_elements_in_order(&ELF.slices()), [true; 8]);
+}
+
+/// For each element of the array `[]int` of a dump, whether it is its index and 1.
+fn are_elements_in_order((exe, dump): &(Vec<u8>, Vec<u8>)) -> Vec<bool> {
+    let loaded = load(dump, exe).unwrap();
     let heap = &loaded.heap;
     let array = heap.objects().find(|object| heap.type_name(*object) == "[]int").unwrap();
     let mut elements = Vec::new();
@@ -176,7 +185,7 @@ fn a_slice_that_begins_inside_an_array_does_not_shorten_it() {
         elements.push(value == FieldValue::Integer(elements.len() as i64 + 1));
         ControlFlow::Continue(())
     });
-    assert_eq!(elements, [true; 8]);
+    elements
 }
 
 #[test]

@@ -141,6 +141,29 @@ impl Build {
         self.with_slice(TYPES + 0x100, &[&slice[..], &nodes].concat())
     }
 
+    /// A program with `struct { next *main; value []int }`, and its dump: two such structs, of which
+    /// the second one, which the first one points to, has more of the same array of 8 values. For
+    /// ELF with pointers of 8 bytes.
+    pub(crate) fn slices(self) -> (Vec<u8>, Vec<u8>) {
+        let (w, part, slice, pointer) = (8, TYPES + 0x4c0, TYPES + 0x540, TYPES + 0x5c0);
+        let mut image = self.image();
+        image.descriptor(part, (4 * w, 4 * w, 4, 25, 0x440));
+        image.structure(part, TEXT, 2);
+        image.field(TEXT, TYPES + 0x460, pointer, 0);
+        image.field(TEXT + 3 * w, TYPES + 0x480, slice, w);
+        image.descriptor(slice, (3 * w, w, 0, 23, 0x480));
+        image.pointer(slice + OWN, TYPES + 0x140);
+        image.descriptor(pointer, (w, w, 0, 22 | 32, 0x440));
+        image.pointer(pointer + OWN, part);
+        let (second, array) = (HEAP + 0x100, HEAP + 0x1000);
+        let objects = [
+            (HEAP, vec![second, array + 24, 2, 2], 2),
+            (second, vec![0, array + 8, 7, 7], 2),
+            (array, (1..=8).collect(), 0),
+        ];
+        (image.finish(), self.dump_of(part, &objects))
+    }
+
     /// A program with a struct of a slice of an element, and a dump of objects, the first of which
     /// is such a struct.
     fn with_slice(self, element: u64, objects: &[(u64, Vec<u64>, u64)]) -> (Vec<u8>, Vec<u8>) {

@@ -93,8 +93,11 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             return Verdict::Tiny;
         }
         if let Some(old) = old.filter(|_| offset > 0) {
-            let size = self.types.get(old.of).map_or(0, |of| of.size);
-            if offset < size.saturating_mul(old.count) && old.level >= item.level {
+            let known = self.types.get(old.of).map_or(0, |of| of.size).saturating_mul(old.count);
+            // Slices of one array may end at different places.
+            let more = if item.from_slice && item.of == old.of { item.count } else { 0 };
+            let end = offset.saturating_add(layout.size.saturating_mul(more));
+            if offset < known && end <= known && old.level >= item.level {
                 return Verdict::Known;
             }
         }
