@@ -19,7 +19,7 @@
 //!
 //! Sizes are those of the file: an SV with its body and buffers. Perl counts references, so what no
 //! root reaches is what leaked. Undef, yes and no are no SVs of the file, and references to them
-//! are left out. Versions 0.0 and 0.1, of 2013, are not read.
+//! are left out. Versions 0.0 and 0.1 are not read.
 //!
 //! Sources: `format.txt` of Devel::MAT::Dumper 0.46, the reader Devel::MAT 0.51, and dumps of
 //! Perl 5.36 (threads, 64 bit).
