@@ -127,7 +127,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Completions(args) => {
             let mut script = Vec::new();
             clap_complete::generate(args.shell, &mut Cli::command(), "dumptool", &mut script);
-            print::to_output(session, |out| out.write_all(&script))?;
+            print::to_output(session, &mut |out| out.write_all(&script))?;
             Ok(Status::Done)
         }
         Command::Man => {
@@ -140,7 +140,7 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
             {
                 clap_mangen::Man::new(subcommand.clone()).render(&mut page)?;
             }
-            print::to_output(session, |out| out.write_all(&page))?;
+            print::to_output(session, &mut |out| out.write_all(&page))?;
             Ok(Status::Done)
         }
     }

@@ -4,6 +4,7 @@ use crate::cli::args::{CheckArgs, OutputFormat};
 use crate::cli::open::Input;
 use crate::cli::print::{
     Columns, Document, Shown, Value, markdown, print, print_documents, print_text, to_output,
+    write_markdown,
 };
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural};
@@ -198,8 +199,8 @@ fn print_annotations(report: &Report, session: &Session) -> anyhow::Result<()> {
     let columns = with_columns(Columns::new(session), |outcome| outcome);
     let mut table = Vec::new();
     writeln!(table, "\n{}: {}\n", markdown::text(&file), if report.ok { "ok" } else { "failed" })?;
-    markdown::table(&columns, &report.outcomes, &mut table)?;
-    to_output(session, |out| {
+    write_markdown(&columns, &report.outcomes, &mut table)?;
+    to_output(session, &mut |out| {
         for finding in
             report.outcomes.iter().map(|outcome| &outcome.finding).filter(|finding| !finding.ok)
         {

@@ -60,7 +60,7 @@ pub(super) fn run(args: &InfoArgs, session: &Session) -> anyhow::Result<Status> 
                         + &View::of(&document, session).render(args.records, session)),
                 )?;
             }
-            OutputFormat::Jsonl => to_output(session, |out| {
+            OutputFormat::Jsonl => to_output(session, &mut |out| {
                 json::line(&mut *out, &document)?;
                 writeln!(out)
             })?,

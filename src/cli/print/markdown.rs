@@ -1,17 +1,13 @@
 //! Tables of GitHub-flavoured Markdown.
 
-use super::columns::Columns;
+use super::rows::Rows;
 use super::table::Align;
 use std::io::{self, Write};
 
 /// Writes rows as a table. Names are code, so that nothing in them is a link, markup, HTML or a
 /// mention.
-pub(crate) fn table<'a, T>(
-    columns: &Columns<'a, T>,
-    rows: &'a [T],
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let (headings, rows) = columns.plain(rows);
+pub(super) fn table(rows: Rows<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
+    let (headings, rows) = rows.plain();
     for (heading, _) in &headings {
         write!(out, "| {} ", text(heading))?;
     }

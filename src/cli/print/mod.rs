@@ -3,6 +3,7 @@
 mod columns;
 mod csv_safe;
 pub(crate) mod markdown;
+mod rows;
 mod spark;
 mod table;
 mod value;
@@ -18,6 +19,7 @@ use super::session::{Output, Session};
 use super::status::{OutputError, UsageError};
 use super::terminal::{self, Keep};
 use crate::output::json;
+use rows::Rows;
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
 use std::io::{self, BufWriter, Write};
@@ -79,34 +81,8 @@ pub(crate) fn print<'a, T>(
     columns: &Columns<'a, T>,
     text: &Shown<'_>,
 ) -> anyhow::Result<()> {
-    match session.common.format {
-        OutputFormat::Table => match text {
-            Shown::Table(footer) => print_text(session, &(columns.render(rows) + &footer())),
-            Shown::Text(text) => print_text(session, &text()),
-        },
-        OutputFormat::Json => to_output(session, |out| {
-            json::pretty(&mut *out, &Whole { document: &document(), rows, columns })?;
-            writeln!(out)
-        }),
-        OutputFormat::Jsonl => to_output(session, |out| {
-            rows.iter().try_for_each(|row| {
-                json::line(&mut *out, &columns.object(row))?;
-                writeln!(out)
-            })
-        }),
-        OutputFormat::Csv => to_output(session, |out| match session.common.csv_safe {
-            true => csv(columns, rows, CsvSafe::new(out)),
-            false => csv(columns, rows, out),
-        }),
-        OutputFormat::Markdown => to_output(session, |out| {
-            markdown::table(columns, rows, out)?;
-            match text {
-                Shown::Table(footer) => write!(out, "\n{}", markdown::text(&footer())),
-                Shown::Text(_) => Ok(()),
-            }
-        }),
-        OutputFormat::Github => Err(UsageError::new("only check supports --format github").into()),
-    }
+    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    print_rows(session, Box::new(document), rows, text)
 }
 
 /// Prints documents as a JSON array. Each has some of the rows.
@@ -116,10 +92,51 @@ pub(crate) fn print_documents<'a, T>(
     rows: &'a [T],
     columns: &Columns<'a, T>,
 ) -> anyhow::Result<()> {
-    print_json(
-        session,
-        &documents.iter().map(|document| Whole { document, rows, columns }).collect::<Vec<_>>(),
-    )
+    let rows = Rows { layout: &columns.layout, cells: &columns.of(rows) };
+    let whole = |document| Whole { document, rows };
+    print_json(session, &documents.iter().map(whole).collect::<Vec<_>>())
+}
+
+/// Writes rows as a table of GitHub-flavoured Markdown.
+pub(crate) fn write_markdown<'a, T>(
+    columns: &Columns<'a, T>,
+    rows: &'a [T],
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    markdown::table(Rows { layout: &columns.layout, cells: &columns.of(rows) }, out)
+}
+
+fn print_rows<'a>(
+    session: &Session,
+    document: Box<dyn FnOnce() -> Document<'a> + '_>,
+    rows: Rows<'_, 'a>,
+    text: &Shown<'_>,
+) -> anyhow::Result<()> {
+    match session.common.format {
+        OutputFormat::Table => match text {
+            Shown::Table(footer) => print_text(session, &(rows.render() + &footer())),
+            Shown::Text(text) => print_text(session, &text()),
+        },
+        OutputFormat::Json => print_json(session, &Whole { document: &document(), rows }),
+        OutputFormat::Jsonl => to_output(session, &mut |out| {
+            (0..rows.cells.count()).try_for_each(|row| {
+                json::line(&mut *out, &rows.object(row))?;
+                writeln!(out)
+            })
+        }),
+        OutputFormat::Csv => to_output(session, &mut |out| match session.common.csv_safe {
+            true => csv(rows, &mut CsvSafe::new(out)),
+            false => csv(rows, out),
+        }),
+        OutputFormat::Markdown => to_output(session, &mut |out| {
+            markdown::table(rows, out)?;
+            match text {
+                Shown::Table(footer) => write!(out, "\n{}", markdown::text(&footer())),
+                Shown::Text(_) => Ok(()),
+            }
+        }),
+        OutputFormat::Github => Err(UsageError::new("only check supports --format github").into()),
+    }
 }
 
 /// Prints text for people, wrapped to the width of the terminal. Tables fit already.
@@ -127,12 +144,12 @@ pub(crate) fn print_text(session: &Session, text: &str) -> anyhow::Result<()> {
     let text = terminal::printable(text, Keep { colors: session.terminal.color, lines: true });
     let text = terminal::columns()
         .map_or(Cow::Borrowed(&*text), |columns| terminal::wrapped(&text, columns).into());
-    to_output(session, |out| out.write_all(text.as_bytes()))
+    to_output(session, &mut |out| out.write_all(text.as_bytes()))
 }
 
 /// Prints a JSON document.
 pub(crate) fn print_json(session: &Session, document: &impl Serialize) -> anyhow::Result<()> {
-    to_output(session, |out| {
+    to_output(session, &mut |out| {
         json::pretty(&mut *out, document)?;
         writeln!(out)
     })
@@ -141,7 +158,7 @@ pub(crate) fn print_json(session: &Session, document: &impl Serialize) -> anyhow
 /// Writes the result of a command: to standard output through a buffer, or into memory.
 pub(crate) fn to_output(
     session: &Session,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+    write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>,
 ) -> anyhow::Result<()> {
     let written = match &session.output {
         Output::Stdout => {
@@ -154,9 +171,9 @@ pub(crate) fn to_output(
 }
 
 /// Writes a header, also where there are no rows, and a line for each row.
-fn csv<'a, T>(columns: &Columns<'a, T>, rows: &'a [T], out: impl Write) -> io::Result<()> {
+fn csv(rows: Rows<'_, '_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().has_headers(false).from_writer(out);
-    let (names, rows) = columns.fields(rows);
+    let (names, rows) = rows.fields();
     writer.write_record(names).map_err(csv_error)?;
     for fields in rows {
         writer.serialize(fields).map_err(csv_error)?;
@@ -173,36 +190,22 @@ fn csv_error(error: csv::Error) -> io::Error {
 }
 
 /// A document with its rows.
-struct Whole<'d, 'a, T> {
+struct Whole<'d, 'a> {
     document: &'d Document<'d>,
-    rows: &'a [T],
-    columns: &'d Columns<'a, T>,
+    rows: Rows<'d, 'a>,
 }
 
-impl<T> Serialize for Whole<'_, '_, T> {
+impl Serialize for Whole<'_, '_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;
         for (key, field) in &self.document.0 {
             match field {
                 Field::Value(value) => map.serialize_entry(key, value)?,
                 Field::Rows(range) => {
-                    let rows = &self.rows
-                        [range.start.min(self.rows.len())..range.end.min(self.rows.len())];
-                    map.serialize_entry(key, &Objects { rows, columns: self.columns })?;
+                    map.serialize_entry(key, &self.rows.objects(range.clone()))?;
                 }
             }
         }
         map.end()
-    }
-}
-
-struct Objects<'d, 'a, T> {
-    rows: &'a [T],
-    columns: &'d Columns<'a, T>,
-}
-
-impl<T> Serialize for Objects<'_, '_, T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_seq(self.rows.iter().map(|row| self.columns.object(row)))
     }
 }
