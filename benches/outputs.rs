@@ -16,7 +16,7 @@ use dumptool::detect::detect;
 use dumptool::input::{self, load::LoadOptions};
 use dumptool::output::Syntax;
 use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects, HeapSnapshotOptions};
-use dumptool::output::tables::{self, Table};
+use dumptool::output::tables::{self, Table, TextLimit};
 use dumptool::output::{folded, pprof};
 use dumptool::source::Source;
 use std::io::{self, Write};
@@ -89,14 +89,10 @@ fn bench(path: &Path) {
     for syntax in [Syntax::Jsonl, Syntax::Csv] {
         for table in [Table::Objects, Table::References] {
             timed(&format!("{table:?}, {syntax:?}"), |out| {
-                tables::write(
-                    &heap,
-                    &domtree,
-                    table,
-                    syntax,
-                    io::BufWriter::with_capacity(1 << 20, out),
-                )
-                .expect("nothing is written")
+                let mut rows = tables::of_heap(&heap, &domtree, table, TextLimit::default())
+                    .expect("heaps have the table");
+                tables::write(&mut *rows, syntax, io::BufWriter::with_capacity(1 << 20, out))
+                    .expect("nothing is written")
             });
         }
     }

@@ -7,7 +7,9 @@ use dumptool::analysis::dominator_stacks::{self, Counted};
 use dumptool::analysis::dominator_tree::DominatorTree;
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
+use dumptool::analysis::histogram::Histogram;
 use dumptool::analysis::live::live;
+use dumptool::analysis::paths::shortest::Shortest;
 use dumptool::detect::detect;
 use dumptool::input::{self, Format, load::LoadOptions};
 use dumptool::model::builder::HeapBuilder;
@@ -18,8 +20,9 @@ use dumptool::output::heapsnapshot::{
     self, HeapSnapshotObjects, HeapSnapshotOptions, HeapSnapshotReport,
 };
 use dumptool::output::loss::LossKind;
-use dumptool::output::tables::{self, Table};
+use dumptool::output::tables::{self, Table, TextLimit};
 use serde_json::Value;
+use std::collections::BTreeMap;
 use support::{files, fixture, read};
 
 const NODE: usize = 7;
@@ -232,7 +235,8 @@ fn heaps_without_objects_or_roots_are_valid() {
             dominator_stacks::of(&heap, &dominators, "", 0.0, Counted::Bytes).stacks.totals(),
             [0]
         );
-        for table in [Table::Objects, Table::References, Table::Roots, Table::Types] {
+        for table in [Table::Objects, Table::References, Table::Roots, Table::Types, Table::Strings]
+        {
             rows(&heap, table);
         }
     }
@@ -243,7 +247,8 @@ fn rows(heap: &Heap<'_>, table: Table) -> Vec<Value> {
     let tree = DominatorTree::new(heap);
     let write = |syntax| {
         let mut out = Vec::new();
-        let count = tables::write(heap, &tree, table, syntax, &mut out).unwrap();
+        let mut rows = tables::of_heap(heap, &tree, table, TextLimit::default()).unwrap();
+        let count = tables::write(&mut *rows, syntax, &mut out).unwrap();
         (out, count)
     };
     let ((json, count), (csv, csv_count)) = (write(Syntax::Jsonl), write(Syntax::Csv));
@@ -254,17 +259,21 @@ fn rows(heap: &Heap<'_>, table: Table) -> Vec<Value> {
         .collect();
     assert_eq!((rows.len() as u64, csv_count), (count, count));
     let mut reader = csv::Reader::from_reader(csv.as_slice());
-    assert!(reader.headers().unwrap().iter().eq(tables::columns(table).iter().copied()));
+    assert!(reader.headers().unwrap().iter().eq(names(table)));
     for (row, record) in rows.iter().zip(reader.records()) {
-        let cells = tables::columns(table).iter().map(|column| match &row[*column] {
+        let cells = names(table).map(|column| match &row[column] {
             Value::Null => String::new(),
             Value::String(text) => text.clone(),
             other => other.to_string(),
         });
         assert!(record.unwrap().iter().eq(cells), "{row}");
-        assert_eq!(row.as_object().unwrap().len(), tables::columns(table).len());
+        assert_eq!(row.as_object().unwrap().len(), table.columns().len());
     }
     rows
+}
+
+fn names(table: Table) -> impl Iterator<Item = &'static str> {
+    table.columns().iter().map(|column| &*column.name)
 }
 
 #[test]
@@ -297,7 +306,9 @@ fn sums_of_fixtures_are_those_of_the_heap() {
         assert_ne!(format, Format::Mojo);
         let heap = input::load(format, &bytes, LoadOptions::default()).unwrap().heap;
         let dominators = Dominators::of(&Graph::of(&heap));
-        let total = DominatorTree::new(&heap).live_bytes();
+        let tree = DominatorTree::new(&heap);
+        let total = tree.live_bytes();
+        tables_agree(&heap, &tree);
         let (json, report) = snapshot(&heap, HeapSnapshotObjects::Live);
         valid(&json, &report);
         assert_eq!(report.bytes, total, "{}", path.display());
@@ -315,6 +326,25 @@ fn sums_of_fixtures_are_those_of_the_heap() {
         count += 1;
     }
     assert!(count > 20);
+}
+
+/// Distances are the lengths of paths, and what types retain is what the histogram says.
+fn tables_agree(heap: &Heap<'_>, tree: &DominatorTree) {
+    let shortest = Shortest::of(heap, &Graph::of(heap));
+    for (object, row) in heap.objects().zip(rows(heap, Table::Objects)) {
+        let distance = shortest.path(object).map(|path| path.steps.len() - 1);
+        assert_eq!(row["root_distance"], Value::from(distance), "{row}");
+    }
+    let mut retained = BTreeMap::<_, u64>::new();
+    for row in rows(heap, Table::Types) {
+        let name = |key: &str| row[key].as_str().unwrap_or_default().to_owned();
+        *retained.entry((name("type"), name("namespace"))).or_default() +=
+            row["retained_bytes"].as_u64().unwrap();
+    }
+    for row in Histogram::by_type(heap, tree).rows {
+        let expected = row.retained_bytes.unwrap_or(0);
+        assert_eq!(retained[&(row.name, row.namespace)], expected);
+    }
 }
 
 /// A list of nodes; every second one of another type if they alternate.

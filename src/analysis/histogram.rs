@@ -263,9 +263,32 @@ impl Histogram {
 /// The number of objects ahead for which types are prefetched.
 const AHEAD: u32 = 16;
 
-/// Retained bytes by group. In preorder, what an object dominates follows it: an object that begins
-/// before the end of the last one that counted for its group is dominated by that one.
+/// The retained bytes of each type, as [`Histogram::by_type`] counts them: where several types have
+/// one name and namespace, their numbers add up to those of the row. All 0 in a heap without roots.
+pub fn retained_by_type(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<u64> {
+    if heap.roots.is_empty() {
+        return vec![0; heap.types.len()];
+    }
+    let groups = Groups::of(heap, GroupBy::Type, &TypeFilter::default());
+    retained_of(heap, tree, &groups, heap.types.len(), |object, _| heap.type_id(object).0 as usize)
+}
+
+/// Retained bytes by group.
 fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
+    retained_of(heap, tree, groups, groups.names.len(), |_, group| group)
+}
+
+/// Retained bytes of the objects that no other one of their group dominates, added up in `rows` rows
+/// that `row` selects by object and group. In preorder, what an object dominates follows it: an
+/// object that begins before the end of the last one that counted for its group is dominated by that
+/// one.
+fn retained_of(
+    heap: &Heap<'_>,
+    tree: &impl Tree,
+    groups: &Groups,
+    rows: usize,
+    row: impl Fn(ObjectId, usize) -> usize,
+) -> Vec<u64> {
     let preorder = tree.preorder();
     let mut tops = Tops {
         heap,
@@ -273,7 +296,8 @@ fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
         groups,
         // Isolates are synthetic, too, but stand for what people ask about.
         isolates: heap.isolates(),
-        retained: vec![0; groups.names.len()],
+        retained: vec![0; rows],
+        row,
         end: vec![0; groups.names.len()],
         above: vec![0; groups.names.len()],
     };
@@ -292,7 +316,7 @@ fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
             && position >= tops.end[group]
         {
             tops.end[group] = preorder.end(position);
-            tops.add(group, tree.retained_of_number(number));
+            tops.add(object, group, tree.retained_of_number(number));
         }
         tops.add_owned(position, object);
     }
@@ -300,20 +324,22 @@ fn retained(heap: &Heap<'_>, tree: &impl Tree, groups: &Groups) -> Vec<u64> {
 }
 
 /// Adds up the objects that no other one of their group dominates.
-struct Tops<'t, 'a, T> {
+struct Tops<'t, 'a, T, R> {
     heap: &'t Heap<'a>,
     tree: &'t T,
     groups: &'t Groups,
     isolates: Vec<ObjectId>,
-    /// By group.
+    /// By row.
     retained: Vec<u64>,
+    /// The row of an object and its group.
+    row: R,
     /// By group: where the last object ends that counted.
     end: Vec<u32>,
     /// By group: how many owned objects of it are above the present one.
     above: Vec<u32>,
 }
 
-impl<T: Tree> Tops<'_, '_, T> {
+impl<T: Tree, R: Fn(ObjectId, usize) -> usize> Tops<'_, '_, T, R> {
     #[inline]
     fn group(&self, object: ObjectId) -> Option<usize> {
         match self.heap.is_made_up(object) && !self.isolates.contains(&object) {
@@ -323,8 +349,9 @@ impl<T: Tree> Tops<'_, '_, T> {
     }
 
     #[inline]
-    fn add(&mut self, group: usize, bytes: u64) {
-        self.retained[group] = self.retained[group].saturating_add(bytes);
+    fn add(&mut self, object: ObjectId, group: usize, bytes: u64) {
+        let row = (self.row)(object, group);
+        self.retained[row] = self.retained[row].saturating_add(bytes);
     }
 
     /// Adds what an object at this position owns, and returns its bytes. The function calls itself
@@ -340,7 +367,7 @@ impl<T: Tree> Tops<'_, '_, T> {
             if let Some(group) = group {
                 self.above[group] -= 1;
                 if self.above[group] == 0 && position >= self.end[group] {
-                    self.add(group, bytes);
+                    self.add(object, group, bytes);
                 }
             }
             all = all.saturating_add(bytes);

@@ -2,12 +2,14 @@
 //!
 //! * [`shortest`]: one shortest path to every object, from one breadth-first search;
 //! * [`several`]: the next shortest ones to one object;
-//! * [`merged`]: the paths to many objects, merged by what they look like.
+//! * [`merged`]: the paths to many objects, merged by what they look like;
+//! * [`distances`]: the length of the shortest path to every object.
 //!
 //! A synthetic object that stands for roots is the origin of a path, not a step. Paths avoid
 //! immediates (objects of size 0, such as Dart's numbers, null and booleans) unless there is no
 //! other way: everything refers to them, so paths through them explain nothing.
 
+pub mod distances;
 pub mod merged;
 mod search;
 pub mod several;

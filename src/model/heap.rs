@@ -153,6 +153,19 @@ pub struct Reference {
 }
 
 impl TypeKind {
+    /// All kinds.
+    pub const ALL: [Self; 9] = [
+        Self::Instance,
+        Self::Array,
+        Self::Bytes,
+        Self::Text,
+        Self::Number,
+        Self::Class,
+        Self::Frame,
+        Self::Synthetic,
+        Self::Root,
+    ];
+
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {

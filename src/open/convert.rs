@@ -18,7 +18,7 @@ use crate::output::flamegraph::FlamegraphOptions;
 use crate::output::heapsnapshot::HeapSnapshotOptions;
 use crate::output::hprof::HprofOptions;
 use crate::output::loss::Loss;
-use crate::output::tables::Table;
+use crate::output::tables::{self, Table, TextLimit};
 use crate::output::{self, OutputFormat, Syntax};
 use std::io::{self, BufWriter, Write};
 
@@ -98,7 +98,9 @@ fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Resu
         }
         OutputFormat::Csv | OutputFormat::Jsonl => {
             let syntax = if format == OutputFormat::Csv { Syntax::Csv } else { Syntax::Jsonl };
-            output::tables::write(heap, &DominatorTree::new(heap), Table::Objects, syntax, out)?;
+            let tree = DominatorTree::new(heap);
+            let rows = tables::of_heap(heap, &tree, Table::Objects, TextLimit::default());
+            rows.map(|mut rows| tables::write(&mut *rows, syntax, out)).transpose()?;
             Ok(Vec::new())
         }
         _ => {

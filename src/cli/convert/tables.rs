@@ -8,8 +8,9 @@ use crate::cli::print::CsvSafe;
 use crate::cli::size::{count, plural};
 use crate::cli::status::Status;
 use crate::output::Syntax;
-use crate::output::tables::{self, Table};
+use crate::output::tables::{self, Table, TextLimit};
 use serde::Serialize;
+use std::io;
 
 #[derive(Serialize)]
 struct WrittenRows {
@@ -22,17 +23,22 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, args, input, session, .. } = *conversion;
     let loaded = conversion.load_heap()?;
     let heap = &loaded.heap;
-    let (table, name) = match args.table.unwrap_or(TableArg::Objects) {
-        TableArg::Objects => (Table::Objects, "objects"),
-        TableArg::References => (Table::References, "references"),
-        TableArg::Roots => (Table::Roots, "roots"),
-        TableArg::Types => (Table::Types, "types"),
+    let table = match args.table.unwrap_or(TableArg::Objects) {
+        TableArg::Objects => Table::Objects,
+        TableArg::References => Table::References,
+        TableArg::Roots => Table::Roots,
+        TableArg::Types => Table::Types,
     };
+    let name = table.name();
     let syntax = if target == Target::Csv { Syntax::Csv } else { Syntax::Jsonl };
     let tree = DominatorTree::new(heap);
-    let (rows, bytes) = conversion.write(|out| match session.common.csv_safe {
-        true => tables::write(heap, &tree, table, syntax, CsvSafe::new(out)),
-        false => tables::write(heap, &tree, table, syntax, out),
+    let (rows, bytes) = conversion.write(|out| {
+        let rows = tables::of_heap(heap, &tree, table, TextLimit::default());
+        let mut rows = rows.ok_or(io::ErrorKind::Unsupported)?;
+        match session.common.csv_safe {
+            true => tables::write(&mut *rows, syntax, CsvSafe::new(out)),
+            false => tables::write(&mut *rows, syntax, out),
+        }
     })?;
     // They are numbered as objects are, so that references from and to them can be followed.
     let root_rows = if name == "objects" { rows.saturating_sub(heap.object_count()) } else { 0 };

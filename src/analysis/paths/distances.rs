@@ -1,0 +1,64 @@
+//! How far each object is from the roots.
+
+use super::search::{self, Marks, Starts};
+use crate::analysis::graph::Graph;
+use crate::model::heap::{Heap, ObjectId};
+
+/// The number of references on the shortest path to each object, as [`shortest_path`] finds it. 4
+/// bytes for each object.
+///
+/// [`shortest_path`]: super::shortest_path
+pub struct RootDistances(Vec<u32>);
+
+const UNREACHED: u32 = u32::MAX;
+
+impl RootDistances {
+    /// Searches the whole graph of the heap.
+    pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let mut steps = Steps { heap, distances: vec![UNREACHED; heap.len()] };
+        search::search(heap, graph, &Starts::of(heap, graph), &mut steps);
+        Self(steps.distances)
+    }
+
+    /// The distance of an object: 0 for one that a root holds. `None` if no root reaches it.
+    #[inline]
+    pub fn of_object(&self, object: ObjectId) -> Option<u32> {
+        self.0.get(object.index()).copied().filter(|distance| *distance != UNREACHED)
+    }
+}
+
+struct Steps<'h, 'a> {
+    heap: &'h Heap<'a>,
+    distances: Vec<u32>,
+}
+
+impl Steps<'_, '_> {
+    /// The distance of what this object leads to. A path begins after a synthetic object.
+    #[inline]
+    fn after(&self, object: ObjectId) -> u32 {
+        match self.heap.is_made_up(object) {
+            true => 0,
+            false => self.distances[object.index()] + 1,
+        }
+    }
+}
+
+impl Marks for Steps<'_, '_> {
+    #[inline]
+    fn is_marked(&self, object: ObjectId) -> bool {
+        self.distances[object.index()] != UNREACHED
+    }
+
+    fn start(&mut self, object: ObjectId) {
+        self.distances[object.index()] = 0;
+    }
+
+    #[inline]
+    fn follow(&mut self, from: ObjectId, _: usize, to: ObjectId) {
+        self.distances[to.index()] = self.after(from);
+    }
+
+    fn depend(&mut self, holder: ObjectId, value: ObjectId) {
+        self.distances[value.index()] = self.after(holder);
+    }
+}
