@@ -45,29 +45,23 @@ impl Together {
         held: Option<(&Graph<'_>, &DominatorTree)>,
         wanted: &[bool],
     ) -> Self {
-        let is_wanted = |object: ObjectId| {
-            wanted.get(heap.type_id(object).0 as usize).copied().unwrap_or(false)
-        };
+        let is_live = |object| held.is_none_or(|(_, tree)| tree.is_live(object));
         let mut parts = Parts::of(heap);
-        let counts = |object: ObjectId| {
-            is_wanted(object) && held.is_none_or(|(_, tree)| tree.is_live(object))
-        };
-        for object in heap.objects().filter(|object| counts(*object)) {
-            parts.at(heap.type_id(object)).sum.add(heap.shallow_bytes(object), 0);
-        }
-        for &(object, bytes) in heap.externals().iter().filter(|(object, _)| counts(*object)) {
-            let sum = &mut parts.at(heap.type_id(object)).sum;
-            sum.external_bytes = sum.external_bytes.saturating_add(bytes);
-        }
+        parts.count(heap, is_live, wanted);
         let retained_bytes = held.map(|(graph, tree)| {
-            let is_removed = |object: ObjectId| is_wanted(object) && !heap.is_made_up(object);
+            let is_removed =
+                |object: ObjectId| is_wanted(heap, object, wanted) && !heap.is_made_up(object);
             add_retained(heap, tree, &is_removed, &mut parts);
             retained(heap, graph, tree, &is_removed)
         });
-        let mut sum = Sum::default();
-        let parts = parts.finish();
-        parts.iter().for_each(|part| sum.add_sum(&part.sum));
-        Self { sum, retained_bytes, parts }
+        parts.finish(retained_bytes)
+    }
+
+    /// As [`Self::of`], but without retained bytes, for which no dominator tree is needed.
+    pub fn counted(heap: &Heap<'_>, is_live: impl Fn(ObjectId) -> bool, wanted: &[bool]) -> Self {
+        let mut parts = Parts::of(heap);
+        parts.count(heap, is_live, wanted);
+        parts.finish(None)
     }
 
     /// The parts with the largest values, largest first; those with a value of 0 are left out.
@@ -78,6 +72,10 @@ impl Together {
         parts.sort_unstable_by_key(|(name, value)| (Reverse(*value), *name));
         parts
     }
+}
+
+fn is_wanted(heap: &Heap<'_>, object: ObjectId, wanted: &[bool]) -> bool {
+    wanted.get(heap.type_id(object).0 as usize).copied().unwrap_or(false)
 }
 
 /// Bytes of the live objects that the roots no longer reach if the removed objects are gone.
@@ -164,12 +162,27 @@ impl Parts {
         &mut self.parts[self.of_type[of.0 as usize] as usize]
     }
 
-    fn finish(self) -> Vec<Part> {
+    /// Adds the live objects of the wanted types.
+    fn count(&mut self, heap: &Heap<'_>, is_live: impl Fn(ObjectId) -> bool, wanted: &[bool]) {
+        let counts = |object: ObjectId| is_wanted(heap, object, wanted) && is_live(object);
+        for object in heap.objects().filter(|object| counts(*object)) {
+            self.at(heap.type_id(object)).sum.add(heap.shallow_bytes(object), 0);
+        }
+        for &(object, bytes) in heap.externals().iter().filter(|(object, _)| counts(*object)) {
+            let sum = &mut self.at(heap.type_id(object)).sum;
+            sum.external_bytes = sum.external_bytes.saturating_add(bytes);
+        }
+    }
+
+    fn finish(self, retained_bytes: Option<u64>) -> Together {
         let counted = self
             .parts
             .into_iter()
             .zip(self.roots)
             .filter(|(part, is_root)| part.sum.count > 0 && !is_root);
-        counted.map(|(part, _)| part).collect()
+        let parts: Vec<Part> = counted.map(|(part, _)| part).collect();
+        let mut sum = Sum::default();
+        parts.iter().for_each(|part| sum.add_sum(&part.sum));
+        Together { sum, retained_bytes, parts }
     }
 }

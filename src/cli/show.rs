@@ -46,7 +46,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
             .with("reachable", analysed.reachable(object))
             .with(
                 "dominator",
-                analysed.tree.dominator(object).map(|dominator| analysed.json(dominator)),
+                analysed.tree().dominator(object).map(|dominator| analysed.json(dominator)),
             )
             .with("location", origin::location_json(analysed.heap, object))
             .with("allocation", origin::allocation_json(analysed.heap, object))
@@ -249,7 +249,7 @@ fn reachable(analysed: &Analysed<'_, '_>, object: ObjectId) -> String {
 }
 
 fn dominator(analysed: &Analysed<'_, '_>, object: ObjectId, session: &Session) -> String {
-    match analysed.tree.dominator(object) {
+    match analysed.tree().dominator(object) {
         Some(dominator) => {
             let retained = session.size(analysed.retained(dominator));
             format!(

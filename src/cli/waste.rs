@@ -27,7 +27,7 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
     }
     let analysed = loaded.analysed();
     let phase = Progress::new("comparing contents", None);
-    let waste = Waste::of(analysed.heap, analysed.tree);
+    let waste = Waste::of(analysed.heap, analysed.tree());
     drop(phase);
     let report = Report {
         analysed: &analysed,
@@ -40,7 +40,7 @@ pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status>
         Document::new("dumptool/waste/1", &args.file)
             .with("snapshot", loaded.snapshot)
             .with("total_bytes", waste.bytes())
-            .with("live_bytes", analysed.tree.live_bytes())
+            .with("live_bytes", analysed.tree().live_bytes())
             .with("kinds", waste.parts.iter().map(|part| report.json(part)).collect::<Vec<_>>())
     };
     print(session, document, &rows, &columns(session), &Shown::Text(&|| report.text()))?;
@@ -145,7 +145,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn text(&self) -> String {
-        let live = self.analysed.tree.live_bytes();
+        let live = self.analysed.tree().live_bytes();
         let total = self.waste.bytes();
         let size = |bytes| self.session.size(bytes);
         let mut text = format!(
@@ -242,7 +242,7 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
     }
 
     fn share(&self, bytes: u64) -> f64 {
-        bytes as f64 / self.analysed.tree.live_bytes().max(1) as f64
+        bytes as f64 / self.analysed.tree().live_bytes().max(1) as f64
     }
 }
 

@@ -63,7 +63,7 @@ pub(in crate::cli) struct DiffHeapOptions {
           default_missing_value = "identity")]
     pub(in crate::cli) objects: Option<DiffObjectsArg>,
     /// Count objects and bytes in one pass, without retained sizes
-    #[arg(long, conflicts_with = "objects")]
+    #[arg(long, visible_alias = "no-retained", conflicts_with = "objects")]
     pub(in crate::cli) quick: bool,
     /// Snapshots to compare (mvmheap): A..B, or one number for both files; `last` is the last
     /// complete snapshot (default)

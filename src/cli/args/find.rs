@@ -76,6 +76,9 @@ pub(in crate::cli) struct FindHeapOptions {
     /// Sort column: retained (default), shallow or id
     #[arg(long, value_enum, hide_possible_values = true, value_name = "COLUMN")]
     pub(in crate::cli) sort: Option<FindSortArg>,
+    /// Do not compute retained sizes: faster, in less memory, sorted by shallow size
+    #[arg(long, conflicts_with = "min_retained")]
+    pub(in crate::cli) no_retained: bool,
     #[command(flatten)]
     pub(in crate::cli) options: HeapOptions,
 }

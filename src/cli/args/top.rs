@@ -74,7 +74,7 @@ pub(in crate::cli) struct TopHeapOptions {
     #[arg(long, conflicts_with_all = ["by", "quick", "suspects"])]
     pub(in crate::cli) detached: bool,
     /// Count objects and bytes in one pass, without retained sizes
-    #[arg(long, conflicts_with_all = ["objects", "suspects"])]
+    #[arg(long, visible_alias = "no-retained", conflicts_with_all = ["objects", "suspects"])]
     pub(in crate::cli) quick: bool,
     /// Show likely leaks and wasted memory, each with a path from a root
     #[arg(long, conflicts_with_all = ["by", "sort", "objects"])]

@@ -115,10 +115,14 @@ fn analysed<'l, 'a>(
     input: &Input,
 ) -> Result<Option<Analysed<'l, 'a>>, UsageError> {
     let heap = &loaded.heap;
+    let of_retained = rules.iter().find(|rule| rule.column == "retained");
     if !heap.roots.is_empty() {
-        return Ok(Some(loaded.analysed()));
+        return Ok(Some(match of_retained {
+            Some(_) => loaded.analysed(),
+            None => loaded.reached(),
+        }));
     }
-    match rules.iter().find(|rule| rule.column == "retained") {
+    match of_retained {
         Some(rule) if damage(input, loaded).is_none() => {
             let file = show_path(&input.path);
             let message = format!(
@@ -136,14 +140,19 @@ fn measure(rule: &Rule, heap: &Heap<'_>, analysed: Option<&Analysed<'_, '_>>) ->
         "total" => vec![true; heap.types().len()],
         subject => matching_types(heap, &Glob::new(subject)),
     };
-    let held = analysed.map(|analysed| (analysed.graph, analysed.tree));
-    let together = Together::of(heap, held, &types);
+    let is_retained = rule.column == "retained";
+    let together = match analysed {
+        Some(analysed) if is_retained => {
+            Together::of(heap, Some((analysed.graph, analysed.tree())), &types)
+        }
+        Some(analysed) => Together::counted(heap, |object| analysed.is_live(object), &types),
+        None => Together::of(heap, None, &types),
+    };
     let of = |sum: &Sum| match rule.column {
         "count" => sum.count,
         "shallow" => sum.shallow_bytes,
         _ => sum.external_bytes,
     };
-    let is_retained = rule.column == "retained";
     let value = match (rule.subject.as_str(), together.retained_bytes) {
         _ if !is_retained => Ok(of(&together.sum)),
         (_, None) => Err("no roots were read before the damage"),

@@ -1,10 +1,11 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
 use crate::analysis::glob::{Glob, TypeFilter};
-use crate::cli::args::{FindArgs, FindSortArg};
+use crate::cli::args::{FindArgs, FindHeapOptions, FindSortArg};
 use crate::cli::heap::{
-    Analysed, class_called, known_types, load, report_loaded, value, without_roots,
+    Analysed, class_called, known_types, load_as, report_loaded, value, without_roots,
 };
+use crate::cli::memory::Work;
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value as Json, print};
 use crate::cli::session::Session;
@@ -21,7 +22,11 @@ use std::cmp::Reverse;
 pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let options = &args.heap;
     input.only(Format::Heapsnapshot, "--detached", options.detached)?;
-    let held = load(session, "find", input, options.options.snapshot, &options.options.roots)?;
+    let sort = sort(options)?;
+    // Without retained sizes it is enough to have the objects and their references.
+    let work = if options.no_retained { Work::Copy } else { Work::Analysis };
+    let selection = &options.options;
+    let held = load_as(work, session, "find", input, selection.snapshot, &selection.roots)?;
     let loaded = held.get();
     let heap = &loaded.heap;
     if heap.roots.is_empty() && (options.live || options.unreachable) {
@@ -33,11 +38,11 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
             None,
         );
     }
-    let analysed = loaded.analysed();
+    let analysed = if options.no_retained { loaded.reached() } else { loaded.analysed() };
     let types = types(loaded, input, args)?;
     let mut found = matching(&analysed, &types, args);
     let most = session.rows(args.limit, 20).min(found.len());
-    match options.sort.unwrap_or(FindSortArg::Retained) {
+    match sort {
         // Of what retains nothing, the largest comes first.
         FindSortArg::Retained => largest_first(&mut found, most, |object| {
             let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
@@ -76,6 +81,20 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     Ok(report_loaded(session, input, loaded))
 }
 
+/// The order of the rows.
+///
+/// # Errors
+/// It is that of retained sizes, which are not to be computed.
+fn sort(options: &FindHeapOptions) -> Result<FindSortArg, UsageError> {
+    match (options.sort, options.no_retained) {
+        (Some(FindSortArg::Retained), true) => {
+            Err(UsageError::new("--sort retained cannot be used with --no-retained"))
+        }
+        (None, true) => Ok(FindSortArg::Shallow),
+        (sort, _) => Ok(sort.unwrap_or(FindSortArg::Retained)),
+    }
+}
+
 fn columns<'a>(
     analysed: &'a Analysed<'_, '_>,
     rows: &[ObjectId],
@@ -84,7 +103,8 @@ fn columns<'a>(
 ) -> Columns<'a, ObjectId> {
     let heap = analysed.heap;
     // Nothing is retained by what nothing holds.
-    let has_retained = !heap.roots.is_empty() && !args.heap.unreachable;
+    let is_known = !args.heap.no_retained;
+    let has_retained = is_known && !heap.roots.is_empty() && !args.heap.unreachable;
     let has_external = rows.iter().any(|object| heap.external_bytes(*object) > 0);
     let mut keys = vec!["shallow_bytes", "id", "type", "brief"];
     if has_external {
@@ -99,7 +119,9 @@ fn columns<'a>(
         .shown_as(|object| analysed.describe(*object))
         .value("namespace", |object| Json::non_empty(analysed.namespace(*object)))
         .bytes("shallow_bytes", "SHALLOW", |object| analysed.shallow(*object))
-        .bytes("retained_bytes", "RETAINED", |object| analysed.retained(*object))
+        .bytes("retained_bytes", "RETAINED", move |object| {
+            is_known.then(|| analysed.retained(*object))
+        })
         .shown_as(|object| match analysed.is_live(*object) {
             true => session.size(analysed.retained(*object)),
             false => analysed.not_live(*object).to_owned(),

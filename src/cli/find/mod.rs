@@ -24,7 +24,7 @@ pub(super) fn run(args: &FindArgs, session: &Session) -> anyhow::Result<Status> 
     }
 }
 
-fn heap_options(args: &FindArgs) -> [(&'static str, bool); 9] {
+fn heap_options(args: &FindArgs) -> [(&'static str, bool); 10] {
     let heap = &args.heap;
     [
         ("--detached", heap.detached),
@@ -36,5 +36,6 @@ fn heap_options(args: &FindArgs) -> [(&'static str, bool); 9] {
         ("--unreachable", heap.unreachable),
         ("--live", heap.live),
         ("--sort", heap.sort.is_some()),
+        ("--no-retained", heap.no_retained),
     ]
 }

@@ -16,7 +16,7 @@ use crate::model::heap::{Heap, Ids, ObjectId, TypeId, Value};
 pub(crate) struct Analysed<'h, 'a> {
     pub(crate) heap: &'h Heap<'a>,
     pub(crate) graph: &'h Graph<'a>,
-    pub(crate) tree: &'h DominatorTree,
+    analyses: &'h Analyses<'a>,
     /// The file is damaged before the end of what holds objects.
     incomplete: bool,
 }
@@ -26,9 +26,14 @@ impl<'h, 'a> Analysed<'h, 'a> {
         Self {
             heap: &analyses.heap,
             graph: analyses.graph(),
-            tree: analyses.tree(),
+            analyses,
             incomplete: analyses.incomplete,
         }
+    }
+
+    /// The dominator tree, which is computed when it is first asked for.
+    pub(crate) fn tree(&self) -> &'h DominatorTree {
+        self.analyses.tree()
     }
 
     /// The object that the user named.
@@ -76,11 +81,11 @@ impl<'h, 'a> Analysed<'h, 'a> {
     }
 
     pub(crate) fn retained(&self, object: ObjectId) -> u64 {
-        self.tree.retained(object)
+        self.tree().retained(object)
     }
 
     pub(crate) fn is_live(&self, object: ObjectId) -> bool {
-        self.tree.is_live(object)
+        self.analyses.is_live(object)
     }
 
     /// Whether roots reach an object. `None` if what was not read may hold it, and if the dump has

@@ -51,7 +51,7 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
     }
 
     pub(crate) fn text(&self, found: &[Suspect], most: usize) -> String {
-        let live = self.session.size(self.analysed.tree.live_bytes());
+        let live = self.session.size(self.analysed.tree().live_bytes());
         if found.is_empty() {
             return format!("no suspects: no object or type dominates the {live} live heap\n");
         }
@@ -82,7 +82,7 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
     }
 
     fn share(&self, bytes: u64) -> f64 {
-        let share = bytes as f64 / self.analysed.tree.live_bytes().max(1) as f64;
+        let share = bytes as f64 / self.analysed.tree().live_bytes().max(1) as f64;
         (share * 1e4).round() / 1e4
     }
 

@@ -99,7 +99,7 @@ struct One<'r, 'h, 'a> {
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
     fn of(analysed: &'r Analysed<'h, 'a>, session: &Session) -> Self {
-        let Analysed { heap, graph, tree, .. } = analysed;
+        let (Analysed { heap, graph, .. }, tree) = (analysed, analysed.tree());
         let roots = RootGroups::of(heap, graph);
         let by_root = Histogram::by_root(heap, tree, &roots);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
@@ -121,7 +121,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         input: &Input,
         most: usize,
     ) -> Report {
-        let Analysed { heap, tree, .. } = self.analysed;
+        let (Analysed { heap, .. }, tree) = (self.analysed, self.analysed.tree());
         let total = &self.types.total;
         report.warnings = warnings(loaded);
         report.suspects.clone_from(&self.suspects);
@@ -216,7 +216,7 @@ struct Sums {
 
 impl Sums {
     fn of(analysed: &Analysed<'_, '_>) -> Self {
-        let Analysed { heap, tree, .. } = analysed;
+        let (Analysed { heap, .. }, tree) = (analysed, analysed.tree());
         let live = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
         let stacks = dominator_stacks::of(heap, &tree.dominators, "", 1e-5, Counted::Bytes).stacks;
         let mut writer = FlamegraphWriter::new(&stacks, 0, FlamegraphOptions::default());

@@ -3,6 +3,8 @@
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
+use crate::analysis::live::live;
+use crate::analysis::object_set::ObjectSet;
 use crate::analysis::paths::shortest::{Shortest, ShortestLinks};
 use crate::analysis::referrers::Referrers;
 use crate::analysis::root_groups::RootGroups;
@@ -11,6 +13,7 @@ use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
 use crate::cli::progress::Progress;
 use crate::input::load::Loaded;
+use crate::model::heap::ObjectId;
 use self_cell::self_cell;
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -43,6 +46,7 @@ pub(crate) struct Analyses<'h> {
     loaded: &'h Loaded<'h>,
     graph: Graph<'h>,
     tree: OnceLock<DominatorTree>,
+    live: OnceLock<ObjectSet>,
     roots: OnceLock<RootGroups>,
     referrers: OnceLock<Referrers>,
     shortest: OnceLock<Arc<ShortestLinks>>,
@@ -82,6 +86,7 @@ impl<'h> Analyses<'h> {
             loaded,
             graph: Graph::of(&loaded.heap),
             tree: OnceLock::new(),
+            live: OnceLock::new(),
             roots: OnceLock::new(),
             referrers: OnceLock::new(),
             shortest: OnceLock::new(),
@@ -102,6 +107,15 @@ impl<'h> Analyses<'h> {
     /// The dominator tree, if it has been asked for.
     pub(crate) fn known_tree(&self) -> Option<&DominatorTree> {
         self.tree.get()
+    }
+
+    /// Whether the roots reach an object. Does not compute the dominator tree, but asks it if it is
+    /// there.
+    pub(crate) fn is_live(&self, object: ObjectId) -> bool {
+        match self.known_tree() {
+            Some(tree) => tree.is_live(object),
+            None => self.kept(&self.live, || live(&self.graph)).contains(object),
+        }
     }
 
     fn compute_tree(&self) -> DominatorTree {
@@ -158,6 +172,12 @@ impl<'h> Analyses<'h> {
 
     /// The heap with its dominator tree.
     pub(crate) fn analysed(&self) -> Analysed<'_, 'h> {
+        self.tree();
+        self.reached()
+    }
+
+    /// The heap, with a dominator tree only once a retained size is asked for.
+    pub(crate) fn reached(&self) -> Analysed<'_, 'h> {
         Analysed::of(self)
     }
 

@@ -27,11 +27,11 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         return without_roots(session, input, loaded, "suspects cannot be found", None);
     }
     let analysed = loaded.analysed();
-    let found = suspects::find(heap, analysed.tree);
+    let found = suspects::find(heap, analysed.tree());
     let most = session.rows(args.limit, SHOWN).min(found.len());
     let report = Suspects::new(&analysed, session);
     let document = || {
-        let live = Histogram::of(heap, Some(analysed.tree), GroupBy::Type, Scope::Live);
+        let live = Histogram::of(heap, Some(analysed.tree()), GroupBy::Type, Scope::Live);
         let omitted = [
             ("rows", (found.len() - most).into()),
             ("count", Json::Null),
@@ -45,7 +45,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
             .with("whole", sum_json(&live.whole))
             .with("total", sum_json(&live.total))
             .with("unreachable", live.unreachable.as_ref().map(sum_json))
-            .with("total_bytes", analysed.tree.live_bytes())
+            .with("total_bytes", analysed.tree().live_bytes())
             // Suspects are no groups of objects, and overlap, so that what is left out cannot be
             // added up.
             .with("rows", ())
