@@ -4,34 +4,13 @@
 //! library, which are bounded by the window that a decoder accepts.
 #![allow(unsafe_code)]
 
+#[path = "support/counting.rs"]
+mod counting;
 mod support;
 
+use counting::Counting;
 use dumptool::input::Format;
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::sync::atomic::{AtomicUsize, Ordering};
 use support::{Random, files, fixture, read, read_in_every_way};
-
-struct Counting;
-
-static NOW: AtomicUsize = AtomicUsize::new(0);
-static PEAK: AtomicUsize = AtomicUsize::new(0);
-
-// SAFETY: every call is handed to the system's allocator unchanged; only numbers are kept beside
-// it.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let now = NOW.fetch_add(layout.size(), Ordering::Relaxed) + layout.size();
-        PEAK.fetch_max(now, Ordering::Relaxed);
-        // SAFETY: the caller keeps the contract of `alloc`.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        NOW.fetch_sub(layout.size(), Ordering::Relaxed);
-        // SAFETY: the pointer came from `alloc` above with this layout.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -41,10 +20,7 @@ const ALLOWED: usize = 64 << 20;
 
 /// Reads in every way and returns the peak of memory that it took.
 fn peak(format: Format, bytes: &[u8]) -> usize {
-    let before = NOW.load(Ordering::Relaxed);
-    PEAK.store(before, Ordering::Relaxed);
-    read_in_every_way(format, bytes);
-    PEAK.load(Ordering::Relaxed) - before
+    counting::peak(|| read_in_every_way(format, bytes))
 }
 
 #[test]

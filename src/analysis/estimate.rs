@@ -31,6 +31,22 @@ pub fn memory_estimate(objects: u64, references: u64) -> u64 {
     search.max(sorting).max(semidominators).max(answers)
 }
 
+/// About how many bytes it takes at the peak to load the heap of a JVM and to count its objects by
+/// type with what they retain, as `dumptool top` does.
+///
+/// Nothing is loaded but types, sizes, first references and addresses, and the targets of
+/// references. Objects that a single reference leads to, such as the characters of a string, have
+/// no part in the search: in JVMs these are more than half of all objects, of which half are taken
+/// for granted.
+pub fn counting_estimate(objects: u64, references: u64) -> u64 {
+    let first = if references > u32::MAX.into() { 8 } else { 4 };
+    let owned = objects / 2;
+    objects
+        .saturating_mul(2 + 2 + first + 2)
+        .saturating_add(references.saturating_mul(4))
+        .saturating_add(memory_estimate(objects - owned, references.saturating_sub(owned)))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -43,5 +59,13 @@ mod tests {
         // Twice the graph takes more than twice the memory where words become wide.
         assert!(memory_estimate(1 << 30, 1 << 31) > 2 * memory_estimate(1 << 29, 1 << 30));
         assert_eq!(memory_estimate(u64::MAX, u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn counting_takes_less_than_an_analysis_of_all_objects() {
+        // 20.9 million objects with a reference each: 27 bytes an object.
+        assert_eq!(counting_estimate(20_900_000, 20_900_000), 559_075_000);
+        assert_eq!(counting_estimate(0, 0), 0);
+        assert_eq!(counting_estimate(u64::MAX, u64::MAX), u64::MAX);
     }
 }

@@ -69,7 +69,7 @@ pub mod unreachable;
 pub mod waste;
 
 pub use dominator_tree::DominatorTree;
-pub use estimate::memory_estimate;
+pub use estimate::{counting_estimate, memory_estimate};
 pub use graph::Graph;
 pub use histogram::{GroupBy, Histogram, HistogramRow, Scope};
 pub use object_set::ObjectSet;

@@ -5,7 +5,7 @@ use super::open::Input;
 use super::size::{count, size};
 use super::status::UsageError;
 use super::terminal::show_path;
-use crate::analysis::memory_estimate;
+use crate::analysis::{counting_estimate, memory_estimate};
 use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
 
@@ -54,7 +54,8 @@ pub(super) fn refuse_too_large(
     let most = most_memory(input, common);
     let bytes = input.bytes().len() as u64;
     let needs = |objects, references| {
-        needs(work, objects, references).saturating_add(needs_of_types(program, objects))
+        needs(work, input.format, objects, references)
+            .saturating_add(needs_of_types(program, objects))
     };
     // Most files are so small that nothing in them can be too much; counting takes a pass.
     let (objects, references) = input.format.most_objects_and_references(bytes);
@@ -88,13 +89,14 @@ pub(super) fn limit(common: &Common) -> Option<u64> {
 }
 
 /// Bytes at the peak, of the loaded heap and of what is found out about it.
-pub(super) fn needs(work: Work, objects: u64, references: u64) -> u64 {
+pub(super) fn needs(work: Work, format: Format, objects: u64, references: u64) -> u64 {
     let loaded = objects
         .saturating_mul(BYTES_PER_OBJECT)
         .saturating_add(references.saturating_mul(BYTES_PER_REFERENCE));
-    match work {
-        Work::Copy => loaded,
-        Work::Analysis | Work::Counting => {
+    match (work, format) {
+        (Work::Copy, _) => loaded,
+        (Work::Counting, Format::Hprof) => counting_estimate(objects, references),
+        (Work::Analysis | Work::Counting, _) => {
             loaded.saturating_add(memory_estimate(objects, references))
         }
     }
@@ -122,7 +124,8 @@ fn objects_and_references(
     });
     let counts = wanted.filter_map(|info| {
         let objects = info.objects?;
-        Some((objects, info.references.unwrap_or(objects.saturating_mul(USUAL_REFERENCES))))
+        let references = info.most_references();
+        Some((objects, references.unwrap_or(objects.saturating_mul(USUAL_REFERENCES))))
     });
     counts.max()
 }

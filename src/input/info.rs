@@ -186,6 +186,17 @@ pub struct SnapshotInfo {
     pub details: FormatDetails,
 }
 
+impl SnapshotInfo {
+    /// The references between objects, or as many as there are places for; `None` if neither is
+    /// known.
+    pub fn most_references(&self) -> Option<u64> {
+        match &self.details {
+            FormatDetails::Hprof(details) => Some(details.reference_slots),
+            _ => self.references,
+        }
+    }
+}
+
 /// Details that only one format has.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]

@@ -77,6 +77,11 @@ impl Instances {
         id
     }
 
+    /// The ids of all classes so far.
+    pub fn classes(&self) -> Vec<u64> {
+        self.classes.values().map(|(id, _)| *id).chain([OBJECT, ARRAY]).collect()
+    }
+
     /// A boxed number.
     pub fn number(&mut self, number: i32) -> u64 {
         self.object("java.lang.Integer", &[("value", Int(number))])

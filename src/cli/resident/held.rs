@@ -70,7 +70,8 @@ impl HeldHeap {
     /// About the bytes that the heap and its analyses take.
     pub(crate) fn bytes(&self) -> u64 {
         let heap = &self.get().heap;
-        needs(Work::Analysis, heap.len() as u64, heap.references.len() as u64)
+        let format = self.0.borrow_owner().borrow_owner().format;
+        needs(Work::Analysis, format, heap.len() as u64, heap.references.len() as u64)
     }
 
     /// The heap, and what is found out about it when it is asked for.

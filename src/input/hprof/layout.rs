@@ -243,6 +243,23 @@ impl<'a> ClassTable<'a> {
         std::iter::successors(self.classes.get(index), |class| self.classes.get(class.parent?))
     }
 
+    /// The number of fields with references that an instance of each class has. Classes of arrays
+    /// have none.
+    pub(super) fn reference_fields(&self) -> Vec<u64> {
+        let mut counts = vec![0_u64; self.classes.len()];
+        for &row in &self.order {
+            let Some(class) = self.classes.get(row) else { continue };
+            let is_reference = |kind: FieldType| kind == FieldType::Object;
+            let own = class.dump.fields.iter().filter(|field| is_reference(field.kind)).count();
+            let inherited =
+                class.parent.and_then(|parent| counts.get(parent)).copied().unwrap_or(0);
+            if let Some(count) = counts.get_mut(row) {
+                *count = inherited.saturating_add(own as u64);
+            }
+        }
+        counts
+    }
+
     /// The references in objects of a class, its own first. The caller has seen an object with that
     /// many bytes of data, or else a class with many fields and many subclasses could ask for more
     /// than the file justifies.

@@ -83,6 +83,8 @@ struct Totals<'a> {
     records: info::RecordCounts,
     instances: Saturating<u64>,
     object_arrays: Saturating<u64>,
+    /// Elements of arrays of references.
+    elements: Saturating<u64>,
     primitive_arrays: Count,
     /// Primitive arrays whose data Android left out.
     no_data: Saturating<u64>,
@@ -168,6 +170,7 @@ impl<'a> Totals<'a> {
             }
             Object::ObjectArray(array) => {
                 self.object_arrays += 1;
+                self.elements += u64::from(array.count);
                 self.count(row, array.class, array.elements.len());
             }
             Object::PrimitiveArray(array) => {
@@ -267,6 +270,7 @@ impl<'a> Totals<'a> {
                     instances: self.instances.0,
                     object_arrays: self.object_arrays.0,
                     primitive_arrays: self.primitive_arrays.objects.0,
+                    reference_slots: self.reference_slots(),
                     segments,
                     closed: self.closed,
                     roots: roots.into_iter().filter(|root| root.count > 0).collect(),
@@ -277,6 +281,16 @@ impl<'a> Totals<'a> {
         });
         info.set_damage(damage);
         info
+    }
+
+    /// Elements of arrays, and fields of instances. The table has been resolved.
+    fn reference_slots(&self) -> u64 {
+        let fields = self.table.reference_fields();
+        let of_class = |(class, count): &(u64, Count)| {
+            let row = self.table.index(*class)?;
+            Some(fields.get(row)?.saturating_mul(count.objects.0))
+        };
+        self.by_class.iter().filter_map(of_class).fold(self.elements.0, u64::saturating_add)
     }
 
     fn record_counts(&self) -> info::RecordCounts {

@@ -21,6 +21,8 @@ pub struct HprofDetails {
     pub object_arrays: u64,
     /// Arrays of numbers.
     pub primitive_arrays: u64,
+    /// Fields of instances and elements of arrays that are references, null or not.
+    pub reference_slots: u64,
     /// Records that hold parts of the heap.
     pub segments: u64,
     /// Whether the heap is in segments and they are closed. None if it is not in segments.
