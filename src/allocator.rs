@@ -1,11 +1,14 @@
-//! The program's allocator: huge pages for columns, and an orderly end where memory runs out.
+//! The program's allocator: huge pages for columns, or files (`--spill`), and an orderly end where
+//! memory or space runs out.
 #![allow(unsafe_code)]
 
-use crate::pages::HugePages;
+use crate::pages::{HugePages, is_mapped, rounded};
+use crate::spill;
 use std::alloc::{GlobalAlloc, Layout};
 
-/// [`HugePages`], but an allocation that fails ends the program with a message and status 3, and
-/// without temporary files, where Rust would abort.
+/// [`HugePages`], but large allocations are files once [`spill::to`] was called, and one that fails
+/// ends the program with a message and status 3, and without temporary files, where Rust would
+/// abort.
 pub(crate) struct Allocator;
 
 impl Allocator {
@@ -15,16 +18,37 @@ impl Allocator {
             false => pointer,
         }
     }
+
+    /// A file for an allocation that gets one; none for all others.
+    #[inline]
+    fn spilled(layout: Layout) -> Option<*mut u8> {
+        if !spill::is_on() || !is_mapped(layout) {
+            return None;
+        }
+        let pointer = spill::map(rounded(layout.size()));
+        if pointer.is_null() {
+            dumptool::cli::out_of_spill(layout.size());
+        }
+        Some(pointer)
+    }
 }
 
-// SAFETY: all calls go to `HugePages` unchanged; a null pointer is never returned.
+// SAFETY: calls go to `HugePages` unchanged, except that it is `spill` that makes some of the
+// mappings which `HugePages` would make: as large, zeroed and aligned to a page, so that `HugePages`
+// can free and shrink them. A null pointer is never returned.
 unsafe impl GlobalAlloc for Allocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        if let Some(pointer) = Self::spilled(layout) {
+            return pointer;
+        }
         // SAFETY: the caller's promise is passed on.
         Self::checked(unsafe { HugePages.alloc(layout) }, layout.size())
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        if let Some(pointer) = Self::spilled(layout) {
+            return pointer;
+        }
         // SAFETY: the caller's promise is passed on.
         Self::checked(unsafe { HugePages.alloc_zeroed(layout) }, layout.size())
     }
@@ -35,6 +59,20 @@ unsafe impl GlobalAlloc for Allocator {
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // A mapping of a file cannot grow beyond the file, which is closed.
+        // SAFETY: the caller promises that the size is a valid one for this alignment.
+        let grown = unsafe { Layout::from_size_align_unchecked(size, layout.align()) };
+        if size > layout.size()
+            && let Some(new) = Self::spilled(grown)
+        {
+            // SAFETY: both are allocations of at least this many bytes, and the old one is the
+            // caller's to free.
+            unsafe {
+                new.copy_from_nonoverlapping(pointer, layout.size());
+                HugePages.dealloc(pointer, layout);
+            }
+            return new;
+        }
         // SAFETY: the caller's promise is passed on.
         Self::checked(unsafe { HugePages.realloc(pointer, layout, size) }, size)
     }

@@ -2,6 +2,8 @@
 
 mod allocator;
 mod pages;
+#[cfg_attr(not(target_os = "linux"), path = "spill_elsewhere.rs")]
+mod spill;
 
 use std::process::ExitCode;
 
@@ -9,5 +11,5 @@ use std::process::ExitCode;
 static ALLOCATOR: allocator::Allocator = allocator::Allocator;
 
 fn main() -> ExitCode {
-    dumptool::cli::main()
+    dumptool::cli::main(spill::to)
 }

@@ -21,8 +21,16 @@ pub(crate) struct HugePages;
 
 /// Whether an allocation is a mapping of its own. It depends on the layout alone, so that `dealloc`
 /// decides as `alloc` did.
-fn is_mapped(layout: Layout) -> bool {
+pub(crate) fn is_mapped(layout: Layout) -> bool {
     cfg!(target_os = "linux") && layout.size() >= LARGE && layout.align() <= 4096
+}
+
+/// Mappings of whole huge pages are aligned to them by the kernel.
+const HUGE: usize = 2 << 20;
+
+/// The bytes that the mapping of an allocation takes.
+pub(crate) fn rounded(size: usize) -> usize {
+    size.div_ceil(HUGE).saturating_mul(HUGE)
 }
 
 // SAFETY: small allocations are the system allocator's; large ones are private mappings, which are
@@ -80,14 +88,8 @@ unsafe impl GlobalAlloc for HugePages {
 
 #[cfg(target_os = "linux")]
 mod mapping {
+    use super::rounded;
     use std::ptr::null_mut;
-
-    /// Mappings of whole huge pages are aligned to them by the kernel.
-    const HUGE: usize = 2 << 20;
-
-    fn rounded(size: usize) -> usize {
-        size.div_ceil(HUGE).saturating_mul(HUGE)
-    }
 
     pub(super) fn new(size: usize) -> *mut u8 {
         let (size, protection) = (rounded(size), libc::PROT_READ | libc::PROT_WRITE);

@@ -31,11 +31,20 @@ pub(super) fn keep() {
     pending::clear();
 }
 
+/// Where allocations come from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Space {
+    /// The memory of the machine.
+    Memory,
+    /// Files in the folder of `--spill`.
+    Spill,
+}
+
 /// Ends the program with status 3 because an allocation failed: one line on standard error, no
 /// temporary file left.
 ///
 /// Allocates nothing itself, so the program's allocator may call it.
-pub(super) fn out_of_memory(bytes: usize) -> ! {
+pub(super) fn out_of_memory(bytes: usize, space: Space) -> ! {
     // Several threads may fail at once. The first one ends the program.
     static FIRST: AtomicBool = AtomicBool::new(true);
     if !FIRST.swap(false, Ordering::SeqCst) {
@@ -46,10 +55,16 @@ pub(super) fn out_of_memory(bytes: usize) -> ! {
     pending::remove();
     let mut line = Cursor::new([0; 160]);
     // The line has room for the largest number.
-    let _ = writeln!(
-        line,
-        "error: out of memory: an allocation of {bytes} bytes failed\n  hint: --max-memory sets a limit that dumptool checks before it starts"
-    );
+    let _ = match space {
+        Space::Memory => writeln!(
+            line,
+            "error: out of memory: an allocation of {bytes} bytes failed\n  hint: --max-memory sets a limit that dumptool checks before it starts"
+        ),
+        Space::Spill => writeln!(
+            line,
+            "error: out of space: an allocation of {bytes} bytes failed\n  hint: choose a folder with more free space for --spill"
+        ),
+    };
     let length = line.position() as usize;
     stop::exit(line.get_ref().get(..length).unwrap_or_default(), 3)
 }

@@ -8,6 +8,9 @@ use super::terminal::show_path;
 use crate::analysis::{counting_estimate, memory_estimate};
 use crate::input::load::MemoryLimit;
 use crate::input::{self, Format, ReadOptions};
+#[cfg(unix)]
+use std::ffi::CString;
+use std::path::Path;
 
 /// The size of the columns of a loaded heap: type, size, first reference and address of an object,
 /// target and label of a reference.
@@ -78,7 +81,14 @@ pub(super) fn refuse_too_large(
         count(objects),
         size(most, common.bytes),
     );
-    let hint = "`dumptool top --quick` needs constant memory; --max-memory raises the limit";
+    let hint = match common.spill {
+        Some(_) => {
+            "`dumptool top --quick` needs constant memory; free space in the folder of --spill raises the limit"
+        }
+        None => {
+            "`dumptool top --quick` needs constant memory; --max-memory raises the limit, --spill DIR uses files"
+        }
+    };
     Err(UsageError::new(message).hint(hint).into())
 }
 
@@ -141,7 +151,11 @@ pub(super) fn most_memory(input: &Input, common: &Common) -> u64 {
     if let Some(most) = common.max_memory {
         return most;
     }
-    let usable = usable_memory().unwrap_or(u64::MAX);
+    let usable = match &common.spill {
+        Some(folder) => free_space(folder),
+        None => usable_memory(),
+    };
+    let usable = usable.unwrap_or(u64::MAX);
     let source = &input.source;
     let mapped = match (source.compression(), input.format) {
         (Some(_), _) => input.bytes().len() as u64,
@@ -190,6 +204,22 @@ fn usable_memory() -> Option<u64> {
         .map(|memory| memory / 5 * 4)
 }
 
+/// The bytes that files in a folder may still take. `None` where the system does not tell.
+#[cfg(unix)]
+#[allow(unsafe_code)]
+fn free_space(folder: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = CString::new(folder.as_os_str().as_bytes()).ok()?;
+    // SAFETY: the path ends with a zero. statvfs writes to the structure it is given, for which zeros
+    // are valid, and to nothing else.
+    let space = unsafe {
+        let mut space: libc::statvfs = std::mem::zeroed();
+        (libc::statvfs(folder.as_ptr(), &mut space) == 0).then_some(space)?
+    };
+    #[allow(clippy::useless_conversion, reason = "the widths differ between systems")]
+    Some(u64::from(space.f_bavail).saturating_mul(u64::from(space.f_frsize)))
+}
+
 /// The memory of the machine. Unlike `/proc/meminfo`, `sysconf` also answers where nothing is
 /// mounted at `/proc`.
 #[cfg(unix)]
@@ -209,6 +239,11 @@ fn address_space() -> Option<u64> {
     // SAFETY: getrlimit writes to the structure it is given and to nothing else.
     let result = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
     (result == 0 && limit.rlim_cur != libc::RLIM_INFINITY).then_some(limit.rlim_cur)
+}
+
+#[cfg(not(unix))]
+fn free_space(_folder: &Path) -> Option<u64> {
+    None
 }
 
 #[cfg(not(unix))]

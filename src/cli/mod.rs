@@ -40,13 +40,16 @@ use args::{Cli, Command};
 use clap::error::{ContextKind, ContextValue};
 use clap::{CommandFactory, Parser};
 use session::Session;
-use status::Status;
+use status::{Status, UsageError};
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
 /// Runs the program with the arguments of the process.
-pub fn main() -> ExitCode {
+///
+/// `spill` tells the program's allocator to put large allocations into files in a folder
+/// (`--spill`).
+pub fn main(spill: fn(&Path) -> io::Result<()>) -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => return print_usage(&error).into(),
@@ -54,6 +57,12 @@ pub fn main() -> ExitCode {
     interrupt::report_signals();
     let Cli { command, common } = cli;
     let session = Session::new(common);
+    if let Some(folder) = &session.common.spill
+        && let Err(error) = spill(folder)
+    {
+        let message = format!("--spill {}: {error}", terminal::show_path(folder));
+        return status::report(&UsageError::new(message).into(), &session.terminal).into();
+    }
     pool::start(session.common.threads);
     let started = std::time::Instant::now();
     let status =
@@ -75,7 +84,12 @@ pub fn main() -> ExitCode {
 ///
 /// For the allocator of the program: prints one line and allocates nothing.
 pub fn out_of_memory(bytes: usize) -> ! {
-    interrupt::out_of_memory(bytes)
+    interrupt::out_of_memory(bytes, interrupt::Space::Memory)
+}
+
+/// As [`out_of_memory`], where an allocation did not fit into the folder of `--spill`.
+pub fn out_of_spill(bytes: usize) -> ! {
+    interrupt::out_of_memory(bytes, interrupt::Space::Spill)
 }
 
 /// Prints what clap says: help and version to standard output, wrong arguments to standard error.

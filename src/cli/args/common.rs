@@ -3,7 +3,8 @@
 use crate::cli::size::parse_size;
 use crate::input::{FORMATS, Format};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, ValueHint};
+use std::path::PathBuf;
 
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Common options")]
@@ -25,6 +26,10 @@ pub(in crate::cli) struct Common {
     /// before they start
     #[arg(long, global = true, value_name = "SIZE", allow_negative_numbers = true, value_parser = parse_size)]
     pub(in crate::cli) max_memory: Option<u64>,
+    /// Put large columns into unnamed temporary files in DIR, for heaps that need more memory than
+    /// there is (Linux). Slower; the limit is then the free space of DIR
+    #[arg(long, global = true, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(in crate::cli) spill: Option<PathBuf>,
     /// Show sizes in bytes instead of KiB, MiB …
     #[arg(long, global = true)]
     pub(in crate::cli) bytes: bool,
