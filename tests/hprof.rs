@@ -7,6 +7,7 @@ use dumptool::model::WarningKind;
 use dumptool::model::heap::{Heap, LabelKind, LoadWarning, ObjectId, RootKind, TypeKind, Value};
 use serde_json::json;
 use support::hprof::File;
+use support::instances::{Id, Instances};
 use support::{broken, fixture, info, read, records};
 
 mod support;
@@ -601,6 +602,44 @@ fn sizes_fit_between_the_addresses() {
         println!("{name}: {fitting} of {all} end where the next one begins");
         assert!(fitting * 100 > all * 90, "{name}: {fitting} of {all}");
     }
+}
+
+/// A list whose objects stand in the file in the order of `places`. The class of all of them has an id
+/// between those of the first object and the others.
+fn list(places: impl Iterator<Item = usize>) -> Vec<u8> {
+    let mut heap = Instances::default();
+    let first = heap.object("app.Node", &[("next", Id(0))]);
+    let ids: Vec<u64> = std::iter::repeat_with(|| heap.next()).take(5).collect();
+    for place in places {
+        let next = ids.get(place + 1).copied().unwrap_or(first);
+        heap.object_at(ids[place], "app.Node", &[("next", Id(next))]);
+    }
+    heap.finish_with_roots(&ids[..1])
+}
+
+#[test]
+fn rows_are_in_the_order_of_ids_whatever_the_order_of_the_file() {
+    let (ascending, descending) = (list(0..5), list((0..5).rev()));
+    assert_ne!(ascending, descending);
+    let rows = |file| {
+        let heap = loaded(file).heap;
+        let row = |object: ObjectId| {
+            let targets: Vec<String> =
+                heap.references().of(object).map(|reference| heap.id(reference.target)).collect();
+            (
+                heap.id(object),
+                type_name(&heap, object).to_owned(),
+                targets,
+                heap.value(object) == Value::None,
+            )
+        };
+        heap.objects().map(row).collect::<Vec<_>>()
+    };
+    let rows = [rows(&ascending), rows(&descending)];
+    assert_eq!(rows[0], rows[1]);
+    let ids: Vec<&str> = rows[0].iter().map(|row| row.0.as_str()).collect();
+    assert_eq!(ids, ["0x8", "0x10", "0x18", "0x20", "0x28", "0x30", "0x38", "0x40", "0x48"]);
+    assert_eq!(rows[0][3].1, "java.lang.Class");
 }
 
 #[test]

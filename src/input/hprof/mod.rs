@@ -60,7 +60,7 @@
 //! * [`summary`] and [`invariants`]: what `info` and `check` say; `input::info`: what only this
 //!   format has;
 //! * [`profile`]: files with sums of samples instead of a heap;
-//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), [`layout`], [`naming`],
+//! * [`mod@load`]: the heap, with the help of `scan` (the first pass), `rows` (the others), [`layout`], [`naming`],
 //!   [`threads`], [`values`] and `members` (fields and elements);
 //! * [`sizes`]: how large objects are, by `fields`, `hidden` (what the JVM adds), `neighbours`
 //!   (distances) and `inference`.
@@ -84,6 +84,7 @@ pub mod primitives;
 pub mod profile;
 pub mod records;
 pub mod roots;
+mod rows;
 mod scan;
 mod sites;
 pub mod sizes;

@@ -238,6 +238,11 @@ impl Watch {
         })
     }
 
+    /// Whether each object had a larger address than the one before.
+    pub(super) fn is_ascending(&self) -> bool {
+        self.descents == 0
+    }
+
     /// The observations.
     pub(super) fn finish(mut self) -> Neighbours {
         // Sorting is next to nothing where the file is in the order of addresses.

@@ -47,7 +47,11 @@ pub(super) struct Scan<'a> {
     /// dumptool wrote the file.
     pub ours: bool,
     /// Elements of arrays.
-    pub elements: Saturating<u64>,
+    elements: Saturating<u64>,
+    /// Bytes of the fields of instances.
+    values: Saturating<u64>,
+    /// Each object has a larger id than the one before.
+    pub is_ordered: bool,
     /// Classes with an id that another class has.
     pub repeated_classes: Saturating<u64>,
     /// There are roots of system classes.
@@ -99,12 +103,15 @@ impl<'a> Scan<'a> {
             virtual_threads: VirtualThreads::default(),
             ours: false,
             elements: Saturating(0),
+            values: Saturating(0),
+            is_ordered: false,
             repeated_classes: Saturating(0),
             has_system_classes: false,
             damage: None,
         };
         let mut watch = Watch::default();
         scan.damage = scan.read(&mut records, &mut watch, progress, each).err();
+        scan.is_ordered = watch.is_ascending();
         scan.measure(&watch.finish(), layout);
         scan.has_system_classes = scan.roots.iter().any(|root| root.tag().kind == RootKind::Class);
         Ok(scan)
@@ -185,8 +192,10 @@ impl<'a> Scan<'a> {
 
     #[inline]
     fn add_object(&mut self, object: &Object<'_>) {
-        if let Object::ObjectArray(array) = object {
-            self.elements += u64::from(array.count);
+        match object {
+            Object::Instance(instance) => self.values += instance.values.len() as u64,
+            Object::ObjectArray(array) => self.elements += u64::from(array.count),
+            Object::PrimitiveArray(_) => {}
         }
         self.add_id(object.id());
     }
@@ -195,6 +204,19 @@ impl<'a> Scan<'a> {
     fn add_id(&mut self, id: u64) {
         self.addresses.add(id);
         self.objects += 1;
+    }
+
+    /// The number of references that the heap has at most: elements, as many fields as fit into the
+    /// values of instances, those of classes, and one more of each object to its class.
+    pub(super) fn most_references(&self) -> u64 {
+        let of_class = |class: &Class<'_>| u64::from(class.dump.statics.count).saturating_add(4);
+        let width = self.ids.bytes() as u64;
+        let of_objects = self.elements.0.saturating_add(self.objects.0);
+        let fields = self.values.0.checked_div(width).unwrap_or(0);
+        self.classes
+            .iter()
+            .map(of_class)
+            .fold(of_objects.saturating_add(fields), u64::saturating_add)
     }
 
     /// Names the classes and finds how large their objects are.
