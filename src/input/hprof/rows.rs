@@ -93,7 +93,8 @@ impl<'a> Rows<'_, 'a> {
                     Some(Ok((offset, Rec::Heap(HeapRec::Object(object))))) => add(offset, &object),
                     // The first pass moved the bar by a third.
                     Some(Ok((offset, Rec::Top { .. }))) => {
-                        progress((end / 3).saturating_add(offset / 3 * 2));
+                        let done = (offset / 3).saturating_mul(2);
+                        progress((end / 3).saturating_add(done));
                     }
                     Some(Ok(_)) => {}
                     Some(Err(_)) | None => break,
