@@ -105,7 +105,10 @@ fn all_versions_and_sizes_of_ids_give_the_same_heap() {
                 references(&heap, at(&heap, NODE)),
                 strong(&[("head", 80), ("<super>", BASE)])
             );
-            assert_eq!(heap.value(at(&heap, 200)), Value::Bytes(&[0, 97, 0, 98, 32, 172]));
+            assert_eq!(
+                heap.value(at(&heap, 200)),
+                Value::Bytes([0, 97, 0, 98, 32, 172][..].into())
+            );
             assert_eq!(heap.value(at(&heap, 160)), Value::Length(3));
             assert_eq!(heap.value(at(&heap, NODE)), Value::Name("app.Node".into()));
             let roots: Vec<_> = heap
@@ -507,7 +510,9 @@ fn a_real_heap_has_its_values_and_threads() {
         assert_eq!(value(&["head", "next", "any"]), Value::Integer(100_098));
         assert_eq!(
             value(&["mixed", "[7]"]),
-            Value::Bytes(&[0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 254])
+            Value::Bytes(
+                [0, 0, 0, 0, 0, 0, 0, 1, 255, 255, 255, 255, 255, 255, 255, 254][..].into()
+            )
         );
         assert_eq!(value(&["mixed", "[6]"]), Value::Length(2));
         assert_eq!(

@@ -214,9 +214,9 @@ fn contents_are_numbers_and_byte_arrays() {
     builder.set_pointer_size(8);
     let memory: &'static [u8] = Vec::leak((0..=255).cycle().take(4096).collect());
     let values = [
-        (a, Value::Bytes(&memory[..32])),
-        (b, Value::Bytes(&memory[..24])),
-        (c, Value::Bytes(memory)),
+        (a, Value::Bytes(memory[..32].into())),
+        (b, Value::Bytes(memory[..24].into())),
+        (c, Value::Bytes(memory.into())),
     ];
     let (dump, report) = written(&finish(builder, values));
     assert_eq!(
@@ -658,7 +658,7 @@ fn contents_are_not_cut() {
     let a = builder.add_object(bytes, 40 << 20);
     let b = builder.add_object(bytes, 1 << 40);
     let memory: &'static [u8] = Vec::leak(vec![7; 40 << 20]);
-    let heap = finish(builder, [(a, Value::Bytes(memory)), (b, Value::None)]);
+    let heap = finish(builder, [(a, Value::Bytes(memory.into())), (b, Value::None)]);
     let (bytes, report) = written_bytes(&heap);
     assert!((71 << 20..(73 << 20)).contains(&bytes), "{bytes}");
     assert_eq!(lost(&report, CUT_SIZE).0, 1);

@@ -36,7 +36,7 @@ impl ObjectValues for Contents {
         match self.0.get(&object) {
             None => Value::None,
             Some(Held::Text(text, length)) => Value::Text { text: (*text).into(), length: *length },
-            Some(Held::Bytes(bytes)) => Value::Bytes(bytes),
+            Some(Held::Bytes(bytes)) => Value::Bytes((*bytes).into()),
             Some(Held::Length(length)) => Value::Length(*length),
         }
     }

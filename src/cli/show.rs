@@ -215,7 +215,7 @@ fn text(
         && !contents.has_numbers()
     {
         text.push_str(&format!("\n{}\n", session.terminal.bold("contents")));
-        text.push_str(&value::hex(analysed, object, bytes, session.rows(args.limit, SHOWN_LINES)));
+        text.push_str(&value::hex(analysed, object, &bytes, session.rows(args.limit, SHOWN_LINES)));
     }
     // Fields and elements have been shown as such.
     let others = heap.references.of(object).filter(|reference| !contents.has(reference));

@@ -49,6 +49,7 @@ impl<'a> HeapBuilder<'a> {
                 roots: Vec::new(),
                 threads: Vec::new(),
                 frames: Vec::new(),
+                keys: Vec::new(),
                 sites: AllocationSites::default(),
                 pointer_size: 0,
                 big_endian: false,

@@ -318,6 +318,9 @@ pub struct Heap<'a> {
     pub(crate) threads: Vec<Thread>,
     /// Call frames of all threads.
     pub(crate) frames: Vec<StackFrame>,
+    /// Names of references that the program's data chose, not its source code, as far as the
+    /// reader can tell, sorted. [`Heap::redact`] replaces them.
+    pub(crate) keys: Vec<NameId>,
     /// Where objects were allocated.
     pub(crate) sites: AllocationSites,
     /// Bytes of a pointer in the process that was dumped; 0 if that is not known.

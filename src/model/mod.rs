@@ -26,6 +26,7 @@ pub mod label;
 #[doc(hidden)]
 pub mod names;
 pub mod profile;
+mod redact;
 #[doc(hidden)]
 pub mod root;
 #[doc(hidden)]
@@ -47,6 +48,7 @@ pub use heap::{
 };
 pub use label::{Label, LabelKind};
 pub use names::{NameId, Names};
+pub use redact::Redaction;
 pub use root::{Root, RootKind, StackFrame, Thread};
 pub use sample::{Sample, SampleFrame, SampleSink};
 pub use sum::Sum;

@@ -67,6 +67,26 @@ impl Names {
         id
     }
 
+    /// The numbers of all texts but the empty one.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = NameId> + use<> {
+        (1..self.texts.len() as u32).map(NameId)
+    }
+
+    /// Gives these numbers other texts, which no other numbers have unless they are empty.
+    pub(crate) fn replace(&mut self, texts: Vec<(NameId, String)>) {
+        for (id, _) in &texts {
+            let text = &self.texts[id.0 as usize];
+            if self.by_text.get(text) == Some(id) {
+                self.by_text.remove(text);
+            }
+        }
+        for (id, text) in texts {
+            let text: Arc<str> = text.into();
+            self.texts[id.0 as usize] = Arc::clone(&text);
+            self.by_text.entry(text).or_insert(id);
+        }
+    }
+
     /// As [`Names::intern`], for bytes that ought to be UTF-8.
     pub fn intern_bytes(&mut self, text: &[u8]) -> NameId {
         self.intern(&String::from_utf8_lossy(text))

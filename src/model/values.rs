@@ -7,7 +7,9 @@
 
 use super::heap::{Heap, ObjectId};
 use super::label::LabelKind;
+use rustc_hash::FxHasher;
 use std::borrow::Cow;
+use std::hash::Hasher;
 use std::ops::ControlFlow;
 
 /// The value of an object, besides its references.
@@ -34,7 +36,7 @@ pub enum Value<'a> {
     /// The name that the runtime gives the object, such as that of a class.
     Name(Cow<'a, str>),
     /// The object's memory, in the byte order of the dumped process.
-    Bytes(&'a [u8]),
+    Bytes(Cow<'a, [u8]>),
 }
 
 /// A field of an object.
@@ -140,6 +142,14 @@ pub trait ObjectValues: Send + Sync {
     /// The value of an object.
     fn value<'v>(&'v self, heap: &'v Heap<'_>, object: ObjectId) -> Value<'v>;
 
+    /// A number that equal texts share, where `text` is the value of the object.
+    ///
+    /// Values that stand for others, as those of a redacted heap do, identify the originals: blank
+    /// texts are equal, and a writer that bounds repetition would cut them.
+    fn text_identity(&self, _heap: &Heap<'_>, _object: ObjectId, text: &str) -> u64 {
+        hash(text)
+    }
+
     /// Which contents the file has. By default none is promised.
     fn known(&self) -> Known {
         Known::default()
@@ -244,6 +254,14 @@ impl Heap<'_> {
         self.values.as_ref().map_or(Value::None, |values| values.value(self, object))
     }
 
+    /// A number that equal texts share, where `text` is the value of the object.
+    pub(crate) fn text_identity(&self, object: ObjectId, text: &str) -> u64 {
+        match &self.values {
+            Some(values) => values.text_identity(self, object, text),
+            None => hash(text),
+        }
+    }
+
     /// Which contents the file has.
     pub fn known(&self) -> Known {
         self.values.as_ref().map_or(Known::default(), |values| values.known())
@@ -292,6 +310,12 @@ impl Heap<'_> {
             None => elements_by_references(self, object, start, &mut each),
         }
     }
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    hasher.write(text.as_bytes());
+    hasher.finish()
 }
 
 /// Passes the references with names.

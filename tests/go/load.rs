@@ -256,7 +256,10 @@ fn labels_are_offsets_and_values_are_memory() {
         [(LabelKind::Offset(0), n0.to_owned()), (LabelKind::Offset(8), n1.to_owned())]
     );
     assert_eq!(labels("0xc2080010f0"), [(LabelKind::Offset(96), n2.to_owned())]);
-    assert_eq!(heap.value(object("0xc2080010c0")), Value::Bytes(b"hello\0\0\0\0\0\0\0\0\0\0\0"));
+    assert_eq!(
+        heap.value(object("0xc2080010c0")),
+        Value::Bytes(b"hello\0\0\0\0\0\0\0\0\0\0\0"[..].into())
+    );
     let mut texts = root_texts(&heap);
     texts.sort();
     assert_eq!(

@@ -173,12 +173,12 @@ impl Scan {
                 self.texts.push((hash(text.as_bytes()), object));
             }
             Value::Bytes(bytes) if kind != TypeKind::Text && bytes.len() >= LEAST_BLOCK => {
-                let tail = zeros(bytes);
+                let tail = zeros(&bytes);
                 if tail == bytes.len() {
                     self.zeros.push((tail as u64, object));
                     return;
                 }
-                self.blocks.push((hash(bytes), object));
+                self.blocks.push((hash(&bytes), object));
                 if tail >= LEAST_TAIL && tail >= bytes.len() / 2 {
                     let bytes =
                         u128::from(heap.shallow_bytes(object)) * tail as u128 / bytes.len() as u128;

@@ -26,6 +26,7 @@ use std::path::PathBuf;
   dumptool convert app.heapdump out.heapsnapshot       open it in Chrome's DevTools (Memory) or memlab
   dumptool convert app.heapdump out.pb.gz              the dominator tree: flat is shallow, cum is retained
   dumptool convert app.heapdump out.csv --table types
+  dumptool convert app.hprof shared.hprof --redact      nobody can read what the program stored
   dumptool convert new.mojo grown.svg --base old.mojo   a flame graph of what changed
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
@@ -56,6 +57,20 @@ pub(in crate::cli) struct ConvertArgs {
     /// Table to write for a heap (jsonl, csv; default: objects)
     #[arg(long, value_enum)]
     pub(in crate::cli) table: Option<TableArg>,
+    /// Remove contents so that the output can be shared: texts become asterisks (or numbers that
+    /// equal texts share, with `hash`), other values zero, names of threads and keys numbers.
+    /// Names of types, fields, functions and files stay, as do sizes, references and lengths
+    /// (heaps)
+    #[arg(
+        long,
+        value_enum,
+        value_name = "HOW",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "blank",
+        conflicts_with = "base"
+    )]
+    pub(in crate::cli) redact: Option<RedactArg>,
     /// Combine subtrees with a smaller share of the live bytes into one frame when a heap becomes
     /// stacks (default: 0.001%)
     #[arg(long, value_name = "PERCENT", value_parser = parse_share)]
@@ -99,6 +114,15 @@ pub(in crate::cli) enum WhichArg {
     Live,
     /// All objects
     All,
+}
+
+/// What replaces contents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(in crate::cli) enum RedactArg {
+    /// Asterisks and zeros
+    Blank,
+    /// Numbers that equal texts and arrays share, so that `waste` finds the same duplicates
+    Hash,
 }
 
 /// A table of a heap.

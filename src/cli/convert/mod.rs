@@ -10,7 +10,7 @@ mod profile;
 mod stacks;
 mod tables;
 
-use super::args::{ConvertArgs, OutputFormat, Target};
+use super::args::{ConvertArgs, OutputFormat, RedactArg, Target};
 use super::destination::{Destination, OutOfProportion, format_extension, is_stdout};
 use super::heap::load_for;
 use super::memory::Work;
@@ -22,6 +22,7 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
 use crate::input::load::Loaded;
 use crate::input::{Format, Kind};
+use crate::model::Redaction;
 use crate::open::output_formats;
 use crate::output::flamegraph::FlamegraphOptions;
 use crate::output::loss::Loss;
@@ -117,14 +118,21 @@ struct Conversion<'a> {
 impl<'a> Conversion<'a> {
     fn load_heap(&self) -> anyhow::Result<Loaded<'a>> {
         let work = if self.target == Target::Hprof { Work::Copy } else { Work::Analysis };
-        load_for(
+        let mut loaded = load_for(
             work,
             self.session,
             "convert",
             self.input,
             self.args.heap.snapshot,
             &self.args.heap.roots,
-        )
+        )?;
+        if let Some(how) = self.args.redact {
+            loaded.heap.redact(match how {
+                RedactArg::Blank => Redaction::Blank,
+                RedactArg::Hash => Redaction::Hash,
+            });
+        }
+        Ok(loaded)
     }
 
     /// The title of the output in its viewer.

@@ -23,6 +23,7 @@ pub(super) fn refuse_foreign(
         ("--root-unreachable", args.root_unreachable, &[Hprof]),
         ("--objects", args.objects.is_some(), &[Heapsnapshot]),
         ("--table", args.table.is_some(), &[Jsonl, Csv]),
+        ("--redact", args.redact.is_some(), &Target::ALL),
         ("--min-share", args.min_share.is_some(), &[Folded, Svg, Speedscope, Pprof, Firefox]),
     ];
     let of_pictures = [

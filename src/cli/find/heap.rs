@@ -224,7 +224,7 @@ impl<'t> Wanted<'t> {
             Value::Text { text, .. } | Value::Name(text) => {
                 self.finder.find(text.as_bytes()).is_some()
             }
-            Value::Bytes(bytes) => self.finder.find(bytes).is_some(),
+            Value::Bytes(bytes) => self.finder.find(&bytes).is_some(),
             Value::Boolean(value) => self.text == value.to_string(),
             Value::Integer(value) => self.text == value.to_string(),
             Value::Float(value) => self.text.parse() == Ok(value),

@@ -39,13 +39,13 @@ pub(crate) fn json<'h>(heap: &'h Heap<'_>, object: ObjectId, limit: Option<u64>)
         Value::Name(name) => Json::from([kind("name"), ("value", name.into())]),
         Value::Bytes(bytes) => {
             let shown =
-                if limit == Some(0) { bytes } else { &bytes[..bytes.len().min(SHOWN_BYTES)] };
+                if limit == Some(0) { &*bytes } else { &bytes[..bytes.len().min(SHOWN_BYTES)] };
             let hex = shown.iter().fold(String::with_capacity(shown.len() * 2), |mut hex, byte| {
                 let _ = write!(hex, "{byte:02x}"); // Writing to a string cannot fail.
                 hex
             });
             let complete = (shown.len() == bytes.len()).into();
-            let text = text_of(heap, object, bytes).into();
+            let text = text_of(heap, object, &bytes).into();
             Json::from([
                 kind("bytes"),
                 ("length", bytes.len().into()),
@@ -75,7 +75,7 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
     let line = match heap.value(object) {
         Value::Name(_) => return String::new(),
         Value::Bytes(bytes) => {
-            text_of(heap, object, bytes).map(|text| format!("{text:?}")).unwrap_or_default()
+            text_of(heap, object, &bytes).map(|text| format!("{text:?}")).unwrap_or_default()
         }
         value => line(&value).unwrap_or_default(),
     };
@@ -90,7 +90,7 @@ pub(crate) fn brief(heap: &Heap<'_>, object: ObjectId) -> String {
 pub(crate) fn whole_text(heap: &Heap<'_>, object: ObjectId) -> Option<String> {
     match heap.value(object) {
         Value::Text { text, .. } => Some(text.into_owned()),
-        Value::Bytes(bytes) => text_of(heap, object, bytes),
+        Value::Bytes(bytes) => text_of(heap, object, &bytes),
         _ => None,
     }
 }

@@ -133,6 +133,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         roots: roots.roots,
         threads: roots.threads,
         frames: roots.frames,
+        keys: Vec::new(),
         sites: roots.sites.finish(),
         pointer_size: words.size as u8,
         big_endian: words.big_endian,

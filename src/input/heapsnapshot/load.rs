@@ -64,6 +64,7 @@ fn build<'a>(
     let Document { meta, strings, .. } = document;
     let (first, missing, surplus) = first_edges(&nodes, edges.len());
     edges.name(&strings, builder.names());
+    builder.heap().keys = std::mem::take(&mut edges.keys);
     let graph = Graph { nodes: &nodes, edges: &edges, first: &first, dom_trees: None };
     let is_dom_trees = |object: &ObjectId| {
         let name = nodes.name.get(object.index()).and_then(|&name| strings.raw(name.into()));

@@ -197,7 +197,7 @@ impl<'a> Contents<'a> {
             }
             Some(HeapRec::Object(Object::ObjectArray(array))) => Value::Length(array.count.into()),
             Some(HeapRec::Object(Object::PrimitiveArray(array))) => match array.contents {
-                Some(contents) => Value::Bytes(contents),
+                Some(contents) => Value::Bytes(contents.into()),
                 None => Value::Length(array.count.into()),
             },
             Some(HeapRec::ClassDump(class)) => {

@@ -6,8 +6,7 @@
 
 use super::share::Share;
 use crate::model::heap::{Heap, ObjectId, Value};
-use rustc_hash::{FxHashSet, FxHasher};
-use std::hash::{Hash, Hasher};
+use rustc_hash::FxHashSet;
 
 /// Bytes of zeros for all objects: so many, and so many for each object. The losses quote them.
 pub(super) const BUDGET: (u64, u64) = (32 << 20, 256);
@@ -32,7 +31,7 @@ pub(super) struct Filling {
     pub(super) limit: u64,
     class_fields: u64,
     repeated_texts: u64,
-    /// Hashes of the texts that are there and not short.
+    /// Identities of the texts that are there and not short.
     texts: FxHashSet<u64>,
 }
 
@@ -67,13 +66,9 @@ impl Filling {
 
     /// As much of a text as may be written. Texts of a dump may share their contents: a long one
     /// that many objects have must not be there for each of them.
-    pub(super) fn text<'t>(&mut self, text: &'t str) -> &'t str {
-        if text.len() <= SHORT_TEXT {
-            return text;
-        }
-        let mut hasher = FxHasher::default();
-        text.hash(&mut hasher);
-        if self.texts.insert(hasher.finish()) {
+    /// `identity` is the same for equal texts.
+    pub(super) fn text<'t>(&mut self, text: &'t str, identity: impl FnOnce() -> u64) -> &'t str {
+        if text.len() <= SHORT_TEXT || self.texts.insert(identity()) {
             return text;
         }
         match self.repeated_texts.checked_sub(text.len() as u64) {

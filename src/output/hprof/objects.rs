@@ -8,6 +8,7 @@ use super::report::LossKind;
 use super::spill::{External, INSIDE};
 use crate::java::FieldType;
 use crate::model::heap::{Label, LabelKind, ObjectId, Reference, Value};
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 impl<W: Write> Writer<'_, '_, W> {
@@ -260,10 +261,10 @@ impl<W: Write> Writer<'_, '_, W> {
         let size = self.heap.shallow.get(object.index());
         let contents = match self.heap.value(object) {
             Value::Bytes(bytes) => bytes,
-            _ => &[],
+            _ => Cow::default(),
         };
         let length = self.layout.bytes_length(self.filling.size(self.heap, object));
-        self.number_array(self.ids.object(object), FieldType::Byte, length, contents)?;
+        self.number_array(self.ids.object(object), FieldType::Byte, length, &contents)?;
         let shown = self.layout.array_size(length);
         self.report.add(shown, 0);
         self.sized(shown, size);
@@ -289,15 +290,18 @@ impl<W: Write> Writer<'_, '_, W> {
         let size = self.heap.shallow.get(object.index());
         let value = self.heap.value(object);
         let (contents, known) = match value {
-            Value::Bytes(bytes) => (bytes, bytes.len() as u64 / width),
-            Value::Length(length) => (&[][..], length),
-            _ => (&[][..], 0),
+            Value::Bytes(bytes) => {
+                let known = bytes.len() as u64 / width;
+                (bytes, known)
+            }
+            Value::Length(length) => (Cow::default(), length),
+            _ => (Cow::default(), 0),
         };
         let size_to_fill = self.filling.size(self.heap, object);
         let longest = self.layout.bytes_length(size_to_fill) / width;
         let fitting = self.layout.least_bytes(size_to_fill).div_ceil(width).min(longest);
         let length = known.min(longest.max(contents.len() as u64 / width)).max(fitting);
-        self.number_array(self.ids.object(object), basic, length, contents)?;
+        self.number_array(self.ids.object(object), basic, length, &contents)?;
         let shown = self.layout.array_size(length * width);
         self.report.add(shown, 0);
         self.sized(shown, size);
@@ -329,7 +333,7 @@ impl<W: Write> Writer<'_, '_, W> {
             _ => ("".into(), false),
         };
         let id = self.ids.object(object);
-        let kept = self.filling.text(&text);
+        let kept = self.filling.text(&text, || self.heap.text_identity(object, &text));
         let cut_here = kept.len() < text.len();
         let (shown, cut) = self.string(kept, id)?;
         self.losses.add(LossKind::StringType, 1);

@@ -161,7 +161,8 @@ impl<W: Write> Writer<'_, '_, W> {
             self.report
                 .add(self.layout.instance_size(2 * id), 1 + u64::from(thread.object.is_some()));
             let text = self.heap.names.text(thread.name);
-            let kept = self.filling.text(text);
+            // Names are numbers beside those of other texts.
+            let kept = self.filling.text(text, || thread.name.0.into());
             self.losses.add(LossKind::CutText, (kept.len() < text.len()).into());
             self.string(kept, name)?;
         }

@@ -37,7 +37,10 @@ impl ObjectValues for Contents<'_> {
         let start = self.positions.get(object.index());
         let end = start.saturating_add(heap.shallow.get(object.index()));
         match (usize::try_from(start), usize::try_from(end)) {
-            (Ok(start), Ok(end)) => self.bytes.get(start..end).map_or(Value::None, Value::Bytes),
+            (Ok(start), Ok(end)) => match self.bytes.get(start..end) {
+                Some(bytes) => Value::Bytes(bytes.into()),
+                None => Value::None,
+            },
             _ => Value::None,
         }
     }

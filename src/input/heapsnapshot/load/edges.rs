@@ -23,10 +23,15 @@ pub(super) struct Edges {
     pub(super) label: Vec<Label>,
     /// Strings that edges are named by.
     used: Vec<AtomicU64>,
+    /// Of them, those that name properties and variables.
+    properties: Vec<AtomicU64>,
     /// The same for numbers that no string has.
     beyond: Vec<u32>,
     /// Numbers after the last edge, which are not an edge.
     pub(super) left_over: usize,
+    /// Names that are data: properties that are not identifiers, and the entries of WeakMaps, which
+    /// quote texts.
+    pub(super) keys: Vec<NameId>,
     /// The tables of WeakMaps, by the label of their entries.
     pub(super) weak_map_tables: FxHashMap<Label, u64>,
 }
@@ -49,8 +54,10 @@ impl Edges {
         let kinds: Vec<u8> = meta.edge_types.iter().map(|(known, _)| code(*known)).collect();
         let node_fields = narrow(meta.node.count as u64).max(1);
         let rows = Rows::of(document.edges.as_ref(), fields.count);
-        let used: Vec<AtomicU64> =
-            (0..document.strings.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect();
+        let bits = || -> Vec<AtomicU64> {
+            (0..document.strings.len().div_ceil(64)).map(|_| AtomicU64::new(0)).collect()
+        };
+        let (used, properties) = (bits(), bits());
         let strings = document.strings.len() as u64;
         let mut kind = vec![OTHER; rows.count];
         let mut target = vec![ObjectId(0); rows.count];
@@ -83,6 +90,9 @@ impl Edges {
                     put(label, index, Label::field(NameId(narrow(name))));
                     if name < strings {
                         mark(&used, name);
+                        if of == OTHER {
+                            mark(&properties, name);
+                        }
                     } else if name <= Label::MAX {
                         beyond.push(name as u32);
                     }
@@ -111,8 +121,10 @@ impl Edges {
                 target,
                 label,
                 used,
+                properties,
                 beyond,
                 left_over: rows.left_over,
+                keys: Vec::new(),
                 weak_map_tables: FxHashMap::default(),
             },
             error,
@@ -128,19 +140,27 @@ impl Edges {
     /// strings.
     pub(super) fn name(&mut self, strings: &Strings<'_>, names: &mut Names) {
         let mut of_string = vec![Label::NONE; strings.len()];
-        for (word, bits) in (0u64..).zip(&self.used) {
+        for ((word, bits), properties) in (0u64..).zip(&self.used).zip(&self.properties) {
             let mut bits = bits.load(Ordering::Relaxed);
+            let properties = properties.load(Ordering::Relaxed);
             while bits != 0 {
                 let number = word.wrapping_mul(64).wrapping_add(bits.trailing_zeros().into());
+                let is_property = properties & bits & bits.wrapping_neg() != 0;
                 bits &= bits.wrapping_sub(1);
                 let text = strings.text(number);
-                let label = Label::field(names.intern(&text));
+                let name = names.intern(&text);
+                let label = Label::field(name);
+                if is_property && !is_code(&text) || text.contains(" / part of key (") {
+                    self.keys.push(name);
+                }
                 if let Some(table) = weak_map_table(&text) {
                     self.weak_map_tables.insert(label, table);
                 }
                 put(&mut of_string, number as usize, label);
             }
         }
+        // A file may have a string twice.
+        self.keys.sort_unstable();
         let of_beyond: Vec<Label> = self
             .beyond
             .iter()
@@ -197,6 +217,20 @@ fn weak_map_table(name: &str) -> Option<u64> {
     if is_pair && is_number(table) { table.parse().ok() } else { None }
 }
 
+/// Whether the name of a property comes from source code, as far as its text tells: it is an
+/// identifier, of an accessor, a private field, or a symbol.
+fn is_code(name: &str) -> bool {
+    let is_identifier = |name: &str| {
+        let is_letter = |c: char| c.is_alphanumeric() || matches!(c, '_' | '$');
+        !name.starts_with(|c: char| c.is_ascii_digit()) && name.chars().all(is_letter)
+    };
+    if let Some(symbol) = name.strip_prefix("<symbol ").and_then(|name| name.strip_suffix('>')) {
+        return symbol.split('.').all(is_identifier);
+    }
+    let starts = ["get ", "set ", "#"];
+    is_identifier(starts.iter().find_map(|start| name.strip_prefix(start)).unwrap_or(name))
+}
+
 fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
@@ -204,6 +238,20 @@ fn is_number(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_properties_that_are_identifiers_come_from_code() {
+        for code in
+            ["name", "_id", "$el", "get size", "#secret", "größe", "<symbol Symbol.iterator>"]
+        {
+            assert!(is_code(code), "{code}");
+        }
+        for data in
+            ["a@b.example", "4111 1111", "2026-11-21", "10.0.0.7", "<symbol a b>", "x y", "7up"]
+        {
+            assert!(!is_code(data), "{data}");
+        }
+    }
 
     #[test]
     fn entries_of_weak_maps_name_their_table() {

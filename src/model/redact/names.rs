@@ -1,0 +1,131 @@
+//! Names that are data: those of threads, and keys that name references.
+
+use super::shape::Shape;
+use crate::model::heap::{Heap, Label, LabelKind, ThreadKind};
+use crate::model::names::NameId;
+use rustc_hash::FxHashMap;
+
+/// What dumptool puts before the group of a root in the name of a class (hprof).
+const HOLDER: &str = "GC roots: ";
+
+/// Replaces names that are data, and clears those that nothing refers to.
+pub(super) fn redact(heap: &mut Heap<'_>) {
+    number_threads(heap);
+    number_keys(heap);
+    clear_unused(heap);
+}
+
+/// Threads and isolates are called by their numbers, also in the groups of their roots. The numbers
+/// are as wide as the names, which are texts in some formats. Goroutines have no names.
+fn number_threads(heap: &mut Heap<'_>) {
+    let mut renamed: Vec<Option<(String, String)>> = Vec::with_capacity(heap.threads.len());
+    let count = heap.threads.len() as u64 + 1;
+    for (number, thread) in (1..).zip(&mut heap.threads) {
+        if thread.kind == ThreadKind::Goroutine {
+            renamed.push(None);
+            continue;
+        }
+        let before = thread.text(&heap.names);
+        let number = Shape::of_text(heap.names.text(thread.name)).text(number, count);
+        thread.name = heap.names.intern(&number);
+        renamed.push(Some((before, thread.text(&heap.names))));
+    }
+    let mut groups: FxHashMap<(u32, NameId), NameId> = FxHashMap::default();
+    for root in &mut heap.roots {
+        let Some(thread) = root.thread else { continue };
+        let Some(Some((before, after))) = renamed.get(thread as usize) else { continue };
+        root.group = *groups.entry((thread, root.group)).or_insert_with(|| {
+            let rest = heap.names.text(root.group).strip_prefix(before.as_str());
+            let text = rest.map(|rest| format!("{after}{rest}"));
+            text.map_or(root.group, |text| heap.names.intern(&text))
+        });
+    }
+    number_holders(heap, &renamed);
+}
+
+/// Dumps that were converted before have groups of roots as classes (hprof) or as synthetic nodes
+/// in parentheses (V8).
+fn number_holders(heap: &mut Heap<'_>, renamed: &[Option<(String, String)>]) {
+    let mut nodes: FxHashMap<NameId, NameId> = FxHashMap::default();
+    let mut number = |name: NameId| {
+        let text = heap.names.text(name);
+        if ["(thread ", "(isolate "].iter().any(|start| text.starts_with(start)) {
+            let number = nodes.len() + 1;
+            let thread = || heap.names.intern(&format!("(thread {number})"));
+            return *nodes.entry(name).or_insert_with(thread);
+        }
+        let Some(group) = text.strip_prefix(HOLDER) else { return name };
+        let rest = |(before, after): &(String, String)| {
+            let rest = group.strip_prefix(before.as_str())?;
+            Some(format!("{HOLDER}{after}{rest}"))
+        };
+        let text = renamed.iter().flatten().find_map(rest);
+        text.map_or(name, |text| heap.names.intern(&text))
+    };
+    for of in &mut heap.types {
+        of.name = number(of.name);
+    }
+    heap.classes.iter_mut().for_each(|class| class.name = number(class.name));
+    for root in &mut heap.roots {
+        root.group = number(root.group);
+        if let LabelKind::Field(name) = root.label.kind() {
+            root.label = Label::field(number(name));
+        }
+    }
+}
+
+/// Gives keys numbers, in the order of their names, which writers may rely on. Keys of hashes stand
+/// in braces (Perl), as they do in what was converted from there. What is the name of a type or a
+/// function as well is no secret.
+fn number_keys(heap: &mut Heap<'_>) {
+    let code = of_code(heap);
+    let is_key = |name: &NameId| {
+        !has(&code, *name)
+            && (heap.keys.binary_search(name).is_ok() || heap.names.text(*name).starts_with('{'))
+    };
+    let keys: Vec<NameId> = heap.names.ids().filter(is_key).collect();
+    let numbered = (1..).zip(keys).map(|(number, key)| (key, format!("{{{number}}}")));
+    heap.names.replace(numbered.collect());
+}
+
+/// Writers may write all names of a heap.
+fn clear_unused(heap: &mut Heap<'_>) {
+    let mut used = of_code(heap);
+    let labels = heap.references.label.iter().copied();
+    let of_roots = heap.roots.iter().map(|root| root.label);
+    for label in labels.chain(of_roots).chain(heap.class_label) {
+        if let LabelKind::Field(name) = label.kind() {
+            add(&mut used, name);
+        }
+    }
+    let unused = heap.names.ids().filter(|name| !has(&used, *name));
+    let cleared = unused.map(|name| (name, String::new())).collect();
+    heap.names.replace(cleared);
+}
+
+/// Which names are those of types, functions, files, threads and groups of roots: all but labels.
+fn of_code(heap: &Heap<'_>) -> Vec<bool> {
+    let mut names = vec![false; heap.names.len()];
+    let frames = heap.frames.iter().chain(&heap.sites.frames);
+    let pairs = frames
+        .map(|frame| [frame.function, frame.file])
+        .chain(heap.types.iter().map(|of| [of.name, of.namespace]))
+        .chain(heap.threads.iter().map(|thread| [thread.name, thread.state]));
+    pairs
+        .flatten()
+        .chain(heap.representations.iter().copied())
+        .chain(heap.classes.iter().map(|class| class.name))
+        .chain(heap.roots.iter().map(|root| root.group))
+        .for_each(|name| add(&mut names, name));
+    names
+}
+
+fn add(names: &mut [bool], name: NameId) {
+    if let Some(named) = names.get_mut(name.0 as usize) {
+        *named = true;
+    }
+}
+
+fn has(names: &[bool], name: NameId) -> bool {
+    names.get(name.0 as usize).copied().unwrap_or_default()
+}
