@@ -18,7 +18,7 @@ use crate::output::flamegraph::FlamegraphOptions;
 use crate::output::heapsnapshot::HeapSnapshotOptions;
 use crate::output::hprof::HprofOptions;
 use crate::output::loss::Loss;
-use crate::output::tables::{self, Table, TextLimit};
+use crate::output::tables::{self, Table, TableRows, TableSelection, TextLimit};
 use crate::output::{self, OutputFormat, Syntax};
 use std::io::{self, BufWriter, Write};
 
@@ -29,7 +29,8 @@ impl Dump {
     /// Converts the dump to the format with this name, such as `"hprof"` or `"pprof"`
     /// ([`OutputFormat`] lists them).
     ///
-    /// A heap becomes objects (`hprof`, `heapsnapshot`), a table of its objects (`csv`, `jsonl`),
+    /// A heap becomes objects (`hprof`, `heapsnapshot`), a table of its objects (`csv`, `jsonl`,
+    /// `parquet`),
     /// or the dominator tree as stacks of types (everything else that takes heaps). A profile keeps
     /// its samples where the format can hold them. Writers with options are in [`output`].
     ///
@@ -60,8 +61,9 @@ impl Dump {
     }
 
     fn profile_for(&self, format: OutputFormat) -> Result<Profile> {
-        use OutputFormat::{Austin, Csv, Firefox, Jsonl, Mojo, Speedscope};
-        let keep_samples = matches!(format, Austin | Csv | Firefox | Jsonl | Mojo | Speedscope);
+        use OutputFormat::{Austin, Csv, Firefox, Jsonl, Mojo, Parquet, Speedscope};
+        let keep_samples =
+            matches!(format, Austin | Csv | Firefox | Jsonl | Mojo | Parquet | Speedscope);
         self.whole_profile(ProfileOptions::default().keep_samples(keep_samples))
     }
 }
@@ -96,6 +98,10 @@ fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Resu
             )?
             .lost)
         }
+        OutputFormat::Parquet => {
+            let tree = DominatorTree::new(heap);
+            parquet(tables::of_heap(heap, &tree, Table::Objects, TextLimit::default()), out)
+        }
         OutputFormat::Csv | OutputFormat::Jsonl => {
             let syntax = if format == OutputFormat::Csv { Syntax::Csv } else { Syntax::Jsonl };
             let tree = DominatorTree::new(heap);
@@ -122,6 +128,10 @@ fn heap(heap: &Heap<'_>, format: OutputFormat, out: &mut impl Write) -> io::Resu
 
 fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::Result<Vec<Loss>> {
     let written = match format {
+        OutputFormat::Parquet => {
+            let selected = TableSelection::default();
+            return parquet(tables::of_profile(&profile, &selected, Table::Samples), out);
+        }
         OutputFormat::Mojo => output::mojo::write(&profile, &|_| true, false, out)?,
         OutputFormat::Austin => {
             output::austin::write_profile(&profile, &|_| true, Dialect::Full, out)?
@@ -143,6 +153,17 @@ fn profile(profile: Profile, format: OutputFormat, out: &mut impl Write) -> io::
         }
     };
     Ok(written.lost)
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(rows: Option<Box<dyn TableRows + '_>>, out: &mut impl Write) -> io::Result<Vec<Loss>> {
+    rows.map(|mut rows| tables::write_parquet(&mut *rows, &[], out)).transpose()?;
+    Ok(Vec::new())
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(_: Option<Box<dyn TableRows + '_>>, _: &mut impl Write) -> io::Result<Vec<Loss>> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "the crate was built without `parquet`"))
 }
 
 fn stacks(

@@ -20,6 +20,8 @@ pub enum OutputFormat {
     Jsonl,
     /// Comma-separated values.
     Csv,
+    /// Tables in Apache Parquet. Writing it takes the feature `parquet`.
+    Parquet,
     /// Austin MOJO 3.
     Mojo,
     /// Java's hprof 1.0.2.
@@ -47,7 +49,7 @@ enum Takes {
 
 impl OutputFormat {
     /// All output formats, in the order in which they are listed.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Austin,
         Self::Folded,
         Self::Svg,
@@ -56,6 +58,7 @@ impl OutputFormat {
         Self::Firefox,
         Self::Jsonl,
         Self::Csv,
+        Self::Parquet,
         Self::Mojo,
         Self::Hprof,
         Self::Heapsnapshot,
@@ -118,6 +121,13 @@ impl OutputFormat {
                 title: "CSV: samples, sums, or a table of a heap (--table), for DuckDB, spreadsheets",
                 summary: "Comma-separated values, for scripts",
                 extensions: &["csv"],
+                takes: Both,
+            },
+            Self::Parquet => OutputSpec {
+                name: "parquet",
+                title: "Apache Parquet: tables (--table), for DuckDB, Polars, pandas, Spark",
+                summary: "Tables in Apache Parquet, for DuckDB, Polars, pandas, Spark",
+                extensions: &["parquet"],
                 takes: Both,
             },
             Self::Mojo => OutputSpec {

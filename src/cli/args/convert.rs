@@ -5,9 +5,11 @@ use super::profile::ProfileOptions;
 use super::tree::parse_share;
 // What a conversion writes. The `OutputFormat` of the command line is how it prints its results.
 pub(in crate::cli) use crate::output::OutputFormat as Target;
+use crate::output::tables::{Table, TextLimit};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
+use std::str::FromStr;
 
 /// Convert a dump to another format
 ///
@@ -27,6 +29,9 @@ use std::path::PathBuf;
   dumptool convert app.heapdump out.pb.gz              the dominator tree: flat is shallow, cum is retained
   dumptool convert app.heapdump out.csv --table types
   dumptool convert app.hprof shared.hprof --redact      nobody can read what the program stored
+  dumptool convert app.hprof objects.parquet           for DuckDB, Polars, pandas, Spark
+  dumptool convert app.hprof tables/ --to parquet      every table
+  dumptool convert app.hprof lake/ --to parquet --table types,dump --partition service=shop,date=2026-11-21
   dumptool convert new.mojo grown.svg --base old.mojo   a flame graph of what changed
   dumptool convert --snapshot 3 app.mvmheap out.hprof.gz")]
 pub(in crate::cli) struct ConvertArgs {
@@ -54,9 +59,18 @@ pub(in crate::cli) struct ConvertArgs {
     /// objects below a separate node
     #[arg(long, value_enum)]
     pub(in crate::cli) objects: Option<WhichArg>,
-    /// Table to write for a heap (jsonl, csv; default: objects)
-    #[arg(long, value_enum)]
-    pub(in crate::cli) table: Option<TableArg>,
+    /// Tables to write (parquet, csv, jsonl), separated by commas. Default for a file: `objects` of a
+    /// heap, `samples` of a profile; for a folder (OUT ends with /): all but `strings`, which
+    /// contains the texts of the heap
+    #[arg(long, value_name = "TABLE", value_delimiter = ',', value_parser = parse_table())]
+    pub(in crate::cli) table: Vec<Table>,
+    /// Write to OUT/TABLE/KEY=VALUE/…/NAME-DIGEST.parquet, as Spark and DuckDB read many dumps:
+    /// `--partition service=shop,date=2026-11-21`
+    #[arg(long, value_name = "KEY=VALUE", value_delimiter = ',')]
+    pub(in crate::cli) partition: Vec<PartitionKey>,
+    /// Bytes of each text in the table `strings`: a number, `none` or `all` (default: 256)
+    #[arg(long, value_name = "N", value_parser = parse_text_limit)]
+    pub(in crate::cli) text: Option<TextLimit>,
     /// Remove contents so that the output can be shared: texts become asterisks (or numbers that
     /// equal texts share, with `hash`), other values zero, names of threads and keys numbers.
     /// Names of types, fields, functions and files stay, as do sizes, references and lengths
@@ -107,6 +121,44 @@ fn parse_target() -> impl TypedValueParser<Value = Target> {
         .try_map(|name| Target::from_name(&name).ok_or("no such format"))
 }
 
+/// Reads the name of a table.
+fn parse_table() -> impl TypedValueParser<Value = Table> {
+    let values = Table::ALL.map(|table| PossibleValue::new(table.name()).help(table.summary()));
+    PossibleValuesParser::new(values).try_map(|name| {
+        Table::ALL.into_iter().find(|table| table.name() == name).ok_or("no such table")
+    })
+}
+
+fn parse_text_limit(text: &str) -> Result<TextLimit, &'static str> {
+    match text {
+        "none" => Ok(TextLimit::Nothing),
+        "all" => Ok(TextLimit::All),
+        _ => text.parse().map(TextLimit::Bytes).map_err(|_| "a number of bytes, `none` or `all`"),
+    }
+}
+
+/// A key and a value that become a folder in the path of a table: `service=shop`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::cli) struct PartitionKey {
+    pub(in crate::cli) key: String,
+    pub(in crate::cli) value: String,
+}
+
+impl FromStr for PartitionKey {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (key, value) = text.split_once('=').ok_or("expected KEY=VALUE")?;
+        if key.is_empty() || !key.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'_')) {
+            return Err("a key consists of the letters a to z and _");
+        }
+        if value.is_empty() {
+            return Err("the value is empty");
+        }
+        Ok(Self { key: key.to_owned(), value: value.to_owned() })
+    }
+}
+
 /// The objects to write to a heap snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(in crate::cli) enum WhichArg {
@@ -123,19 +175,6 @@ pub(in crate::cli) enum RedactArg {
     Blank,
     /// Numbers that equal texts and arrays share, so that `waste` finds the same duplicates
     Hash,
-}
-
-/// A table of a heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(in crate::cli) enum TableArg {
-    /// Objects with sizes, retained bytes and dominator
-    Objects,
-    /// References: source, target and name
-    References,
-    /// Roots
-    Roots,
-    /// Types with the count and bytes of their objects
-    Types,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -24,7 +24,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 pub(in crate::cli) use check::{CheckArgs, RuleOptions};
 pub(in crate::cli) use common::{Color, Common, OutputFormat};
 pub(in crate::cli) use convert::{
-    ConvertArgs, DialectArg, IdsArg, RedactArg, TableArg, Target, WhichArg,
+    ConvertArgs, DialectArg, IdsArg, PartitionKey, RedactArg, Target, WhichArg,
 };
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg, DiffSort};
 pub(in crate::cli) use find::{FindArgs, FindHeapOptions, FindSortArg};

@@ -30,6 +30,7 @@ use serde::Serialize;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io;
+use std::path::Path;
 
 #[derive(Serialize)]
 struct Document<'a, W> {
@@ -72,7 +73,7 @@ pub(super) fn run(args: &ConvertArgs, session: &Session) -> anyhow::Result<Statu
         }
         Target::Hprof if input.kind == Kind::Heap => heap::to_hprof(&conversion),
         Target::Heapsnapshot => heap::to_heapsnapshot(&conversion),
-        Target::Jsonl | Target::Csv if input.kind == Kind::Heap => tables::run(&conversion),
+        _ if tables::are_meant(args, target, &input) => tables::run(&conversion),
         _ if input.kind == Kind::Heap => dominators::run(&conversion),
         _ => profile::run(&conversion),
     }
@@ -90,7 +91,15 @@ fn target(args: &ConvertArgs, from: Format, kind: Kind) -> Result<Target, UsageE
     let known =
         args.output.file_name().and_then(|name| name.to_str()).and_then(Target::from_file_name);
     match (args.to.or(known), extension) {
-        (Some(target), _) if possible.contains(&target) => Ok(target),
+        (Some(target), _) if possible.contains(&target) => match target {
+            Target::Parquet | Target::Csv | Target::Jsonl => Ok(target),
+            _ if !tables::is_folder(args) => Ok(target),
+            _ => Err(UsageError::new(format!(
+                "{} is one file; only tables can be written to a folder",
+                target.name()
+            ))
+            .hint("--to parquet, csv or jsonl writes tables")),
+        },
         (Some(target), _) => Err(UsageError::new(format!(
             "{} cannot be converted to {}",
             from.title(),
@@ -147,8 +156,13 @@ impl<'a> Conversion<'a> {
     }
 
     fn create(&self) -> anyhow::Result<Destination> {
-        let binary = matches!(self.target, Target::Pprof | Target::Mojo | Target::Hprof);
-        let destination = Destination::create(&self.args.output, &self.args.input, binary)?;
+        self.create_at(&self.args.output)
+    }
+
+    fn create_at(&self, path: &Path) -> anyhow::Result<Destination> {
+        use Target::{Hprof, Mojo, Parquet, Pprof};
+        let binary = matches!(self.target, Pprof | Mojo | Hprof | Parquet);
+        let destination = Destination::create(path, &self.args.input, binary)?;
         // What hprof fills up is bounded by its writer.
         let fills = self.target == Target::Hprof && self.input.kind == Kind::Heap;
         let destination = if fills { destination } else { destination.at_most(self.most_output()) };
@@ -162,15 +176,28 @@ impl<'a> Conversion<'a> {
         &self,
         write: impl FnOnce(&mut Destination) -> io::Result<W>,
     ) -> anyhow::Result<(W, Option<u64>)> {
-        let mut destination = self.create()?;
+        self.write_to(&self.args.output, write)
+    }
+
+    /// As [`Conversion::write`], to another path.
+    fn write_to<W>(
+        &self,
+        path: &Path,
+        write: impl FnOnce(&mut Destination) -> io::Result<W>,
+    ) -> anyhow::Result<(W, Option<u64>)> {
+        let mut destination = self.create_at(path)?;
         match write(&mut destination) {
             Ok(written) => Ok((written, destination.commit()?)),
-            Err(error) => Err(self.failed(error)),
+            Err(error) => Err(self.failed_at(path, error)),
         }
     }
 
     /// The error of an output that could not be written, or ought not to be.
     fn failed(&self, error: io::Error) -> anyhow::Error {
+        self.failed_at(&self.args.output, error)
+    }
+
+    fn failed_at(&self, path: &Path, error: io::Error) -> anyhow::Error {
         if error.get_ref().is_some_and(|error| error.is::<OutOfProportion>()) {
             let hint = match self.target {
                 Target::Folded | Target::Pprof => {
@@ -188,7 +215,7 @@ impl<'a> Conversion<'a> {
                 .hint("convert to hprof, which has no such limit")
                 .into();
         }
-        OutputError::new(&self.args.output, error).into()
+        OutputError::new(path, error).into()
     }
 
     /// The limit on output: 64 MiB for an input of up to 1 MiB, and 1000 times the size of the

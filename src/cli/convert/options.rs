@@ -16,16 +16,19 @@ pub(super) fn refuse_foreign(
     input: &Input,
 ) -> Result<(), UsageError> {
     use Target::{
-        Austin, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Pprof, Speedscope, Svg,
+        Austin, Csv, Firefox, Folded, Heapsnapshot, Hprof, Jsonl, Mojo, Parquet, Pprof, Speedscope,
+        Svg,
     };
     let of_heaps = [
         ("--ids", args.ids.is_some(), &[Hprof][..]),
         ("--root-unreachable", args.root_unreachable, &[Hprof]),
         ("--objects", args.objects.is_some(), &[Heapsnapshot]),
-        ("--table", args.table.is_some(), &[Jsonl, Csv]),
         ("--redact", args.redact.is_some(), &Target::ALL),
+        ("--text", args.text.is_some(), &[Parquet, Csv, Jsonl]),
         ("--min-share", args.min_share.is_some(), &[Folded, Svg, Speedscope, Pprof, Firefox]),
     ];
+    let of_tables =
+        [("--table", !args.table.is_empty()), ("--partition", !args.partition.is_empty())];
     let of_pictures = [
         ("--base", args.base.is_some()),
         ("--title", args.title.is_some()),
@@ -39,12 +42,12 @@ pub(super) fn refuse_foreign(
         (
             "--aggregate",
             args.aggregate,
-            &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof],
+            &[Speedscope, Firefox, Jsonl, Csv, Parquet, Folded, Svg, Pprof, Hprof],
         ),
         (
             "--metric",
             args.profile.metric.is_some(),
-            &[Speedscope, Firefox, Jsonl, Csv, Folded, Svg, Pprof, Hprof],
+            &[Speedscope, Firefox, Jsonl, Csv, Parquet, Folded, Svg, Pprof, Hprof],
         ),
     ];
     let names = |options: &[(&'static str, bool, &[Target])]| {
@@ -62,9 +65,11 @@ pub(super) fn refuse_foreign(
     };
     input.refuse(other, &foreign)?;
     let of_pictures = of_pictures.map(|(name, given)| (name, given, &[Svg][..]));
+    let of_tables = of_tables.map(|(name, given)| (name, given, &[Parquet, Csv, Jsonl][..]));
     match own
         .iter()
         .chain(&of_pictures)
+        .chain(&of_tables)
         .find(|(_, given, targets)| *given && !targets.contains(&target))
     {
         Some((name, _, targets)) => {

@@ -26,7 +26,7 @@ pub(super) fn write(
         Target::Jsonl => stack_rows::write(stacks, Syntax::Jsonl, out),
         Target::Csv => stack_rows::write(stacks, Syntax::Csv, out),
         Target::Pprof => output::pprof::write(stacks, out),
-        Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot => {
+        Target::Austin | Target::Mojo | Target::Hprof | Target::Heapsnapshot | Target::Parquet => {
             Err(io::ErrorKind::Unsupported.into())
         }
     }

@@ -63,6 +63,22 @@ impl Table {
         }
     }
 
+    /// The table in one short line, as the help lists it.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Self::Objects => "Objects of a heap with sizes, retained bytes and dominator",
+            Self::References => "References of a heap: source, target and name",
+            Self::Roots => "Roots of a heap",
+            Self::Types => "Types of a heap with the count and bytes of their objects",
+            Self::Strings => "Texts of a heap; only written if named",
+            Self::Dump => "One row: file, format, totals, damage",
+            Self::Samples => "Samples of a profile with the number of their stack",
+            Self::Stacks => "Stacks of a profile: the stack of the caller and a frame",
+            Self::Frames => "Frames of a profile: function, file and line",
+            Self::Functions => "Functions of a profile with their own and total cost",
+        }
+    }
+
     /// Returns `true` if heaps have the table.
     pub fn is_of_heaps(self) -> bool {
         use Table::{Dump, Objects, References, Roots, Strings, Types};

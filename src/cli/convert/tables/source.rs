@@ -1,0 +1,174 @@
+//! The heap or profile that tables are written of.
+
+use super::places::digest;
+use super::{Conversion, Converted};
+use crate::analysis::dominator_tree::DominatorTree;
+use crate::cli::args::ConvertArgs;
+use crate::cli::heap::{damage, report_loaded};
+use crate::cli::memory::profile_limit;
+use crate::cli::open::Input;
+use crate::cli::profile::{self, named, refused, require_thread};
+use crate::cli::session::Session;
+use crate::cli::status::{self, Status, UsageError};
+use crate::error::Error;
+use crate::input::load::{Loaded, LoadedProfile, ProfileOptions};
+use crate::input::{self, Kind, ReadOptions};
+use crate::model::heap::{Heap, TypeKind};
+use crate::output::tables::{
+    self, DumpCounts, DumpRow, Table, TableRows, TableSelection, TextLimit,
+};
+
+/// A loaded input, and the row of the table `dump`.
+pub(super) struct TableSource<'a> {
+    input: &'a Input,
+    model: Model<'a>,
+    texts: TextLimit,
+    dump: DumpRow,
+}
+
+enum Model<'a> {
+    Heap(Box<Loaded<'a>>, DominatorTree),
+    Profile(Box<LoadedProfile>, TableSelection),
+}
+
+impl<'a> TableSource<'a> {
+    /// Loads what the tables are made of.
+    ///
+    /// # Errors
+    /// As for any conversion: when nothing can be loaded, or options do not fit the input.
+    pub(super) fn load(conversion: &Conversion<'a>, tables: &[Table]) -> anyhow::Result<Self> {
+        let Conversion { args, input, .. } = *conversion;
+        let model = match input.kind {
+            Kind::Heap => {
+                let loaded = conversion.load_heap()?;
+                let tree = DominatorTree::new(&loaded.heap);
+                Model::Heap(Box::new(loaded), tree)
+            }
+            Kind::Profile => profile(conversion, tables)?,
+        };
+        let mut source =
+            Self { input, model, texts: args.text.unwrap_or_default(), dump: DumpRow::default() };
+        source.dump = source.dump_row(args, tables.contains(&Table::Dump))?;
+        Ok(source)
+    }
+
+    /// The rows of a table that the input has.
+    pub(super) fn rows(&self, table: Table) -> Box<dyn TableRows + '_> {
+        let rows = match &self.model {
+            Model::Heap(loaded, tree) => tables::of_heap(&loaded.heap, tree, table, self.texts),
+            Model::Profile(loaded, selected) => {
+                tables::of_profile(&loaded.profile, selected, table)
+            }
+        };
+        rows.unwrap_or_else(|| Box::new(self.dump.clone()))
+    }
+
+    /// The facts about the input that a Parquet file names.
+    pub(super) fn metadata(&self) -> [(&'static str, String); 3] {
+        [
+            ("dumptool.file", self.dump.file.clone()),
+            ("dumptool.format", self.dump.format.clone()),
+            ("dumptool.complete", self.dump.damage.is_none().to_string()),
+        ]
+    }
+
+    pub(super) fn converted(&self) -> Converted {
+        match &self.model {
+            Model::Heap(loaded, _) => Converted::Objects(loaded.heap.object_count()),
+            Model::Profile(loaded, _) => Converted::Samples(loaded.profile.total.samples()),
+        }
+    }
+
+    /// Prints warnings and damage. Returns the status that belongs to them.
+    pub(super) fn report(&self, session: &Session, input: &Input) -> Status {
+        match &self.model {
+            Model::Heap(loaded, _) => report_loaded(session, input, loaded),
+            Model::Profile(..) => status::report_if_damaged(session, input, self.damage()),
+        }
+    }
+
+    fn damage(&self) -> Option<&Error> {
+        match &self.model {
+            Model::Heap(loaded, _) => damage(self.input, loaded),
+            Model::Profile(loaded, _) => self.input.source.damage().or(loaded.damage.as_ref()),
+        }
+    }
+
+    /// The row of the table `dump`. What has to be read for it is only there if the table is
+    /// `wanted`.
+    fn dump_row(&self, args: &ConvertArgs, wanted: bool) -> anyhow::Result<DumpRow> {
+        let input = self.input;
+        let mut row = DumpRow {
+            file: args.input.display().to_string(),
+            format: input.format.name().to_owned(),
+            damage: self.damage().map(ToString::to_string),
+            ..DumpRow::default()
+        };
+        if !wanted {
+            return Ok(row);
+        }
+        let info = input::info(input.format, input.bytes(), ReadOptions::default())
+            .map_err(|error| input.error(error))?;
+        row.digest = digest(input.bytes());
+        row.format_version = info.format_version;
+        row.kind = if input.kind == Kind::Heap { "heap" } else { "profile" }.to_owned();
+        row.warnings = info.warnings.len() as u64;
+        if let Model::Heap(loaded, tree) = &self.model {
+            let snapshots = info.heap.iter().flat_map(|heap| &heap.snapshots);
+            row.snapshot = Some(loaded.snapshot);
+            row.time_us = snapshots
+                .filter(|snapshot| snapshot.index == loaded.snapshot)
+                .find_map(|snapshot| snapshot.time_us);
+            row.warnings = loaded.heap.warnings().len() as u64;
+            row.counts = Some(counts(&loaded.heap, tree));
+        }
+        Ok(row)
+    }
+}
+
+/// The totals of a heap, without rows that only stand for roots.
+fn counts(heap: &Heap<'_>, tree: &DominatorTree) -> DumpCounts {
+    let mut counts = DumpCounts {
+        objects: heap.object_count(),
+        references: heap.references().len() as u64,
+        ..DumpCounts::default()
+    };
+    let stands_for_root = |object| heap.type_of(object).kind == TypeKind::Root;
+    for object in heap.objects().filter(|object| !stands_for_root(*object)) {
+        let bytes = heap.shallow_bytes(object);
+        let (count, sum) = match tree.is_live(object) {
+            true => (&mut counts.live_count, &mut counts.live_shallow_bytes),
+            false => (&mut counts.unreachable_count, &mut counts.unreachable_bytes),
+        };
+        *count += 1;
+        *sum = sum.saturating_add(bytes);
+    }
+    for &(object, bytes) in heap.externals() {
+        let sum = match tree.is_live(object) {
+            true => &mut counts.live_external_bytes,
+            false => &mut counts.unreachable_bytes,
+        };
+        *sum = sum.saturating_add(bytes);
+    }
+    counts
+}
+
+fn profile<'a>(conversion: &Conversion<'a>, tables: &[Table]) -> anyhow::Result<Model<'a>> {
+    let Conversion { args, input, session, .. } = *conversion;
+    if args.profile.tag.is_some() {
+        return Err(UsageError::new("--tag does not apply to tables").into());
+    }
+    let progress = session.progress(input);
+    let options = ProfileOptions {
+        keep_samples: tables.contains(&Table::Samples) && !args.aggregate,
+        memory: profile_limit(input, &session.common),
+        progress: &|offset| progress.reached(offset),
+    };
+    let loaded = input::load_profile(input.format, input.bytes(), options)
+        .map_err(|error| refused(error, input, &session.common))?;
+    let selection = profile::selection(&args.profile);
+    require_thread(&loaded.profile, &selection, input)?;
+    let metric = args.profile.metric.as_deref();
+    let metric = metric.map(|name| named(&loaded.profile, name, &input.path)).transpose()?;
+    Ok(Model::Profile(Box::new(loaded), TableSelection { selection, metric }))
+}
