@@ -206,18 +206,21 @@ impl Serialize for Object<'_, '_> {
         let mut map = serializer.serialize_map(None)?;
         let value = |column| self.rows.cells.value(self.row, column);
         let columns = self.rows.layout.columns.iter().enumerate();
-        let mut columns = columns.filter(|(_, column)| column.in_json).peekable();
-        while let Some((at, column)) = columns.next() {
-            let Some((group, key)) = column.key.split_once('.') else {
+        let columns = columns.filter(|(_, column)| column.in_json);
+        for (at, column) in columns.clone() {
+            let Some((group, _)) = column.key.split_once('.') else {
                 map.serialize_entry(column.key, &value(at))?;
                 continue;
             };
-            let mut fields = vec![(key, value(at))];
-            let in_group = |key: &'static str| key.split_once('.').filter(|(of, _)| *of == group);
-            while let Some((at, column)) = columns.next_if(|(_, next)| in_group(next.key).is_some())
-            {
-                fields.push((in_group(column.key).map_or("", |(_, key)| key), value(at)));
+            // A group is one object, at the place of its first column.
+            let members = columns.clone().filter_map(|(at, column)| {
+                let (of, key) = column.key.split_once('.')?;
+                (of == group).then_some((at, key))
+            });
+            if members.clone().next().is_some_and(|(first, _)| first < at) {
+                continue;
             }
+            let fields: Vec<_> = members.map(|(at, key)| (key, value(at))).collect();
             // A group of which nothing is known is absent.
             let is_absent = fields.iter().all(|(_, value)| matches!(value, Value::Null));
             map.serialize_entry(group, &if is_absent { Value::Null } else { Value::Map(fields) })?;
