@@ -30,22 +30,39 @@ pub struct GroupLabel {
 /// Frames in groups, which are numbered in the order in which the file has them.
 #[derive(Clone, Debug)]
 pub struct Groups {
+    by: FrameBy,
     of_frame: Vec<u32>,
     labels: Vec<GroupLabel>,
+    numbers: FxHashMap<Key, u32>,
 }
+
+/// The properties that frames of one group have in common.
+type Key = (FrameKind, NameId, NameId, u32);
 
 impl Groups {
     /// Groups the frames of a profile. Frames with the same label are in one group.
     pub fn of(profile: &Profile, by: FrameBy) -> Self {
-        let mut numbers = FxHashMap::<(FrameKind, NameId, NameId, u32), u32>::default();
-        let mut labels = Vec::new();
-        let of_frame = profile.frames.iter().map(|frame| {
-            *numbers.entry(key(frame, by)).or_insert_with(|| {
-                labels.push(label(profile, frame, by));
-                labels.len() as u32 - 1
-            })
-        });
-        Self { of_frame: of_frame.collect(), labels }
+        let mut groups = Self::new(by);
+        groups.extend(profile);
+        groups
+    }
+
+    /// No frames yet.
+    pub(super) fn new(by: FrameBy) -> Self {
+        Self { by, of_frame: Vec::new(), labels: Vec::new(), numbers: FxHashMap::default() }
+    }
+
+    /// Groups the frames that the profile has beyond those that are grouped already, which must
+    /// have the same numbers in it.
+    pub(super) fn extend(&mut self, profile: &Profile) {
+        let by = self.by;
+        for frame in profile.frames.get(self.of_frame.len()..).unwrap_or_default() {
+            let group = *self.numbers.entry(key(frame, by)).or_insert_with(|| {
+                self.labels.push(label(profile, frame, by));
+                self.labels.len() as u32 - 1
+            });
+            self.of_frame.push(group);
+        }
     }
 
     /// The group of a frame.
@@ -63,9 +80,14 @@ impl Groups {
     pub fn labels(&self) -> &[GroupLabel] {
         &self.labels
     }
+
+    /// As [`Groups::labels`].
+    pub(super) fn into_labels(self) -> Vec<GroupLabel> {
+        self.labels
+    }
 }
 
-fn key(frame: &ProfileFrame, by: FrameBy) -> (FrameKind, NameId, NameId, u32) {
+fn key(frame: &ProfileFrame, by: FrameBy) -> Key {
     // Machine code and code of the interpreter are told apart by their files already.
     let kind = if frame.kind == FrameKind::Native { FrameKind::Code } else { frame.kind };
     match by {

@@ -71,10 +71,14 @@ pub fn top(selected: &Selected<'_>, by: TopBy) -> Top {
 #[derive(Clone, Debug)]
 pub struct TopSums {
     by: TopBy,
-    /// Those of the last part, which are those of all.
+    /// The frames of all parts so far; `None` where rows are not frames.
+    groups: Option<Groups>,
+    /// Those of the last part, which are those of all, where rows are not frames.
     labels: Vec<GroupLabel>,
     /// By label.
     sums: Vec<Sums>,
+    /// Totals that were added up row by row, and are not in `sums` yet.
+    by_row: RowTotals,
     /// The sums of the samples that are looked at.
     pub total: Values,
     /// The sums of those that have no frames.
@@ -84,10 +88,16 @@ pub struct TopSums {
 impl TopSums {
     /// Nothing yet.
     pub fn new(by: TopBy) -> Self {
+        let groups = match by {
+            TopBy::Frames(by) => Some(Groups::new(by)),
+            TopBy::Thread | TopBy::Process | TopBy::Tag => None,
+        };
         Self {
             by,
+            groups,
             labels: Vec::new(),
             sums: Vec::new(),
+            by_row: RowTotals::default(),
             total: Values::default(),
             without_frames: Values::default(),
         }
@@ -98,7 +108,12 @@ impl TopSums {
         self.total.add(&selected.total);
         self.without_frames.add(&selected.without_frames);
         match self.by {
-            TopBy::Frames(by) => self.add_frames(selected, &Groups::of(selected.profile, by)),
+            TopBy::Frames(by) => {
+                let mut groups = self.groups.take().unwrap_or_else(|| Groups::new(by));
+                groups.extend(selected.profile);
+                self.add_frames(selected, &groups);
+                self.groups = Some(groups);
+            }
             TopBy::Thread => {
                 self.add_threads(selected, |thread, names| GroupLabel {
                     name: if thread.is_unknown() {
@@ -129,9 +144,12 @@ impl TopSums {
     }
 
     /// The rows of all.
-    pub fn finish(self) -> Top {
-        let all =
-            self.labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
+    pub fn finish(mut self) -> Top {
+        for (sums, total) in self.sums.iter_mut().zip(self.by_row.totals()) {
+            sums.total.add(&total);
+        }
+        let labels = self.groups.map_or(self.labels, Groups::into_labels);
+        let all = labels.into_iter().zip(self.sums).map(|(label, sums)| TopRow { label, sums });
         match self.by {
             TopBy::Frames(_) => Top { rows: all.filter(|row| !row.sums.total.is_zero()).collect() },
             TopBy::Thread | TopBy::Process | TopBy::Tag => Top { rows: all.collect() },
@@ -164,14 +182,13 @@ impl TopSums {
 
     fn add_frames(&mut self, selected: &Selected<'_>, groups: &Groups) {
         let stacks = &selected.profile.stacks;
-        self.labels = groups.labels().to_vec();
-        self.sums.resize(self.labels.len(), Sums::default());
+        self.sums.resize(groups.labels().len(), Sums::default());
         for row in selected.rows() {
             if let Some(frame) = stacks.leaf(row.stack) {
                 self.sums[groups.of_frame(frame) as usize].own.add(&row.values);
             }
         }
-        if stacks.may_repeat() {
+        if stacks.may_repeat() || share_little(selected) {
             self.add_totals_by_row(selected, groups);
             return;
         }
@@ -184,16 +201,77 @@ impl TopSums {
     /// Where stacks share nearly nothing, each by itself takes less than a walk over all.
     fn add_totals_by_row(&mut self, selected: &Selected<'_>, groups: &Groups) {
         let stacks = &selected.profile.stacks;
-        let mut last_row = vec![usize::MAX; groups.labels().len()];
-        for (number, row) in selected.rows().enumerate() {
+        self.by_row.begin(selected, groups.labels().len());
+        for row in selected.rows() {
+            self.by_row.begin_row(&row.values);
             for frame in stacks.frames(row.stack) {
-                let group = groups.of_frame(frame) as usize;
-                if std::mem::replace(&mut last_row[group], number) != number {
-                    self.sums[group].total.add(&row.values);
-                }
+                self.by_row.add(groups.of_frame(frame) as usize);
             }
         }
     }
+}
+
+/// Sums by group, of which each is added to once in a row at most. A group has as many numbers as
+/// the profile has value types, so that the sums of many groups stay in the processor's cache.
+#[derive(Clone, Debug, Default)]
+struct RowTotals {
+    /// Numbers of a group; 0 before the first part.
+    width: usize,
+    /// By group.
+    numbers: Vec<i64>,
+    /// By group: the last row that has it. The first row is 1.
+    last_row: Vec<u32>,
+    row: u32,
+    /// The numbers of the row.
+    values: Vec<i64>,
+}
+
+impl RowTotals {
+    /// Makes room for the groups of a part.
+    fn begin(&mut self, selected: &Selected<'_>, groups: usize) {
+        let types = selected.profile.value_types.len();
+        // The number of samples comes before those of value types.
+        self.width = if types == 0 { Values::INLINE } else { types + 1 };
+        self.numbers.resize(groups * self.width, 0);
+        self.last_row.clear();
+        self.last_row.resize(groups, 0);
+        self.row = 0;
+    }
+
+    fn begin_row(&mut self, values: &Values) {
+        self.row += 1;
+        self.values.clear();
+        self.values.extend(values.numbers().chain(std::iter::repeat(0)).take(self.width));
+    }
+
+    #[inline]
+    fn add(&mut self, group: usize) {
+        if std::mem::replace(&mut self.last_row[group], self.row) != self.row {
+            let sums = &mut self.numbers[group * self.width..][..self.width];
+            sums.iter_mut()
+                .zip(&self.values)
+                .for_each(|(sum, value)| *sum = sum.saturating_add(*value));
+        }
+    }
+
+    /// The sums of each group.
+    fn totals(&self) -> impl Iterator<Item = Values> + '_ {
+        self.numbers.chunks(self.width.max(1)).map(Values::of_numbers)
+    }
+}
+
+/// Whether the stacks of the rows have hardly more frames than there are stacks, so that looking at
+/// each row by itself takes less time, and less memory, than sums for every stack.
+fn share_little(selected: &Selected<'_>) -> bool {
+    /// A step of the walk over all stacks takes about as long as that many over the frames of a row.
+    const STEPS: u64 = 4;
+    let depths = selected.profile.stacks.depths();
+    let most = (depths.len() as u64).saturating_mul(STEPS);
+    let mut frames = 0u64;
+    selected.rows().all(|row| {
+        frames = frames.saturating_add(depths[row.stack.index()].into());
+        frames <= most
+    })
 }
 
 /// Visits every stack whose innermost frame is the only one of its group.

@@ -130,6 +130,21 @@ impl Values {
         }
     }
 
+    /// The first numbers, of which there are at least [`Values::INLINE`], and the others.
+    #[inline]
+    pub(crate) fn numbers(&self) -> impl Iterator<Item = i64> + '_ {
+        self.first.iter().chain(self.more.iter().flatten()).copied()
+    }
+
+    /// The sums with these numbers, in the order of [`Values::numbers`].
+    pub(crate) fn of_numbers(numbers: &[i64]) -> Self {
+        let mut values = Self::default();
+        let inline = numbers.len().min(Self::INLINE);
+        values.first[..inline].copy_from_slice(&numbers[..inline]);
+        values.more = (numbers.len() > inline).then(|| numbers[inline..].into());
+        values
+    }
+
     /// All numbers with their places.
     #[inline]
     pub(super) fn parts(&self) -> (&[i64; Self::INLINE], &[i64]) {
