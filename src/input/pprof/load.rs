@@ -13,7 +13,7 @@ use crate::model::profile::{
     SampleLabel, StackId, ThreadId, Unit, ValueType, Values,
 };
 use rustc_hash::FxHashMap;
-use std::ops::{ControlFlow, Range};
+use std::ops::ControlFlow;
 
 /// Loads a profile. It has no samples in the order of time, even if they are asked for: the file
 /// has sums.
@@ -56,7 +56,7 @@ struct Loader<'t, 'a, 'p> {
     /// By string: its name, once it was asked for.
     names: Vec<Option<NameId>>,
     /// By row of the locations: its frames, outermost first, once they were asked for.
-    places: Vec<Option<Range<u32>>>,
+    places: Vec<Place>,
     frames: Vec<FrameId>,
     /// Threads by the bytes of their labels.
     threads: FxHashMap<&'a [u8], ThreadId>,
@@ -76,6 +76,19 @@ struct Sample<'a> {
     stack: Vec<FrameId>,
 }
 
+/// The frames of a location, of which nearly all have one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Place {
+    /// The frame if there is one; where the frames begin in those of the loader if there are
+    /// several.
+    at: u32,
+    count: u32,
+}
+
+impl Place {
+    const UNKNOWN: Self = Self { at: 0, count: 0 };
+}
+
 /// Inlined frames that a file may repeat in its stacks for each of its bytes, and in any case: a
 /// few bytes of a sample can refer to a location with thousands of inlined functions.
 const INLINED: (u64, u64) = (4, 1 << 20);
@@ -88,7 +101,7 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
             full: parts.size,
             parts,
             names: vec![None; tables.strings.len()],
-            places: vec![None; tables.locations.rows.len()],
+            places: vec![Place::UNKNOWN; tables.locations.rows.len()],
             frames: Vec::new(),
             threads: FxHashMap::default(),
             unresolved: None,
@@ -181,55 +194,59 @@ impl<'t, 'a, 'p> Loader<'t, 'a, 'p> {
     fn stack_of(&mut self, sample: &mut Sample<'a>) {
         sample.stack.clear();
         for &id in sample.locations.iter().rev() {
-            let place = self.place(id);
-            let frames = place.start as usize..place.end as usize;
-            let inlined = (frames.len() as u64).saturating_sub(1);
-            let all = self.frames.get(frames).unwrap_or_default();
-            match self.inlined.checked_sub(inlined) {
-                Some(left) => {
-                    self.inlined = left;
-                    sample.stack.extend_from_slice(all);
-                }
-                // What was inlined is cut; the function itself stays.
-                None => {
-                    sample.stack.extend(all.first());
-                    let deep = &mut self.builder.notes().deep;
-                    *deep = deep.saturating_add(1);
-                }
+            match self.place(id) {
+                Place { at, count: 1 } => sample.stack.push(FrameId(at)),
+                place => self.push_inlined(place, &mut sample.stack),
             }
         }
     }
 
-    /// Where the frames of a location are.
-    fn place(&mut self, id: u64) -> Range<u32> {
-        let tables = self.tables;
-        let row = tables.locations.row(id);
-        if let Some(Some(known)) = row.and_then(|row| self.places.get(row)) {
-            return known.clone();
-        }
-        let start = self.frames.len() as u32;
-        match row.and_then(|row| tables.locations.rows.get(row)) {
-            Some(location) => self.push_location(location),
+    /// Appends the frames of a location with inlined functions.
+    fn push_inlined(&mut self, place: Place, stack: &mut Vec<FrameId>) {
+        let start = place.at as usize;
+        let all = self.frames.get(start..start.saturating_add(place.count as usize));
+        let all = all.unwrap_or_default();
+        match self.inlined.checked_sub((all.len() as u64).saturating_sub(1)) {
+            Some(left) => {
+                self.inlined = left;
+                stack.extend_from_slice(all);
+            }
+            // What was inlined is cut; the function itself stays.
             None => {
-                let notes = self.builder.notes();
-                notes.unresolved = notes.unresolved.saturating_add(1);
-                let frame = self.unresolved_frame();
-                self.frames.push(frame);
+                stack.extend(all.first());
+                let deep = &mut self.builder.notes().deep;
+                *deep = deep.saturating_add(1);
             }
         }
-        let place = start..self.frames.len() as u32;
-        match row.and_then(|row| self.places.get_mut(row)) {
-            Some(known) => *known = Some(place.clone()),
-            // Ids that do not exist share one frame.
-            None => {
-                self.frames.truncate(start as usize);
-                let frame = self.unresolved_frame();
-                let at = self.frames.iter().position(|known| *known == frame).unwrap_or_else(|| {
-                    self.frames.push(frame);
-                    self.frames.len().saturating_sub(1)
-                }) as u32;
-                return at..at.saturating_add(1);
+    }
+
+    /// The frames of a location.
+    #[inline]
+    fn place(&mut self, id: u64) -> Place {
+        let row = self.tables.locations.row(id);
+        match row.and_then(|row| self.places.get(row)) {
+            Some(&known) if known != Place::UNKNOWN => known,
+            _ => self.new_place(row),
+        }
+    }
+
+    fn new_place(&mut self, row: Option<usize>) -> Place {
+        let Some(location) = row.and_then(|row| self.tables.locations.rows.get(row)) else {
+            let notes = self.builder.notes();
+            notes.unresolved = notes.unresolved.saturating_add(1);
+            return Place { at: self.unresolved_frame().0, count: 1 };
+        };
+        let start = self.frames.len();
+        self.push_location(location);
+        let place = match self.frames.get(start..).unwrap_or_default() {
+            &[only] => {
+                self.frames.truncate(start);
+                Place { at: only.0, count: 1 }
             }
+            all => Place { at: start as u32, count: all.len() as u32 },
+        };
+        if let Some(known) = row.and_then(|row| self.places.get_mut(row)) {
+            *known = place;
         }
         place
     }
