@@ -5,6 +5,7 @@
 //! shapes and all of an object's variables are references.
 
 use super::SPEC;
+use super::distinct::Distinct;
 use super::line::Line;
 use super::lines::{Skipped, read_all};
 use super::sites::{PartSites, Sites};
@@ -16,7 +17,7 @@ use crate::input::load::{LoadOptions, Loaded, only_snapshot};
 use crate::model::addresses::AddressesBuilder;
 use crate::model::builder::HeapBuilder;
 use crate::model::heap::{
-    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeIds,
+    Ids, Label, MAX_OBJECTS, ObjectId, Offsets, References, Root, RootKind, Sizes, TypeId, TypeIds,
     WarningKind,
 };
 use crate::model::names::NameId;
@@ -68,11 +69,12 @@ pub(super) fn check_beginning(bytes: &[u8]) -> Result<()> {
 }
 
 /// An object as its line has it.
-struct Object<'a> {
+struct Object {
     address: u64,
     position: u64,
     memsize: u64,
-    key: TypeKey<'a>,
+    /// Its type in those of its part.
+    key: u32,
     /// Where its references end in those of its part.
     references: u32,
     /// Its site in those of its part, or [`PartSites::NONE`].
@@ -97,7 +99,8 @@ enum Named {
 /// What a part of the lines has.
 #[derive(Default)]
 struct Part<'a> {
-    objects: Vec<Object<'a>>,
+    objects: Vec<Object>,
+    keys: Distinct<TypeKey<'a>>,
     references: Vec<u64>,
     roots: Vec<(String, Vec<u64>)>,
     /// Number, parent, and name of the instance variable that is added.
@@ -107,6 +110,13 @@ struct Part<'a> {
 }
 
 impl<'a> Part<'a> {
+    /// Makes room for as many objects and references as usual parts have. Columns that grow are
+    /// copied, and the kernel clears their memory again and again.
+    fn make_room(&mut self) {
+        self.objects.reserve(16 << 10);
+        self.references.reserve(64 << 10);
+    }
+
     fn add(&mut self, position: u64, line: &Line<'a>) {
         match (line.kind, line.address) {
             (b"ROOT", _) => {
@@ -119,6 +129,9 @@ impl<'a> Part<'a> {
                 self.shapes.extend(line.id.map(|id| (id, line.parent_id, name)));
             }
             (kind, Some(address)) => {
+                if self.objects.capacity() == 0 {
+                    self.make_room();
+                }
                 if matches!(kind, b"CLASS" | b"MODULE" | b"ICLASS") {
                     let name = line.name.map(|name| name.decode().into_owned());
                     self.classes.push((
@@ -129,7 +142,7 @@ impl<'a> Part<'a> {
                 self.references.extend(line.references.iter());
                 let detail =
                     line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-                let key = TypeKey { kind, class: line.real_class(), detail };
+                let key = self.keys.row(TypeKey { class: line.real_class(), kind, detail });
                 let names = match kind {
                     b"ARRAY" => line.length.map_or(Named::No, Named::Elements),
                     b"HASH" => line.size.map_or(Named::No, Named::Entries),
@@ -152,6 +165,9 @@ impl<'a> Part<'a> {
         }
     }
 }
+
+/// The class of objects with a key, where it is an object of the dump, and their type.
+type ClassAndType = (Option<ObjectId>, TypeId);
 
 struct Loader<'a> {
     parts: Vec<Part<'a>>,
@@ -250,11 +266,21 @@ impl<'a> Loader<'a> {
         let mut shallow = Sizes::with_capacity(count);
         let mut dangling = 0u64;
         let mut sites = Sites::new(self.parts.iter().map(|part| &part.sites));
+        // Class and type by part and key.
+        let mut keys: Vec<Vec<Option<ClassAndType>>> =
+            self.parts.iter().map(|part| vec![None; part.keys.len()]).collect();
         first.push(0);
         for (number, row) in places {
             let Some(part) = self.parts.get(number as usize) else { continue };
             let Some(object) = part.objects.get(row as usize) else { continue };
-            if let Some(class) = object.key.class.and_then(|class| self.addresses.at(class)) {
+            let known =
+                keys.get_mut(number as usize).and_then(|keys| keys.get_mut(object.key as usize));
+            let (Some(known), Some(key)) = (known, part.keys.get(object.key)) else { continue };
+            let (class, of) = *known.get_or_insert_with(|| {
+                let class = key.class.and_then(|class| self.addresses.at(class));
+                (class, self.types.of(key, &mut self.builder))
+            });
+            if let Some(class) = class {
                 target.push(class);
                 label.push(class_label);
             }
@@ -280,7 +306,7 @@ impl<'a> Loader<'a> {
                 ));
             }
             first.push(target.len() as u64);
-            type_of.push(self.types.of(object.key, &mut self.builder));
+            type_of.push(of);
             shallow.push(object.memsize);
             sites.add(type_of.len().saturating_sub(1), number, object.site, self.builder.names());
             self.positions.push(object.position);
@@ -409,7 +435,7 @@ pub fn histogram(bytes: &[u8], options: LoadOptions<'_>) -> Result<TypeCounts> {
                 ));
             }
             let detail = line.imemo_type.or(line.structure).map_or(&b""[..], |detail| detail.raw());
-            let key = TypeKey { kind: line.kind, class: line.real_class(), detail };
+            let key = TypeKey { class: line.real_class(), kind: line.kind, detail };
             counts.sums.entry(key).or_default().add(line.memsize, 0);
         });
     let mut types =

@@ -23,7 +23,8 @@
 //! * [`load`](mod@load): the graph, for the model; `types`: what objects are called;
 //! * [`summary`] and [`invariants`]: what `info` and `check` say.
 
-pub mod invariants;
+pub mod distinct;
+mod invariants;
 pub mod line;
 pub mod lines;
 pub mod load;

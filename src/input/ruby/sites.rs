@@ -1,5 +1,6 @@
 //! Allocation sites: file, line, method and generation of objects whose allocation was traced.
 
+use super::distinct::Distinct;
 use super::line::Line;
 use crate::input::json::Text;
 use crate::model::heap::{ObjectId, StackFrame};
@@ -7,21 +8,18 @@ use crate::model::names::Names;
 use crate::model::site::{AllocationSite, AllocationSites};
 use rustc_hash::FxHashMap;
 
-/// A site as lines have it, with the bytes of its texts.
+/// A site as lines have it, with the bytes of its texts. What differs most is compared first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct Site<'a> {
-    file: &'a [u8],
     line: u64,
-    method: Option<&'a [u8]>,
     generation: Option<u64>,
+    file: &'a [u8],
+    method: Option<&'a [u8]>,
 }
 
 /// The sites of a part of the lines.
 #[derive(Default)]
-pub(super) struct PartSites<'a> {
-    sites: Vec<Site<'a>>,
-    rows: FxHashMap<Site<'a>, u32>,
-}
+pub(super) struct PartSites<'a>(Distinct<Site<'a>>);
 
 impl<'a> PartSites<'a> {
     /// The row of objects without a site.
@@ -31,18 +29,12 @@ impl<'a> PartSites<'a> {
     #[inline]
     pub(super) fn of(&mut self, line: &Line<'a>) -> u32 {
         let Some(file) = line.file else { return Self::NONE };
-        let site = Site {
-            file: file.raw(),
+        self.0.row(Site {
             line: line.line.unwrap_or(0),
-            method: line.method.map(|method| method.raw()),
             generation: line.generation,
-        };
-        let next = self.sites.len() as u32;
-        let row = *self.rows.entry(site).or_insert(next);
-        if row == next {
-            self.sites.push(site);
-        }
-        row
+            file: file.raw(),
+            method: line.method.map(|method| method.raw()),
+        })
     }
 }
 
@@ -58,19 +50,18 @@ pub(super) struct Sites<'p, 'a> {
 impl<'p, 'a> Sites<'p, 'a> {
     pub(super) fn new(parts: impl Iterator<Item = &'p PartSites<'a>>) -> Self {
         let parts: Vec<_> = parts.collect();
-        let known = parts.iter().map(|part| vec![PartSites::NONE; part.sites.len()]).collect();
+        let known = parts.iter().map(|part| vec![PartSites::NONE; part.0.len()]).collect();
         Self { parts, known, rows: FxHashMap::default(), sites: AllocationSites::default() }
     }
 
     /// Adds the site of the next object, which is a row of those of its part.
     pub(super) fn add(&mut self, object: usize, part: u32, row: u32, names: &mut Names) {
-        let (part, row) = (part as usize, row as usize);
-        let site = self.parts.get(part).and_then(|part| part.sites.get(row));
-        let known = self.known.get_mut(part).and_then(|known| known.get_mut(row));
-        let (Some(site), Some(known)) = (site, known) else { return };
-        if *known == PartSites::NONE {
+        let known = self.known.get_mut(part as usize).and_then(|known| known.get_mut(row as usize));
+        let Some(known) = known else { return };
+        let site = self.parts.get(part as usize).and_then(|part| part.0.get(row));
+        if let Some(site) = site.filter(|_| *known == PartSites::NONE) {
             let sites = &mut self.sites;
-            *known = *self.rows.entry(*site).or_insert_with(|| {
+            *known = *self.rows.entry(site).or_insert_with(|| {
                 let text = |raw| Text::new(raw, true).decode();
                 let first = sites.frames.len() as u32;
                 sites.frames.push(StackFrame {

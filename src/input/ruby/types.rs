@@ -13,12 +13,12 @@ pub(super) struct Class {
     pub(super) singleton: bool,
 }
 
-/// The type of an object, as far as its line says it.
+/// The type of an object, as far as its line says it. What differs most is compared first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct TypeKey<'a> {
-    pub(super) kind: &'a [u8],
     /// The address of the class, if the object has one.
     pub(super) class: Option<u64>,
+    pub(super) kind: &'a [u8],
     /// `imemo_type` or `struct`.
     pub(super) detail: &'a [u8],
 }
@@ -39,8 +39,7 @@ impl<'a> Types<'a> {
         Self { classes, ..Self::default() }
     }
 
-    /// The type of an object.
-    #[inline]
+    /// The type of objects with a key.
     pub(super) fn of(&mut self, key: TypeKey<'a>, builder: &mut HeapBuilder<'_>) -> TypeId {
         if let Some(&known) = self.known.get(&key) {
             return known;
