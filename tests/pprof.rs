@@ -280,11 +280,42 @@ fn inlined_frames_of_a_hostile_file_are_bounded() {
     assert_eq!(profile.total.get(&profile.default_metric()), 98);
 }
 
+/// Outputs that show the name of a thread beside its stacks do not repeat it around them.
+#[test]
+fn the_name_of_a_thread_stands_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let convert = |name: &str| {
+        let path = folder.path().join(name);
+        let run = std::process::Command::new(env!("CARGO_BIN_EXE_dumptool"))
+            .args(["convert", "-q", "--tag", "thread"])
+            .args([&fixture("pprof/synth-inline.pb.gz"), &path])
+            .status();
+        assert!(run.unwrap().success(), "{name}");
+        std::fs::read_to_string(path).unwrap()
+    };
+    let speedscope: serde_json::Value =
+        serde_json::from_str(&convert("out.speedscope.json")).unwrap();
+    let name = |frame: &serde_json::Value| {
+        speedscope["shared"]["frames"][frame.as_u64().unwrap() as usize]["name"].clone()
+    };
+    let mut outermost = Vec::new();
+    for profile in speedscope["profiles"].as_array().unwrap() {
+        let samples = profile["samples"].as_array().unwrap();
+        outermost.extend(samples.iter().map(|sample| name(&sample[0])));
+    }
+    assert!(outermost.iter().any(|name| name == "<no thread>"));
+    assert!(outermost.iter().all(|name| name != "worker 1" && name != "worker 2"), "{outermost:?}");
+    // A thread without a process has no box of its own in a flame graph.
+    let svg = convert("out.svg");
+    let titles = |text: &str| svg.matches(&format!("<title>{text}\n")).count();
+    assert_eq!((titles("Tworker 1"), titles("worker 1"), titles("worker 2")), (1, 1, 1));
+}
+
 #[test]
 fn values_of_a_label_become_the_outermost_frames() {
     let mut profile = load(&read(&fixture("pprof/synth-inline.pb.gz")));
     let (metric, before) = (profile.default_metric(), profile.clone());
-    profile.root_stacks_by_label("thread", false);
+    profile.root_stacks_by_label("thread", |_| false);
     let mut sums = BTreeMap::<&str, i64>::new();
     for (row, old) in profile.aggregate.iter().zip(before.aggregate.iter()) {
         let (mut frames, mut inner) = (Vec::new(), Vec::new());
@@ -295,7 +326,7 @@ fn values_of_a_label_become_the_outermost_frames() {
     }
     assert_eq!(sums, BTreeMap::from([("<no thread>", 13), ("worker 1", 102), ("worker 2", 5)]));
     let count = profile.frames.len();
-    profile.root_stacks_by_label("thread", false);
+    profile.root_stacks_by_label("thread", |_| false);
     assert_eq!(profile.frames.len(), count, "equal frames are one");
 }
 

@@ -12,7 +12,7 @@ use crate::cli::terminal::show_path;
 use crate::error::Error;
 use crate::input;
 use crate::input::load::{LoadedProfile, ProfileOptions};
-use crate::model::profile::{Metric, Profile, ProfileNotes};
+use crate::model::profile::{Metric, Profile, ProfileNotes, ProfileThread};
 use crate::model::stacks::{Selection, of_profile};
 use crate::output::austin::Dialect;
 use crate::output::loss::Loss;
@@ -129,13 +129,22 @@ fn whole(
     let selection = selection(conversion, metrics(conversion, &profile)?, options.keep_samples);
     require_thread(&profile, &selection, input)?;
     if let Some(key) = &selection.tag {
-        profile.root_stacks_by_label(key, conversion.target == Target::Folded);
+        profile.root_stacks_by_label(key, |thread| names_thread(conversion, thread));
     }
     let (notes, samples) = (profile.notes, profile.total.samples());
     let mut freed = Freed::default();
     freed.add(conversion, &profile, &selection);
     let (written, bytes) = conversion.write(|out| write(conversion, profile, &selection, out))?;
     Ok(ConvertedProfile { notes, samples, damage, parts: 1, freed, written, bytes })
+}
+
+/// Whether the output shows the name of a thread beside its stacks.
+fn names_thread(conversion: &Conversion<'_>, thread: &ProfileThread) -> bool {
+    match conversion.target {
+        Target::Folded | Target::Speedscope | Target::Firefox => true,
+        Target::Svg => !conversion.args.inverted && thread.process().is_some(),
+        _ => false,
+    }
 }
 
 /// The error for a target that is made of samples, where the input has only sums.

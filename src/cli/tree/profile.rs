@@ -34,7 +34,7 @@ struct Node<'a> {
 pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::Result<Status> {
     let mut loaded = load_profile(input, &args.profile, session)?;
     if let Some(key) = &args.profile.tag {
-        Arc::make_mut(&mut loaded.profile).root_stacks_by_label(key, false);
+        Arc::make_mut(&mut loaded.profile).root_stacks_by_label(key, |_| false);
     }
     let metric = &loaded.metric(&args.profile)?;
     let selected = Selected::of(&loaded.profile, &loaded.selection);

@@ -18,10 +18,10 @@ impl Profile {
     }
 
     /// Puts a frame with the value of a label around every stack, as `go tool pprof -tagroot` does.
-    /// With `names_threads`, stacks of a thread that is called like the value stay as they are: the
-    /// name of the thread will be before them. Single samples are dropped: formats with labels have
-    /// sums only.
-    pub fn root_stacks_by_label(&mut self, key: &str, names_threads: bool) {
+    /// Stacks of a thread that is called like the value, and whose name the output shows
+    /// (`is_shown`), stay as they are. Single samples are dropped: formats with labels have sums
+    /// only.
+    pub fn root_stacks_by_label(&mut self, key: &str, is_shown: impl Fn(&ProfileThread) -> bool) {
         let (mut stacks, mut index) = (StackTree::default(), StackIndex::default());
         let mut frames: FxHashMap<ProfileFrame, FrameId> =
             self.frames.iter().enumerate().map(|(row, it)| (*it, FrameId(row as u32))).collect();
@@ -29,7 +29,7 @@ impl Profile {
         for thread in 0..self.threads.len() {
             let of = &self.threads[thread];
             let value = self.label_value(of, key);
-            if names_threads && !of.is_unknown() && of.id(&self.names) == value {
+            if is_shown(of) && !of.is_unknown() && of.id(&self.names) == value {
                 roots.push(StackId::EMPTY);
                 continue;
             }
