@@ -40,14 +40,13 @@ fn dumps_of_the_corpus_are_what_devel_mat_makes_of_them() {
     let mut counts = truth["count_by_type"].clone();
     let pads = counts.as_object_mut().unwrap().remove("PAD").unwrap().as_u64().unwrap();
     counts["ARRAY"] = (counts["ARRAY"].as_u64().unwrap() + pads).into();
-    // Devel::MAT takes two of the SCALARs, which have flags, for undefined.
-    let mut ours = snapshot["details"]["by_type"].clone();
-    for counts in [&mut ours, &mut counts] {
-        let undefined = counts.as_object_mut().unwrap().remove("UNDEF").unwrap();
-        counts["SCALAR"] =
-            (counts["SCALAR"].as_u64().unwrap() + undefined.as_u64().unwrap()).into();
+    // Devel::MAT takes two numbers for undefined, because it drops trailing zero bytes of a number
+    // before it decodes it: 0.0, and the smallest double.
+    let ours = &snapshot["details"]["by_type"];
+    for (name, more) in [("SCALAR", 2), ("UNDEF", -2)] {
+        counts[name] = (counts[name].as_i64().unwrap() + more).into();
     }
-    assert_eq!(ours, counts);
+    assert_eq!(*ours, counts);
     assert_eq!(broken(Format::Pmat, &bytes), [""; 0]);
     let heap = load(&bytes);
     let mut of_type: BTreeMap<&str, u64> = BTreeMap::new();
