@@ -378,6 +378,7 @@ fn formats_are_told_as_json_too() {
             "pprof",
             "folded",
             "speedscope",
+            "perf-script",
             "cpuprofile",
             "heapprofile"
         ]

@@ -10,7 +10,7 @@ use std::path::Path;
 use support::{files, fixture};
 
 /// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 13] = [
+const HIDDEN: [&str; 14] = [
     "austin",
     "dart",
     "folded",
@@ -19,6 +19,7 @@ const HIDDEN: [&str; 13] = [
     "hprof",
     "mojo",
     "mvmheap",
+    "perf_script",
     "pprof",
     "ruby",
     "pmat",

@@ -33,6 +33,9 @@ pub enum Format {
     Folded,
     /// speedscope profiles.
     Speedscope,
+    /// The text of `perf script`.
+    #[serde(rename = "perf-script")]
+    PerfScript,
     /// Ruby heap dumps.
     Ruby,
     /// Perl heap dumps.

@@ -44,6 +44,8 @@ pub mod mojo;
 pub mod mvmheap;
 pub mod origin;
 #[doc(hidden)]
+pub mod perf_script;
+#[doc(hidden)]
 pub mod pmat;
 #[doc(hidden)]
 pub mod pprof;
@@ -76,7 +78,7 @@ use load::{LoadOptions, Loaded, LoadedProfile, Parts, ProfileOptions};
 use origin::Provenance;
 
 /// All formats that are read, in the order in which they are listed.
-pub const FORMATS: [Format; 14] = [
+pub const FORMATS: [Format; 15] = [
     Format::Mvmheap,
     Format::Dart,
     Format::Go,
@@ -89,6 +91,7 @@ pub const FORMATS: [Format; 14] = [
     Format::Pprof,
     Format::Folded,
     Format::Speedscope,
+    Format::PerfScript,
     Format::Cpuprofile,
     Format::Heapprofile,
 ];
@@ -107,6 +110,7 @@ impl Format {
             Self::Pprof => &pprof::SPEC,
             Self::Folded => &folded::SPEC,
             Self::Speedscope => &speedscope::SPEC,
+            Self::PerfScript => &perf_script::SPEC,
             Self::Ruby => &ruby::SPEC,
             Self::Pmat => &pmat::SPEC,
             Self::Cpuprofile => &v8profile::CPU,
@@ -211,6 +215,7 @@ pub fn for_each_record(
         Format::Heapsnapshot => heapsnapshot::for_each_record(bytes, options, visitor),
         Format::Pprof => pprof::for_each_record(bytes, options, visitor),
         Format::Folded => folded::for_each_record(bytes, options, visitor),
+        Format::PerfScript => perf_script::for_each_record(bytes, options, visitor),
         Format::Speedscope => speedscope::for_each_record(bytes, options, visitor),
         Format::Ruby => ruby::for_each_record(bytes, options, visitor),
         Format::Pmat => pmat::for_each_record(bytes, options, visitor),
@@ -232,7 +237,9 @@ pub fn origin(format: Format, bytes: &[u8]) -> Provenance {
         Format::Pmat => Provenance::of("Perl"),
         Format::Mojo | Format::Austin => Provenance::of("Python"),
         // Several runtimes write them.
-        Format::Pprof | Format::Folded | Format::Speedscope => Provenance::default(),
+        Format::Pprof | Format::Folded | Format::Speedscope | Format::PerfScript => {
+            Provenance::default()
+        }
     }
 }
 

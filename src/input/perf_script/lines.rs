@@ -1,0 +1,191 @@
+//! The lines of a perf script.
+
+use super::parse::{frame, sample};
+use crate::error::{Error, Result};
+use crate::input::read::{ReadOptions, Visitor, visit};
+use crate::model::fields::{FieldSink, Record};
+use memchr::memchr;
+
+/// A line with meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PerfLine<'a> {
+    /// A sample, whose frames follow.
+    Sample(PerfSample<'a>),
+    /// A frame of the last sample, innermost first.
+    Frame(PerfFrame<'a>),
+}
+
+/// The first line of a sample. What the line does not have is `None` or empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerfSample<'a> {
+    /// The name of the thread, which is the program's unless the program has changed it.
+    pub comm: &'a [u8],
+    /// Process id.
+    pub pid: Option<i64>,
+    /// Thread id.
+    pub tid: i64,
+    /// The processor.
+    pub cpu: Option<u64>,
+    /// The text of the time in seconds.
+    pub time: Option<&'a [u8]>,
+    /// How much the event counter advanced: nanoseconds for clocks, otherwise events.
+    pub period: Option<u64>,
+    /// The event, such as `cycles:u`.
+    pub event: &'a [u8],
+}
+
+/// A frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PerfFrame<'a> {
+    /// The address of the instruction, or its offset in the file that it was loaded from.
+    pub address: u64,
+    /// The function without the offset in it; `[unknown]` or empty if there is no symbol.
+    pub symbol: &'a [u8],
+    /// The file of the program or library, such as `[kernel.kallsyms]`; may be empty.
+    pub dso: &'a [u8],
+}
+
+/// The lines of a file that are samples and frames, with their offsets. After an error the iterator
+/// has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct PerfLines<'a> {
+    bytes: &'a [u8],
+    at: usize,
+    /// The only frame of a sample, in the same line.
+    inline: Option<(u64, PerfFrame<'a>)>,
+    in_sample: bool,
+    /// Indented lines so far that are not frames.
+    pub(super) skipped: u64,
+}
+
+impl<'a> PerfLines<'a> {
+    /// From the beginning.
+    pub fn new(bytes: &'a [u8]) -> Self {
+        Self { bytes, at: 0, inline: None, in_sample: false, skipped: 0 }
+    }
+
+    /// The next line, with its offset.
+    fn line(&mut self) -> Option<(u64, &'a [u8])> {
+        let rest = self.bytes.get(self.at..).filter(|rest| !rest.is_empty())?;
+        let offset = self.at as u64;
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        self.at = self.at.saturating_add(end).saturating_add(1);
+        let line = rest.get(..end).unwrap_or_default();
+        Some((offset, line.strip_suffix(b"\r").unwrap_or(line)))
+    }
+
+    /// Ends the iteration with an error about a line.
+    fn damage(&mut self, offset: u64) -> Error {
+        let is_cut = self.at > self.bytes.len();
+        self.at = self.bytes.len();
+        let (message, expected) =
+            ("not a sample of perf script", "a command, a thread id, and a time or an event");
+        match is_cut {
+            true => Error::truncated(offset, message).expected(expected),
+            false => Error::corrupt(offset, message).expected(expected),
+        }
+    }
+}
+
+impl<'a> Iterator for PerfLines<'a> {
+    type Item = Result<(u64, PerfLine<'a>)>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some((offset, frame)) = self.inline.take() {
+            return Some(Ok((offset, PerfLine::Frame(frame))));
+        }
+        loop {
+            let (offset, line) = self.line()?;
+            if line.trim_ascii().is_empty() || line.starts_with(b"#") {
+                continue;
+            }
+            // Samples without stacks are indented by spaces, frames by spaces or a tab.
+            let is_indented = line.first().is_some_and(u8::is_ascii_whitespace);
+            if !line.starts_with(b"\t")
+                && let Some((found, rest)) =
+                    sample(line).filter(|(found, _)| !is_indented || found.time.is_some())
+            {
+                if found.event.starts_with(NOT_A_SAMPLE) {
+                    self.in_sample = false;
+                    continue;
+                }
+                self.in_sample = true;
+                self.inline = frame(rest).map(|frame| (offset, frame));
+                return Some(Ok((offset, PerfLine::Sample(found))));
+            }
+            match frame(line).filter(|_| is_indented) {
+                Some(frame) if self.in_sample => {
+                    return Some(Ok((offset, PerfLine::Frame(frame))));
+                }
+                // Source lines and whatever else perf was asked to print.
+                _ if is_indented => self.skipped = self.skipped.saturating_add(1),
+                _ => return Some(Err(self.damage(offset))),
+            }
+        }
+    }
+}
+
+/// What perf prints in place of an event where it shows other records (`--show-task-events`).
+const NOT_A_SAMPLE: &[u8] = b"PERF_RECORD_";
+
+impl Record for PerfLine<'_> {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Sample(_) => "sample",
+            Self::Frame(_) => "frame",
+        }
+    }
+
+    fn fields<S: FieldSink>(&self, sink: &mut S) {
+        match self {
+            Self::Sample(sample) => sample.say(sink),
+            Self::Frame(frame) => {
+                sink.address("address", frame.address);
+                sink.text("symbol", frame.symbol);
+                sink.text("dso", frame.dso);
+            }
+        }
+    }
+}
+
+impl PerfSample<'_> {
+    fn say<S: FieldSink>(&self, sink: &mut S) {
+        sink.text("comm", self.comm);
+        if let Some(pid) = self.pid {
+            sink.signed("pid", pid.into());
+        }
+        sink.signed("tid", self.tid.into());
+        if let Some(cpu) = self.cpu {
+            sink.unsigned("cpu", cpu);
+        }
+        if let Some(time) = self.time {
+            sink.text("time", time);
+        }
+        if let Some(period) = self.period {
+            sink.unsigned("period", period);
+        }
+        sink.text("event", self.event);
+    }
+}
+
+/// Gives every sample and frame to the visitor.
+///
+/// # Errors
+/// The first line that is neither.
+pub fn for_each_record(
+    bytes: &[u8],
+    options: ReadOptions<'_>,
+    visitor: &mut impl Visitor,
+) -> Result<()> {
+    visit(PerfLines::new(bytes), options, visitor).map(|_| ())
+}
+
+/// Whether the first line with text is a sample that has a time, and the next one is a frame or
+/// another sample.
+pub(super) fn looks_right(bytes: &[u8]) -> bool {
+    const HEAD: usize = 64 << 10;
+    let head = bytes.get(..HEAD).unwrap_or(bytes);
+    let mut lines = PerfLines::new(head);
+    let Some(Ok((_, PerfLine::Sample(first)))) = lines.next() else { return false };
+    first.time.is_some() && !matches!(lines.next(), Some(Err(_)))
+}

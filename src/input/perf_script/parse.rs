@@ -1,0 +1,241 @@
+//! The parts of a line.
+
+use super::lines::{PerfFrame, PerfSample};
+use memchr::memmem::rfind;
+
+/// The first line of a sample, and what follows the event. None if it has neither a time nor an
+/// event.
+///
+/// A command may have blanks, colons and digits, and be followed by any number of blanks. The first
+/// number counts that a time follows, or if there is none, an event.
+pub(super) fn sample(line: &[u8]) -> Option<(PerfSample<'_>, &[u8])> {
+    let mut words = Words { line, at: 0 };
+    words.next()?;
+    let mut without_time = None;
+    while let Some((start, word)) = words.next() {
+        let Some((pid, tid)) = thread(word) else { continue };
+        let comm = line.get(..start).unwrap_or_default().trim_ascii();
+        let known = PerfSample { comm, pid, tid, ..PerfSample::default() };
+        match after_thread(known, words) {
+            Some(found) if found.0.time.is_some() => return Some(found),
+            found => without_time = without_time.or(found),
+        }
+    }
+    without_time
+}
+
+/// `[001] 1167.211351:    5025125 cpu-clock:`, of which all but a time or an event may be missing.
+fn after_thread<'a>(
+    mut sample: PerfSample<'a>,
+    mut words: Words<'a>,
+) -> Option<(PerfSample<'a>, &'a [u8])> {
+    sample.cpu = words.next_if(|word| number(word.strip_prefix(b"[")?.strip_suffix(b"]")?));
+    sample.time = words.next_if(|word| word.strip_suffix(b":").filter(|time| is_time(time)));
+    let before_period = words;
+    sample.period = words.next_if(number);
+    let event = words.next_if(|word| word.strip_suffix(b":").filter(|name| !name.is_empty()));
+    sample.event = event.unwrap_or_default();
+    if event.is_none() {
+        // A number without an event is an address.
+        (sample.period, words) = (None, before_period);
+        // Other records have their name before whatever they say.
+        let record = words.clone().next().map_or(&b""[..], |(_, word)| word);
+        if record.starts_with(b"PERF_RECORD_") {
+            sample.event = record;
+        }
+    }
+    (sample.time.is_some() || event.is_some()).then(|| (sample, words.rest()))
+}
+
+/// A frame: `ffffffff8158ff22 filemap_get_entry+0x92 ([kernel.kallsyms])`.
+pub(super) fn frame(line: &[u8]) -> Option<PerfFrame<'_>> {
+    let line = line.trim_ascii();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    let rest = line.get(digits..)?;
+    // Most addresses have 16 digits at most; a longer one is something else.
+    if !(1..=16).contains(&digits) || !rest.first().is_none_or(u8::is_ascii_whitespace) {
+        return None;
+    }
+    let digits = std::str::from_utf8(line.get(..digits)?).ok()?;
+    let address = u64::from_str_radix(digits, 16).ok()?;
+    let (symbol, dso) = split_dso(rest);
+    Some(PerfFrame { address, symbol: without_offset(symbol.trim_ascii()), dso })
+}
+
+/// Splits ` symbol (file)`. Symbols of C++ have blanks and parentheses, and the names of files may
+/// end in ` (deleted)`.
+fn split_dso(text: &[u8]) -> (&[u8], &[u8]) {
+    let Some(inner) = text.strip_suffix(b")") else { return (text, b"") };
+    let name = inner.strip_suffix(b" (deleted)").unwrap_or(inner);
+    match rfind(name, b" (") {
+        Some(at) => (
+            text.get(..at).unwrap_or_default(),
+            inner.get(at.saturating_add(2)..).unwrap_or_default(),
+        ),
+        None => (text, b""),
+    }
+}
+
+/// A symbol without `+0x1ce`.
+fn without_offset(symbol: &[u8]) -> &[u8] {
+    let Some(at) = rfind(symbol, b"+0x") else { return symbol };
+    let digits = symbol.get(at.saturating_add(3)..).unwrap_or_default();
+    match !digits.is_empty() && digits.iter().all(u8::is_ascii_hexdigit) {
+        true => symbol.get(..at).unwrap_or_default(),
+        false => symbol,
+    }
+}
+
+/// `4242/4243`, or `4243` for the thread alone.
+fn thread(word: &[u8]) -> Option<(Option<i64>, i64)> {
+    if !matches!(word.first()?, b'0'..=b'9' | b'-') {
+        return None;
+    }
+    match memchr::memchr(b'/', word) {
+        Some(at) => {
+            let tid = signed(word.get(at.saturating_add(1)..)?)?;
+            Some((Some(signed(word.get(..at)?)?), tid))
+        }
+        None => Some((None, signed(word)?)),
+    }
+}
+
+fn signed(word: &[u8]) -> Option<i64> {
+    std::str::from_utf8(word).ok()?.parse().ok()
+}
+
+fn number(word: &[u8]) -> Option<u64> {
+    let is_number = word.first().is_some_and(u8::is_ascii_digit);
+    std::str::from_utf8(word).ok().filter(|_| is_number)?.parse().ok()
+}
+
+/// Seconds with a fraction.
+fn is_time(word: &[u8]) -> bool {
+    let mut parts = word.split(|byte| *byte == b'.');
+    let mut is_part =
+        || parts.next().is_some_and(|part| !part.is_empty() && part.iter().all(u8::is_ascii_digit));
+    is_part() && is_part() && parts.next().is_none()
+}
+
+/// The words of a line with their places.
+#[derive(Clone, Copy)]
+struct Words<'a> {
+    line: &'a [u8],
+    at: usize,
+}
+
+impl<'a> Words<'a> {
+    fn rest(self) -> &'a [u8] {
+        self.line.get(self.at..).unwrap_or_default()
+    }
+
+    /// Takes the next word if it is what is wanted.
+    fn next_if<T>(&mut self, wanted: impl FnOnce(&'a [u8]) -> Option<T>) -> Option<T> {
+        let mut after = *self;
+        let (_, word) = after.next()?;
+        let found = wanted(word)?;
+        *self = after;
+        Some(found)
+    }
+}
+
+impl<'a> Iterator for Words<'a> {
+    type Item = (usize, &'a [u8]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let rest = self.rest();
+        let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();
+        let word = rest.get(blanks..).filter(|rest| !rest.is_empty())?;
+        let length = word.iter().take_while(|byte| !byte.is_ascii_whitespace()).count();
+        let start = self.at.saturating_add(blanks);
+        self.at = start.saturating_add(length);
+        Some((start, word.get(..length)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(line: &str) -> Option<(String, Option<i64>, i64, Option<u64>, Option<u64>, String)> {
+        let (sample, _) = sample(line.as_bytes())?;
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let PerfSample { comm, pid, tid, cpu, period, event, .. } = sample;
+        Some((text(comm), pid, tid, cpu, period, text(event)))
+    }
+
+    #[test]
+    fn all_forms_of_a_sample_are_read() {
+        for (line, comm, pid, tid, cpu, period, event) in [
+            ("java 25607 4794564.109216: cycles:", "java", None, 25607, None, None, "cycles"),
+            (
+                "V8 WorkerThread 24636/25607 [001] 94564.109216: cycles:",
+                "V8 WorkerThread",
+                Some(24636),
+                25607,
+                Some(1),
+                None,
+                "cycles",
+            ),
+            (
+                "vote   913    72.176760:     257597 cycles:uppp: ",
+                "vote",
+                None,
+                913,
+                None,
+                Some(257_597),
+                "cycles:uppp",
+            ),
+            (
+                "kworker/0:1-events 12 [000] 9.5: 1 sched:sched_switch: prev_comm=a",
+                "kworker/0:1-events",
+                None,
+                12,
+                Some(0),
+                Some(1),
+                "sched:sched_switch",
+            ),
+            (
+                "Chrome 2 Worker 7 3.25: 1 cycles:",
+                "Chrome 2 Worker",
+                None,
+                7,
+                None,
+                Some(1),
+                "cycles",
+            ),
+            (":-1 -1/-1 3.25: ", ":-1", Some(-1), -1, None, None, ""),
+        ] {
+            let found = all(line).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!(found, (comm.into(), pid, tid, cpu, period, event.into()), "{line}");
+        }
+        for line in
+            ["", "java", "java 12", "main;run 12", "12 [000] 3.5: cycles:", "a b c: d 1.5.2:"]
+        {
+            assert_eq!(all(line), None, "{line:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_has_a_symbol_and_a_file() {
+        for (line, symbol, dso) in [
+            ("\tffffffff8158ff22 get+0x92 ([kernel.kallsyms])", "get", "[kernel.kallsyms]"),
+            (
+                "  f0 foo(int, char (*)(int))+0xa (/usr/lib/a b.so)",
+                "foo(int, char (*)(int))",
+                "/usr/lib/a b.so",
+            ),
+            ("  f0 [unknown] (/memfd:x (deleted))", "[unknown]", "/memfd:x (deleted)"),
+            ("  f0 a+0xzz (b)", "a+0xzz", "b"),
+            ("  f0  (/lib/libc.so)", "", "/lib/libc.so"),
+            ("  f0 alone", "alone", ""),
+            ("  f0", "", ""),
+        ] {
+            let found = frame(line.as_bytes()).unwrap_or_else(|| panic!("{line}"));
+            assert_eq!((found.symbol, found.dso), (symbol.as_bytes(), dso.as_bytes()), "{line}");
+        }
+        for line in ["", "  main.c:12", "  xyz foo (a)", "  12345678901234567 foo (a)"] {
+            assert_eq!(frame(line.as_bytes()), None, "{line:?}");
+        }
+    }
+}

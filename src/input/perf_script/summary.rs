@@ -1,0 +1,72 @@
+//! What `info` says of a perf script, and what `check` verifies.
+
+use super::lines::{PerfLine, PerfLines};
+use super::load::{header, load};
+use crate::error::{Error, Result};
+use crate::input::check::Findings;
+use crate::input::info::Info;
+use crate::input::profile_info::profile_info;
+use crate::input::read::ReadOptions;
+use crate::model::profile::Profile;
+
+/// Summarizes a profile.
+///
+/// # Errors
+/// When the first line with text is not a sample.
+pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
+    let (profile, damage) = read(bytes, options)?;
+    let lines = Lines::count(bytes);
+    let mut info = Info::new(&super::SPEC, "");
+    info.set_damage(damage);
+    for (key, value) in header(bytes) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        info.add_metadata(text(key), text(value));
+    }
+    info.records.add("sample", profile.total.samples());
+    info.records.add("frame", lines.frames);
+    if lines.skipped > 0 {
+        info.warnings
+            .push(format!("{} indented lines are not frames and were skipped", lines.skipped));
+    }
+    info.profile = Some(profile_info(&profile, Some(profile.mode)));
+    Ok(info)
+}
+
+/// Checks a profile.
+///
+/// # Errors
+/// As [`info()`].
+pub fn check(bytes: &[u8], options: ReadOptions<'_>) -> Result<Findings> {
+    let (profile, damage) = read(bytes, options)?;
+    let mut findings = Findings::default();
+    let skipped = Lines::count(bytes).skipped;
+    findings.none("lines.frames", skipped, "indented lines that are not frames");
+    findings.none("names.utf8", profile.notes.replaced, "names that are not UTF-8");
+    findings.none("numbers.clamped", profile.notes.clamped, "numbers that do not fit into 64 bits");
+    findings.set_damage(damage);
+    Ok(findings)
+}
+
+/// A profile. A file whose first line is damaged is an error.
+fn read(bytes: &[u8], options: ReadOptions<'_>) -> Result<(Profile, Option<Error>)> {
+    let loaded = load(bytes, options.into())?;
+    match loaded.damage {
+        Some(error) if loaded.profile.total.samples() == 0 => Err(error),
+        damage => Ok((loaded.profile, damage)),
+    }
+}
+
+struct Lines {
+    frames: u64,
+    skipped: u64,
+}
+
+impl Lines {
+    fn count(bytes: &[u8]) -> Self {
+        let (mut lines, mut frames) = (PerfLines::new(bytes), 0u64);
+        while let Some(Ok((_, line))) = lines.next() {
+            frames = frames.saturating_add(u64::from(matches!(line, PerfLine::Frame(_))));
+        }
+        Self { frames, skipped: lines.skipped }
+    }
+}
