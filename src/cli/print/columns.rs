@@ -4,6 +4,7 @@ use super::rows::{Cells, Column, Kind, Layout};
 use super::table::Align;
 use super::value::Value;
 use crate::cli::session::Session;
+use std::borrow::Cow;
 
 /// Describes the columns of rows of type `T`.
 ///
@@ -52,6 +53,18 @@ impl<'a, T> Columns<'a, T> {
         of: impl Fn(&'a T) -> V + 'a,
     ) -> Self {
         self.add(key, Some(heading), Align::Right, Kind::Bytes, Box::new(move |row| of(row).into()))
+    }
+
+    /// Adds a column with a name that is only known at run time, which is the heading as well.
+    #[cfg(feature = "query")]
+    pub(crate) fn named<V: Into<Value<'a>>>(
+        self,
+        name: &str,
+        align: Align,
+        of: impl Fn(&'a T) -> V + 'a,
+    ) -> Self {
+        let value = Box::new(move |row| of(row).into());
+        self.add(name.to_owned(), Some(name), align, Kind::Plain, value)
     }
 
     /// Adds a value that only programs see.
@@ -152,13 +165,13 @@ impl<'a, T> Columns<'a, T> {
 
     fn add(
         mut self,
-        key: &'static str,
+        key: impl Into<Cow<'static, str>>,
         heading: Option<&str>,
         align: Align,
         kind: Kind,
         value: Of<'a, T, Value<'a>>,
     ) -> Self {
-        self.layout.add(Column::new(key, heading, align, kind));
+        self.layout.add(Column::new(key.into(), heading, align, kind));
         self.values.push(value);
         self.cells.push(None);
         self

@@ -6,6 +6,7 @@ use crate::cli::session::Session;
 use crate::cli::size::{count, size};
 use crate::cli::terminal::shown;
 use serde::ser::{Serialize, SerializeMap, Serializer};
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// The rows of a result and the description of their columns.
@@ -37,8 +38,8 @@ pub(super) struct Layout<'a> {
 
 pub(super) struct Column {
     /// Key in JSON and CSV. `old.count` is `count` in an object `old` in JSON, and `old_count` in
-    /// CSV.
-    key: &'static str,
+    /// CSV. A name that is only known at run time is taken as it is.
+    key: Cow<'static, str>,
     /// Heading for people. `None` if only programs see the column.
     heading: Option<String>,
     align: Align,
@@ -57,9 +58,30 @@ pub(super) enum Kind {
 }
 
 impl Column {
-    pub(super) fn new(key: &'static str, heading: Option<&str>, align: Align, kind: Kind) -> Self {
+    pub(super) fn new(
+        key: Cow<'static, str>,
+        heading: Option<&str>,
+        align: Align,
+        kind: Kind,
+    ) -> Self {
         let heading = heading.map(str::to_owned);
         Self { key, heading, align, kind, is_bold: false, in_json: true, in_csv: true }
+    }
+
+    /// The group and the key in it: `old` and `count` of `old.count`.
+    fn in_group(&self) -> Option<(&'static str, &'static str)> {
+        match self.key {
+            Cow::Borrowed(key) => key.split_once('.'),
+            Cow::Owned(_) => None,
+        }
+    }
+
+    /// The name in CSV.
+    fn flat_key(&self) -> String {
+        match &self.key {
+            Cow::Borrowed(key) => key.replace('.', "_"),
+            Cow::Owned(name) => name.clone(),
+        }
     }
 }
 
@@ -146,7 +168,7 @@ impl<'r, 'a> Rows<'r, 'a> {
     /// Names of the columns of CSV, and the fields of each row.
     pub(super) fn fields(&self) -> (Vec<String>, impl Iterator<Item = Vec<Value<'a>>>) {
         let columns = self.columns(self.layout.for_csv());
-        let names = columns.iter().map(|(_, column)| column.key.replace('.', "_")).collect();
+        let names = columns.iter().map(|(_, column)| column.flat_key()).collect();
         let values = move |row| columns.iter().map(|(at, _)| self.cells.value(row, *at)).collect();
         (names, (0..self.cells.count()).map(values))
     }
@@ -208,13 +230,13 @@ impl Serialize for Object<'_, '_> {
         let columns = self.rows.layout.columns.iter().enumerate();
         let columns = columns.filter(|(_, column)| column.in_json);
         for (at, column) in columns.clone() {
-            let Some((group, _)) = column.key.split_once('.') else {
-                map.serialize_entry(column.key, &value(at))?;
+            let Some((group, _)) = column.in_group() else {
+                map.serialize_entry(&column.key, &value(at))?;
                 continue;
             };
             // A group is one object, at the place of its first column.
             let members = columns.clone().filter_map(|(at, column)| {
-                let (of, key) = column.key.split_once('.')?;
+                let (of, key) = column.in_group()?;
                 (of == group).then_some((at, key))
             });
             if members.clone().next().is_some_and(|(first, _)| first < at) {
