@@ -5,12 +5,16 @@ mod csv_safe;
 pub(crate) mod markdown;
 mod rows;
 mod spark;
+#[cfg(feature = "query")]
+mod stream;
 mod table;
 mod value;
 
 pub(crate) use columns::Columns;
 pub(crate) use csv_safe::CsvSafe;
 pub(crate) use spark::spark;
+#[cfg(feature = "query")]
+pub(crate) use stream::stream;
 pub(crate) use table::{Align, Table};
 pub(crate) use value::Value;
 
