@@ -23,6 +23,7 @@
 //! same result for any number of threads.
 
 mod buckets;
+pub mod by_type;
 pub mod collections;
 #[doc(hidden)]
 pub mod core_tree;

@@ -19,6 +19,7 @@
 use super::addresses::Addresses;
 use super::names::{NameId, Names};
 use super::site::AllocationSites;
+use std::fmt::Write;
 use std::ops::Range;
 
 pub use super::columns::{Offsets, Sizes, TypeIds};
@@ -242,6 +243,21 @@ impl References {
     #[inline]
     pub fn label(&self, row: usize) -> Label {
         self.label.get(row).copied().unwrap_or(Label::NONE)
+    }
+
+    /// The object that has the reference in this row.
+    pub fn owner(&self, row: usize) -> ObjectId {
+        // The last object whose references begin at or before the row: objects without references
+        // have the same beginning.
+        let (mut low, mut high) = (0, self.first.len().saturating_sub(1));
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            match self.first.get(middle) <= row as u64 {
+                true => low = middle,
+                false => high = middle,
+            }
+        }
+        ObjectId(low as u32)
     }
 
     /// The references of an object.
@@ -562,11 +578,22 @@ impl<'a> Heap<'a> {
 
     /// The id of an object in the file: `0xc000012345` or `#12`.
     pub fn id(&self, object: ObjectId) -> String {
-        match &self.ids {
-            Ids::Rows(first) => format!("#{}", u64::from(object.0) + first),
-            Ids::Numbers(numbers) => format!("#{}", numbers.get(object.index())),
-            Ids::Addresses(addresses) => format!("{:#x}", addresses.address(object).unwrap_or(0)),
-        }
+        let mut id = String::new();
+        self.append_id(object, &mut id);
+        id
+    }
+
+    /// Appends the id of an object in the file.
+    pub fn append_id(&self, object: ObjectId, text: &mut String) {
+        let written = match &self.ids {
+            Ids::Rows(first) => write!(text, "#{}", u64::from(object.0) + first),
+            Ids::Numbers(numbers) => write!(text, "#{}", numbers.get(object.index())),
+            Ids::Addresses(addresses) => {
+                write!(text, "{:#x}", addresses.address(object).unwrap_or(0))
+            }
+        };
+        // Writing to a string cannot fail.
+        written.unwrap_or_default();
     }
 
     /// Finds an object by its id in the file, or by an address inside the object. `@12`, as Chrome

@@ -2,6 +2,7 @@
 
 use super::names::{NameId, Names};
 use std::borrow::Cow;
+use std::fmt::Write;
 
 /// The label of a reference in its object: a field name, an index or an offset. 4 bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,18 @@ impl Label {
             2 => LabelKind::Index(value),
             _ => LabelKind::Offset(value),
         }
+    }
+
+    /// As [`Label::text`], without an allocation: `text` is empty and takes what is not a name.
+    pub fn text_in<'t>(self, names: &'t Names, text: &'t mut String) -> &'t str {
+        // Writing to a string cannot fail.
+        match self.kind() {
+            LabelKind::None => return "",
+            LabelKind::Field(name) => return names.text(name),
+            LabelKind::Index(index) => write!(text, "[{index}]").unwrap_or_default(),
+            LabelKind::Offset(offset) => write!(text, "+{offset:#x}").unwrap_or_default(),
+        }
+        text
     }
 
     /// The display text: `name`, `[3]`, `+0x10`, or empty.

@@ -144,7 +144,7 @@ impl<'h, 'a> Shortest<'h, 'a> {
     pub(super) fn before(&self, object: ObjectId, by: ReachedBy) -> Option<ObjectId> {
         match by {
             ReachedBy::Root => None,
-            ReachedBy::Reference(row) => Some(owner(self.heap, row)),
+            ReachedBy::Reference(row) => Some(self.heap.references.owner(row)),
             ReachedBy::Ephemeron => match &self.links.via {
                 Via::Narrow(rows) => rows.holders.get(&object).copied(),
                 Via::Wide(rows) => rows.holders.get(&object).copied(),
@@ -183,20 +183,4 @@ impl<'h, 'a> Shortest<'h, 'a> {
         steps.reverse();
         Some(Path { origin, steps })
     }
-}
-
-/// The object to which a reference belongs.
-pub(super) fn owner(heap: &Heap<'_>, row: usize) -> ObjectId {
-    let first = &heap.references.first;
-    // The last object whose references begin at or before the row: objects without references have
-    // the same beginning.
-    let (mut low, mut high) = (0, first.len().saturating_sub(1));
-    while high - low > 1 {
-        let middle = low + (high - low) / 2;
-        match first.get(middle) <= row as u64 {
-            true => low = middle,
-            false => high = middle,
-        }
-    }
-    ObjectId(low as u32)
 }

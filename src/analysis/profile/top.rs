@@ -4,6 +4,7 @@ use super::{FrameBy, GroupLabel, Groups, Selected, Sums};
 use crate::analysis::buckets::Buckets;
 use crate::model::names::Names;
 use crate::model::profile::{Metric, ProfileThread, StackId, StackTree, Values};
+use std::cmp::Reverse;
 use std::collections::HashMap;
 
 /// The subject of a row.
@@ -29,6 +30,20 @@ pub struct TopRow {
     pub sums: Sums,
 }
 
+impl TopRow {
+    /// The key by which [`Top::sort`] sorts rows.
+    pub(crate) fn rank(
+        &self,
+        metric: &Metric,
+        by_total: bool,
+    ) -> (Reverse<(u64, u64)>, GroupLabel) {
+        let (own, total) =
+            (self.sums.own.get(metric).unsigned_abs(), self.sums.total.get(metric).unsigned_abs());
+        let (first, second) = if by_total { (total, own) } else { (own, total) };
+        (Reverse((first, second)), self.label.clone())
+    }
+}
+
 /// The costs of all functions, files, lines, threads or processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Top {
@@ -40,14 +55,7 @@ impl Top {
     /// Sorts rows by what they cost by themselves, or in all: the largest first, be it positive or
     /// negative.
     pub fn sort(&mut self, metric: &Metric, by_total: bool) {
-        self.rows.sort_by_cached_key(|row| {
-            let (own, total) = (
-                row.sums.own.get(metric).unsigned_abs(),
-                row.sums.total.get(metric).unsigned_abs(),
-            );
-            let (first, second) = if by_total { (total, own) } else { (own, total) };
-            (std::cmp::Reverse((first, second)), row.label.clone())
-        });
+        self.rows.sort_by_cached_key(|row| row.rank(metric, by_total));
     }
 
     /// Multiplies all costs.

@@ -67,17 +67,9 @@ impl<'h, 'a> Analysed<'h, 'a> {
         self.heap.names.text(self.heap.type_of(object).name)
     }
 
-    /// The type, and what the runtime calls the object: `Library dart:core`; or the class that it
-    /// stands for: `class Small`.
+    /// As [`describe`].
     pub(crate) fn describe(&self, object: ObjectId) -> String {
-        if self.heap.class_object(object).is_some() {
-            return shown(self.heap.shown_name(object));
-        }
-        let of = self.type_name(object);
-        match self.heap.value(object) {
-            Value::Name(name) if !name.is_empty() => shown(&format!("{of} {name}")),
-            _ => shown(of),
-        }
+        describe(self.heap, object)
     }
 
     pub(crate) fn retained(&self, object: ObjectId) -> u64 {
@@ -113,6 +105,19 @@ impl<'h, 'a> Analysed<'h, 'a> {
             None => "unknown",
             Some(_) => "unreachable",
         }
+    }
+}
+
+/// The type, and what the runtime calls the object: `Library dart:core`; or the class that it stands
+/// for: `class Small`.
+pub(crate) fn describe(heap: &Heap<'_>, object: ObjectId) -> String {
+    if heap.class_object(object).is_some() {
+        return shown(heap.shown_name(object));
+    }
+    let of = heap.type_name(object);
+    match heap.value(object) {
+        Value::Name(name) if !name.is_empty() => shown(&format!("{of} {name}")),
+        _ => shown(of),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Paths from roots: in JSON, as lines, and on one line.
 
-use super::objects::Analysed;
+use super::objects::{Analysed, describe};
 use crate::analysis::paths::{Origin, Path};
 use crate::cli::print::{Columns, Value};
 use crate::cli::session::Session;
@@ -177,7 +177,18 @@ pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Pat
             session.size(analysed.retained(object))
         )
     };
-    let mut parts = parts(analysed, path, sizes);
+    shortened(parts(analysed.heap, path, sizes))
+}
+
+/// A path on one line with the id of each object: `global main.cache → main.Cache 0xc000010000 →
+/// table []main.Entry 0xc000020000`. Long ones are cut in the middle, as [`outline`].
+#[cfg(feature = "query")]
+pub(crate) fn with_ids(heap: &Heap<'_>, path: &Path) -> String {
+    shortened(parts(heap, path, |object| format!(" {}", heap.id(object)))).join(" → ")
+}
+
+/// At most 30 parts of a path: those in the middle are left out.
+fn shortened(mut parts: Vec<String>) -> Vec<String> {
     if parts.len() > MOST_LINES {
         let left = parts.len() - MOST_LINES + 1;
         parts.splice(
@@ -189,21 +200,17 @@ pub(crate) fn outline(session: &Session, analysed: &Analysed<'_, '_>, path: &Pat
 }
 
 /// The root, then each step: its label and its object, with a text behind it.
-fn parts(
-    analysed: &Analysed<'_, '_>,
-    path: &Path,
-    behind: impl Fn(ObjectId) -> String,
-) -> Vec<String> {
-    let (kind, root) = root_text(analysed.heap, path.origin);
+fn parts(heap: &Heap<'_>, path: &Path, behind: impl Fn(ObjectId) -> String) -> Vec<String> {
+    let (kind, root) = root_text(heap, path.origin);
     let mut parts = vec![format!("{} {}", kind.name(), shown(&root))];
-    for run in runs(analysed.heap, path) {
+    for run in runs(heap, path) {
         let times = if run.steps > 1 { format!(" ×{}", count(run.steps)) } else { String::new() };
         let label = if run.label.is_empty() {
             String::new()
         } else {
             format!("{}{times} ", shown(&run.label))
         };
-        parts.push(format!("{label}{}{}", analysed.describe(run.object), behind(run.object)));
+        parts.push(format!("{label}{}{}", describe(heap, run.object), behind(run.object)));
     }
     parts
 }
@@ -211,7 +218,7 @@ fn parts(
 /// A path on one line: `static cache → _Map data_ → _List`. Long ones are cut in the middle.
 pub(crate) fn one_line(analysed: &Analysed<'_, '_>, path: &Path) -> String {
     const ENDS: usize = 3;
-    let mut parts = parts(analysed, path, |_| String::new());
+    let mut parts = parts(analysed.heap, path, |_| String::new());
     if parts.len() > 2 * ENDS + 2 {
         let left = parts.len() - 2 * ENDS - 1;
         parts.splice(ENDS + 1..=ENDS + left, [format!("… {} more …", count(left as u64))]);

@@ -23,5 +23,7 @@ pub use dump::{DumpCounts, DumpRow};
 pub use heap::{TextLimit, of_heap};
 #[cfg(feature = "parquet")]
 pub use parquet::write_parquet;
+#[cfg(feature = "query")]
+pub(crate) use profile::sample_metrics;
 pub use profile::{TableSelection, of_profile};
 pub use text::write;

@@ -4,6 +4,9 @@ mod functions;
 mod samples;
 mod stacks;
 
+#[cfg(feature = "query")]
+pub(crate) use samples::sample_metrics;
+
 use super::{Table, TableRows};
 use crate::model::profile::{Metric, Profile};
 use crate::model::stacks::Selection;

@@ -53,7 +53,7 @@ impl<'p> SampleRows<'p> {
                 rows.extend(all.filter(|(_, sum)| wanted[sum.thread.index()]).map(|(row, _)| row));
             }
         }
-        let (metrics, own) = metrics(profile);
+        let (metrics, own) = sample_metrics(profile);
         Self { profile, rows, starts, metrics, own }
     }
 
@@ -95,7 +95,9 @@ struct Row<'p> {
 
 /// The metrics of columns, and the columns of those that the file names itself: each has its name,
 /// except that `samples` is the usual column, and that no other usual column is replaced.
-fn metrics(profile: &Profile) -> (Vec<(Cow<'static, str>, Metric)>, Vec<TableColumn>) {
+pub(crate) fn sample_metrics(
+    profile: &Profile,
+) -> (Vec<(Cow<'static, str>, Metric)>, Vec<TableColumn>) {
     if profile.value_types.is_empty() {
         let measured = profile.metrics_to_choose();
         let standard = STANDARD.into_iter().filter(|(_, metric)| measured.contains(metric));
