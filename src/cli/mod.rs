@@ -23,6 +23,8 @@ mod pool;
 mod print;
 mod profile;
 mod progress;
+#[cfg(feature = "query")]
+mod query;
 mod report;
 mod resident;
 mod serve;
@@ -131,6 +133,12 @@ fn run(command: &Command, session: &Session) -> anyhow::Result<Status> {
         Command::Diff(args) => diff::run(args, session),
         Command::Growth(args) => growth::run(args, session),
         Command::Check(args) => check::run(args, session),
+        #[cfg(feature = "query")]
+        Command::Query(args) => query::run(args, session),
+        #[cfg(not(feature = "query"))]
+        Command::Query(_) => Err(status::UsageError::new("this build has no SQL")
+            .hint("build it with `cargo install --locked --features full --path .`")
+            .into()),
         Command::Report(args) => report::run(args, session),
         Command::Serve(args) => serve::run(args, session),
         Command::Mcp(args) => mcp::run(args, session),

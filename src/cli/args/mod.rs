@@ -12,6 +12,7 @@ mod info;
 mod mcp;
 mod object;
 mod profile;
+mod query;
 mod report;
 mod serve;
 mod threads;
@@ -34,6 +35,7 @@ pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use mcp::McpArgs;
 pub(in crate::cli) use object::{PathArgs, ShowArgs};
 pub(in crate::cli) use profile::ProfileOptions;
+pub(in crate::cli) use query::QueryArgs;
 pub(in crate::cli) use report::ReportArgs;
 pub(in crate::cli) use serve::ServeArgs;
 pub(in crate::cli) use threads::ThreadsArgs;
@@ -67,6 +69,7 @@ Examples:
   dumptool threads app.heapdump             threads and goroutines by their stacks
   dumptool diff old.heapdump new.heapdump   what grew
   dumptool waste app.hprof                  what could be saved
+  dumptool query app.hprof \"select …\"       anything else, with SQL
   dumptool report app.hprof                 one HTML page for everyone
   dumptool serve app.hprof                  the same page, and every object
   dumptool mcp --allow dumps/                let an assistant ask
@@ -89,6 +92,7 @@ pub(in crate::cli) enum Command {
     Find(FindArgs),
     Threads(ThreadsArgs),
     Waste(WasteArgs),
+    Query(QueryArgs),
     Report(ReportArgs),
     Serve(ServeArgs),
     Mcp(McpArgs),

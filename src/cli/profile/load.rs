@@ -44,6 +44,22 @@ pub(crate) fn load_profile<'a>(
     })
 }
 
+/// As [`load_profile`], with all samples, if the file has single ones.
+///
+/// # Errors
+/// As [`load_profile`].
+#[cfg(feature = "query")]
+pub(crate) fn load_samples<'a>(
+    input: &'a Input,
+    session: &Session,
+) -> anyhow::Result<ProfileInput<'a>> {
+    load(input, &ProfileOptions::default(), session, |how, _| {
+        let memory = profile_limit(input, &session.common);
+        let how = input::load::ProfileOptions { keep_samples: true, memory, ..how };
+        input::load_profile(input.format, input.bytes(), how)
+    })
+}
+
 /// As [`load_profile`], in parts: all but the last one, which is returned, are given to `add`.
 ///
 /// # Errors

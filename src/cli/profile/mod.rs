@@ -9,6 +9,8 @@ mod rows;
 
 pub(super) use amount::{Amount, by_of, nouns, unit_name, whole};
 pub(super) use files::ShortFiles;
+#[cfg(feature = "query")]
+pub(super) use load::load_samples;
 pub(super) use load::{
     ProfileInput, load_profile, load_profile_in_parts, named, refuse_tag, refused, require_thread,
     selection,

@@ -1,5 +1,7 @@
 //! A loaded heap with its file, and what is found out about it, each once.
 
+#[cfg(feature = "query")]
+use crate::analysis::by_type::ObjectsByType;
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
@@ -50,6 +52,8 @@ pub(crate) struct Analyses<'h> {
     roots: OnceLock<RootGroups>,
     referrers: OnceLock<Referrers>,
     shortest: OnceLock<Arc<ShortestLinks>>,
+    #[cfg(feature = "query")]
+    by_type: OnceLock<Arc<ObjectsByType>>,
     /// Taken by who computes something, so that two who ask for the same do not both compute it.
     turn: Mutex<()>,
 }
@@ -91,6 +95,8 @@ impl<'h> Analyses<'h> {
             roots: OnceLock::new(),
             referrers: OnceLock::new(),
             shortest: OnceLock::new(),
+            #[cfg(feature = "query")]
+            by_type: OnceLock::new(),
             turn: Mutex::new(()),
         }
     }
@@ -169,6 +175,12 @@ impl<'h> Analyses<'h> {
         let links =
             self.kept(&self.shortest, || Arc::clone(Shortest::of(&self.heap, &self.graph).links()));
         Shortest::again(&self.heap, links)
+    }
+
+    /// The objects of each type.
+    #[cfg(feature = "query")]
+    pub(crate) fn by_type(&self) -> &Arc<ObjectsByType> {
+        self.kept(&self.by_type, || Arc::new(ObjectsByType::of(&self.heap)))
     }
 
     /// The heap with its dominator tree.

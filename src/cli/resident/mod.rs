@@ -294,6 +294,7 @@ impl Command {
             | Self::Waste(_)
             | Self::Formats => true,
             Self::Cat(_)
+            | Self::Query(_)
             | Self::Report(_)
             | Self::Serve(_)
             | Self::Mcp(_)
