@@ -152,8 +152,8 @@ fn formats_do_not_import_the_room_that_imports_them() {
 fn commands_do_not_import_each_other() {
     let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
     let commands = [
-        "cat", "check", "convert", "diff", "find", "formats", "info", "path", "show", "threads",
-        "top", "tree", "waste",
+        "cat", "check", "convert", "diff", "find", "formats", "info", "path", "query", "show",
+        "threads", "top", "tree", "waste",
     ];
     for command in commands {
         let (file, folder) = (rooms.join(format!("{command}.rs")), rooms.join(command));
