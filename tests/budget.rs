@@ -141,8 +141,16 @@ fn commands(file: &Path) -> Vec<String> {
         "convert FILE OUT.mojo",
         "convert FILE OUT.hprof",
     ];
-    const PROFILES: [&str; 6] =
-        [".mojo", ".austin", ".pb", ".folded", ".cpuprofile", ".heapprofile"];
+    const PROFILES: [&str; 8] = [
+        ".mojo",
+        ".austin",
+        ".pb",
+        ".folded",
+        ".cpuprofile",
+        ".heapprofile",
+        ".speedscope",
+        ".perf",
+    ];
     let name = file.file_name().unwrap().to_string_lossy();
     let is_profile = PROFILES.iter().any(|profile| name.contains(profile));
     let mut commands: Vec<_> = BOTH

@@ -40,6 +40,9 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "equal-texts.hprof", file: heaps::equal_texts, size: 2_000 },
     Family { name: "typed-list.heapdump", file: heaps::typed_list, size: 2_000 },
     Family { name: "goroutines.heapdump", file: heaps::goroutines, size: 1_000 },
+    Family { name: "list.pmat", file: heaps::list_of_perl, size: 4_000 },
+    Family { name: "pad-names.pmat", file: heaps::pad_names, size: 100 },
+    Family { name: "magic.pmat", file: heaps::magic, size: 4_000 },
     Family { name: "deep-sample.pb", file: profiles::deep_sample, size: 40_000 },
     Family { name: "many-labels.pb", file: profiles::many_labels, size: 3_000 },
     Family { name: "inlined.pb", file: profiles::inlined, size: 4_000 },
@@ -47,6 +50,14 @@ pub const FAMILIES: &[Family] = &[
     Family { name: "many-lines.folded", file: profiles::many_lines, size: 5_000 },
     Family { name: "deep-nodes.cpuprofile", file: profiles::deep_nodes, size: 4_000 },
     Family { name: "many-samples.cpuprofile", file: profiles::many_samples, size: 40_000 },
+    Family {
+        name: "deep-sample.speedscope.json",
+        file: profiles::deep_sample_of_speedscope,
+        size: 20_000,
+    },
+    Family { name: "many-profiles.speedscope.json", file: profiles::many_profiles, size: 2_000 },
+    Family { name: "deep-sample.perf", file: profiles::deep_sample_of_perf, size: 20_000 },
+    Family { name: "many-events.perf", file: profiles::many_events, size: 4_000 },
     Family { name: "many-nodes.heapprofile", file: profiles::many_sizes, size: 3_000 },
 ];
 
@@ -60,6 +71,7 @@ pub fn files() -> Vec<(&'static str, Vec<u8>)> {
         ("functions.pb.zst", compressed(&profiles::empty_functions(20 << 20))),
         ("nodes.cpuprofile.zst", compressed(&profiles::empty_nodes(15 << 20))),
         ("deep-sizes.heapprofile", profiles::deep_sizes(3_000)),
+        ("nested.speedscope.json", profiles::nested_events(3_000)),
     ]
 }
 

@@ -4,6 +4,7 @@ use super::super::go::Dump;
 use super::super::go_program::{Build, Container};
 use super::super::heapsnapshot::Snapshot;
 use super::super::hprof::File;
+use super::super::pmat::Pmat;
 use std::fmt::Write;
 
 /// A chain of objects of two types in turn.
@@ -136,4 +137,44 @@ pub(super) fn goroutines(size: usize) -> Vec<u8> {
             .frame(stack, 0, 0, name);
     }
     dump.finish(0, 0)
+}
+
+/// A chain of references of Perl, which the stack holds.
+pub(super) fn list_of_perl(size: usize) -> Vec<u8> {
+    let mut file = Pmat::new(true, &[], &[0x1000]);
+    for number in 0..size as u64 {
+        file.reference(0x1000 + 8 * number, 0x1008 + 8 * number, false);
+    }
+    end(file)
+}
+
+/// Subs that all name the lexicals of one pad, each as many as there are subs.
+pub(super) fn pad_names(size: usize) -> Vec<u8> {
+    let mut file = Pmat::new(true, &[("main_cv", 0x1000)], &[]);
+    for number in 0..size as u64 {
+        file.sv(7, 0x1000 + 8 * number, 100, 0).words(&[9]).bytes(&[0]).words(&[0]).u32(1);
+        file.words(&[0, 0, 0, 0, 0]).string("a.pl").words(&[u64::MAX]);
+        for index in 1..=size as u64 {
+            file.bytes(&[5]).words(&[index]).string("$x").words(&[0]);
+        }
+        file.bytes(&[8]).words(&[1, 0x100]).bytes(&[0]);
+    }
+    file.array(0x100, &vec![0x1000; size], false);
+    end(file)
+}
+
+/// One object with many extensions, each of which holds the object itself.
+pub(super) fn magic(size: usize) -> Vec<u8> {
+    let mut file = Pmat::new(true, &[], &[0x1000]);
+    file.text(0x1000, "magic");
+    for _ in 0..size {
+        file.bytes(&[0x80]).words(&[0x1000]).bytes(b"~\x01").words(&[0x1000, 0x1000, 0]);
+    }
+    end(file)
+}
+
+/// Ends the heap and the contexts of a dump of Perl.
+fn end(mut file: Pmat) -> Vec<u8> {
+    file.bytes(&[0, 0]).words(&[0]);
+    file.bytes
 }

@@ -1,4 +1,4 @@
-//! Profiles whose size varies: pprof, folded stacks, V8.
+//! Profiles whose size varies: pprof, folded stacks, V8, speedscope, perf script.
 
 /// A field of a protobuf message: a number, or bytes.
 fn number(field: u64, value: u64) -> Vec<u8> {
@@ -132,4 +132,59 @@ pub(super) fn deep_sizes(size: usize) -> Vec<u8> {
     let node = |id| format!(r#"{{"id":{id},{},"selfSize":16,"children":["#, frame("f"));
     let nodes: String = (1..=size).map(node).collect();
     format!(r#"{{"head":{nodes}{}}}"#, "]}".repeat(size)).into_bytes()
+}
+
+/// speedscope's JSON with three frames and these profiles.
+fn speedscope(profiles: &[String]) -> Vec<u8> {
+    format!(
+        r#"{{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{{"frames":[{{"name":"a"}},{{"name":"b"}},{{"name":"c"}}]}},"profiles":[{}]}}"#,
+        profiles.join(",")
+    )
+    .into_bytes()
+}
+
+/// One sample.
+pub(super) fn deep_sample_of_speedscope(size: usize) -> Vec<u8> {
+    let sample = vec!["1"; size].join(",");
+    speedscope(&[format!(
+        r#"{{"type":"sampled","name":"t","unit":"none","startValue":0,"endValue":1,"samples":[[{sample}]],"weights":[1]}}"#
+    )])
+}
+
+/// Frames that open one inside of the other, and close again: as many stacks as they are deep.
+pub(super) fn nested_events(size: usize) -> Vec<u8> {
+    let event = |kind, at: usize| format!(r#"{{"type":"{kind}","frame":1,"at":{at}}}"#);
+    let opens = (0..size).map(|at| event("O", at));
+    let closes = (size..2 * size).map(|at| event("C", at));
+    let events: Vec<String> = opens.chain(closes).collect();
+    speedscope(&[format!(
+        r#"{{"type":"evented","name":"t","unit":"milliseconds","startValue":0,"endValue":{},"events":[{}]}}"#,
+        2 * size,
+        events.join(",")
+    )])
+}
+
+/// Threads with a sample each, of as many units as speedscope knows.
+pub(super) fn many_profiles(size: usize) -> Vec<u8> {
+    const UNITS: [&str; 6] =
+        ["none", "nanoseconds", "microseconds", "milliseconds", "seconds", "bytes"];
+    let profile = |number: usize| {
+        format!(
+            r#"{{"type":"sampled","name":"t{number}","unit":"{}","startValue":0,"endValue":1,"samples":[[0,1,2]],"weights":[1]}}"#,
+            UNITS[number % UNITS.len()]
+        )
+    };
+    speedscope(&(0..size).map(profile).collect::<Vec<_>>())
+}
+
+/// One sample.
+pub(super) fn deep_sample_of_perf(size: usize) -> Vec<u8> {
+    format!("a 1/1 [000] 1.5: 1 cycles: \n{}", "\tf0 f (a)\n".repeat(size)).into_bytes()
+}
+
+/// Samples of as many events, and of as many commands.
+pub(super) fn many_events(size: usize) -> Vec<u8> {
+    let sample =
+        |number| format!("c{number} 1/{number} [000] 1.5: 9 e{number}: \n\tf0 f{number} (a)\n\n");
+    (0..size).map(sample).collect::<String>().into_bytes()
 }
