@@ -8,6 +8,7 @@ use super::owned::Owned;
 use super::preorder::Preorder;
 use super::retained::add_up;
 use crate::model::heap::{Heap, ObjectId};
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// As [`DominatorTree`](super::DominatorTree), but without numbers for what is owned: objects that
@@ -26,6 +27,9 @@ pub struct CoreTree<'g, 'h, 'a> {
     retained: Vec<u64>,
 }
 
+/// Parts of the objects that are weighed side by side. Each takes a bit for each object of the heap.
+const PARTS: usize = 4;
+
 /// The number of objects ahead for which the places of their references are prefetched.
 const AHEAD: usize = 24;
 
@@ -39,15 +43,7 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
             external
         });
         let owning = Owning { heap, graph, owned, external };
-        let mut live = ObjectSet::none(heap.len());
-        let mut retained = Vec::with_capacity(order.len() + 1);
-        retained.push(0);
-        for (place, object) in order.iter().enumerate() {
-            if let Some(soon) = order.get(place + AHEAD) {
-                graph.prefetch(*soon);
-            }
-            retained.push(owning.weigh(*object, &mut live));
-        }
+        let (mut retained, live) = owning.weigh_all(&order);
         add_up(&mut retained, &dominator);
         Self { owning, live, order, dominator, retained }
     }
@@ -100,6 +96,26 @@ impl Owning<'_, '_, '_> {
             }
             _ => shallow,
         }
+    }
+
+    /// The bytes of each object with all that it owns, by number, and what is live.
+    fn weigh_all(&self, order: &[ObjectId]) -> (Vec<u64>, ObjectSet) {
+        let parts = rayon::current_num_threads().clamp(1, PARTS);
+        let length = order.len().div_ceil(parts).max(1);
+        let mut bytes = vec![0; order.len() + 1];
+        let parts = bytes[1..].par_chunks_mut(length).zip(order.par_chunks(length));
+        let of_part = |(bytes, objects): (&mut [u64], &[ObjectId])| {
+            let mut live = ObjectSet::none(self.heap.len());
+            for (place, (bytes, object)) in bytes.iter_mut().zip(objects).enumerate() {
+                if let Some(soon) = objects.get(place + AHEAD) {
+                    self.graph.prefetch(*soon);
+                }
+                *bytes = self.weigh(*object, &mut live);
+            }
+            live
+        };
+        let live = parts.map(of_part).reduce_with(ObjectSet::or);
+        (bytes, live.unwrap_or_else(|| ObjectSet::none(self.heap.len())))
     }
 
     /// The bytes of an object and all that it owns, which come to life. The function calls itself

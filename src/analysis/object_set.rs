@@ -29,6 +29,12 @@ impl ObjectSet {
         self.bits[object.index() / 64] >> (object.index() % 64) & 1 == 1
     }
 
+    /// The objects of both sets, which have the same room.
+    pub(super) fn or(mut self, other: Self) -> Self {
+        self.bits.iter_mut().zip(other.bits).for_each(|(bits, other)| *bits |= other);
+        self
+    }
+
     /// The number of objects, counted anew. A count that [`ObjectSet::insert`] keeps comes out too
     /// small in optimized builds of Rust 1.95.0, as the benchmark `analysis` shows when there is
     /// one.

@@ -57,22 +57,56 @@ impl Owned {
     }
 }
 
+/// Parts of the objects that are looked at side by side. Each takes two bits for each object of the
+/// heap.
+const PARTS: usize = 4;
+
 /// A bit for each object to which exactly one reference leads, and no root.
 fn single(graph: &Graph<'_>) -> Vec<u64> {
-    // Whether a reference leads to an object, and whether there is more; side by side, because both
-    // are needed.
-    let mut seen = vec![[0_u64; 2]; graph.len().div_ceil(64)];
-    let mut see = |object: ObjectId, again: bool| {
-        let [once, more] = &mut seen[object.index() / 64];
+    let parts = rayon::current_num_threads().clamp(1, PARTS);
+    let length = graph.len().div_ceil(parts);
+    let of_part = |part: usize| {
+        let mut seen = Seen::none(graph.len());
+        let objects = part * length..((part + 1) * length).min(graph.len());
+        for object in objects.map(|object| ObjectId(object as u32)) {
+            graph.targets(object).for_each(|target| seen.see(target, false));
+        }
+        seen
+    };
+    let mut seen = (0..parts)
+        .into_par_iter()
+        .map(of_part)
+        .reduce_with(Seen::and)
+        .unwrap_or_else(|| Seen::none(graph.len()));
+    graph.starts().iter().for_each(|start| seen.see(*start, true));
+    seen.0.into_iter().map(|[once, more]| once & !more).collect()
+}
+
+/// Whether a reference leads to an object, and whether there is more; side by side, because both
+/// are needed.
+struct Seen(Vec<[u64; 2]>);
+
+impl Seen {
+    fn none(objects: usize) -> Self {
+        Self(vec![[0; 2]; objects.div_ceil(64)])
+    }
+
+    #[inline]
+    fn see(&mut self, object: ObjectId, again: bool) {
+        let [once, more] = &mut self.0[object.index() / 64];
         let bit = 1 << (object.index() % 64);
         *more |= if again { bit } else { *once & bit };
         *once |= bit;
-    };
-    for object in graph.objects() {
-        graph.targets(object).for_each(|target| see(target, false));
     }
-    graph.starts().iter().for_each(|start| see(*start, true));
-    seen.into_iter().map(|[once, more]| once & !more).collect()
+
+    /// What both have seen.
+    fn and(mut self, other: Self) -> Self {
+        for ([once, more], [other_once, other_more]) in self.0.iter_mut().zip(other.0) {
+            *more |= other_more | (*once & other_once);
+            *once |= other_once;
+        }
+        self
+    }
 }
 
 /// The numbers of the bits that are set.

@@ -4,6 +4,7 @@ use crate::analysis::graph::Graph;
 use crate::analysis::owned::Owned;
 use crate::analysis::prefetch::prefetch;
 use crate::model::heap::ObjectId;
+use rayon::prelude::*;
 
 /// The packed graph: each object that is not owned is followed by its references to such objects.
 ///
@@ -24,20 +25,15 @@ const AHEAD: usize = 64;
 impl<W: Word> Packed<W> {
     /// The graph, and the records of the objects at which it begins.
     pub(super) fn of(graph: &Graph<'_>, owned: &Owned) -> (Self, Vec<W>) {
-        let (places, count) = places::<W>(graph, owned);
-        let mut words = Vec::with_capacity(count);
-        let columns = graph.references;
-        for object in searched(graph, owned) {
-            let record = words.len();
-            words.push(W::of(0));
-            for row in columns.range(object) {
-                if let Some(target) = columns.target.get(row + AHEAD) {
-                    prefetch(&places, target.index());
-                }
-            }
-            targets(graph, owned, object).for_each(|target| words.push(places[target.index()]));
-            words[record] = W::of(words.len() - record - 1).with_mark();
-        }
+        let (places, lengths) = places::<W>(graph, owned);
+        let mut words = vec![W::of(0); lengths.iter().sum()];
+        let mut rest = words.as_mut_slice();
+        let blocks: Vec<_> = lengths
+            .into_iter()
+            .map(|length| rest.split_off_mut(..length).unwrap_or_default())
+            .enumerate()
+            .collect();
+        blocks.into_par_iter().for_each(|(block, words)| fill(words, graph, owned, block, &places));
         (Self { words }, graph.starts().iter().map(|start| places[start.index()]).collect())
     }
 
@@ -97,17 +93,56 @@ impl<W: Word> Packed<W> {
     }
 }
 
-/// Where the record of each object is, and how many words there are. Owned objects have none.
-fn places<W: Word>(graph: &Graph<'_>, owned: &Owned) -> (Vec<W>, usize) {
-    let mut words = 0;
-    let place = |object: ObjectId| {
-        let place = words;
-        if !owned.contains(object) {
-            words += 1 + targets(graph, owned, object).count();
+/// Objects that are packed together, on one thread.
+const BLOCK: usize = 1 << 16;
+
+/// Where the record of each object is, and how many words there are in each block of objects. Owned
+/// objects have none.
+fn places<W: Word>(graph: &Graph<'_>, owned: &Owned) -> (Vec<W>, Vec<usize>) {
+    let mut places = vec![W::of(0); graph.len()];
+    // Inside of the block at first.
+    let of_block = |(block, places): (usize, &mut [W])| {
+        let mut words = 0;
+        for (object, place) in objects_of_block(graph, block).zip(places) {
+            *place = W::of(words);
+            if !owned.contains(object) {
+                words += 1 + targets(graph, owned, object).count();
+            }
         }
-        W::of(place)
+        words
     };
-    (graph.objects().map(place).collect(), words)
+    let lengths: Vec<usize> = places.par_chunks_mut(BLOCK).enumerate().map(of_block).collect();
+    let starts = lengths.iter().scan(0, |end, length| Some(std::mem::replace(end, *end + length)));
+    let starts: Vec<usize> = starts.collect();
+    places.par_chunks_mut(BLOCK).zip(starts).for_each(|(places, start)| {
+        places.iter_mut().for_each(|place| *place = W::of(place.index() + start));
+    });
+    (places, lengths)
+}
+
+/// Writes the records of a block.
+fn fill<W: Word>(words: &mut [W], graph: &Graph<'_>, owned: &Owned, block: usize, places: &[W]) {
+    let columns = graph.references;
+    let mut end = 0;
+    for object in objects_of_block(graph, block).filter(|object| !owned.contains(*object)) {
+        let record = end;
+        end += 1;
+        for row in columns.range(object) {
+            if let Some(target) = columns.target.get(row + AHEAD) {
+                prefetch(places, target.index());
+            }
+        }
+        for target in targets(graph, owned, object) {
+            words[end] = places[target.index()];
+            end += 1;
+        }
+        words[record] = W::of(end - record - 1).with_mark();
+    }
+}
+
+fn objects_of_block(graph: &Graph<'_>, block: usize) -> impl Iterator<Item = ObjectId> + use<> {
+    let objects = block * BLOCK..((block + 1) * BLOCK).min(graph.len());
+    objects.map(|object| ObjectId(object as u32))
 }
 
 /// The objects that the search may come to.
@@ -129,7 +164,7 @@ fn targets<'g>(
 pub(in crate::analysis) const MOST_NARROW: u64 = 1 << 31;
 
 /// A word, narrow or wide. Its highest bit is a mark.
-pub(super) trait Word: Copy {
+pub(super) trait Word: Copy + Default + Send + Sync {
     fn of(value: usize) -> Self;
     fn index(self) -> usize;
     fn has_mark(self) -> bool;
