@@ -14,6 +14,7 @@ pub use shapes::CollectionKind;
 use crate::model::heap::{FieldValue, Heap, ObjectId, Type, Value};
 use shapes::{Fill, SHAPES, Shape, Size};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 
 /// Wrappers around wrappers that are followed.
 const MAX_WRAPPERS: usize = 8;
@@ -27,9 +28,11 @@ const LEAST_TABLE: u64 = 16;
 /// The collections of a heap.
 pub struct Collections<'h, 'a> {
     heap: &'h Heap<'a>,
-    /// The shape of each type.
-    shapes: Vec<Option<&'static Shape>>,
+    shapes: Arc<CollectionShapes>,
 }
+
+/// The shape of each type of a heap, so that it can be kept.
+pub struct CollectionShapes(Vec<Option<&'static Shape>>);
 
 /// The array of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,7 +58,17 @@ impl<'h, 'a> Collections<'h, 'a> {
         for (of, parent) in declared {
             shapes[of] = parent;
         }
-        Self { heap, shapes }
+        Self { heap, shapes: Arc::new(CollectionShapes(shapes)) }
+    }
+
+    /// The same as before for a heap that has not changed.
+    pub fn again(heap: &'h Heap<'a>, shapes: &Arc<CollectionShapes>) -> Self {
+        Self { heap, shapes: Arc::clone(shapes) }
+    }
+
+    /// What to keep for [`Collections::again`].
+    pub fn shapes(&self) -> &Arc<CollectionShapes> {
+        &self.shapes
     }
 
     /// The kind of a collection. `None` if the object is not a known one.
@@ -152,7 +165,7 @@ impl<'h, 'a> Collections<'h, 'a> {
     }
 
     fn shape(&self, object: ObjectId) -> Option<&'static Shape> {
-        self.shapes[self.heap.type_id(object).0 as usize]
+        self.shapes.0[self.heap.type_id(object).0 as usize]
     }
 
     /// The array of a shape that is one array.

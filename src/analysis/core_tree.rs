@@ -9,20 +9,18 @@ use super::preorder::Preorder;
 use super::retained::add_up;
 use crate::model::heap::{Heap, ObjectId};
 use rayon::prelude::*;
-use std::borrow::Cow;
 
 /// As [`DominatorTree`](super::DominatorTree), but without numbers for what is owned: objects that
 /// one reference alone leads to and that refer to few others or none. They are most objects of a
 /// program, and are found again through the references.
 ///
-/// 16 bytes for each live object that has a number, and two bits for each object of the heap.
+/// 20 bytes for each live object that has a number, and two bits for each object of the heap.
 pub struct CoreTree<'g, 'h, 'a> {
     owning: Owning<'g, 'h, 'a>,
     live: ObjectSet,
     /// The object of number n is `order[n - 1]`.
     order: Vec<ObjectId>,
-    /// By number.
-    dominator: Vec<u32>,
+    preorder: Preorder,
     /// By number; 0 are the roots.
     retained: Vec<u64>,
 }
@@ -45,7 +43,7 @@ impl<'g, 'h, 'a> CoreTree<'g, 'h, 'a> {
         let owning = Owning { heap, graph, owned, external };
         let (mut retained, live) = owning.weigh_all(&order);
         add_up(&mut retained, &dominator);
-        Self { owning, live, order, dominator, retained }
+        Self { owning, live, order, preorder: Preorder::of(&dominator), retained }
     }
 }
 
@@ -55,18 +53,24 @@ impl Tree for CoreTree<'_, '_, '_> {
         self.live.contains(object)
     }
 
-    fn preorder(&self) -> Cow<'_, Preorder> {
-        Cow::Owned(Preorder::of_numbers(&self.dominator))
+    fn positions(&self) -> u32 {
+        self.preorder.len() as u32
     }
 
     #[inline]
-    fn object(&self, number: u32) -> Option<ObjectId> {
-        self.order.get((number as usize).checked_sub(1)?).copied()
+    fn object_at(&self, position: u32) -> Option<ObjectId> {
+        let number = self.preorder.number(position) as usize;
+        self.order.get(number.checked_sub(1)?).copied()
     }
 
     #[inline]
-    fn retained_of_number(&self, number: u32) -> u64 {
-        self.retained[number as usize]
+    fn end(&self, position: u32) -> u32 {
+        self.preorder.end(position)
+    }
+
+    #[inline]
+    fn retained_at(&self, position: u32) -> u64 {
+        self.retained[self.preorder.number(position) as usize]
     }
 
     fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64)) {

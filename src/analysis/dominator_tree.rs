@@ -2,22 +2,18 @@
 
 use super::dominators::Dominators;
 use super::graph::Graph;
-use super::preorder::Preorder;
 use super::retained::Retained;
 use super::root_groups::RootGroups;
 use crate::model::heap::{Heap, ObjectId};
-use std::borrow::Cow;
-use std::sync::OnceLock;
 
 /// The dominator tree of the live objects of a heap, with their retained bytes.
 ///
-/// An object dominates another one if every path from the roots to that one passes through it. 16
+/// An object dominates another one if every path from the roots to that one passes through it. 20
 /// bytes for each live object and 4 for each object of the heap.
 #[derive(Clone, Debug)]
 pub struct DominatorTree {
     pub(crate) dominators: Dominators,
     pub(crate) retained: Retained,
-    preorder: OnceLock<Preorder>,
 }
 
 impl DominatorTree {
@@ -34,7 +30,7 @@ impl DominatorTree {
     /// Adds up retained bytes over dominators that have already been computed.
     pub fn of_dominators(heap: &Heap<'_>, dominators: Dominators) -> Self {
         let retained = Retained::of(heap, &dominators);
-        Self { dominators, retained, preorder: OnceLock::new() }
+        Self { dominators, retained }
     }
 
     /// Computes the tree and, in parallel, the groups of roots, which take about a third of its
@@ -73,15 +69,9 @@ impl DominatorTree {
         self.dominators.is_empty()
     }
 
-    /// The live objects. Each comes after its dominator.
+    /// The live objects in preorder: what an object dominates follows it.
     pub fn live_objects(&self) -> &[ObjectId] {
         self.dominators.order()
-    }
-
-    /// The live objects in preorder. Computed when it is first asked for, then kept: 8 more bytes for
-    /// each live object.
-    pub fn positions(&self) -> &Preorder {
-        self.preorder.get_or_init(|| Preorder::of(&self.dominators))
     }
 
     /// The shallow and external bytes of all live objects.
@@ -90,47 +80,55 @@ impl DominatorTree {
     }
 }
 
-/// A dominator tree as counting reads it: objects have numbers as in [`Dominators`], or are owned by
-/// one that has, or by another owned object.
+/// A dominator tree as counting reads it: in preorder, position 0 being the set of roots. Objects have
+/// a position, or are owned by one that has, or by another owned object.
 pub trait Tree {
     /// Returns `true` if the object can be reached from the roots.
     fn is_live(&self, object: ObjectId) -> bool;
 
-    /// The numbers in preorder.
-    fn preorder(&self) -> Cow<'_, Preorder>;
+    /// The number of positions.
+    fn positions(&self) -> u32;
 
-    /// The object of a number; `None` for 0, the set of roots.
-    fn object(&self, number: u32) -> Option<ObjectId>;
+    /// The object at a position; `None` for 0.
+    fn object_at(&self, position: u32) -> Option<ObjectId>;
 
-    /// The retained bytes of the object of a number.
-    fn retained_of_number(&self, number: u32) -> u64;
+    /// One more than the last position of what is dominated from a position.
+    fn end(&self, position: u32) -> u32;
 
-    /// Calls `each` with the objects without a number that an object owns, and the bytes of each.
+    /// The retained bytes of the object at a position.
+    fn retained_at(&self, position: u32) -> u64;
+
+    /// Calls `each` with the objects without a position that an object owns, and the bytes of each.
     /// Below each other there are at most three.
     fn for_each_owned(&self, object: ObjectId, each: &mut dyn FnMut(ObjectId, u64));
 }
 
+/// All objects have positions: their numbers.
 impl Tree for DominatorTree {
     #[inline]
     fn is_live(&self, object: ObjectId) -> bool {
         self.dominators.is_live(object)
     }
 
-    fn preorder(&self) -> Cow<'_, Preorder> {
-        Cow::Borrowed(self.positions())
+    fn positions(&self) -> u32 {
+        self.dominators.len() as u32 + 1
     }
 
     #[inline]
-    fn object(&self, number: u32) -> Option<ObjectId> {
-        self.dominators.object(number)
+    fn object_at(&self, position: u32) -> Option<ObjectId> {
+        self.dominators.object(position)
     }
 
     #[inline]
-    fn retained_of_number(&self, number: u32) -> u64 {
-        self.retained.of_number(number)
+    fn end(&self, position: u32) -> u32 {
+        self.dominators.end(position)
     }
 
-    /// All objects have numbers.
+    #[inline]
+    fn retained_at(&self, position: u32) -> u64 {
+        self.retained.of_number(position)
+    }
+
     #[inline]
     fn for_each_owned(&self, _: ObjectId, _: &mut dyn FnMut(ObjectId, u64)) {}
 }

@@ -18,19 +18,19 @@ mod packed;
 mod relative;
 mod search;
 mod semi;
+mod spread;
 
 use super::graph::Graph;
 use super::owned::Owned;
-use super::prefetch::prefetch;
 use crate::model::heap::ObjectId;
 pub(super) use packed::MOST_NARROW;
 use search::Found;
 
 /// The dominator tree of the live objects.
 ///
-/// Live objects have a number from 1 in the order of the search, so that a dominator's number is
-/// smaller than the numbers of all that it dominates. 0 is the set of roots. 8 bytes for each live
-/// object and 4 for each object of the heap.
+/// Live objects have a number from 1 in preorder: the numbers of what an object dominates follow its
+/// own without a gap. 0 is the set of roots. 12 bytes for each live object and 4 for each object of
+/// the heap.
 #[derive(Clone, Debug)]
 pub struct Dominators {
     /// The object of number n is `order[n - 1]`.
@@ -39,6 +39,8 @@ pub struct Dominators {
     dominator: Vec<u32>,
     /// By object; 0 for unreachable ones.
     number: Vec<u32>,
+    /// By number: the object and all that it dominates.
+    size: Vec<u32>,
 }
 
 /// The average number of steps up the tree for each object before another algorithm takes over.
@@ -56,7 +58,7 @@ impl Dominators {
     /// for tests of both.
     #[doc(hidden)]
     pub fn with_limits(graph: &Graph<'_>, steps_per_object: usize, most_narrow: u64) -> Self {
-        Core::with_limits(graph, steps_per_object, most_narrow).spread(graph)
+        spread::spread(Core::with_limits(graph, steps_per_object, most_narrow), graph)
     }
 
     /// Live objects.
@@ -105,14 +107,29 @@ impl Dominators {
         self.dominator[number as usize]
     }
 
+    /// One more than the last number of what the object of a number dominates.
+    #[inline]
+    pub fn end(&self, number: u32) -> u32 {
+        number + self.size[number as usize]
+    }
+
+    /// The numbers of the objects that the object of a number dominates immediately.
+    #[inline]
+    pub fn children(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        let end = self.end(number);
+        let from = move |number: u32| (number < end).then_some(number);
+        std::iter::successors(from(number + 1), move |child| from(self.end(*child)))
+    }
+
     /// The numbers of the dominators of all numbers; 0 for number 0.
     pub(super) fn dominators(&self) -> &[u32] {
         &self.dominator
     }
 }
 
-/// The dominators of the live objects that are not owned, and what is owned. Numbers are as in
-/// [`Dominators`].
+/// The dominators of the live objects that are not owned, and what is owned. Live objects have a
+/// number from 1 in the order of the search, so that a dominator's number is smaller than the
+/// numbers of all that it dominates. 0 is the set of roots.
 #[derive(Clone, Debug)]
 pub(super) struct Core {
     /// The object of number n is `order[n - 1]`.
@@ -137,35 +154,6 @@ impl Core {
         let dominator = nearest_common_ancestors(&parent, &semi, steps)
             .unwrap_or_else(|| relative::dominators(&parent, semi));
         Self { order, dominator, owned }
-    }
-
-    /// Numbers what live objects own, too: behind all others, level by level.
-    fn spread(self, graph: &Graph<'_>) -> Dominators {
-        let Self { mut order, mut dominator, owned } = self;
-        let most = owned.len();
-        order.reserve_exact(most);
-        dominator.reserve_exact(most);
-        let mut at = 0;
-        while let Some(&owner) = order.get(at) {
-            if let Some(soon) = order.get(at + AHEAD) {
-                graph.prefetch(*soon);
-            }
-            at += 1;
-            for object in owned.of_object(graph, owner) {
-                order.push(object);
-                dominator.push(at as u32);
-            }
-        }
-        let mut number = vec![0; graph.len()];
-        for (place, object) in order.iter().enumerate() {
-            if let Some(soon) = order.get(place + AHEAD) {
-                prefetch(&number, soon.index());
-            }
-            number[object.index()] = place as u32 + 1;
-        }
-        order.shrink_to_fit();
-        dominator.shrink_to_fit();
-        Dominators { order, dominator, number }
     }
 }
 

@@ -289,7 +289,6 @@ fn retained_of(
     rows: usize,
     row: impl Fn(ObjectId, usize) -> usize,
 ) -> Vec<u64> {
-    let preorder = tree.preorder();
     let mut tops = Tops {
         heap,
         tree,
@@ -301,11 +300,11 @@ fn retained_of(
         end: vec![0; groups.names.len()],
         above: vec![0; groups.names.len()],
     };
-    for position in 1..preorder.len() as u32 {
-        let number = preorder.number(position);
-        let Some(object) = tree.object(number) else { continue };
-        if position + AHEAD < preorder.len() as u32
-            && let Some(soon) = tree.object(preorder.number(position + AHEAD))
+    let positions = tree.positions();
+    for position in 1..positions {
+        let Some(object) = tree.object_at(position) else { continue };
+        if position + AHEAD < positions
+            && let Some(soon) = tree.object_at(position + AHEAD)
         {
             match &heap.type_of {
                 TypeIds::Narrow(ids) => prefetch(ids, soon.index()),
@@ -315,8 +314,8 @@ fn retained_of(
         if let Some(group) = tops.group(object)
             && position >= tops.end[group]
         {
-            tops.end[group] = preorder.end(position);
-            tops.add(object, group, tree.retained_of_number(number));
+            tops.end[group] = tree.end(position);
+            tops.add(object, group, tree.retained_at(position));
         }
         tops.add_owned(position, object);
     }

@@ -10,6 +10,7 @@
 //!   weighted stacks;
 //! * [`Threads`]: threads by equal stacks, and what they keep alive;
 //! * [`collections`]: lists, sets and maps of the runtimes' libraries with their entries;
+//! * [`text_signatures`]: summaries of texts, to search many times;
 //! * [`suspects`]: likely leaks; [`waste`]: memory that could be saved;
 //! * [`live`] and [`unreachable`](mod@unreachable): the objects that the roots do and do not reach;
 //! * [`together`]: what all objects of some types keep alive, counted once; [`glob`]: patterns that
@@ -52,8 +53,7 @@ mod owned;
 pub mod owners;
 pub mod paths;
 pub(crate) mod prefetch;
-#[doc(hidden)]
-pub mod preorder;
+mod preorder;
 pub mod profile;
 #[doc(hidden)]
 pub mod referrers;
@@ -63,6 +63,7 @@ pub mod retained;
 pub mod root_groups;
 mod sites;
 pub mod suspects;
+pub mod text_signatures;
 pub mod threads;
 pub mod together;
 pub mod tree;
@@ -75,7 +76,6 @@ pub use graph::Graph;
 pub use histogram::{GroupBy, Histogram, HistogramRow, Scope};
 pub use object_set::ObjectSet;
 pub use paths::shortest_path;
-pub use preorder::Preorder;
 pub use referrers::Referrers;
 pub use root_groups::{HeldBy, RootGroup, RootGroups};
 pub use threads::{ThreadGroup, Threads};

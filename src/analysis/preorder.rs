@@ -1,6 +1,4 @@
-//! The dominator tree in preorder, so that what an object dominates is a range.
-
-use super::dominators::Dominators;
+//! A dominator tree in preorder, so that what an object dominates is a range.
 
 /// Positions of the dominator tree: an object comes right before all that it dominates. Position 0
 /// is the set of roots.
@@ -8,23 +6,18 @@ use super::dominators::Dominators;
 /// Children of an object are in the order of the search that numbered them. 8 bytes for each live
 /// object.
 #[derive(Clone, Debug)]
-pub struct Preorder {
-    /// The object's number in [`Dominators`], by position.
+pub(super) struct Preorder {
+    /// By position.
     number: Vec<u32>,
     /// The number of positions that the object and everything it dominates take, by position.
     size: Vec<u32>,
 }
 
 impl Preorder {
-    /// Orders the objects. Numbers of dominators are smaller than those of what they dominate: one
-    /// pass backwards adds up sizes, and one forwards gives each object the next place inside its
-    /// dominator's.
-    pub fn of(dominators: &Dominators) -> Self {
-        Self::of_numbers(dominators.dominators())
-    }
-
-    /// The same for dominators by number, that of number 0 being 0.
-    pub(super) fn of_numbers(dominator: &[u32]) -> Self {
+    /// Orders the objects by their dominators, that of number 0 being 0. Numbers of dominators are
+    /// smaller than those of what they dominate: one pass backwards adds up sizes, and one forwards
+    /// gives each object the next place inside its dominator's.
+    pub(super) fn of(dominator: &[u32]) -> Self {
         let count = dominator.len();
         let mut size_of_number = vec![1_u32; count];
         for number in (1..count).rev() {
@@ -46,31 +39,19 @@ impl Preorder {
     }
 
     /// Positions, including that of the set of roots.
-    pub fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.number.len()
     }
 
-    /// Never: the set of roots is always there.
-    pub fn is_empty(&self) -> bool {
-        false
-    }
-
-    /// The number in [`Dominators`] of what is at a position.
+    /// The number of what is at a position.
     #[inline]
-    pub fn number(&self, position: u32) -> u32 {
+    pub(super) fn number(&self, position: u32) -> u32 {
         self.number[position as usize]
     }
 
     /// One more than the last position of what is dominated from a position.
     #[inline]
-    pub fn end(&self, position: u32) -> u32 {
+    pub(super) fn end(&self, position: u32) -> u32 {
         position + self.size[position as usize]
-    }
-
-    /// The positions of what is dominated immediately.
-    pub fn children(&self, position: u32) -> impl Iterator<Item = u32> + '_ {
-        let end = self.end(position);
-        let from = move |position: u32| (position < end).then_some(position);
-        std::iter::successors(from(position + 1), move |child| from(self.end(*child)))
     }
 }

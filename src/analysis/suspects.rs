@@ -11,10 +11,10 @@ pub mod holders;
 pub mod siblings;
 pub mod wasted;
 
-use super::buckets::Buckets;
 use super::dominator_tree::DominatorTree;
 use super::dominators::Dominators;
 use super::retained::Retained;
+use super::waste::Measurements;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use holders::Holder;
 use rustc_hash::FxHashMap;
@@ -61,13 +61,21 @@ impl Suspect {
 
 /// Finds all suspects, sorted by bytes, largest first.
 pub fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
+    find_measured(heap, tree, &Measurements::of(heap, tree))
+}
+
+/// As [`find`], with measurements that are at hand.
+pub fn find_measured(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    measured: &Measurements,
+) -> Vec<Suspect> {
     let downwards = Tree::of(heap, tree);
     let holders = holders::find(&downwards);
     let siblings = siblings::find(&downwards, &holders);
-    drop(downwards);
     let mut all: Vec<Suspect> = holders.into_iter().map(Suspect::Holder).collect();
     all.extend(siblings.into_iter().map(Suspect::Siblings));
-    all.extend(wasted::find(heap, tree));
+    all.extend(wasted::find(heap, tree, measured));
     all.sort_by_key(|suspect| (std::cmp::Reverse(suspect.bytes()), suspect.object()));
     all
 }
@@ -83,37 +91,29 @@ pub struct SuspectGroup {
     pub bytes: u64,
 }
 
-/// The dominator tree downwards: 8 bytes for each live object.
+/// The dominator tree, read from the roots down.
 struct Tree<'s, 'a> {
     heap: &'s Heap<'a>,
     dominators: &'s Dominators,
     retained: &'s Retained,
-    children: Buckets,
 }
 
 impl<'s, 'a> Tree<'s, 'a> {
     fn of(heap: &'s Heap<'a>, tree: &'s DominatorTree) -> Self {
-        let DominatorTree { dominators, retained, .. } = tree;
-        let live = dominators.len();
-        let upwards = || {
-            (1..=live as u32).rev().map(|number| (dominators.dominator_of_number(number), number))
-        };
-        Self { heap, dominators, retained, children: Buckets::of(live + 1, live, upwards) }
+        Self { heap, dominators: &tree.dominators, retained: &tree.retained }
     }
 
     fn bytes(&self, number: u32) -> u64 {
         self.retained.of_number(number)
     }
 
-    fn children(&self, number: u32) -> &[u32] {
-        self.children.get(number)
+    fn children(&self, number: u32) -> impl Iterator<Item = u32> + '_ {
+        self.dominators.children(number)
     }
 
     fn biggest_child(&self, number: u32) -> Option<u32> {
         // Of equals the first.
         self.children(number)
-            .iter()
-            .copied()
             .max_by_key(|child| (self.bytes(*child), std::cmp::Reverse(*child)))
     }
 
@@ -129,7 +129,7 @@ impl<'s, 'a> Tree<'s, 'a> {
     /// The children of a number by type, those with most bytes first.
     fn groups(&self, number: u32) -> Vec<SuspectGroup> {
         let mut groups: FxHashMap<TypeId, SuspectGroup> = FxHashMap::default();
-        for &child in self.children(number) {
+        for child in self.children(number) {
             let Some(of) = self.type_of(child) else { continue };
             let group = groups.entry(of).or_insert(SuspectGroup { of, count: 0, bytes: 0 });
             group.count += 1;

@@ -55,7 +55,10 @@ impl Threads {
             };
             groups[group as usize].retained.add(shallow, external);
         };
-        let holders = holders(heap, graph, &group_of);
+        let holders = match heap.threads.is_empty() {
+            true => Vec::new(),
+            false => holders(heap, graph, &group_of),
+        };
         let mut external = heap.external.iter().peekable();
         for (object, holder) in heap.objects().zip(holders) {
             let outside =

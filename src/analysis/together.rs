@@ -4,7 +4,6 @@ use super::dominator_tree::DominatorTree;
 use super::frontier::Frontier;
 use super::graph::Graph;
 use super::object_set::ObjectSet;
-use super::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId, TypeKind};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -106,26 +105,24 @@ fn retained(
     external.fold(shallow, |sum, (_, bytes)| sum.saturating_add(*bytes))
 }
 
-/// Adds to each part the retained bytes of its topmost objects. In preorder, what an object
-/// dominates follows it.
+/// Adds to each part the retained bytes of its topmost objects.
 fn add_retained(
     heap: &Heap<'_>,
     tree: &DominatorTree,
     is_removed: &impl Fn(ObjectId) -> bool,
     parts: &mut Parts,
 ) {
-    let preorder = Preorder::of(&tree.dominators);
-    let mut position = 1;
-    while position < preorder.len() as u32 {
-        let number = preorder.number(position);
-        position = match tree.dominators.object(number).filter(|object| is_removed(*object)) {
+    let dominators = &tree.dominators;
+    let mut number = 1;
+    while number <= dominators.len() as u32 {
+        number = match dominators.object(number).filter(|object| is_removed(*object)) {
             Some(object) => {
                 let part = parts.at(heap.type_id(object));
                 part.retained_bytes =
                     part.retained_bytes.saturating_add(tree.retained.of_number(number));
-                preorder.end(position)
+                dominators.end(number)
             }
-            None => position + 1,
+            None => number + 1,
         };
     }
 }

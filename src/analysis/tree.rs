@@ -78,8 +78,7 @@ pub fn lines(
     roots: &RootGroups,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    let preorder = tree.positions();
-    let (tops, made_up) = tops::of(heap, tree, preorder, roots);
+    let (tops, made_up) = tops::of(heap, tree, roots);
     let whole = tops.iter().fold(0_u64, |sum, top| sum.saturating_add(top.line.total_bytes));
     // What is made up stands for the roots, and its own bytes for nothing. It is an object wherever
     // objects are counted.
@@ -93,7 +92,7 @@ pub fn lines(
         omitted: Omitted::default(),
     };
     let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
-    let expander = Expander::new(heap, tree, preorder, whole, options);
+    let expander = Expander::new(heap, tree, whole, options);
     grow(nodes, tops, &expander)
 }
 
@@ -105,7 +104,7 @@ pub fn lines_below_object(
     object: ObjectId,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    below(heap, tree, position_of(tree, object).into_iter().collect(), options)
+    below(heap, tree, tree.dominators.number(object).into_iter().collect(), options)
 }
 
 /// Returns the lines of the subtrees below several objects: the live objects that `selects` accepts
@@ -117,59 +116,43 @@ pub fn lines_below(
     selects: impl Fn(ObjectId) -> bool,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    let preorder = tree.positions();
+    let dominators = &tree.dominators;
     let mut members = Vec::new();
-    let mut position = 1;
-    while position < preorder.len() as u32 {
-        let object = tree.dominators.object(preorder.number(position));
-        position = match object.is_some_and(&selects) {
+    let mut number = 1;
+    while number <= dominators.len() as u32 {
+        number = match dominators.object(number).is_some_and(&selects) {
             true => {
-                members.push(position);
-                preorder.end(position)
+                members.push(number);
+                dominators.end(number)
             }
-            false => position + 1,
+            false => number + 1,
         };
     }
     below(heap, tree, members, options)
 }
 
-/// The position of an object: it is looked for from the roots down, among the siblings of each of
-/// its dominators, since no column leads from objects to positions. `None` if it is unreachable.
-fn position_of(tree: &DominatorTree, object: ObjectId) -> Option<u32> {
-    if !tree.is_live(object) {
-        return None;
-    }
-    let dominators = std::iter::successors(Some(object), |object| tree.dominator(*object));
-    let down: Vec<ObjectId> = dominators.collect();
-    let preorder = tree.positions();
-    down.into_iter().rev().try_fold(0, |position, wanted| {
-        let object = |child: &u32| tree.dominators.object(preorder.number(*child));
-        preorder.children(position).find(|child| object(child) == Some(wanted))
-    })
-}
-
-/// The lines below the objects at some positions.
+/// The lines below the objects with some numbers.
 fn below(
     heap: &Heap<'_>,
     tree: &DominatorTree,
     members: Vec<u32>,
     options: TreeOptions,
 ) -> Vec<TreeLine> {
-    let preorder = tree.positions();
-    let retained = |position: &u32| tree.retained.of_number(preorder.number(*position));
+    let dominators = &tree.dominators;
+    let retained = |number: &u32| tree.retained.of_number(*number);
     let whole = members.iter().map(retained).fold(0, u64::saturating_add);
-    let expander = Expander::new(heap, tree, preorder, whole, options);
+    let expander = Expander::new(heap, tree, whole, options);
     let (mut root, children) = match members.as_slice() {
         [] => return Vec::new(),
         &[only] => {
-            let object = tree.dominators.object(preorder.number(only)).unwrap_or(ObjectId(0));
+            let object = dominators.object(only).unwrap_or(ObjectId(0));
             let mut root = expander.child(TreeItem::Object(object), members);
             let children = expander.expand(&mut root);
             (root, children)
         }
         several => {
             let count =
-                several.iter().map(|position| u64::from(preorder.end(*position) - position)).sum();
+                several.iter().map(|number| u64::from(dominators.end(*number) - number)).sum();
             let mut root = expander.child(TreeItem::Selection, Vec::new());
             (root.line.count, root.line.total_bytes) = (count, whole);
             (root, expander.group(members))
@@ -206,7 +189,7 @@ fn grow(mut nodes: Vec<Node>, children: Vec<Node>, expander: &Expander<'_, '_>) 
 struct Node {
     parent: usize,
     line: TreeLine,
-    /// Positions of the objects, until they are looked at.
+    /// Numbers of the objects, until they are looked at.
     members: Vec<u32>,
     /// Lines below this one that are no objects. Groups of roots are at most three deep.
     below: Vec<Node>,

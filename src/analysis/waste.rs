@@ -158,13 +158,42 @@ pub struct WasteOwner {
     pub example: ObjectId,
 }
 
+/// The measurements from which waste is computed, and some suspects.
+pub struct Measurements {
+    /// Collections and arrays.
+    pub rooms: Rooms,
+    /// Texts and blocks of bytes.
+    pub contents: Contents,
+}
+
+impl Measurements {
+    /// Looks at all live objects and their contents.
+    pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
+        let rooms = Rooms::of(heap, tree);
+        let contents = Contents::of(heap, tree, &rooms.claimed);
+        Self { rooms, contents }
+    }
+}
+
 impl Waste {
     /// Finds the waste of a heap.
     pub fn of(heap: &Heap<'_>, tree: &DominatorTree) -> Self {
+        let measured = Measurements::of(heap, tree);
+        let mut waste = Self::without_owners(heap, tree, &measured);
+        let mut found = owners(heap, tree, &measured).find(tree);
+        for part in &mut waste.parts {
+            part.owners = found.remove(&part.kind).unwrap_or_default();
+        }
+        waste
+    }
+
+    /// Finds the waste of a heap, but not the fields that hold it: [`WastePart::owners`] is empty.
+    pub fn without_owners(
+        heap: &Heap<'_>,
+        tree: &DominatorTree,
+        Measurements { rooms, contents }: &Measurements,
+    ) -> Self {
         let known = heap.known();
-        let rooms = Rooms::of(heap, tree);
-        let contents = Contents::of(heap, tree, &rooms.claimed);
-        let mut owners = Owners::new(heap);
         let mut parts: Vec<WastePart> = WasteKind::ALL.into_iter().map(WastePart::new).collect();
         for part in &mut parts {
             let kind = part.kind;
@@ -178,31 +207,13 @@ impl Waste {
                 WasteKind::DuplicateText => values(&contents.texts),
                 WasteKind::DuplicateArray => values(&contents.blocks),
                 WasteKind::EmptyCollection => by_type(heap, rooms.empty(tree), &rooms.all),
-                WasteKind::SpareCapacity => by_type(heap, spare(&rooms, &contents), &rooms.all),
-                WasteKind::Zeros => by_type(heap, zeros(heap, &contents), &[]),
+                WasteKind::SpareCapacity => by_type(heap, spare(rooms, contents), &rooms.all),
+                WasteKind::Zeros => by_type(heap, zeros(heap, contents), &[]),
                 WasteKind::Boxed => by_type(heap, boxed(heap, tree), &[]),
             };
-            match kind {
-                WasteKind::DuplicateText | WasteKind::DuplicateArray => {
-                    let texts = kind == WasteKind::DuplicateText;
-                    let copies = contents
-                        .copies
-                        .iter()
-                        .filter(|copy| copy.is_text == texts && !copy.is_zero);
-                    owners.add(kind, copies.map(|copy| (copy.object, copy.bytes)));
-                }
-                WasteKind::EmptyCollection => owners.add(kind, rooms.empty(tree)),
-                WasteKind::SpareCapacity => owners.add(kind, spare(&rooms, &contents)),
-                WasteKind::Zeros => owners.add(kind, zeros(heap, &contents)),
-                WasteKind::Boxed => owners.add(kind, boxed(heap, tree)),
-            }
             part.count = part.rows.iter().map(|row| row.count).sum();
             part.known |= part.count > 0;
             part.bytes = part.rows.iter().fold(0, |sum: u64, row| sum.saturating_add(row.bytes));
-        }
-        let mut found = owners.find(tree);
-        for part in &mut parts {
-            part.owners = found.remove(&part.kind).unwrap_or_default();
         }
         Self { parts }
     }
@@ -217,6 +228,30 @@ impl WastePart {
     fn new(kind: WasteKind) -> Self {
         Self { kind, known: false, count: 0, bytes: 0, rows: Vec::new(), owners: Vec::new() }
     }
+}
+
+/// The objects of all kinds, whose holders are to be found.
+fn owners<'h, 'a>(
+    heap: &'h Heap<'a>,
+    tree: &DominatorTree,
+    Measurements { rooms, contents }: &Measurements,
+) -> Owners<'h, 'a> {
+    let mut owners = Owners::new(heap);
+    for kind in WasteKind::ALL {
+        match kind {
+            WasteKind::DuplicateText | WasteKind::DuplicateArray => {
+                let texts = kind == WasteKind::DuplicateText;
+                let copies =
+                    contents.copies.iter().filter(|copy| copy.is_text == texts && !copy.is_zero);
+                owners.add(kind, copies.map(|copy| (copy.object, copy.bytes)));
+            }
+            WasteKind::EmptyCollection => owners.add(kind, rooms.empty(tree)),
+            WasteKind::SpareCapacity => owners.add(kind, spare(rooms, contents)),
+            WasteKind::Zeros => owners.add(kind, zeros(heap, contents)),
+            WasteKind::Boxed => owners.add(kind, boxed(heap, tree)),
+        }
+    }
+    owners
 }
 
 fn values(copies: &[contents::Copies]) -> Vec<WasteRow> {

@@ -21,27 +21,60 @@ pub fn several(heap: &Heap<'_>, graph: &Graph<'_>, object: ObjectId, k: usize) -
     if k == 1 {
         return Shortest::of(heap, graph).path(object).into_iter().collect();
     }
-    let starts = Starts::of(heap, graph);
-    let mut distances = Distances(vec![FAR; heap.len()]);
-    search::search(heap, graph, &starts, &mut distances);
-    if distances.of(object) == FAR || k == 0 {
-        return Vec::new();
-    }
-    let found = Backward::new(heap, graph, &starts, &distances).search(object, k);
-    match found.is_empty() {
-        // Only immediates hold the object.
-        true => Shortest::of(heap, graph).path(object).into_iter().collect(),
-        false => found,
+    let (distances, referrers) = (Distances::of(heap, graph), Referrers::of(&heap.references));
+    let several = Several { heap, graph, distances: &distances, referrers: &referrers };
+    several.paths(object, k, || Shortest::of(heap, graph))
+}
+
+/// A heap with what the search for several paths to an object needs, computed before.
+pub struct Several<'s, 'h, 'a> {
+    /// The heap.
+    pub heap: &'s Heap<'a>,
+    /// Its graph.
+    pub graph: &'s Graph<'h>,
+    /// Those of the graph.
+    pub distances: &'s Distances,
+    /// Those of the heap.
+    pub referrers: &'s Referrers,
+}
+
+impl Several<'_, '_, '_> {
+    /// The paths that [`several`] finds. `shortest` is called if only immediates hold the object.
+    pub fn paths<'x, 'y: 'x>(
+        &self,
+        object: ObjectId,
+        k: usize,
+        shortest: impl FnOnce() -> Shortest<'x, 'y>,
+    ) -> Vec<Path> {
+        if k == 1 {
+            return shortest().path(object).into_iter().collect();
+        }
+        if self.distances.to(object) == FAR || k == 0 {
+            return Vec::new();
+        }
+        let starts = Starts::of(self.heap, self.graph);
+        let found = Backward::new(self, &starts).search(object, k);
+        match found.is_empty() {
+            true => shortest().path(object).into_iter().collect(),
+            false => found,
+        }
     }
 }
 
-/// The number of steps to each object.
-struct Distances(Vec<u32>);
+/// The number of steps to each object: 4 bytes each.
+pub struct Distances(Vec<u32>);
 
 const FAR: u32 = u32::MAX;
 
 impl Distances {
-    fn of(&self, object: ObjectId) -> u32 {
+    /// Searches the whole graph of the heap.
+    pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
+        let mut distances = Self(vec![FAR; heap.len()]);
+        search::search(heap, graph, &Starts::of(heap, graph), &mut distances);
+        distances
+    }
+
+    fn to(&self, object: ObjectId) -> u32 {
         self.0[object.index()]
     }
 }
@@ -77,10 +110,10 @@ struct Partial {
     origin: Option<(Origin, ReachedBy)>,
 }
 
-struct Backward<'s, 'h, 'a> {
-    heap: &'h Heap<'a>,
+struct Backward<'s, 'a> {
+    heap: &'s Heap<'a>,
     distances: &'s Distances,
-    referrers: Referrers,
+    referrers: &'s Referrers,
     /// Holders of the ephemerons in effect, by value.
     holders: FxHashMap<ObjectId, Vec<ObjectId>>,
     roots: FxHashMap<ObjectId, Vec<usize>>,
@@ -91,13 +124,9 @@ struct Backward<'s, 'h, 'a> {
     taken: FxHashMap<ObjectId, usize>,
 }
 
-impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
-    fn new(
-        heap: &'h Heap<'a>,
-        graph: &Graph<'_>,
-        starts: &Starts,
-        distances: &'s Distances,
-    ) -> Self {
+impl<'s, 'a> Backward<'s, 'a> {
+    fn new(of: &Several<'s, '_, 'a>, starts: &Starts) -> Self {
+        let &Several { heap, graph, distances, referrers } = of;
         let mut holders: FxHashMap<ObjectId, Vec<ObjectId>> = FxHashMap::default();
         for pair in &heap.ephemerons {
             if graph.dependent_on(pair.holder).iter().any(|(_, value)| *value == pair.value) {
@@ -111,7 +140,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
         Self {
             heap,
             distances,
-            referrers: Referrers::of(&heap.references),
+            referrers,
             holders,
             roots,
             partial: Vec::new(),
@@ -159,9 +188,9 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
         let mut before: Vec<ObjectId> = self.referrers.of_object(object).collect();
         before.extend(self.holders.get(&object).into_iter().flatten());
         before.retain(|referrer| {
-            self.distances.of(*referrer) != FAR && !is_immediate(self.heap, *referrer)
+            self.distances.to(*referrer) != FAR && !is_immediate(self.heap, *referrer)
         });
-        before.sort_unstable_by_key(|referrer| (self.distances.of(*referrer), *referrer));
+        before.sort_unstable_by_key(|referrer| (self.distances.to(*referrer), *referrer));
         before.dedup();
         // No more are needed: each of these leads to another path.
         let mut wanted = k.saturating_mul(4).saturating_add(16);
@@ -199,7 +228,7 @@ impl<'s, 'h, 'a> Backward<'s, 'h, 'a> {
         let missing = if partial.origin.is_some() {
             0
         } else {
-            self.distances.of(partial.object).saturating_sub(1)
+            self.distances.to(partial.object).saturating_sub(1)
         };
         let order = if partial.origin.is_some() { u32::MAX } else { partial.length };
         self.queue.push(Reverse((partial.length.saturating_add(missing), Reverse(order), number)));

@@ -35,7 +35,7 @@ pub struct Holder {
 pub(super) fn find(tree: &Tree<'_, '_>) -> Vec<Holder> {
     let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
     let large = |number: u32| {
-        tree.children(number).iter().copied().filter(|child| tree.bytes(*child) >= least)
+        tree.children(number).filter(|child| tree.bytes(*child) >= least)
     };
     let mut open: Vec<u32> = large(0).collect();
     let mut holders = Vec::new();

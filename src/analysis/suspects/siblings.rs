@@ -25,7 +25,7 @@ pub(super) fn find(tree: &Tree<'_, '_>, holders: &[Holder]) -> Vec<Siblings> {
     let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
     let owners = (1..=tree.dominators.len() as u32).filter(|number| {
         tree.bytes(*number) >= least
-            && tree.children(*number).len() >= LEAST_COUNT
+            && tree.children(*number).nth(LEAST_COUNT - 1).is_some()
             && !tree.is_made_up(*number)
     });
     let mut found = Vec::new();

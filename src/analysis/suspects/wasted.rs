@@ -2,8 +2,9 @@
 
 use super::{LEAST_BYTES, Suspect, part};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::waste::contents::{Contents, Copies};
-use crate::analysis::waste::rooms::{Measured, Rooms};
+use crate::analysis::waste::Measurements;
+use crate::analysis::waste::contents::Copies;
+use crate::analysis::waste::rooms::Measured;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use rustc_hash::FxHashMap;
 
@@ -53,10 +54,12 @@ pub struct Sparse {
 }
 
 /// Texts, blocks of bytes and types of collections, as far as they waste enough.
-pub(super) fn find(heap: &Heap<'_>, tree: &DominatorTree) -> Vec<Suspect> {
+pub(super) fn find(
+    heap: &Heap<'_>,
+    tree: &DominatorTree,
+    Measurements { rooms, contents }: &Measurements,
+) -> Vec<Suspect> {
     let least = part(tree.live_bytes(), LEAST_SHARE).max(LEAST_BYTES);
-    let rooms = Rooms::of(heap, tree);
-    let contents = Contents::of(heap, tree, &rooms.claimed);
     let equal = [Duplicates::of(&contents.texts, true), Duplicates::of(&contents.blocks, false)];
     let equal =
         equal.into_iter().filter(|duplicates| duplicates.wasted >= least).map(Suspect::Duplicates);

@@ -2,7 +2,6 @@
 
 use super::{Node, Omitted, TreeItem, TreeLine, TreeOptions};
 use crate::analysis::dominator_tree::DominatorTree;
-use crate::analysis::preorder::Preorder;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
@@ -15,7 +14,6 @@ const SINGLE_SHARE: f64 = 0.01;
 pub(super) struct Expander<'h, 'a> {
     heap: &'h Heap<'a>,
     tree: &'h DominatorTree,
-    preorder: &'h Preorder,
     pub(super) options: TreeOptions,
     /// The first type with the same name and namespace, by type.
     same: Vec<TypeId>,
@@ -29,8 +27,7 @@ impl<'h, 'a> Expander<'h, 'a> {
     pub(super) fn new(
         heap: &'h Heap<'a>,
         tree: &'h DominatorTree,
-        preorder: &'h Preorder,
-        whole: u64,
+            whole: u64,
         options: TreeOptions,
     ) -> Self {
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
@@ -46,7 +43,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             true => u64::MAX,
             false => share(SINGLE_SHARE).max(smallest),
         };
-        Self { heap, tree, preorder, options, same, smallest, smallest_single }
+        Self { heap, tree, options, same, smallest, smallest_single }
     }
 
     /// Whether a line is large and near enough.
@@ -54,7 +51,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         node.line.depth <= self.options.depth && node.line.total_bytes >= self.smallest
     }
 
-    /// A line that stands for objects at some positions.
+    /// A line that stands for objects at some numbers.
     pub(super) fn child(&self, what: TreeItem, members: Vec<u32>) -> Node {
         let total_bytes =
             members.iter().fold(0_u64, |sum, member| sum.saturating_add(self.retained(*member)));
@@ -91,7 +88,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         };
         let mut parts = std::mem::take(&mut node.below);
         if node.line.depth == self.options.depth {
-            let own = below.iter().map(|position| self.retained(*position));
+            let own = below.iter().map(|number| self.retained(*number));
             let bytes = own
                 .chain(parts.iter().map(|part| part.line.total_bytes))
                 .fold(0, u64::saturating_add);
@@ -105,8 +102,8 @@ impl<'h, 'a> Expander<'h, 'a> {
 
     fn count(&self, line: &mut TreeLine, objects: &[u32]) {
         line.count = objects.len() as u64;
-        line.own_bytes = objects.iter().fold(0_u64, |sum, position| {
-            let object = self.object(*position);
+        line.own_bytes = objects.iter().fold(0_u64, |sum, number| {
+            let object = self.object(*number);
             let own = self
                 .heap
                 .shallow
@@ -122,12 +119,12 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut chain = start;
         let mut below = Vec::new();
         let mut row = 0;
-        while let Some(&position) = chain.get(row) {
+        while let Some(&number) = chain.get(row) {
             row += 1;
             let before = below.len();
-            below.extend(self.preorder.children(position));
+            below.extend(self.tree.dominators.children(number));
             let mut same = (before..below.len())
-                .filter(|child| self.same(below[*child]) == self.same(position));
+                .filter(|child| self.same(below[*child]) == self.same(number));
             if let (Some(only), None) = (same.next(), same.next()) {
                 chain.push(below.swap_remove(only));
             }
@@ -141,10 +138,10 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut nested = start;
         let mut below = Vec::new();
         let mut row = 0;
-        while let Some(&position) = nested.get(row) {
+        while let Some(&number) = nested.get(row) {
             row += 1;
-            let same = self.same(position);
-            for child in self.preorder.children(position) {
+            let same = self.same(number);
+            for child in self.tree.dominators.children(number) {
                 if self.same(child) == same { nested.push(child) } else { below.push(child) }
             }
         }
@@ -155,12 +152,12 @@ impl<'h, 'a> Expander<'h, 'a> {
     pub(super) fn group(&self, objects: Vec<u32>) -> Vec<Node> {
         let mut lines = Vec::new();
         let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
-        for position in objects {
-            match self.retained(position) >= self.smallest_single {
+        for number in objects {
+            match self.retained(number) >= self.smallest_single {
                 true => {
-                    lines.push(self.child(TreeItem::Object(self.object(position)), vec![position]))
+                    lines.push(self.child(TreeItem::Object(self.object(number)), vec![number]))
                 }
-                false => by_type.entry(self.same(position)).or_default().push(position),
+                false => by_type.entry(self.same(number)).or_default().push(number),
             }
         }
         lines.sort_by_key(|line| line.members[0]);
@@ -173,16 +170,16 @@ impl<'h, 'a> Expander<'h, 'a> {
         lines
     }
 
-    fn object(&self, position: u32) -> ObjectId {
-        // Only position 0 has no object, and it is never a member.
-        self.tree.dominators.object(self.preorder.number(position)).unwrap_or(ObjectId(0))
+    fn object(&self, number: u32) -> ObjectId {
+        // Only number 0 has no object, and it is never a member.
+        self.tree.dominators.object(number).unwrap_or(ObjectId(0))
     }
 
-    fn retained(&self, position: u32) -> u64 {
-        self.tree.retained.of_number(self.preorder.number(position))
+    fn retained(&self, number: u32) -> u64 {
+        self.tree.retained.of_number(number)
     }
 
-    fn same(&self, position: u32) -> TypeId {
-        self.same[self.heap.type_id(self.object(position)).0 as usize]
+    fn same(&self, number: u32) -> TypeId {
+        self.same[self.heap.type_id(self.object(number)).0 as usize]
     }
 }

@@ -3,7 +3,6 @@
 use super::{Node, Omitted, TreeItem, TreeLine};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::owners::{TypeOwner, TypeOwners};
-use crate::analysis::preorder::Preorder;
 use crate::analysis::root_groups::{HeldBy, RootGroups};
 use crate::model::heap::{Heap, ObjectId, ThreadKind, TypeKind};
 use std::collections::BTreeMap;
@@ -13,12 +12,10 @@ use std::collections::BTreeMap;
 pub(super) fn of(
     heap: &Heap<'_>,
     tree: &DominatorTree,
-    preorder: &Preorder,
     roots: &RootGroups,
 ) -> (Vec<Node>, u64) {
     let tops = Tops {
         tree,
-        preorder,
         roots,
         heap,
         owners: TypeOwners::of(heap),
@@ -28,8 +25,8 @@ pub(super) fn of(
     let mut members = Vec::new();
     let mut isolates = Vec::new();
     let mut open = vec![0];
-    while let Some(position) = open.pop() {
-        for child in preorder.children(position) {
+    while let Some(number) = open.pop() {
+        for child in tree.dominators.children(number) {
             let object = tops.object(child);
             match heap.is_made_up(object) {
                 false => members.push(child),
@@ -51,25 +48,24 @@ pub(super) fn of(
 struct Tops<'t, 'h, 'a> {
     heap: &'h Heap<'a>,
     tree: &'t DominatorTree,
-    preorder: &'t Preorder,
     roots: &'t RootGroups,
     owners: TypeOwners,
     isolates: Vec<ObjectId>,
 }
 
 impl Tops<'_, '_, '_> {
-    fn object(&self, position: u32) -> ObjectId {
-        // Only position 0 has no object, and it is no child.
-        self.tree.dominators.object(self.preorder.number(position)).unwrap_or(ObjectId(0))
+    fn object(&self, number: u32) -> ObjectId {
+        // Only number 0 has no object, and it is no child.
+        self.tree.dominators.object(number).unwrap_or(ObjectId(0))
     }
 
-    fn isolate(&self, position: u32) -> Node {
-        let object = self.object(position);
+    fn isolate(&self, number: u32) -> Node {
+        let object = self.object(number);
         let mut threads =
             self.heap.threads.iter().filter(|thread| thread.kind == ThreadKind::Isolate);
         let thread = threads.find(|thread| thread.object == Some(object));
         let name = thread.map(|thread| thread.text(&self.heap.names)).unwrap_or_default();
-        let below = self.by_group(self.preorder.children(position).collect());
+        let below = self.by_group(self.tree.dominators.children(number).collect());
         self.node(TreeItem::Part(TypeOwner { name, object: Some(object) }), Vec::new(), below)
     }
 
@@ -127,11 +123,11 @@ impl Tops<'_, '_, '_> {
 
     fn node(&self, what: TreeItem, mut members: Vec<u32>, below: Vec<Node>) -> Node {
         members.sort_unstable();
-        let retained = |member: &u32| self.tree.retained.of_number(self.preorder.number(*member));
+        let retained = |member: &u32| self.tree.retained.of_number(*member);
         let own = members.iter().map(retained);
         let total_bytes =
             own.chain(below.iter().map(|node| node.line.total_bytes)).fold(0, u64::saturating_add);
-        let own = members.iter().map(|member| u64::from(self.preorder.end(*member) - member));
+        let own = members.iter().map(|member| u64::from(self.tree.dominators.end(*member) - member));
         let count = own.chain(below.iter().map(|node| node.line.count)).sum();
         let line = TreeLine {
             depth: 0,

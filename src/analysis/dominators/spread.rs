@@ -1,0 +1,131 @@
+//! Numbers all live objects in preorder of the dominator tree, those that are owned included.
+
+use super::{AHEAD, Core, Dominators};
+use crate::analysis::graph::Graph;
+use crate::analysis::owned::Owned;
+use crate::analysis::prefetch::prefetch;
+use crate::model::heap::ObjectId;
+
+/// Gives each object the numbers right after its own to what it dominates: first the objects that
+/// the search has numbered, in that order, then those that it owns, in the order of its references.
+pub(super) fn spread(core: Core, graph: &Graph<'_>) -> Dominators {
+    let Core { order: found, mut dominator, owned } = core;
+    let (below, mut size_of) = Below::of(graph, &owned, &found);
+    drop(owned);
+    // Dominators have smaller numbers than what they dominate.
+    for number in (1..size_of.len()).rev() {
+        size_of[dominator[number] as usize] += size_of[number];
+    }
+    let live = size_of[0] as usize;
+    let mut next: Vec<u32> = vec![1; size_of.len()];
+    for number in 1..size_of.len() {
+        let place = &mut next[dominator[number] as usize];
+        let position = *place;
+        *place += size_of[number];
+        next[number] = position + 1;
+        // From here on the column has the object's position; that of its dominator is known.
+        dominator[number] = position;
+    }
+    let position = dominator;
+    let mut placed = Placed {
+        order: vec![ObjectId(0); live - 1],
+        dominator: vec![0; live],
+        size: vec![0; live],
+    };
+    placed.size[0] = live as u32;
+    let mut rest = 0;
+    for (number, &object) in (1..).zip(&found) {
+        let (own, size): (u32, u32) = (position[number], size_of[number]);
+        placed.put(own, object, size);
+        // What is left of the range after the children of the search is owned.
+        let (first, end) = (next[number] as usize, (own + size) as usize);
+        let taken = rest..rest + (end - first);
+        rest = taken.end;
+        placed.order[first - 1..end - 1].copy_from_slice(&below.objects[taken.clone()]);
+        placed.size[first..end].copy_from_slice(&below.size[taken]);
+    }
+    drop((found, size_of, next, position, below));
+    placed.finish(graph.len())
+}
+
+/// The columns of [`Dominators`], by position.
+struct Placed {
+    order: Vec<ObjectId>,
+    dominator: Vec<u32>,
+    size: Vec<u32>,
+}
+
+impl Placed {
+    #[inline]
+    fn put(&mut self, position: u32, object: ObjectId, size: u32) {
+        self.order[position as usize - 1] = object;
+        self.size[position as usize] = size;
+    }
+
+    /// Finds dominators from sizes, and the numbers of all objects of the heap.
+    fn finish(self, objects: usize) -> Dominators {
+        let Self { order, mut dominator, size } = self;
+        // The ranges in which a position lies, the innermost last.
+        let mut open: Vec<u32> = vec![0];
+        for position in 1..size.len() as u32 {
+            while let Some(&above) = open.last() {
+                if position < above + size[above as usize] {
+                    dominator[position as usize] = above;
+                    break;
+                }
+                open.pop();
+            }
+            if size[position as usize] > 1 {
+                open.push(position);
+            }
+        }
+        let mut number = vec![0; objects];
+        for (place, object) in order.iter().enumerate() {
+            if let Some(soon) = order.get(place + AHEAD) {
+                prefetch(&number, soon.index());
+            }
+            number[object.index()] = place as u32 + 1;
+        }
+        Dominators { order, dominator, number, size }
+    }
+}
+
+/// What objects own, one object after the other, each in depth-first order.
+#[derive(Default)]
+struct Below {
+    objects: Vec<ObjectId>,
+    /// The number of objects that an owned one owns, itself included.
+    size: Vec<u32>,
+}
+
+impl Below {
+    /// Also returns, by number, one more than the number of objects that each owns: 1 for the set
+    /// of roots.
+    fn of(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> (Self, Vec<u32>) {
+        let most = owned.len();
+        let mut below =
+            Self { objects: Vec::with_capacity(most), size: Vec::with_capacity(most) };
+        let mut sizes = Vec::with_capacity(owners.len() + 1);
+        sizes.push(1);
+        for (at, owner) in owners.iter().enumerate() {
+            if let Some(soon) = owners.get(at + AHEAD) {
+                graph.prefetch(*soon);
+            }
+            let before = below.objects.len();
+            below.add(graph, owned, *owner);
+            sizes.push((below.objects.len() - before) as u32 + 1);
+        }
+        (below, sizes)
+    }
+
+    /// The function calls itself for each level of owned objects, of which there are at most three.
+    fn add(&mut self, graph: &Graph<'_>, owned: &Owned, owner: ObjectId) {
+        for object in owned.of_object(graph, owner) {
+            let at = self.objects.len();
+            self.objects.push(object);
+            self.size.push(1);
+            self.add(graph, owned, object);
+            self.size[at] = (self.objects.len() - at) as u32;
+        }
+    }
+}

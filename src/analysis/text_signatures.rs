@@ -1,0 +1,79 @@
+//! Summaries of the texts of all objects, with which a search for a text skips most of them.
+
+use crate::model::heap::{Heap, ObjectId, Value};
+use rayon::prelude::*;
+
+/// A set of pairs of neighbouring bytes, hashed to 64 bits. A text that contains another one has all
+/// bits of that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextSignature(u64);
+
+/// The signature of the value of each object: 8 bytes an object.
+pub struct TextSignatures(Vec<TextSignature>);
+
+impl TextSignature {
+    /// All bits: nothing is known of the text.
+    const ANY: Self = Self(u64::MAX);
+
+    /// The signature of a text.
+    pub fn of(text: &[u8]) -> Self {
+        let mut bits = 0;
+        for pair in text.windows(2) {
+            let pair = u32::from(pair[0]) << 8 | u32::from(pair[1]);
+            // The upper bits of a product depend on all bits of the factor.
+            bits |= 1_u64 << (pair.wrapping_mul(0x9e37_79b1) >> 26);
+            if bits == u64::MAX {
+                break;
+            }
+        }
+        Self(bits)
+    }
+
+    /// The signature of the texts in which a value is found.
+    fn of_value(value: &Value<'_>) -> Self {
+        match value {
+            Value::Text { text, .. } | Value::Name(text) => Self::of(text.as_bytes()),
+            Value::Bytes(bytes) => Self::of(bytes),
+            Value::Boolean(value) => Self::of(value.to_string().as_bytes()),
+            Value::Integer(value) => Self::of(value.to_string().as_bytes()),
+            // The same number can be written in many ways.
+            Value::Float(_) => Self::ANY,
+            Value::None | Value::Length(_) => Self(0),
+        }
+    }
+}
+
+impl TextSignatures {
+    /// Decodes the values of all objects.
+    pub fn of(heap: &Heap<'_>) -> Self {
+        let objects = (0..heap.len() as u32).into_par_iter().map(ObjectId);
+        Self(objects.map(|object| TextSignature::of_value(&heap.value(object))).collect())
+    }
+
+    /// Returns `false` if the value of an object cannot contain the text of a signature.
+    #[inline]
+    pub fn may_contain(&self, object: ObjectId, text: TextSignature) -> bool {
+        self.0[object.index()].0 & text.0 == text.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_has_all_bits_of_its_parts() {
+        let text = "the quick brown fox jumps over the lazy dog";
+        let TextSignature(all) = TextSignature::of(text.as_bytes());
+        for start in 0..text.len() {
+            for end in start..=text.len() {
+                let TextSignature(part) = TextSignature::of(&text.as_bytes()[start..end]);
+                assert_eq!(all & part, part);
+            }
+        }
+        let TextSignature(other) = TextSignature::of(b"Elephants");
+        assert_ne!(all & other, other);
+        let every: Vec<u8> = (0..=u8::MAX).flat_map(|byte| [byte, byte ^ 0x5a]).collect();
+        assert_eq!(TextSignature::of(&every.repeat(2)), TextSignature::ANY);
+    }
+}
