@@ -27,7 +27,7 @@ pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> 
     let analysed = loaded.analysed();
     let object = analysed.find(&args.object, &input)?;
     let neighbours = Neighbours::of(loaded, object, session.rows(args.limit, SHOWN), session);
-    let contents = Contents::of(&analysed, object, args.entries);
+    let contents = Contents::of(&analysed, loaded.collections(), object, args.entries);
     let rows: Vec<Row> = neighbours.rows().collect();
     let document = || {
         let roots = neighbours.roots.iter().map(|row| root_text(analysed.heap, Origin::Root(*row)));

@@ -324,7 +324,8 @@ fn counted(
     };
     let held = load(session, "diff", input, snapshot, roots)?;
     let loaded = held.get();
-    let (histogram, has_roots) = histogram(loaded, by, objects, &args.filter.filter(), input)?;
+    let histogram = histogram(loaded, by, objects, &args.filter.filter(), input)?;
+    let has_roots = histogram.unreachable.is_some();
     let status = report_loaded(session, input, loaded);
     Ok(Counted { histogram, has_roots, snapshot: loaded.snapshot, status, loaded: Some(held) })
 }

@@ -1,6 +1,7 @@
 //! `find` of heaps: objects by type, size, value, root, reachability.
 
 use crate::analysis::glob::{Glob, TypeFilter};
+use crate::analysis::text_signatures::{TextSignature, TextSignatures};
 use crate::cli::args::{FindArgs, FindHeapOptions, FindSortArg};
 use crate::cli::heap::{
     Analysed, class_called, known_types, load_as, report_loaded, value, without_roots,
@@ -40,33 +41,34 @@ pub(super) fn run(args: &FindArgs, input: &Input, session: &Session) -> anyhow::
     }
     let analysed = if options.no_retained { loaded.reached() } else { loaded.analysed() };
     let types = types(loaded, input, args)?;
-    let mut found = matching(&analysed, &types, args);
+    // Looking through all texts again and again pays for an index of them.
+    let texts = (session.resident.is_some() && options.value.is_some()).then(|| loaded.texts());
+    let found = matching(&analysed, &types, texts, args);
     let most = session.rows(args.limit, 20).min(found.len());
-    match sort {
+    let rows = &match sort {
         // Of what retains nothing, the largest comes first.
-        FindSortArg::Retained => largest_first(&mut found, most, |object| {
+        FindSortArg::Retained => largest(&found, most, |object| {
             let own = analysed.shallow(object).saturating_add(heap.external_bytes(object));
             (analysed.retained(object), own)
         }),
-        FindSortArg::Shallow => {
-            largest_first(&mut found, most, |object| (analysed.shallow(object), 0));
-        }
-        FindSortArg::Id => {}
-    }
-    let (rows, omitted) = found.split_at(most);
+        FindSortArg::Shallow => largest(&found, most, |object| (analysed.shallow(object), 0)),
+        FindSortArg::Id => found[..most].to_vec(),
+    };
+    let total = shallow(heap, &found);
     let document = || {
+        let shown = shallow(heap, rows);
         Document::new("dumptool/find/1", &args.file)
             .with("snapshot", loaded.snapshot)
-            .with("total", total_json(heap, &found))
+            .with("total", total_json(found.len(), total))
             .rows("objects")
-            .with("omitted", total_json(heap, omitted))
+            .with("omitted", total_json(found.len() - most, total.saturating_sub(shown)))
     };
     let footer = || {
         let objects = plural(found.len() as u64, "object", "objects");
         format!(
             "showing {} of {objects}; {} shallow in total\n",
             count(rows.len() as u64),
-            session.size(shallow(heap, &found))
+            session.size(total)
         )
     };
     let none = || match &args.type_glob {
@@ -140,8 +142,8 @@ fn columns<'a>(
         .table(&keys)
 }
 
-fn total_json(heap: &Heap<'_>, objects: &[ObjectId]) -> Json<'static> {
-    Json::from([("count", objects.len().into()), ("shallow_bytes", shallow(heap, objects).into())])
+fn total_json(count: usize, shallow_bytes: u64) -> Json<'static> {
+    Json::from([("count", count.into()), ("shallow_bytes", shallow_bytes.into())])
 }
 
 fn shallow(heap: &Heap<'_>, objects: &[ObjectId]) -> u64 {
@@ -170,22 +172,37 @@ fn types(loaded: &Loaded<'_>, input: &Input, args: &FindArgs) -> Result<Vec<bool
     Ok(types)
 }
 
-/// The objects that fit everything, in their order.
-/// Sorts the largest objects to the front, as many as are shown; equal ones are in the order of the
-/// file.
-fn largest_first(
-    found: &mut [ObjectId],
+/// Objects of which the largest are found at a time.
+const BLOCK: usize = 1 << 16;
+
+/// The largest objects, largest first; equal ones are in the order of the file.
+fn largest(
+    found: &[ObjectId],
     shown: usize,
     size: impl Fn(ObjectId) -> (u64, u64) + Sync,
-) {
+) -> Vec<ObjectId> {
+    // A size is read once for each object: it is somewhere else in memory.
     let key = |object: &ObjectId| (Reverse(size(*object)), *object);
-    if shown < found.len() {
-        found.select_nth_unstable_by_key(shown, key);
-    }
-    found[..shown].par_sort_unstable_by_key(key);
+    let largest = |mut keys: Vec<(Reverse<(u64, u64)>, ObjectId)>| {
+        if shown < keys.len() {
+            keys.select_nth_unstable(shown);
+            keys.truncate(shown);
+        }
+        keys
+    };
+    let blocks = found.par_chunks(BLOCK).flat_map_iter(|block| largest(block.iter().map(key).collect()));
+    let mut keys = largest(blocks.collect());
+    keys.par_sort_unstable();
+    keys.into_iter().map(|(_, object)| object).collect()
 }
 
-fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs) -> Vec<ObjectId> {
+/// The objects that fit everything, in their order.
+fn matching(
+    analysed: &Analysed<'_, '_>,
+    types: &[bool],
+    texts: Option<&TextSignatures>,
+    args: &FindArgs,
+) -> Vec<ObjectId> {
     let (heap, options) = (analysed.heap, &args.heap);
     let held = args.heap.root.map(|kind| {
         let mut held: Vec<ObjectId> =
@@ -193,7 +210,7 @@ fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs) -> Vec
         held.sort_unstable();
         held
     });
-    let value = options.value.as_deref().map(Wanted::new);
+    let value = options.value.as_deref().map(|text| Wanted::new(text, texts));
     let fits = |object: ObjectId| {
         let shallow = heap.shallow.get(object.index());
         types[heap.type_id(object).0 as usize]
@@ -212,14 +229,20 @@ fn matching(analysed: &Analysed<'_, '_>, types: &[bool], args: &FindArgs) -> Vec
 struct Wanted<'t> {
     text: &'t str,
     finder: Finder<'t>,
+    signature: TextSignature,
+    texts: Option<&'t TextSignatures>,
 }
 
 impl<'t> Wanted<'t> {
-    fn new(text: &'t str) -> Self {
-        Self { text, finder: Finder::new(text) }
+    fn new(text: &'t str, texts: Option<&'t TextSignatures>) -> Self {
+        let signature = TextSignature::of(text.as_bytes());
+        Self { text, finder: Finder::new(text), signature, texts }
     }
 
     fn fits(&self, heap: &Heap<'_>, object: ObjectId) -> bool {
+        if self.texts.is_some_and(|texts| !texts.may_contain(object, self.signature)) {
+            return false;
+        }
         match heap.value(object) {
             Value::Text { text, .. } | Value::Name(text) => {
                 self.finder.find(text.as_bytes()).is_some()

@@ -18,17 +18,32 @@ use crate::model::heap::{Heap, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
-/// Counts the objects of a heap, and tells whether it has roots.
+/// Counts the objects of a heap. Without a filter, the result is kept for the next time. If the heap
+/// has roots and objects are told apart by them, [`Histogram::unreachable`] is there.
 ///
 /// # Errors
-/// When roots are asked for, and there are none.
+/// When the heap does not have what to group by.
 pub(crate) fn histogram(
     loaded: &Analyses<'_>,
     by: ByArg,
     objects: ObjectsArg,
     filter: &TypeFilter,
     input: &Input,
-) -> Result<(Histogram, bool), UsageError> {
+) -> Result<Histogram, UsageError> {
+    let count = || count_objects(loaded, by, objects, filter, input);
+    match filter.is_empty() {
+        true => loaded.histogram((by, objects), count),
+        false => count(),
+    }
+}
+
+fn count_objects(
+    loaded: &Analyses<'_>,
+    by: ByArg,
+    objects: ObjectsArg,
+    filter: &TypeFilter,
+    input: &Input,
+) -> Result<Histogram, UsageError> {
     let scope = match objects {
         ObjectsArg::Live => Scope::Live,
         ObjectsArg::All => Scope::All,
@@ -68,7 +83,7 @@ pub(crate) fn histogram(
         }
         // Counts of the file know nothing of roots.
         (ByArg::Site, tree) if heap.sites.sites.iter().any(|site| site.live.is_some()) => {
-            return Ok((Histogram::by_site(heap, tree, scope, filter), false));
+            return Ok(Histogram::by_site(heap, tree, scope, filter));
         }
         (by, tree) => {
             let by = match by {
@@ -90,7 +105,7 @@ pub(crate) fn histogram(
             }
         }
     };
-    Ok((histogram, has_roots))
+    Ok(histogram)
 }
 
 /// Whether class objects name their loaders.

@@ -21,8 +21,12 @@ pub(crate) struct Suspects<'r, 'h, 'a> {
 }
 
 impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
-    pub(crate) fn new(analysed: &'r Analysed<'h, 'a>, session: &'r Session) -> Self {
-        Self { analysed, shortest: Shortest::of(analysed.heap, analysed.graph), session }
+    pub(crate) fn new(
+        analysed: &'r Analysed<'h, 'a>,
+        shortest: Shortest<'h, 'a>,
+        session: &'r Session,
+    ) -> Self {
+        Self { analysed, shortest, session }
     }
 
     fn heap(&self) -> &'h Heap<'a> {

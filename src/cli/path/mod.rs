@@ -8,7 +8,7 @@ use super::heap::{Analysed, load, report_loaded, without_roots};
 use super::print::{Columns, Document, Shown, Value, print, print_text};
 use super::session::Session;
 use super::status::{Status, UsageError};
-use crate::analysis::paths::{Path, ReachedBy, Step, several::several};
+use crate::analysis::paths::{Path, ReachedBy, Step};
 use crate::input::Kind;
 use crate::model::heap::{Label, ObjectId};
 use crate::output::dot::{self, Arrow, Drawing};
@@ -24,10 +24,7 @@ pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> 
         Some(id) => {
             let analysed = loaded.analysed();
             let object = analysed.find(id, &input)?;
-            let paths = match args.paths {
-                1 => loaded.shortest().path(object).into_iter().collect(),
-                paths => several(&loaded.heap, analysed.graph, object, paths as usize),
-            };
+            let paths = loaded.paths(object, args.paths as usize);
             match args.dot {
                 true => print_text(session, &drawing(&analysed, object, &paths, session)?)?,
                 false => print_paths(&analysed, object, &paths, args, loaded.snapshot, session)?,

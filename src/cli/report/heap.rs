@@ -9,12 +9,13 @@ use crate::analysis::root_groups::RootGroups;
 use crate::analysis::suspects;
 use crate::analysis::threads::Threads;
 use crate::analysis::tree::{self, TreeItem, TreeLine, TreeOptions};
-use crate::analysis::waste::Waste;
+use crate::analysis::waste::{Measurements, Waste};
 use crate::cli::args::ReportArgs;
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::suspects::Suspects;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
 use crate::cli::open::Input;
+use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, signed_size, size};
 use crate::cli::status::Status;
@@ -59,7 +60,7 @@ pub(super) fn page(
     let analysed = loaded.analysed();
     let (page, old_status) = match before {
         None => {
-            let one = One::of(&analysed, session);
+            let one = One::of(loaded, &analysed, session);
             let build = |lines| {
                 one.report(report(args, "heap", input, None, "bytes"), loaded, input, lines)
             };
@@ -89,7 +90,7 @@ pub(super) fn page(
 /// The results for one heap.
 struct One<'r, 'h, 'a> {
     analysed: &'r Analysed<'h, 'a>,
-    roots: RootGroups,
+    roots: &'h RootGroups,
     types: Histogram,
     by_root: Histogram,
     suspects: Vec<ReportSuspect>,
@@ -98,15 +99,20 @@ struct One<'r, 'h, 'a> {
 }
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
-    fn of(analysed: &'r Analysed<'h, 'a>, session: &Session) -> Self {
+    fn of(
+        loaded: &'h Analyses<'a>,
+        analysed: &'r Analysed<'h, 'a>,
+        session: &Session,
+    ) -> Self {
         let (Analysed { heap, graph, .. }, tree) = (analysed, analysed.tree());
-        let roots = RootGroups::of(heap, graph);
-        let by_root = Histogram::by_root(heap, tree, &roots);
+        let (_, roots) = loaded.tree_and_roots();
+        let by_root = Histogram::by_root(heap, tree, roots);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        let words = Suspects::new(analysed, session);
-        let (threads, waste) =
-            rayon::join(|| Threads::of(heap, graph, false), || Waste::of(heap, tree));
-        let suspects = suspects::find(heap, tree)
+        let words = Suspects::new(analysed, loaded.shortest(), session);
+        let (threads, measured) =
+            rayon::join(|| Threads::of(heap, graph, false), || Measurements::of(heap, tree));
+        let waste = Waste::without_owners(heap, tree, &measured);
+        let suspects = suspects::find_measured(heap, tree, &measured)
             .iter()
             .take(SUSPECTS)
             .map(|suspect| words.on_page(suspect))
@@ -137,7 +143,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         }
         tile("file", size(input.source.stored_bytes(), false));
         let options = TreeOptions { min_share: 0.0, depth: 500, lines: most, merge_types: false };
-        let lines = tree::lines(heap, tree, &self.roots, options);
+        let lines = tree::lines(heap, tree, self.roots, options);
         let owners = owners(&mut report, heap, &lines);
         report.trees.push(owners);
         let types =

@@ -7,9 +7,15 @@ use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
+use crate::analysis::collections::{CollectionShapes, Collections};
+use crate::analysis::histogram::Histogram;
+use crate::analysis::paths::Path;
+use crate::analysis::paths::several::{Distances, Several};
 use crate::analysis::paths::shortest::{Shortest, ShortestLinks};
 use crate::analysis::referrers::Referrers;
 use crate::analysis::root_groups::RootGroups;
+use crate::analysis::text_signatures::TextSignatures;
+use crate::cli::args::{ByArg, ObjectsArg};
 use crate::cli::heap::Analysed;
 use crate::cli::memory::{Work, needs};
 use crate::cli::open::Input;
@@ -54,9 +60,16 @@ pub(crate) struct Analyses<'h> {
     shortest: OnceLock<Arc<ShortestLinks>>,
     #[cfg(feature = "query")]
     by_type: OnceLock<Arc<ObjectsByType>>,
+    distances: OnceLock<Distances>,
+    shapes: OnceLock<Arc<CollectionShapes>>,
+    texts: OnceLock<TextSignatures>,
+    /// By what they group and count. There are few of each.
+    histograms: Mutex<Vec<(HistogramKey, Histogram)>>,
     /// Taken by who computes something, so that two who ask for the same do not both compute it.
     turn: Mutex<()>,
 }
+
+type HistogramKey = (ByArg, ObjectsArg);
 
 impl HeldHeap {
     /// Loads a heap.
@@ -97,6 +110,10 @@ impl<'h> Analyses<'h> {
             shortest: OnceLock::new(),
             #[cfg(feature = "query")]
             by_type: OnceLock::new(),
+            distances: OnceLock::new(),
+            shapes: OnceLock::new(),
+            texts: OnceLock::new(),
+            histograms: Mutex::default(),
             turn: Mutex::new(()),
         }
     }
@@ -181,6 +198,51 @@ impl<'h> Analyses<'h> {
     #[cfg(feature = "query")]
     pub(crate) fn by_type(&self) -> &Arc<ObjectsByType> {
         self.kept(&self.by_type, || Arc::new(ObjectsByType::of(&self.heap)))
+    }
+
+    /// The `k` shortest paths to an object.
+    pub(crate) fn paths(&self, object: ObjectId, k: usize) -> Vec<Path> {
+        if k == 1 {
+            return self.shortest().path(object).into_iter().collect();
+        }
+        let (heap, graph) = (&self.heap, &self.graph);
+        let distances = self.kept(&self.distances, || Distances::of(heap, graph));
+        let several = Several { heap, graph, distances, referrers: self.referrers() };
+        several.paths(object, k, || self.shortest())
+    }
+
+    /// The collections.
+    pub(crate) fn collections(&self) -> Collections<'_, 'h> {
+        let of = || Arc::clone(Collections::of(&self.heap).shapes());
+        Collections::again(&self.heap, self.kept(&self.shapes, of))
+    }
+
+    /// A summary of each object's text, with which most objects need no look.
+    pub(crate) fn texts(&self) -> &TextSignatures {
+        self.kept(&self.texts, || TextSignatures::of(&self.heap))
+    }
+
+    /// The histogram that `count` computes for these groups and objects.
+    pub(crate) fn histogram<E>(
+        &self,
+        key: HistogramKey,
+        count: impl FnOnce() -> Result<Histogram, E>,
+    ) -> Result<Histogram, E> {
+        let mut kept = self.histograms.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, histogram)) = kept.iter().find(|(of, _)| *of == key) {
+            return Ok(histogram.clone());
+        }
+        let histogram = count()?;
+        kept.push((key, histogram.clone()));
+        Ok(histogram)
+    }
+
+    /// Computes what a first look at single objects needs.
+    pub(crate) fn prepare(&self) {
+        self.tree_and_roots();
+        self.shortest();
+        self.referrers();
+        self.collections();
     }
 
     /// The heap with its dominator tree.

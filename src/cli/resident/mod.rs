@@ -158,6 +158,13 @@ impl Resident {
         Ok(heap)
     }
 
+    /// Computes for the loaded heaps what a look at single objects needs.
+    pub(super) fn prepare(&self) {
+        let dumps = lock(&self.dumps).clone();
+        let heaps = dumps.iter().flat_map(|dump| lock(&dump.heaps).clone());
+        heaps.for_each(|(_, heap)| heap.get().prepare());
+    }
+
     /// The profile of a file, and the damage that ended its reading.
     pub(super) fn profile(
         &self,

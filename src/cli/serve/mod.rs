@@ -46,7 +46,7 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     let url = format!("http://127.0.0.1:{port}/{token}/");
     let server = Arc::new(Server {
         hosts: ["127.0.0.1", "localhost"].map(|host| format!("{host}:{port}")),
-        api: Api::new(resident, &files),
+        api: Api::new(Arc::clone(&resident), &files),
         page: page.into_bytes(),
         token,
         connections: AtomicUsize::new(0),
@@ -54,6 +54,10 @@ pub(super) fn run(args: &ServeArgs, session: &Session) -> anyhow::Result<Status>
     tell("", &format!("{}: {url} (press Ctrl-C to stop)", show_path(&args.file)));
     if !args.no_open {
         browser::open(&url);
+    }
+    if !is_alone() {
+        // The first click does not wait for more than is left of this.
+        drop(std::thread::Builder::new().spawn(move || resident.prepare()));
     }
     serve(&server, &listener);
     Ok(status)
@@ -72,8 +76,7 @@ struct Server {
 
 /// Answers until the process ends.
 fn serve(server: &Arc<Server>, listener: &TcpListener) {
-    // Where no other thread could be started, this one computes, and cannot wait for itself.
-    let alone = rayon::current_thread_index().is_some();
+    let alone = is_alone();
     for stream in listener.incoming() {
         // A client that is gone before it was accepted is no reason to end.
         let Ok(mut stream) = stream else { continue };
@@ -92,6 +95,11 @@ fn serve(server: &Arc<Server>, listener: &TcpListener) {
             false => drop(std::thread::Builder::new().spawn(answer)),
         }
     }
+}
+
+/// Whether no other thread could be started: then this one computes, and cannot wait for itself.
+fn is_alone() -> bool {
+    rayon::current_thread_index().is_some()
 }
 
 /// A connection, counted as long as it lives.

@@ -66,6 +66,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
     /// Reads the contents of an object with so many entries and elements, 0 for all.
     pub(super) fn of(
         analysed: &'c Analysed<'h, 'a>,
+        collections: Collections<'h, 'a>,
         object: ObjectId,
         entries: Option<u64>,
     ) -> Self {
@@ -91,7 +92,6 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
                 ControlFlow::Break(())
             }
         });
-        let collections = Collections::of(heap);
         let collection = Collection::of(&collections, object, most);
         Self { analysed, collections, fields, array, elements, collection }
     }

@@ -48,7 +48,8 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     if by == ByArg::Root && loaded.heap.roots.is_empty() {
         return without_roots(session, input, loaded, "objects cannot be grouped by root", None);
     }
-    let (mut histogram, has_roots) = histogram(loaded, by, objects, &args.filter.filter(), input)?;
+    let mut histogram = histogram(loaded, by, objects, &args.filter.filter(), input)?;
+    let has_roots = histogram.unreachable.is_some();
     if args.heap.detached {
         let heap = &loaded.heap;
         let of =
