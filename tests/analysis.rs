@@ -9,6 +9,8 @@ mod deep;
 mod examples;
 #[path = "analysis/go.rs"]
 mod go;
+#[path = "analysis/holders.rs"]
+mod holders;
 #[path = "analysis/properties.rs"]
 mod properties;
 mod support;

@@ -127,6 +127,156 @@ fn two_dumps_show_what_grew() {
     assert_eq!(refused.status.code(), Some(2), "a heap and a profile");
 }
 
+/// The table with a title.
+fn table<'v>(data: &'v Value, title: &str) -> Option<&'v Value> {
+    data["tables"].as_array().unwrap().iter().find(|table| table["title"] == title)
+}
+
+/// The values of a column, by the titles of both.
+fn column<'v>(table: &'v Value, title: &str) -> &'v Value {
+    let mut columns = table["columns"].as_array().unwrap().iter();
+    columns.find(|column| column["title"] == title).unwrap_or_else(|| panic!("no column {title}"))
+}
+
+#[test]
+fn types_of_several_snapshots_are_those_of_top() {
+    let file = fixture("mvmheap/tiny-nqp.mvmheap");
+    let file = file.to_str().unwrap();
+    let (_, data) = page(&[file]);
+    let grown = table(&data, "Types over time").unwrap();
+    let top = json(&["top", "--snapshot", "all", "-n", "50", file]);
+    for (row, expected) in top["rows"].as_array().unwrap().iter().enumerate() {
+        assert_eq!(name(&data, column(grown, "Name"), row), expected["name"], "{row}");
+        let bytes = &expected["bytes"];
+        assert_eq!(&column(grown, "First … last")["values"][row], bytes);
+        assert_eq!(column(grown, "First")["values"][row], bytes[0]);
+        assert_eq!(column(grown, "Last")["values"][row], bytes[3]);
+        assert_eq!(column(grown, "Growth")["values"][row], expected["growth_bytes"]);
+    }
+    assert_eq!(column(grown, "Growth")["delta"], true);
+    let (_, one) = page(&[file, "--snapshot", "1"]);
+    assert!(table(&one, "Types over time").is_none(), "one snapshot was asked for");
+    let (small, cut) = page(&[file, "--max-size", "45KiB"]);
+    assert!(small.len() <= 45 << 10);
+    let rows = |data| {
+        column(table(data, "Types over time").unwrap(), "Name")["values"].as_array().unwrap().len()
+    };
+    assert!(0 < rows(&cut) && rows(&cut) < rows(&data), "{} and {}", rows(&cut), rows(&data));
+}
+
+#[test]
+fn of_several_files_the_first_and_the_last_are_compared() {
+    for (files, title) in [
+        (
+            [
+                "go/tiny_go119.heapdump.zst",
+                "go/panic_go127.heapdump.zst",
+                "go/tiny_go127.heapdump.zst",
+            ],
+            "Types over time",
+        ),
+        (
+            [
+                "mojo/tiny-3.5.0-full-thr.mojo",
+                "mojo/tiny-4.0.0-cpu-thr.mojo",
+                "mojo/tiny-4.0.0-full-gc-mem.mojo",
+            ],
+            "Functions over time",
+        ),
+    ] {
+        let files = files.map(|file| fixture(file).to_str().unwrap().to_owned());
+        let files = [&*files[0], &files[1], &files[2], "--metric=wall"];
+        let files = if title.starts_with("Types") { &files[..3] } else { &files[..] };
+        let (_, data) = page(files);
+        let (_, ends) = page(&[&[files[0]], &files[2..]].concat());
+        assert_eq!(data["trees"], ends["trees"]);
+        assert!(table(&ends, title).is_none(), "two files are compared as they are");
+        let grown = table(&data, title).unwrap();
+        let growth = json(&[&["growth", "-n", "0"], files].concat());
+        let rows = growth["rows"].as_array().unwrap();
+        assert_eq!(grown["rows"], rows.len());
+        let shown = column(grown, "Name")["values"].as_array().unwrap().len();
+        for row in 0..shown {
+            let values = &column(grown, "First … last")["values"][row];
+            let name = name(&data, column(grown, "Name"), row);
+            assert!(rows.iter().any(|of| of["name"] == name && &of["values"] == values), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_page_replaces_none_of_its_files_and_compares_no_profile_with_a_heap() {
+    let folder = tempfile::tempdir().unwrap();
+    let paths = ["a.zst", "b.zst", "c.zst"].map(|name| folder.path().join(name));
+    for path in &paths {
+        std::fs::copy(fixture("go/tiny_go127.heapdump.zst"), path).unwrap();
+    }
+    let [a, b, c] = [0, 1, 2].map(|at: usize| paths[at].to_str().unwrap());
+    let before = std::fs::read(a).unwrap();
+    for output in [a, b, c] {
+        assert_eq!(dumptool(&["report", a, b, c, "-o", output]).status.code(), Some(2), "{output}");
+        assert!(std::fs::read(output).unwrap() == before, "{output}");
+    }
+    let mojo = fixture("mojo/tiny-3.5.0-full-thr.mojo");
+    let refused = dumptool(&["report", a, mojo.to_str().unwrap(), c, "-o", "-"]);
+    assert_eq!((refused.status.code(), refused.stdout.len()), (Some(2), 0));
+}
+
+/// What the page says for a search: the sum of the topmost lines whose names or namespaces contain
+/// the text. `page.js` does the same.
+fn share(data: &Value, text: &str) -> u64 {
+    let tree = &data["trees"][0];
+    let names = data["names"].as_array().unwrap();
+    let has = |column: &Value, row: usize| {
+        let name = names[column[row].as_u64().unwrap() as usize].as_str().unwrap();
+        name.to_lowercase().contains(&text.to_lowercase())
+    };
+    let (mut sum, mut inside) = (0, u64::MAX);
+    for (row, depth) in tree["depth"].as_array().unwrap().iter().enumerate() {
+        let depth = depth.as_u64().unwrap();
+        if depth > inside {
+            continue;
+        }
+        inside = u64::MAX;
+        if has(&tree["name"], row) || has(&tree["namespace"], row) {
+            (sum, inside) = (sum + tree["total"][row].as_u64().unwrap(), depth);
+        }
+    }
+    sum
+}
+
+#[test]
+fn the_share_of_a_search_is_the_sum_in_tree() {
+    for file in HEAPS.map(fixture) {
+        let file = file.to_str().unwrap();
+        let (_, data) = page(&[file]);
+        let names: Vec<String> = data["names"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|name| name.as_str().unwrap().to_lowercase())
+            .collect();
+        let types = &data["tables"][0]["columns"][0];
+        let mut compared = 0;
+        for row in 0..types["values"].as_array().unwrap().len().min(60) {
+            let of = name(&data, types, row);
+            // A search finds parts of names, and `tree` whole names.
+            let others = names.iter().filter(|name| name.contains(&of.to_lowercase())).count();
+            if others > 1
+                || of.is_empty()
+                || of.contains(['*', '?', '{', '[', ':'])
+                || compared == 5
+            {
+                continue;
+            }
+            let tree = json(&["tree", "-n", "1", file, "--type", of]);
+            assert_eq!(tree["nodes"][0]["total"], share(&data, of), "{file} {of}");
+            compared += 1;
+        }
+        assert!(compared > 1, "{file}");
+    }
+}
+
 #[test]
 fn pages_fit_their_size_and_are_the_same_for_any_number_of_threads() {
     let file = fixture("hprof/small_java17.hprof.zst");

@@ -55,7 +55,8 @@ pub fn of(
     counted: Counted,
 ) -> DominatorStacks {
     let mut tree = TypeTree::default();
-    let mut starts = Starts::of(heap, RootGroups::of(heap, &Graph::of(heap)));
+    let mut starts =
+        Starts::of(heap, RootGroups::of_dominators(heap, &Graph::of(heap), dominators));
     let mut node_of = vec![0u32; dominators.len() + 1];
     for (number, &object) in (1u32..).zip(dominators.order()) {
         let frame = starts.frame(object);

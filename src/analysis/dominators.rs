@@ -71,6 +71,11 @@ impl Dominators {
         self.order.is_empty()
     }
 
+    /// Objects of the heap, live or not.
+    pub(super) fn objects(&self) -> usize {
+        self.number.len()
+    }
+
     /// Live objects by number, from 1.
     pub fn order(&self) -> &[ObjectId] {
         &self.order

@@ -3,70 +3,116 @@
 use super::frontier::Frontier;
 use super::graph::Graph;
 use super::made_up::MadeUp;
-use crate::model::heap::{Heap, ObjectId};
+use crate::model::heap::ObjectId;
 
 /// No holder: roots do not reach the object.
 pub(super) const NOTHING: u32 = 0;
 /// The widest holder: all roots together.
 pub(super) const ALL: u32 = u32::MAX;
 
-/// A flood of the graph from several holders at once. Where two meet, the narrowest holder that
-/// includes both goes on.
+/// The ground that a flood covers: nodes with edges, each of which stands for objects with one
+/// holder. Synthetic objects have no node: roots name what they refer to.
+pub(super) trait Ground {
+    /// The number of nodes.
+    fn len(&self) -> usize;
+
+    /// The node of an object to which a root or a synthetic object refers.
+    fn node(&self, object: ObjectId) -> Option<u32>;
+
+    /// Calls `each` with the nodes to which the edges of a node lead.
+    fn for_each_target(&self, node: u32, each: impl FnMut(u32));
+
+    /// The holder of each object, from that of each node.
+    fn by_object(&self, holder: Vec<u32>) -> Vec<u32>;
+}
+
+/// All objects of a graph, each a node.
+pub(super) struct Objects<'g, 'h> {
+    pub(super) graph: &'g Graph<'h>,
+    pub(super) made_up: &'g MadeUp,
+}
+
+impl Ground for Objects<'_, '_> {
+    fn len(&self) -> usize {
+        self.graph.len()
+    }
+
+    #[inline]
+    fn node(&self, object: ObjectId) -> Option<u32> {
+        (!self.made_up.contains(object)).then_some(object.0)
+    }
+
+    #[inline]
+    fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
+        self.graph.targets(ObjectId(node)).filter_map(|object| self.node(object)).for_each(each);
+    }
+
+    fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
+        holder
+    }
+}
+
+/// A flood from several holders at once. Where two meet, the narrowest holder that includes both
+/// goes on.
 ///
 /// Holders form a tree: each is part of a wider one, [`ALL`] at the top. A wider holder has a
 /// larger number than its parts. The holder of an object only ever becomes wider, so the work is at
 /// most the graph times the depth of the tree.
-pub(super) struct Flood<'g, 'h, F> {
-    graph: &'g Graph<'h>,
-    made_up: &'g MadeUp,
+pub(super) struct Flood<'g, G, F> {
+    ground: &'g G,
     wider: F,
-    /// By object.
-    pub(super) holder: Vec<u32>,
-    /// Objects whose holder has changed since their references were followed.
+    /// By node.
+    holder: Vec<u32>,
+    /// Nodes whose holder has changed since their edges were followed.
     pending: Frontier,
 }
 
-impl<'g, 'h, F: Fn(u32) -> u32> Flood<'g, 'h, F> {
+impl<'g, G: Ground, F: Fn(u32) -> u32> Flood<'g, G, F> {
     /// A flood that has reached nothing yet. `wider` gives the holder that a holder is part of.
-    pub(super) fn new(
-        heap: &Heap<'_>,
-        graph: &'g Graph<'h>,
-        made_up: &'g MadeUp,
-        wider: F,
-    ) -> Self {
-        Self {
-            graph,
-            made_up,
-            wider,
-            holder: vec![NOTHING; heap.len()],
-            pending: Frontier::new(heap.len()),
-        }
+    pub(super) fn new(ground: &'g G, wider: F) -> Self {
+        let (holder, pending) = (vec![NOTHING; ground.len()], Frontier::new(ground.len()));
+        Self { ground, wider, holder, pending }
     }
 
     /// Hands holders on until nothing changes any more. The order does not matter, since holders
     /// only become wider.
     pub(super) fn follow(&mut self) {
-        let (graph, objects) = (self.graph, self.holder.len());
+        let (ground, nodes) = (self.ground, self.holder.len());
         while !self.pending.is_empty() {
-            std::mem::replace(&mut self.pending, Frontier::new(objects)).for_each(|object| {
-                let holder = self.holder[object.index()];
-                graph.targets(object).for_each(|target| self.reach(target, holder));
+            std::mem::replace(&mut self.pending, Frontier::new(nodes)).for_each(|node| {
+                let holder = self.holder[node.index()];
+                ground.for_each_target(node.0, |target| self.reach_node(target, holder));
             });
         }
     }
 
-    /// Reaches an object from a holder. Synthetic objects are passed over: roots name what they
-    /// refer to.
-    #[inline]
+    /// Reaches an object from a holder, unless it is synthetic.
     pub(super) fn reach(&mut self, object: ObjectId, holder: u32) {
-        let known = self.holder[object.index()];
-        if known == ALL || known == holder || self.made_up.contains(object) {
+        if let Some(node) = self.ground.node(object) {
+            self.reach_node(node, holder);
+        }
+    }
+
+    /// Reaches an object that no holder has reached yet, and all that it leads to.
+    pub(super) fn reach_first(&mut self, object: ObjectId, holder: u32) {
+        if let Some(node) = self.ground.node(object)
+            && self.holder[node as usize] == NOTHING
+        {
+            self.reach_node(node, holder);
+            self.follow();
+        }
+    }
+
+    #[inline]
+    fn reach_node(&mut self, node: u32, holder: u32) {
+        let known = self.holder[node as usize];
+        if known == ALL || known == holder {
             return;
         }
         let both = self.both(known, holder);
         if both != known {
-            self.holder[object.index()] = both;
-            self.pending.push(object);
+            self.holder[node as usize] = both;
+            self.pending.push(ObjectId(node));
         }
     }
 
@@ -81,5 +127,10 @@ impl<'g, 'h, F: Fn(u32) -> u32> Flood<'g, 'h, F> {
             }
         }
         a
+    }
+
+    /// The holder of each object.
+    pub(super) fn finish(self) -> Vec<u32> {
+        self.ground.by_object(self.holder)
     }
 }

@@ -57,6 +57,7 @@ mod preorder;
 pub mod profile;
 #[doc(hidden)]
 pub mod referrers;
+mod regions;
 #[doc(hidden)]
 pub mod retained;
 #[doc(hidden)]

@@ -1,8 +1,10 @@
 //! Groups of roots, and the objects that one group alone keeps alive.
 
-use super::flood::{ALL, Flood, NOTHING};
+use super::dominators::Dominators;
+use super::flood::{ALL, Flood, Ground, NOTHING, Objects};
 use super::graph::Graph;
 use super::made_up::MadeUp;
+use super::regions::Regions;
 use crate::model::heap::{Heap, LabelKind, ObjectId, Root, RootKind, ThreadKind};
 use crate::model::names::Names;
 use rustc_hash::FxHashMap;
@@ -52,6 +54,19 @@ impl RootGroups {
     /// Objects that the writer of the dump made up are passed over: roots name what they refer to.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>) -> Self {
         let made_up = MadeUp::of(heap, graph);
+        Self::over(&Objects { graph, made_up: &made_up }, heap, graph, &made_up)
+    }
+
+    /// The same with dominators, over which there is less to follow.
+    pub fn of_dominators(heap: &Heap<'_>, graph: &Graph<'_>, dominators: &Dominators) -> Self {
+        let made_up = MadeUp::of(heap, graph);
+        match Regions::of(graph, dominators, &made_up) {
+            Some(regions) => Self::over(&regions, heap, graph, &made_up),
+            None => Self::over(&Objects { graph, made_up: &made_up }, heap, graph, &made_up),
+        }
+    }
+
+    fn over(ground: &impl Ground, heap: &Heap<'_>, graph: &Graph<'_>, made_up: &MadeUp) -> Self {
         let mut numbers = Numbers::default();
         let holds = |root: &&Root| made_up.is_held(root.object) && !made_up.contains(root.object);
         let of_roots: Vec<(ObjectId, u32)> = heap
@@ -78,18 +93,13 @@ impl RootGroups {
         let Numbers { groups, kinds, kind_of, .. } = numbers;
         let wider =
             |holder: u32| kind_of.get((holder - FIRST) as usize).map_or(ALL, |kind| LAST - kind);
-        let mut flood = Flood::new(heap, graph, &made_up, wider);
+        let mut flood = Flood::new(ground, wider);
         of_roots.into_iter().for_each(|(object, group)| flood.reach(object, group));
         flood.follow();
         for (object, group) in unnamed {
-            for target in graph.targets(object) {
-                if flood.holder[target.index()] == NOTHING && !made_up.contains(target) {
-                    flood.reach(target, group);
-                    flood.follow();
-                }
-            }
+            graph.targets(object).for_each(|target| flood.reach_first(target, group));
         }
-        let holder = flood.holder;
+        let holder = flood.finish();
         Self { groups, kinds, holder }
     }
 

@@ -113,8 +113,7 @@ impl<'s, 'a> Tree<'s, 'a> {
 
     fn biggest_child(&self, number: u32) -> Option<u32> {
         // Of equals the first.
-        self.children(number)
-            .max_by_key(|child| (self.bytes(*child), std::cmp::Reverse(*child)))
+        self.children(number).max_by_key(|child| (self.bytes(*child), std::cmp::Reverse(*child)))
     }
 
     fn type_of(&self, number: u32) -> Option<TypeId> {

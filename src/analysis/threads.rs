@@ -1,8 +1,10 @@
 //! Threads, grouped by equal stacks, with what they alone keep alive.
 
-use super::flood::{ALL, Flood, NOTHING};
+use super::dominators::Dominators;
+use super::flood::{ALL, Flood, Ground, NOTHING, Objects};
 use super::graph::Graph;
 use super::made_up::MadeUp;
+use super::regions::Regions;
 use crate::model::heap::{Heap, StackFrame, Thread, ThreadKind};
 use crate::model::names::NameId;
 use crate::model::sum::Sum;
@@ -35,6 +37,25 @@ impl Threads {
     /// What only one thread reaches, only that thread retains; what several threads of one group
     /// reach, and nothing else does, the group retains.
     pub fn of(heap: &Heap<'_>, graph: &Graph<'_>, each: bool) -> Self {
+        Self::with(heap, graph, None, each)
+    }
+
+    /// The same with dominators, over which there is less to follow.
+    pub fn of_dominators(
+        heap: &Heap<'_>,
+        graph: &Graph<'_>,
+        dominators: &Dominators,
+        each: bool,
+    ) -> Self {
+        Self::with(heap, graph, Some(dominators), each)
+    }
+
+    fn with(
+        heap: &Heap<'_>,
+        graph: &Graph<'_>,
+        dominators: Option<&Dominators>,
+        each: bool,
+    ) -> Self {
         let group_of = if each { (0..heap.threads.len() as u32).collect() } else { by_stack(heap) };
         let count = group_of.iter().max().map_or(0, |last| *last as usize + 1);
         let mut groups = vec![ThreadGroup::default(); count];
@@ -57,7 +78,7 @@ impl Threads {
         };
         let holders = match heap.threads.is_empty() {
             true => Vec::new(),
-            false => holders(heap, graph, &group_of),
+            false => holders(heap, graph, dominators, &group_of),
         };
         let mut external = heap.external.iter().peekable();
         for (object, holder) in heap.objects().zip(holders) {
@@ -110,13 +131,34 @@ pub fn frames<'h>(heap: &'h Heap<'_>, thread: &Thread) -> &'h [StackFrame] {
 }
 
 /// By object: [`NOTHING`], a thread plus 1, `ALL - 1` less a group of threads, or [`ALL`].
-fn holders(heap: &Heap<'_>, graph: &Graph<'_>, group_of: &[u32]) -> Vec<u32> {
+fn holders(
+    heap: &Heap<'_>,
+    graph: &Graph<'_>,
+    dominators: Option<&Dominators>,
+    group_of: &[u32],
+) -> Vec<u32> {
     let made_up = MadeUp::of(heap, graph);
+    match dominators.and_then(|dominators| Regions::of(graph, dominators, &made_up)) {
+        Some(regions) => holders_over(&regions, heap, graph, &made_up, group_of),
+        None => {
+            let objects = Objects { graph, made_up: &made_up };
+            holders_over(&objects, heap, graph, &made_up, group_of)
+        }
+    }
+}
+
+fn holders_over(
+    ground: &impl Ground,
+    heap: &Heap<'_>,
+    graph: &Graph<'_>,
+    made_up: &MadeUp,
+    group_of: &[u32],
+) -> Vec<u32> {
     let wider = |holder: u32| match group_of.get(holder as usize - 1) {
         Some(group) => ALL - 1 - group,
         None => ALL,
     };
-    let mut flood = Flood::new(heap, graph, &made_up, wider);
+    let mut flood = Flood::new(ground, wider);
     // What other roots reach is passed over when the threads come to it.
     for of_threads in [false, true] {
         for root in heap
@@ -130,14 +172,9 @@ fn holders(heap: &Heap<'_>, graph: &Graph<'_>, group_of: &[u32]) -> Vec<u32> {
     }
     // What synthetic objects refer to without a root that names it.
     for &object in &made_up.list {
-        for target in graph.targets(object).filter(|target| !made_up.contains(*target)) {
-            if flood.holder[target.index()] == NOTHING {
-                flood.reach(target, ALL);
-                flood.follow();
-            }
-        }
+        graph.targets(object).for_each(|target| flood.reach_first(target, ALL));
     }
-    flood.holder
+    flood.finish()
 }
 
 /// The functions of the program in a stack, innermost first, each with the number of calls in a

@@ -1,7 +1,7 @@
 //! `growth`: what grows over several files.
 
 use super::args::{GrowthArgs, GrowthSort, name_of};
-use super::heap::histogram::count_types;
+use super::heap::histogram::{add_types, count_types};
 use super::open::Input;
 use super::print::{Align, Columns, Document, Shown, Value, print, spark};
 use super::profile::{Amount, load_profile_in_parts, unit_name};
@@ -13,7 +13,6 @@ use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
 use crate::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
 use crate::input::Kind;
-use crate::model::heap::TypeKind;
 use crate::model::profile::Metric;
 
 /// Rows that are shown when nothing else is asked for.
@@ -139,13 +138,7 @@ fn add_heap(
 ) -> anyhow::Result<(Unit, Status)> {
     input.refuse(Kind::Profile, &args.profile.given())?;
     let counted = count_types(session, input, None, &args.heap)?;
-    for row in counted
-        .rows
-        .iter()
-        .filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace))
-    {
-        growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
-    }
+    add_types(growth, &counted, filter);
     Ok((Unit::Bytes, status::report_if_damaged(session, input, counted.damage.as_ref())))
 }
 

@@ -23,7 +23,8 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
     }
     let held = load(session, "threads", &input, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
-    let (_, threads) = loaded.tree_and(|| Threads::of(&loaded.heap, loaded.graph(), args.each));
+    let dominators = &loaded.tree().dominators;
+    let threads = Threads::of_dominators(&loaded.heap, loaded.graph(), dominators, args.each);
     let analysed = loaded.analysed();
     let list = List { analysed: &analysed, threads: &threads, session };
     let (rows, omitted) =

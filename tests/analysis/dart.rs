@@ -1,5 +1,6 @@
 //! Dominators and retained sizes of Dart snapshots, as an independent decoder found them.
 
+use crate::properties::assert_same_holders;
 use crate::support::{corpus, files, fixture, json, read};
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
@@ -27,6 +28,7 @@ fn without_external(heap: Heap<'_>) -> Heap<'_> {
 }
 
 fn found(heap: &Heap<'_>) -> Found {
+    assert_same_holders(heap);
     let graph = Graph::of(heap);
     let dominators = Dominators::of(&graph);
     Found { retained: Retained::of(heap, &dominators), live: live(&graph).len(), dominators }

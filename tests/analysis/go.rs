@@ -1,5 +1,6 @@
 //! What is alive in Go dumps whose programs planted garbage.
 
+use crate::properties::assert_same_holders;
 use crate::support::{corpus, files, fixture, json, read};
 use dumptool::analysis::dominators::Dominators;
 use dumptool::analysis::graph::Graph;
@@ -23,6 +24,7 @@ fn compare(dump: &Path, truth: &Value) {
     let (precise, heap) = (heap_of(RootScan::Precise), heap_of(RootScan::Default));
     let (certain, graph) = (live(&Graph::of(&precise)), Graph::of(&heap));
     let found = live(&graph);
+    assert_same_holders(&heap);
     assert_eq!(found.len(), Dominators::of(&graph).len(), "{name}");
     assert!(
         heap.objects().all(|object| !certain.contains(object) || found.contains(object)),

@@ -7,6 +7,8 @@ use dumptool::analysis::graph::Graph;
 use dumptool::analysis::live::live;
 use dumptool::analysis::referrers::Referrers;
 use dumptool::analysis::retained::Retained;
+use dumptool::analysis::root_groups::RootGroups;
+use dumptool::analysis::threads::Threads;
 use dumptool::model::heap::{Heap, ObjectId};
 use petgraph::algo::dominators::simple_fast;
 use petgraph::graph::DiGraph;
@@ -89,6 +91,24 @@ fn others_dominators(sketch: &Sketch) -> Vec<Option<usize>> {
         .collect()
 }
 
+/// What roots hold does not depend on how it is found out.
+#[track_caller]
+pub fn assert_same_holders(heap: &Heap<'_>) {
+    let graph = Graph::of(heap);
+    let dominators = Dominators::of(&graph);
+    let plain = RootGroups::of(heap, &graph);
+    let held = RootGroups::of_dominators(heap, &graph, &dominators);
+    assert_eq!((&held.groups, &held.kinds), (&plain.groups, &plain.kinds));
+    for (row, object) in objects(heap) {
+        assert_eq!(held.holder(object), plain.holder(object), "{row}");
+    }
+    for each in [false, true] {
+        let plain = Threads::of(heap, &graph, each);
+        let held = Threads::of_dominators(heap, &graph, &dominators, each);
+        assert_eq!((held.groups, held.retained), (plain.groups, plain.retained));
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: CASES, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -122,10 +142,23 @@ proptest! {
                 prop_assert_eq!(found, naive_dominators(&dies, row), "{} by taking away, {} steps", row, steps);
                 prop_assert_eq!(found, others[row], "{} by petgraph, {} steps", row, steps);
             }
-            for number in 1..=dominators.len() as u32 {
-                prop_assert!(dominators.dominator_of_number(number) < number);
+            // Preorder: what an object dominates follows it without a gap.
+            for number in 0..=dominators.len() as u32 {
+                let dominated = |other: &u32| {
+                    let above = std::iter::successors(Some(*other), |at| (*at > 0).then(|| dominators.dominator_of_number(*at)));
+                    above.into_iter().any(|at| at == number)
+                };
+                let all: Vec<u32> = (0..=dominators.len() as u32).filter(dominated).collect();
+                prop_assert_eq!(&all, &(number..dominators.end(number)).collect::<Vec<_>>());
+                let children: Vec<u32> = all.into_iter().skip(1).filter(|at| dominators.dominator_of_number(*at) == number).collect();
+                prop_assert_eq!(dominators.children(number).collect::<Vec<_>>(), children);
             }
         }
+    }
+
+    #[test]
+    fn roots_hold_the_same_with_dominators_and_without(sketch in sketches()) {
+        assert_same_holders(&sketch.heap());
     }
 
     #[test]

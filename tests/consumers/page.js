@@ -32,6 +32,43 @@ async function check(browser, file, top) {
   if (seen.boxes < 2 || seen.widest < seen.chart - 6) fail(file, `${seen.boxes} boxes, the base is ${seen.widest} of ${seen.chart} px wide`);
   if (seen.first !== top.rows[0].name) fail(file, `the first row is ${seen.first}, top says ${top.rows[0].name}`);
 
+  // A search says the share of the topmost lines that match.
+  const shares = await page.evaluate(() => {
+    const report = JSON.parse(document.getElementById('data').textContent), tree = report.trees[0];
+    const search = document.querySelector('input[type=search]');
+    const matches = (column, at, text) => column && report.names[column[at]].toLowerCase().includes(text);
+    return report.tables[0].columns[0].values.slice(0, 5).map((name) => {
+      const text = report.names[name].toLowerCase();
+      let sum = 0, inside = Infinity;
+      tree.depth.forEach((depth, at) => {
+        if (depth > inside) return;
+        inside = Infinity;
+        if (matches(tree.name, at, text) || matches(tree.namespace, at, text)) { sum += tree.total[at]; inside = depth; }
+      });
+      search.value = text;
+      search.dispatchEvent(new Event('input'));
+      const shown = document.querySelector('.bar .dim').textContent;
+      search.value = '';
+      search.dispatchEvent(new Event('input'));
+      return { text, shown, expected: `${(100 * sum / tree.total[0]).toFixed(1)} % match` };
+    });
+  });
+  for (const { text, shown, expected } of shares) if (text && shown !== expected) fail(file, `a search for ${text} says ${shown}, not ${expected}`);
+  // Several numbers are drawn as text, with all of them for those who cannot see it.
+  const series = await page.evaluate(() => {
+    const report = JSON.parse(document.getElementById('data').textContent);
+    const tables = report.tables.filter((table) => table.columns.some((column) => Array.isArray(column.values[0])));
+    return tables.map((table) => {
+      const rows = table.columns.find((column) => Array.isArray(column.values[0])).values;
+      return { rows: rows.length, numbers: rows[0].length, bars: [...document.querySelectorAll('td [role=img]')].map((bars) => [bars.textContent, bars.getAttribute('aria-label')]) };
+    });
+  });
+  for (const { rows, numbers, bars } of series) {
+    const right = ([text, label]) => [...text].length === numbers && /^[▁▂▃▄▅▆▇█]+$/.test(text) && label.split(', ').length === numbers;
+    if (bars.length !== rows || !bars.every(right)) fail(file, `${bars.length} of ${rows} rows have bars, such as ${bars[0]}`);
+  }
+  if (path.basename(file).includes('mvmheap') && series.length !== 1) fail(file, 'the snapshots of the file are not shown');
+
   // A click zooms in, Escape zooms out, a search says its share, at any width.
   for (const width of [400, 1280, 2500]) {
     await page.setViewport({ width, height: 1000 });

@@ -103,8 +103,7 @@ impl Below {
     /// of roots.
     fn of(graph: &Graph<'_>, owned: &Owned, owners: &[ObjectId]) -> (Self, Vec<u32>) {
         let most = owned.len();
-        let mut below =
-            Self { objects: Vec::with_capacity(most), size: Vec::with_capacity(most) };
+        let mut below = Self { objects: Vec::with_capacity(most), size: Vec::with_capacity(most) };
         let mut sizes = Vec::with_capacity(owners.len() + 1);
         sizes.push(1);
         for (at, owner) in owners.iter().enumerate() {

@@ -34,9 +34,7 @@ pub struct Holder {
 /// Walks down the dominator tree from each object that has enough.
 pub(super) fn find(tree: &Tree<'_, '_>) -> Vec<Holder> {
     let least = part(tree.bytes(0), LEAST_SHARE).max(LEAST_BYTES);
-    let large = |number: u32| {
-        tree.children(number).filter(|child| tree.bytes(*child) >= least)
-    };
+    let large = |number: u32| tree.children(number).filter(|child| tree.bytes(*child) >= least);
     let mut open: Vec<u32> = large(0).collect();
     let mut holders = Vec::new();
     while let Some(number) = open.pop() {

@@ -27,7 +27,7 @@ impl<'h, 'a> Expander<'h, 'a> {
     pub(super) fn new(
         heap: &'h Heap<'a>,
         tree: &'h DominatorTree,
-            whole: u64,
+        whole: u64,
         options: TreeOptions,
     ) -> Self {
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
@@ -123,8 +123,8 @@ impl<'h, 'a> Expander<'h, 'a> {
             row += 1;
             let before = below.len();
             below.extend(self.tree.dominators.children(number));
-            let mut same = (before..below.len())
-                .filter(|child| self.same(below[*child]) == self.same(number));
+            let mut same =
+                (before..below.len()).filter(|child| self.same(below[*child]) == self.same(number));
             if let (Some(only), None) = (same.next(), same.next()) {
                 chain.push(below.swap_remove(only));
             }
@@ -154,9 +154,7 @@ impl<'h, 'a> Expander<'h, 'a> {
         let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
         for number in objects {
             match self.retained(number) >= self.smallest_single {
-                true => {
-                    lines.push(self.child(TreeItem::Object(self.object(number)), vec![number]))
-                }
+                true => lines.push(self.child(TreeItem::Object(self.object(number)), vec![number])),
                 false => by_type.entry(self.same(number)).or_default().push(number),
             }
         }

@@ -9,18 +9,8 @@ use std::collections::BTreeMap;
 
 /// Returns what no object of the program dominates, by what keeps it alive, and the number of
 /// synthetic objects above it.
-pub(super) fn of(
-    heap: &Heap<'_>,
-    tree: &DominatorTree,
-    roots: &RootGroups,
-) -> (Vec<Node>, u64) {
-    let tops = Tops {
-        tree,
-        roots,
-        heap,
-        owners: TypeOwners::of(heap),
-        isolates: heap.isolates(),
-    };
+pub(super) fn of(heap: &Heap<'_>, tree: &DominatorTree, roots: &RootGroups) -> (Vec<Node>, u64) {
+    let tops = Tops { tree, roots, heap, owners: TypeOwners::of(heap), isolates: heap.isolates() };
     let mut made_up = 0;
     let mut members = Vec::new();
     let mut isolates = Vec::new();
@@ -127,7 +117,8 @@ impl Tops<'_, '_, '_> {
         let own = members.iter().map(retained);
         let total_bytes =
             own.chain(below.iter().map(|node| node.line.total_bytes)).fold(0, u64::saturating_add);
-        let own = members.iter().map(|member| u64::from(self.tree.dominators.end(*member) - member));
+        let own =
+            members.iter().map(|member| u64::from(self.tree.dominators.end(*member) - member));
         let count = own.chain(below.iter().map(|node| node.line.count)).sum();
         let line = TreeLine {
             depth: 0,

@@ -4,26 +4,26 @@ use super::heap::HeapOptions;
 use super::profile::ProfileOptions;
 use crate::cli::size::parse_size;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Write one HTML page about a dump, or about what changed between two
+/// Write one HTML page about a dump, or about what changed between dumps
 ///
 /// The page needs no network and no other file: suspects, the dominator tree or the call tree as a
-/// picture to zoom and search, and tables to sort and filter. Attach it to a CI run or send it to a
-/// colleague. Its data is JSON in the element with the id `data`.
+/// picture to zoom and search, and tables to sort and filter. Two dumps are compared; of more, the
+/// first and the last are, and a table shows the types of each. A dump with several snapshots has
+/// such a table, too. Attach the page to a CI run or send it to a colleague. Its data is JSON in the
+/// element with the id `data`.
 #[derive(Args, Debug)]
 #[command(after_help = "Examples:
   dumptool report app.hprof                          writes app.hprof.report.html beside it
   dumptool report old.hprof new.hprof -o grown.html  what grew
+  dumptool report mon.hprof tue.hprof wed.hprof      what grew from day to day
   dumptool report profile.mojo -o - | gzip > report.html.gz")]
 pub(in crate::cli) struct ReportArgs {
-    /// Dump or profile to read; `-` is standard input
-    #[arg(value_name = "FILE")]
-    pub(in crate::cli) file: PathBuf,
-    /// Newer dump or profile: the page shows what changed
-    #[arg(value_name = "NEW")]
-    pub(in crate::cli) new: Option<PathBuf>,
-    /// Page to write; `-` is standard output (default: FILE with .report.html added)
+    /// Dumps or profiles to read, oldest first; `-` is standard input
+    #[arg(value_name = "FILE", required = true)]
+    pub(in crate::cli) files: Vec<PathBuf>,
+    /// Page to write; `-` is standard output (default: the last FILE with .report.html added)
     #[arg(short = 'o', long, value_name = "OUT")]
     pub(in crate::cli) output: Option<PathBuf>,
     /// Maximum size of the page. Lines of the tree are left out, smallest first, until it fits
@@ -39,4 +39,11 @@ pub(in crate::cli) struct ReportArgs {
     pub(in crate::cli) heap: HeapOptions,
     #[command(flatten)]
     pub(in crate::cli) profile: ProfileOptions,
+}
+
+impl ReportArgs {
+    /// The last file, which the page is about.
+    pub(in crate::cli) fn newest(&self) -> &Path {
+        self.files.last().map_or(Path::new(""), PathBuf::as_path)
+    }
 }

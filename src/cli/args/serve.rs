@@ -44,8 +44,7 @@ impl ServeArgs {
     /// The page to serve, as if it were written.
     pub(in crate::cli) fn report(&self) -> ReportArgs {
         ReportArgs {
-            file: self.file.clone(),
-            new: self.new.clone(),
+            files: [&self.file].into_iter().chain(&self.new).cloned().collect(),
             output: None,
             max_size: 2 << 20,
             title: None,

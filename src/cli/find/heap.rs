@@ -190,7 +190,8 @@ fn largest(
         }
         keys
     };
-    let blocks = found.par_chunks(BLOCK).flat_map_iter(|block| largest(block.iter().map(key).collect()));
+    let blocks =
+        found.par_chunks(BLOCK).flat_map_iter(|block| largest(block.iter().map(key).collect()));
     let mut keys = largest(blocks.collect());
     keys.par_sort_unstable();
     keys.into_iter().map(|(_, object)| object).collect()

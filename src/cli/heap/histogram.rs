@@ -3,6 +3,7 @@
 use super::load::{load_options, refused};
 use crate::analysis::core_tree::CoreTree;
 use crate::analysis::glob::TypeFilter;
+use crate::analysis::growth::Growth;
 use crate::analysis::histogram::{GroupBy, Histogram, HistogramRow, Scope, package_root};
 use crate::cli::args::{ByArg, LoadArgs, ObjectsArg, Snapshot, SortArg};
 use crate::cli::open::Input;
@@ -12,8 +13,10 @@ use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::status::UsageError;
 use crate::cli::terminal::{show_path, shown};
-use crate::input;
-use crate::input::histogram::TypeCounts;
+use crate::error::Error;
+use crate::input::histogram::{TypeCounts, TypeRow};
+use crate::input::load::snapshots;
+use crate::input::{self, ReadOptions};
 use crate::model::heap::{Heap, TypeKind, TypeSource};
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
@@ -132,6 +135,35 @@ pub(crate) fn count_types(
     let reached = |offset| progress.reached(offset);
     let options = load_options(snapshot, roots, &reached);
     input::histogram(input.format, input.bytes(), options).map_err(|error| refused(error, input))
+}
+
+/// Adds counted types to the snapshot that was begun last.
+pub(crate) fn add_types(growth: &mut Growth, counted: &TypeCounts, filter: &TypeFilter) {
+    let selected =
+        |row: &&TypeRow| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace);
+    for row in counted.rows.iter().filter(selected) {
+        growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
+    }
+}
+
+/// The numbers of the complete snapshots of a file, and the damage that ended its reading.
+///
+/// # Errors
+/// When there is none, or nothing can be read.
+pub(crate) fn complete_snapshots(input: &Input) -> anyhow::Result<(Vec<u64>, Option<Error>)> {
+    let options = ReadOptions { quick: true, ..ReadOptions::default() };
+    let info = input::info(input.format, input.bytes(), options);
+    let info = info.map_err(|error| input.error(error))?;
+    let all = info.heap.map(|heap| heap.snapshots).unwrap_or_default();
+    let numbers: Vec<u64> =
+        all.iter().filter(|snapshot| snapshot.complete).map(|snapshot| snapshot.index).collect();
+    match numbers.is_empty() {
+        true => {
+            let all = snapshots(all.len() as u64);
+            Err(UsageError::new(format!("no complete snapshot; {all}")).into())
+        }
+        false => Ok((numbers, info.damage.map(|damage| damage.error))),
+    }
 }
 
 /// Counted types of one name and namespace in one row, or those of one namespace.

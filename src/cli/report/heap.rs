@@ -1,7 +1,7 @@
 //! The page about a heap, or about two.
 
 use super::tables::{self, number};
-use super::{cut_note, fitting, made_by, report, table_rows};
+use super::{Subject, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::diff::{changes, rise};
 use crate::analysis::dominator_stacks::{self, Counted};
 use crate::analysis::histogram::{GroupBy, Histogram, Scope};
@@ -14,7 +14,6 @@ use crate::cli::args::ReportArgs;
 use crate::cli::heap::histogram::root_group_text;
 use crate::cli::heap::suspects::Suspects;
 use crate::cli::heap::{Analysed, load, report_loaded, type_name, without_roots};
-use crate::cli::open::Input;
 use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, signed_size, size};
@@ -29,10 +28,10 @@ const SUSPECTS: usize = 10;
 
 pub(super) fn page(
     args: &ReportArgs,
-    input: &Input,
-    old: Option<&Input>,
+    subject: Subject<'_>,
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
+    let Subject { input, old, .. } = subject;
     // The older heap comes first, and leaves only its sums.
     let before = match old {
         None => None,
@@ -61,9 +60,8 @@ pub(super) fn page(
     let (page, old_status) = match before {
         None => {
             let one = One::of(loaded, &analysed, session);
-            let build = |lines| {
-                one.report(report(args, "heap", input, None, "bytes"), loaded, input, lines)
-            };
+            let build =
+                |lines| one.report(report(args, "heap", subject, "bytes"), loaded, subject, lines);
             (fitting(args, build)?, Status::Done)
         }
         Some((before, status)) => {
@@ -73,7 +71,8 @@ pub(super) fn page(
             let picture = after.picture.compared_with(&before.picture);
             let build = |lines| {
                 compared(
-                    report(args, "heap", input, old, "bytes"),
+                    report(args, "heap", subject, "bytes"),
+                    subject,
                     &rows,
                     total,
                     &picture,
@@ -99,18 +98,16 @@ struct One<'r, 'h, 'a> {
 }
 
 impl<'r, 'h, 'a> One<'r, 'h, 'a> {
-    fn of(
-        loaded: &'h Analyses<'a>,
-        analysed: &'r Analysed<'h, 'a>,
-        session: &Session,
-    ) -> Self {
+    fn of(loaded: &'h Analyses<'a>, analysed: &'r Analysed<'h, 'a>, session: &Session) -> Self {
         let (Analysed { heap, graph, .. }, tree) = (analysed, analysed.tree());
         let (_, roots) = loaded.tree_and_roots();
         let by_root = Histogram::by_root(heap, tree, roots);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
         let words = Suspects::new(analysed, loaded.shortest(), session);
-        let (threads, measured) =
-            rayon::join(|| Threads::of(heap, graph, false), || Measurements::of(heap, tree));
+        let (threads, measured) = rayon::join(
+            || Threads::of_dominators(heap, graph, &tree.dominators, false),
+            || Measurements::of(heap, tree),
+        );
         let waste = Waste::without_owners(heap, tree, &measured);
         let suspects = suspects::find_measured(heap, tree, &measured)
             .iter()
@@ -124,7 +121,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         &self,
         mut report: Report,
         loaded: &Loaded<'_>,
-        input: &Input,
+        subject: Subject<'_>,
         most: usize,
     ) -> Report {
         let (Analysed { heap, .. }, tree) = (self.analysed, self.analysed.tree());
@@ -141,7 +138,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
                 format!("{} · {}", count(unreachable.count), size(unreachable.bytes(), false)),
             );
         }
-        tile("file", size(input.source.stored_bytes(), false));
+        tile("file", size(subject.input.source.stored_bytes(), false));
         let options = TreeOptions { min_share: 0.0, depth: 500, lines: most, merge_types: false };
         let lines = tree::lines(heap, tree, self.roots, options);
         let owners = owners(&mut report, heap, &lines);
@@ -156,7 +153,9 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             });
         let threads = tables::threads(&mut report, heap, &self.threads, table_rows(most));
         let waste = tables::waste(&mut report, heap, &self.waste, table_rows(most));
-        report.tables = [Some(types), threads, waste, Some(roots)].into_iter().flatten().collect();
+        report.tables.push(types);
+        subject.add_growth(&mut report, most);
+        report.tables.extend([threads, waste, Some(roots)].into_iter().flatten());
         let smallest = lines.iter().map(|line| line.total_bytes).min().unwrap_or(0);
         let shown = plural(lines.len() as u64, "line", "lines");
         report.notes.push(format!(
@@ -233,6 +232,7 @@ impl Sums {
 
 fn compared(
     mut report: Report,
+    subject: Subject<'_>,
     (before, after): &(Histogram, Histogram),
     total: (u64, u64),
     picture: &Picture,
@@ -266,7 +266,8 @@ fn compared(
         )
         .deltas("Retained ±", "bytes", shown_rows.iter().map(|row| row.delta().retained_bytes))
         .sorted();
-    report.tables = vec![table];
+    report.tables.push(table);
+    subject.add_growth(&mut report, lines);
     report.notes.extend(cut_note(shown, all));
     report.notes.push(
         "A box is as wide as the larger of both dumps. Types with less than 0.001 % are merged."

@@ -1,5 +1,6 @@
-//! `report`: one HTML page about a dump, or about two.
+//! `report`: one HTML page about a dump, or about several.
 
+mod growth;
 mod heap;
 mod profile;
 mod tables;
@@ -13,13 +14,14 @@ use super::status::{OutputError, Status, UsageError};
 use super::terminal::{show_path, tell};
 use crate::input::Kind;
 use crate::output::report::Report;
+use growth::Grown;
 use std::ffi::OsString;
 use std::io::Write;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status> {
     session.only(&[OutputFormat::Table], "report writes HTML; its data is JSON inside the page")?;
-    let output = match (&args.output, args.file.as_os_str().to_str()) {
+    let output = match (&args.output, args.newest().to_str()) {
         (Some(output), _) => output.clone(),
         (None, Some("-")) => {
             return Err(UsageError::new("report needs -o OUT when it reads standard input").into());
@@ -31,8 +33,14 @@ pub(super) fn run(args: &ReportArgs, session: &Session) -> anyhow::Result<Status
         (Some(page), status) => (page, status),
         (None, status) => return Ok(status),
     };
-    let input = args.new.as_ref().unwrap_or(&args.file);
-    let mut destination = Destination::create(&output, input, false)?;
+    if let Some(older) = args.files.iter().rev().skip(1).find(|file| is_same(file, &output)) {
+        return Err(UsageError::new(format!(
+            "{} would be replaced by the page about it",
+            show_path(older)
+        ))
+        .into());
+    }
+    let mut destination = Destination::create(&output, args.newest(), false)?;
     destination.write_all(page.as_bytes()).map_err(|error| OutputError::new(&output, error))?;
     destination.commit()?;
     if !session.common.quiet && !is_stdout(&output) {
@@ -49,27 +57,59 @@ pub(super) fn page(
     args: &ReportArgs,
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
-    let first = session.open(&args.file)?;
-    let second = args.new.as_ref().map(|path| session.open(path)).transpose()?;
-    let (input, old) = match &second {
-        Some(new) => (new, Some(&first)),
-        None => (&first, None),
+    let old = match args.files.as_slice() {
+        [first, _, ..] => Some(session.open(first)?),
+        _ => None,
     };
-    if old.is_some_and(|old| old.kind != input.kind) {
-        return Err(UsageError::new(
-            "report compares two heap dumps or two profiles, not one of each",
-        )
-        .into());
+    let input = session.open(args.newest())?;
+    if old.as_ref().is_some_and(|old| old.kind != input.kind) {
+        return Err(different_kinds());
     }
-    match input.kind {
-        Kind::Heap => heap::page(args, input, old, session),
-        Kind::Profile => profile::page(args, input, old, session),
+    let grown = match &old {
+        Some(old) => growth::over_files(args, (old, &input), session)?,
+        None => growth::over_snapshots(args, &input, session)?,
+    };
+    let subject = Subject { input: &input, old: old.as_ref(), grown: grown.as_ref() };
+    let (page, status) = match input.kind {
+        Kind::Heap => heap::page(args, subject, session)?,
+        Kind::Profile => profile::page(args, subject, session)?,
+    };
+    Ok((page, grown.map_or(status, |grown| status.max(grown.status))))
+}
+
+/// The dumps that a page is about.
+#[derive(Clone, Copy)]
+struct Subject<'s> {
+    /// The newest.
+    input: &'s Input,
+    /// The one that it is compared with.
+    old: Option<&'s Input>,
+    /// The types or functions of these and of those between, if there are more.
+    grown: Option<&'s Grown>,
+}
+
+impl Subject<'_> {
+    /// Adds the table over several dumps, if there are several.
+    fn add_growth(&self, report: &mut Report, lines: usize) {
+        if let Some(grown) = self.grown {
+            let table = grown.table(report, table_rows(lines));
+            report.tables.push(table);
+        }
     }
+}
+
+fn different_kinds() -> anyhow::Error {
+    UsageError::new("report compares heap dumps or profiles, not both").into()
+}
+
+/// Whether a file and an output are the same file.
+fn is_same(file: &Path, output: &Path) -> bool {
+    file.canonicalize().is_ok_and(|file| output.canonicalize().is_ok_and(|output| file == output))
 }
 
 /// `app.hprof.report.html` beside the last file that was given.
 fn beside(args: &ReportArgs) -> PathBuf {
-    let mut name = OsString::from(args.new.as_ref().unwrap_or(&args.file));
+    let mut name = OsString::from(args.newest());
     name.push(".report.html");
     name.into()
 }
@@ -78,8 +118,7 @@ fn beside(args: &ReportArgs) -> PathBuf {
 fn report(
     args: &ReportArgs,
     kind: &'static str,
-    input: &Input,
-    old: Option<&Input>,
+    Subject { input, old, .. }: Subject<'_>,
     unit: &str,
 ) -> Report {
     let name = |input: &Input| {

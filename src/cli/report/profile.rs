@@ -1,6 +1,6 @@
 //! The page about a profile, or about two.
 
-use super::{cut_note, fitting, made_by, report, table_rows};
+use super::{Subject, cut_note, fitting, made_by, report, table_rows};
 use crate::analysis::profile::{
     FrameBy, ProfileChange, Selected, Sums, Top, TopBy, TopRow, changes, top,
 };
@@ -18,17 +18,17 @@ use std::sync::Arc;
 
 pub(super) fn page(
     args: &ReportArgs,
-    input: &Input,
-    old: Option<&Input>,
+    subject: Subject<'_>,
     session: &Session,
 ) -> anyhow::Result<(Option<String>, Status)> {
+    let Subject { input, old, .. } = subject;
     let before = old.map(|old| Side::of(args, old, session)).transpose()?;
     let after = Side::of(args, input, session)?;
     let status = before.as_ref().map_or(after.status, |before| before.status.max(after.status));
     let unit = unit_name(&after.metric).to_owned();
     let page = match before {
         None => fitting(args, |lines| {
-            after.report(report(args, "profile", input, None, &unit), input, lines)
+            after.report(report(args, "profile", subject, &unit), input, lines)
         })?,
         Some(before) => {
             let calls = after.calls.compared_with(&before.calls);
@@ -37,7 +37,8 @@ pub(super) fn page(
             let rows = changes(before.functions, after.functions, metrics);
             fitting(args, |lines| {
                 compared(
-                    report(args, "profile", input, old, &unit),
+                    report(args, "profile", subject, &unit),
+                    subject,
                     metrics,
                     &rows,
                     totals,
@@ -144,6 +145,7 @@ fn table(
 
 fn compared(
     mut report: Report,
+    subject: Subject<'_>,
     metrics: (&Metric, &Metric),
     rows: &[ProfileChange],
     (before, now): (i64, i64),
@@ -168,7 +170,8 @@ fn compared(
         .numbers("Self now", &unit, shown.iter().map(|row| own(&row.new, metrics.1)))
         .deltas("Self ±", &unit, shown.iter().map(|row| Some(row.own(metrics))))
         .sorted();
-    report.tables = vec![table];
+    report.tables.push(table);
+    subject.add_growth(&mut report, lines);
     report.notes.push("A box is as wide as the larger of both profiles.".to_owned());
     report.notes.push(made_by(&report));
     report

@@ -2,12 +2,12 @@
 
 #[cfg(feature = "query")]
 use crate::analysis::by_type::ObjectsByType;
+use crate::analysis::collections::{CollectionShapes, Collections};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
 use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
-use crate::analysis::collections::{CollectionShapes, Collections};
 use crate::analysis::histogram::Histogram;
 use crate::analysis::paths::Path;
 use crate::analysis::paths::several::{Distances, Several};
@@ -150,36 +150,11 @@ impl<'h> Analyses<'h> {
         DominatorTree::of_dominators(&self.heap, dominators)
     }
 
-    /// The dominator tree, and another analysis, which runs at the same time if the tree has to be
-    /// computed.
-    pub(crate) fn tree_and<T: Send>(
-        &self,
-        other: impl FnOnce() -> T + Send,
-    ) -> (&DominatorTree, T) {
-        let turn = self.turn();
-        let result = match self.tree.get() {
-            Some(_) => {
-                drop(turn);
-                other()
-            }
-            None => {
-                let (tree, result) = rayon::join(|| self.compute_tree(), other);
-                // Nobody else can have set it: it is our turn.
-                let _ = self.tree.set(tree);
-                drop(turn);
-                result
-            }
-        };
-        (self.tree(), result)
-    }
-
     /// The dominator tree, and the groups of roots.
     pub(crate) fn tree_and_roots(&self) -> (&DominatorTree, &RootGroups) {
-        if self.roots.get().is_none() {
-            let (_, roots) = self.tree_and(|| RootGroups::of(&self.heap, &self.graph));
-            let _ = self.roots.set(roots);
-        }
-        (self.tree(), self.kept(&self.roots, || RootGroups::of(&self.heap, &self.graph)))
+        let tree = self.tree();
+        let of = || RootGroups::of_dominators(&self.heap, &self.graph, &tree.dominators);
+        (tree, self.kept(&self.roots, of))
     }
 
     /// The referrers of each object.

@@ -3,16 +3,13 @@
 use crate::analysis::glob::TypeFilter;
 use crate::analysis::growth::{Growth, Series};
 use crate::cli::args::{ByArg, OutputFormat, Snapshot, TopArgs};
-use crate::cli::heap::histogram::{count_types, quick, sum_json};
+use crate::cli::heap::histogram::{add_types, complete_snapshots, count_types, quick, sum_json};
 use crate::cli::open::Input;
 use crate::cli::print::{Align, Columns, Document, Shown, Value, print, spark};
 use crate::cli::session::Session;
 use crate::cli::size::{count, plural, signed_size, size};
 use crate::cli::status::{self, Status, UsageError};
 use crate::input::histogram::TypeCounts;
-use crate::input::load::snapshots;
-use crate::input::{self, ReadOptions};
-use crate::model::heap::TypeKind;
 use crate::model::sum::Sum;
 use rustc_hash::FxHashMap;
 
@@ -62,37 +59,15 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
         )
         .into());
     }
-    let info = input::info(
-        input.format,
-        input.bytes(),
-        ReadOptions { quick: true, ..ReadOptions::default() },
-    );
-    let info = info.map_err(|error| input.error(error))?;
-    let all = info.heap.map(|heap| heap.snapshots).unwrap_or_default();
-    let numbers: Vec<u64> =
-        all.iter().filter(|snapshot| snapshot.complete).map(|snapshot| snapshot.index).collect();
-    if numbers.is_empty() {
-        return Err(UsageError::new(format!(
-            "no complete snapshot; {}",
-            snapshots(all.len() as u64)
-        ))
-        .into());
-    }
+    let (numbers, mut damage) = complete_snapshots(input)?;
     let filter = args.filter.filter();
     let mut growth = Growth::default();
-    let mut damage = info.damage.map(|damage| damage.error);
     let mut last = Last::default();
     for number in &numbers {
         let counted =
             count_types(session, input, Some(Snapshot::Number(*number)), &args.heap.roots)?;
         growth.begin_snapshot();
-        for row in counted
-            .rows
-            .iter()
-            .filter(|row| row.kind != TypeKind::Root && filter.selects(&row.name, &row.namespace))
-        {
-            growth.add(&row.name, &row.namespace, row.sum.count, row.sum.bytes());
-        }
+        add_types(&mut growth, &counted, &filter);
         if numbers.last() == Some(number) {
             last = Last::of(&counted, &filter);
         }

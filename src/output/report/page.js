@@ -211,15 +211,25 @@
     let sort = table.sort, down = true;
     const isText = (column) => column.kind === "name" || column.kind === "text";
     const value = (column, row) => (column.kind === "name" ? name(column.values[row]) : column.values[row]);
+    // Several numbers are drawn as bars of text from the smallest to the largest, and said one by one.
+    const spark = (numbers, unit) => {
+      const least = Math.min(...numbers), range = Math.max(...numbers) - least, [first, last] = [numbers[0], numbers[numbers.length - 1]];
+      const bars = make("span", last > first ? "up" : last < first ? "down" : "", numbers.map((number) => "▁▂▃▄▅▆▇█"[range ? Math.ceil((number - least) * 7 / range) : 3]).join(""));
+      bars.setAttribute("role", "img");
+      bars.title = numbers.map((number) => amount(number, unit)).join(", ");
+      bars.setAttribute("aria-label", bars.title);
+      return bars;
+    };
     const cell = (column, row) => {
       const it = value(column, row);
       if (it === null) return "-";
+      if (Array.isArray(it)) return spark(it, column.kind);
       return isText(column) ? it : column.kind === "share" ? percent(it, 1) : column.delta ? signed(it, column.kind) : amount(it, column.kind);
     };
     const fill = () => {
       const term = filter.value.toLowerCase();
       const rows = all.filter((row) => !term || columns.some((column) => isText(column) && String(value(column, row)).toLowerCase().includes(term)));
-      const key = (row) => value(columns[sort], row) ?? -Infinity;
+      const key = (row) => [value(columns[sort], row) ?? -Infinity].flat().at(-1);
       rows.sort((a, b) => { const [x, y] = [key(a), key(b)]; return (x < y ? -1 : x > y ? 1 : 0) * (down ? -1 : 1) || a - b; });
       head.replaceChildren(make("tr", "", ...columns.map((column, at) => {
         const button = make("button", "", column.title + (at === sort ? (down ? " ▾" : " ▴") : "")), th = make("th", isText(column) ? "" : "number", button);

@@ -1,0 +1,106 @@
+//! The graph with everything that one object dominates drawn together.
+
+use super::dominators::Dominators;
+use super::flood::{Ground, NOTHING};
+use super::graph::Graph;
+use super::made_up::MadeUp;
+use super::object_set::ObjectSet;
+use crate::model::heap::ObjectId;
+use rayon::prelude::*;
+
+/// The regions of a heap: each is an object that no other one but synthetic ones dominates, with all
+/// that it dominates. There is an edge where an object of one region refers to the object that
+/// dominates another one. There are no other references between regions: every path into a region
+/// leads over that object.
+///
+/// So the roots that reach an object are those that reach its region, and of most heaps few
+/// references are left. 4 bytes for each live object, and 4 for each edge.
+pub(super) struct Regions<'d> {
+    dominators: &'d Dominators,
+    /// By number; [`NONE`] for synthetic objects.
+    of_number: Vec<u32>,
+    /// The edges of region r lead to `targets[first[r]..first[r + 1]]`.
+    first: Vec<usize>,
+    targets: Vec<u32>,
+}
+
+const NONE: u32 = u32::MAX;
+
+/// More regions than one for this many live objects save no work.
+const FEW: usize = 4;
+
+/// Objects whose references are looked at together.
+const BLOCK: u32 = 1 << 16;
+
+impl<'d> Regions<'d> {
+    /// Finds the regions. `None` if there are so many that they would not help.
+    pub(super) fn of(
+        graph: &Graph<'_>,
+        dominators: &'d Dominators,
+        made_up: &MadeUp,
+    ) -> Option<Self> {
+        let live = dominators.len() as u32;
+        let mut of_number = vec![NONE; dominators.len() + 1];
+        let mut heads = ObjectSet::none(graph.len());
+        let (mut number, mut regions) = (1, 0);
+        while number <= live {
+            let Some(object) = dominators.object(number) else { break };
+            if made_up.contains(object) {
+                number += 1;
+                continue;
+            }
+            heads.insert(object);
+            let end = dominators.end(number);
+            of_number[number as usize..end as usize].fill(regions);
+            (number, regions) = (end, regions + 1);
+        }
+        if regions as usize > dominators.len() / FEW {
+            return None;
+        }
+        let region = |object| dominators.number(object).map(|number| of_number[number as usize]);
+        let edges_of = |object: ObjectId| {
+            let from = region(object).filter(|region| *region != NONE);
+            let targets = graph.targets(object).filter(|target| heads.contains(*target));
+            let edge = move |target| Some((from?, region(target)?));
+            targets.filter_map(edge).filter(|(from, to)| from != to)
+        };
+        let objects = graph.len() as u32;
+        let blocks = (0..objects.div_ceil(BLOCK)).into_par_iter().flat_map_iter(|block| {
+            let block = block * BLOCK..(block * BLOCK).saturating_add(BLOCK).min(objects);
+            let mut edges: Vec<(u32, u32)> = block.map(ObjectId).flat_map(edges_of).collect();
+            edges.sort_unstable();
+            edges.dedup();
+            edges
+        });
+        let mut edges: Vec<(u32, u32)> = blocks.collect();
+        edges.par_sort_unstable();
+        edges.dedup();
+        let start = |region| edges.partition_point(|(from, _)| *from < region);
+        let first = (0..=regions).map(start).collect();
+        let targets = edges.into_iter().map(|(_, to)| to).collect();
+        Some(Self { dominators, of_number, first, targets })
+    }
+}
+
+impl Ground for Regions<'_> {
+    fn len(&self) -> usize {
+        self.first.len() - 1
+    }
+
+    fn node(&self, object: ObjectId) -> Option<u32> {
+        let number = self.dominators.number(object)?;
+        Some(self.of_number[number as usize]).filter(|region| *region != NONE)
+    }
+
+    #[inline]
+    fn for_each_target(&self, node: u32, each: impl FnMut(u32)) {
+        let edges = self.first[node as usize]..self.first[node as usize + 1];
+        self.targets[edges].iter().copied().for_each(each);
+    }
+
+    fn by_object(&self, holder: Vec<u32>) -> Vec<u32> {
+        let objects = (0..self.dominators.objects() as u32).into_par_iter().map(ObjectId);
+        let of = |object| self.node(object).map_or(NOTHING, |node| holder[node as usize]);
+        objects.map(of).collect()
+    }
+}
