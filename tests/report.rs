@@ -178,14 +178,14 @@ fn of_several_files_the_first_and_the_last_are_compared() {
         (
             [
                 "mojo/tiny-3.5.0-full-thr.mojo",
-                "mojo/tiny-4.0.0-cpu-thr.mojo",
+                "mojo/tiny-3.4.1-full-gc-mem.mojo",
                 "mojo/tiny-4.0.0-full-gc-mem.mojo",
             ],
             "Functions over time",
         ),
     ] {
         let files = files.map(|file| fixture(file).to_str().unwrap().to_owned());
-        let files = [&*files[0], &files[1], &files[2], "--metric=wall"];
+        let files = [&*files[0], &files[1], &files[2], "--metric=time"];
         let files = if title.starts_with("Types") { &files[..3] } else { &files[..] };
         let (_, data) = page(files);
         let (_, ends) = page(&[&[files[0]], &files[2..]].concat());

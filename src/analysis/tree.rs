@@ -92,7 +92,7 @@ pub fn lines(
         omitted: Omitted::default(),
     };
     let nodes = vec![Node { parent: 0, line, members: Vec::new(), below: Vec::new(), shown: true }];
-    let expander = Expander::new(heap, tree, whole, options);
+    let expander = Expander::new(heap, tree, count, whole, options);
     grow(nodes, tops, &expander)
 }
 
@@ -141,7 +141,8 @@ fn below(
     let dominators = &tree.dominators;
     let retained = |number: &u32| tree.retained.of_number(*number);
     let whole = members.iter().map(retained).fold(0, u64::saturating_add);
-    let expander = Expander::new(heap, tree, whole, options);
+    let objects = members.iter().map(|number| u64::from(dominators.end(*number) - number)).sum();
+    let expander = Expander::new(heap, tree, objects, whole, options);
     let (mut root, children) = match members.as_slice() {
         [] => return Vec::new(),
         &[only] => {
@@ -150,11 +151,9 @@ fn below(
             let children = expander.expand(&mut root);
             (root, children)
         }
-        several => {
-            let count =
-                several.iter().map(|number| u64::from(dominators.end(*number) - number)).sum();
+        _ => {
             let mut root = expander.child(TreeItem::Selection, Vec::new());
-            (root.line.count, root.line.total_bytes) = (count, whole);
+            (root.line.count, root.line.total_bytes) = (objects, whole);
             (root, expander.group(members))
         }
     };

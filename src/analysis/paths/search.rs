@@ -16,6 +16,10 @@ pub(super) trait Marks {
     fn follow(&mut self, from: ObjectId, row: usize, to: ObjectId);
     /// It is the value of an ephemeron with this holder.
     fn depend(&mut self, holder: ObjectId, value: ObjectId);
+    /// Whether everything that is wanted has been reached.
+    fn is_enough(&self) -> bool {
+        false
+    }
 }
 
 /// Where a search begins.
@@ -36,13 +40,16 @@ impl Starts {
     }
 }
 
-/// Reaches all live objects, those behind immediates last.
+/// Reaches all live objects, those behind immediates last, or as many as are enough.
 pub(super) fn search(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts, marks: &mut impl Marks) {
     let mut search =
         Search { heap, graph, marks, next: Frontier::new(heap.len()), last: Vec::new() };
     search.start(starts);
     loop {
         while !search.next.is_empty() {
+            if search.marks.is_enough() {
+                return;
+            }
             let level = std::mem::replace(&mut search.next, Frontier::new(heap.len()));
             level.for_each(|object| search.expand(object));
         }

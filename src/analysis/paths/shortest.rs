@@ -31,6 +31,8 @@ enum Via {
 
 struct Rows<R> {
     rows: Vec<R>,
+    /// The search ends when it has reached all of these. None: when it has reached all objects.
+    wanted: Option<Vec<ObjectId>>,
     /// Of ephemerons, by value.
     holders: FxHashMap<ObjectId, ObjectId>,
 }
@@ -68,8 +70,14 @@ row!(u32);
 row!(u64);
 
 impl<R: Row> Rows<R> {
-    fn of(heap: &Heap<'_>, graph: &Graph<'_>, starts: &Starts) -> Self {
-        let mut rows = Self { rows: vec![R::UNREACHED; heap.len()], holders: FxHashMap::default() };
+    fn of(
+        heap: &Heap<'_>,
+        graph: &Graph<'_>,
+        starts: &Starts,
+        wanted: Option<Vec<ObjectId>>,
+    ) -> Self {
+        let rows = vec![R::UNREACHED; heap.len()];
+        let mut rows = Self { rows, wanted, holders: FxHashMap::default() };
         search::search(heap, graph, starts, &mut rows);
         rows
     }
@@ -104,15 +112,29 @@ impl<R: Row> Marks for Rows<R> {
         self.rows[value.index()] = R::EPHEMERON;
         self.holders.insert(value, holder);
     }
+
+    fn is_enough(&self) -> bool {
+        let wanted = self.wanted.as_ref();
+        wanted.is_some_and(|wanted| wanted.iter().all(|object| self.is_marked(*object)))
+    }
 }
 
 impl<'h, 'a> Shortest<'h, 'a> {
     /// Searches the whole graph of the heap.
     pub fn of(heap: &'h Heap<'a>, graph: &Graph<'_>) -> Self {
+        Self::search(heap, graph, None)
+    }
+
+    /// Searches until these objects are reached. Paths to others may be missing.
+    pub fn of_objects(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Vec<ObjectId>) -> Self {
+        Self::search(heap, graph, Some(wanted))
+    }
+
+    fn search(heap: &'h Heap<'a>, graph: &Graph<'_>, wanted: Option<Vec<ObjectId>>) -> Self {
         let starts = Starts::of(heap, graph);
         let via = match heap.references.len() < u32::EPHEMERON.row() {
-            true => Via::Narrow(Rows::of(heap, graph, &starts)),
-            false => Via::Wide(Rows::of(heap, graph, &starts)),
+            true => Via::Narrow(Rows::of(heap, graph, &starts, wanted)),
+            false => Via::Wide(Rows::of(heap, graph, &starts, wanted)),
         };
         let mut roots = FxHashMap::default();
         for row in starts.roots {

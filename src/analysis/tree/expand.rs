@@ -5,7 +5,6 @@ use crate::analysis::dominator_tree::DominatorTree;
 use crate::model::heap::{Heap, ObjectId, TypeId};
 use crate::model::names::NameId;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
 
 /// An object is a line by itself only with this share of the live heap; smaller siblings of one
 /// type are one line together.
@@ -17,6 +16,8 @@ pub(super) struct Expander<'h, 'a> {
     pub(super) options: TreeOptions,
     /// The first type with the same name and namespace, by type.
     same: Vec<TypeId>,
+    /// By number, from 1, if that is worth it.
+    types: Option<&'h [TypeId]>,
     /// The smallest line.
     smallest: u64,
     /// The smallest object that is a line by itself.
@@ -24,12 +25,15 @@ pub(super) struct Expander<'h, 'a> {
 }
 
 impl<'h, 'a> Expander<'h, 'a> {
+    /// For the lines of so many objects, which retain `whole`.
     pub(super) fn new(
         heap: &'h Heap<'a>,
         tree: &'h DominatorTree,
+        objects: u64,
         whole: u64,
         options: TreeOptions,
     ) -> Self {
+        let by_number = tree.types_for(heap, objects);
         let mut first: FxHashMap<(NameId, NameId), TypeId> = FxHashMap::default();
         let types = heap.types.iter().enumerate();
         let same = types
@@ -43,7 +47,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             true => u64::MAX,
             false => share(SINGLE_SHARE).max(smallest),
         };
-        Self { heap, tree, options, same, smallest, smallest_single }
+        Self { heap, tree, options, same, types: by_number, smallest, smallest_single }
     }
 
     /// Whether a line is large and near enough.
@@ -74,7 +78,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             TreeItem::Heap | TreeItem::Selection | TreeItem::Root(_) | TreeItem::Part(_) => members,
             TreeItem::Object(object) => {
                 let (absorbed, below) = self.chain(members);
-                self.count(&mut node.line, &absorbed);
+                self.count(&mut node.line, &absorbed, &below);
                 if absorbed.len() > 1 {
                     node.line.what = TreeItem::Chain(object);
                 }
@@ -82,7 +86,7 @@ impl<'h, 'a> Expander<'h, 'a> {
             }
             TreeItem::Chain(_) | TreeItem::Group(_) => {
                 let (absorbed, below) = self.nested(members);
-                self.count(&mut node.line, &absorbed);
+                self.count(&mut node.line, &absorbed, &below);
                 below
             }
         };
@@ -100,8 +104,15 @@ impl<'h, 'a> Expander<'h, 'a> {
         parts
     }
 
-    fn count(&self, line: &mut TreeLine, objects: &[u32]) {
+    /// Objects have what they retain less what those below them retain.
+    fn count(&self, line: &mut TreeLine, objects: &[u32], below: &[u32]) {
         line.count = objects.len() as u64;
+        if line.total_bytes < u64::MAX {
+            let below = below.iter().map(|number| self.retained(*number));
+            line.own_bytes = below.fold(line.total_bytes, u64::saturating_sub);
+            return;
+        }
+        // Sums of damaged files may have come to an end.
         line.own_bytes = objects.iter().fold(0_u64, |sum, number| {
             let object = self.object(*number);
             let own = self
@@ -151,13 +162,27 @@ impl<'h, 'a> Expander<'h, 'a> {
     /// Lines for objects below one owner: large ones by themselves, the others by type.
     pub(super) fn group(&self, objects: Vec<u32>) -> Vec<Node> {
         let mut lines = Vec::new();
-        let mut by_type: BTreeMap<TypeId, Vec<u32>> = BTreeMap::new();
+        let mut by_type: Vec<(TypeId, Vec<u32>)> = Vec::new();
+        let mut row_of: FxHashMap<TypeId, usize> = FxHashMap::default();
+        // The next one is often of the type of the one before.
+        let mut last = None;
         for number in objects {
-            match self.retained(number) >= self.smallest_single {
-                true => lines.push(self.child(TreeItem::Object(self.object(number)), vec![number])),
-                false => by_type.entry(self.same(number)).or_default().push(number),
+            if self.retained(number) >= self.smallest_single {
+                lines.push(self.child(TreeItem::Object(self.object(number)), vec![number]));
+                continue;
             }
+            let of = self.same(number);
+            let row = match last {
+                Some((before, row)) if before == of => row,
+                _ => *row_of.entry(of).or_insert_with(|| {
+                    by_type.push((of, Vec::new()));
+                    by_type.len() - 1
+                }),
+            };
+            last = Some((of, row));
+            by_type[row].1.push(number);
         }
+        by_type.sort_unstable_by_key(|(of, _)| *of);
         lines.sort_by_key(|line| line.members[0]);
         lines.extend(by_type.into_iter().map(|(of, members)| match members.as_slice() {
             [only] if !self.options.merge_types => {
@@ -178,6 +203,10 @@ impl<'h, 'a> Expander<'h, 'a> {
     }
 
     fn same(&self, number: u32) -> TypeId {
-        self.same[self.heap.type_id(self.object(number)).0 as usize]
+        let of = match self.types {
+            Some(types) => types[number as usize - 1],
+            None => self.heap.type_id(self.object(number)),
+        };
+        self.same[of.0 as usize]
     }
 }

@@ -7,6 +7,7 @@ use crate::analysis::suspects::holders::Holder;
 use crate::analysis::suspects::siblings::Siblings;
 use crate::analysis::suspects::wasted::{Duplicates, Sparse};
 use crate::cli::print::Columns;
+use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
 use crate::cli::terminal::shown;
@@ -21,11 +22,15 @@ pub(crate) struct Suspects<'r, 'h, 'a> {
 }
 
 impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
+    /// Describes these suspects, and no others.
     pub(crate) fn new(
+        loaded: &'h Analyses<'a>,
         analysed: &'r Analysed<'h, 'a>,
-        shortest: Shortest<'h, 'a>,
+        suspects: &[Suspect],
         session: &'r Session,
     ) -> Self {
+        let objects = suspects.iter().filter_map(Suspect::object);
+        let shortest = loaded.shortest_to(objects, session.resident.is_some());
         Self { analysed, shortest, session }
     }
 

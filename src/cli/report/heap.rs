@@ -103,17 +103,15 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
         let (_, roots) = loaded.tree_and_roots();
         let by_root = Histogram::by_root(heap, tree, roots);
         let types = Histogram::of(heap, Some(tree), GroupBy::Type, Scope::Live);
-        let words = Suspects::new(analysed, loaded.shortest(), session);
         let (threads, measured) = rayon::join(
             || Threads::of_dominators(heap, graph, &tree.dominators, false),
             || Measurements::of(heap, tree),
         );
         let waste = Waste::without_owners(heap, tree, &measured);
-        let suspects = suspects::find_measured(heap, tree, &measured)
-            .iter()
-            .take(SUSPECTS)
-            .map(|suspect| words.on_page(suspect))
-            .collect();
+        let mut found = suspects::find_measured(heap, tree, &measured);
+        found.truncate(SUSPECTS);
+        let words = Suspects::new(loaded, analysed, &found, session);
+        let suspects = found.iter().map(|suspect| words.on_page(suspect)).collect();
         Self { analysed, roots, types, by_root, suspects, threads, waste }
     }
 

@@ -175,6 +175,18 @@ impl<'h> Analyses<'h> {
         self.kept(&self.by_type, || Arc::new(ObjectsByType::of(&self.heap)))
     }
 
+    /// The shortest paths to these objects. A heap that stays searches for all, and only once.
+    pub(crate) fn shortest_to(
+        &self,
+        objects: impl Iterator<Item = ObjectId>,
+        stays: bool,
+    ) -> Shortest<'_, 'h> {
+        match stays || self.shortest.get().is_some() {
+            true => self.shortest(),
+            false => Shortest::of_objects(&self.heap, &self.graph, objects.collect()),
+        }
+    }
+
     /// The `k` shortest paths to an object.
     pub(crate) fn paths(&self, object: ObjectId, k: usize) -> Vec<Path> {
         if k == 1 {

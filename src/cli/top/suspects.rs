@@ -29,7 +29,7 @@ pub(super) fn run(args: &TopArgs, input: &Input, session: &Session) -> anyhow::R
     let analysed = loaded.analysed();
     let found = suspects::find(heap, analysed.tree());
     let most = session.rows(args.limit, SHOWN).min(found.len());
-    let report = Suspects::new(&analysed, loaded.shortest(), session);
+    let report = Suspects::new(loaded, &analysed, &found[..most], session);
     let document = || {
         let live = Histogram::of(heap, Some(analysed.tree()), GroupBy::Type, Scope::Live);
         let omitted = [

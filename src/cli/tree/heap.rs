@@ -32,7 +32,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
         let hint = Some("`dumptool top` counts objects by type");
         return without_roots(session, input, loaded, "there is no dominator tree", hint);
     }
-    let (tree, roots) = loaded.tree_and_roots();
+    let tree = loaded.tree();
     let merge_types = args.by == Some(TreeByArg::Type);
     let options = TreeOptions {
         min_share: args.min_share,
@@ -46,7 +46,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
             let object = find_object(heap, id, input)?;
             tree::lines_below_object(heap, tree, object, options)
         }
-        None if filter.is_empty() => tree::lines(heap, tree, roots, options),
+        None if filter.is_empty() => tree::lines(heap, tree, loaded.tree_and_roots().1, options),
         None => {
             if let Some(glob) = &args.filter.type_glob {
                 known_types(loaded, input, glob)?;
