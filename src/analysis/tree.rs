@@ -11,7 +11,7 @@ use expand::Expander;
 use std::collections::BinaryHeap;
 
 /// Limits of [`lines`].
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TreeOptions {
     /// Lines with a smaller share of the live heap are left out.
     pub min_share: f64,

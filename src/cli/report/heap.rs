@@ -160,7 +160,7 @@ impl<'r, 'h, 'a> One<'r, 'h, 'a> {
             "The tree shows {shown}; the smallest retains {}.",
             size(smallest, false)
         ));
-        report.notes.push(made_by(&report));
+        report.notes.push(made_by(&report, subject));
         report
     }
 }
@@ -271,7 +271,7 @@ fn compared(
         "A box is as wide as the larger of both dumps. Types with less than 0.001 % are merged."
             .to_owned(),
     );
-    report.notes.push(made_by(&report));
+    report.notes.push(made_by(&report, subject));
     report
 }
 

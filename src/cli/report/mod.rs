@@ -69,7 +69,8 @@ pub(super) fn page(
         Some(old) => growth::over_files(args, (old, &input), session)?,
         None => growth::over_snapshots(args, &input, session)?,
     };
-    let subject = Subject { input: &input, old: old.as_ref(), grown: grown.as_ref() };
+    let files = args.files.len();
+    let subject = Subject { input: &input, old: old.as_ref(), files, grown: grown.as_ref() };
     let (page, status) = match input.kind {
         Kind::Heap => heap::page(args, subject, session)?,
         Kind::Profile => profile::page(args, subject, session)?,
@@ -84,7 +85,9 @@ struct Subject<'s> {
     input: &'s Input,
     /// The one that it is compared with.
     old: Option<&'s Input>,
-    /// The types or functions of these and of those between, if there are more.
+    /// The number of these and of those between.
+    files: usize,
+    /// The types or functions of all of them, if there are more than two.
     grown: Option<&'s Grown>,
 }
 
@@ -184,7 +187,8 @@ fn cut_note(shown: usize, all: usize) -> Option<String> {
 }
 
 /// The last line of the page.
-fn made_by(report: &Report) -> String {
-    let old = report.old.as_ref().map(|old| format!("{old} ")).unwrap_or_default();
+fn made_by(report: &Report, subject: Subject<'_>) -> String {
+    let between = if subject.files > 2 { "… " } else { "" };
+    let old = report.old.as_ref().map(|old| format!("{old} {between}")).unwrap_or_default();
     format!("Made by dumptool {} report {old}{}", env!("CARGO_PKG_VERSION"), report.quoted)
 }

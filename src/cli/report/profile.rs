@@ -28,7 +28,7 @@ pub(super) fn page(
     let unit = unit_name(&after.metric).to_owned();
     let page = match before {
         None => fitting(args, |lines| {
-            after.report(report(args, "profile", subject, &unit), input, lines)
+            after.report(report(args, "profile", subject, &unit), subject, lines)
         })?,
         Some(before) => {
             let calls = after.calls.compared_with(&before.calls);
@@ -95,7 +95,7 @@ impl Side {
         Ok(Self { metric, functions, threads, total, calls, callers, warnings, status })
     }
 
-    fn report(&self, mut report: Report, input: &Input, lines: usize) -> Report {
+    fn report(&self, mut report: Report, subject: Subject<'_>, lines: usize) -> Report {
         let Self { metric, total, .. } = self;
         report.warnings.clone_from(&self.warnings);
         let amount = Amount::new(metric, total.get(metric), false);
@@ -104,7 +104,7 @@ impl Side {
         tile("samples", count(total.samples()));
         tile("functions", count(self.functions.rows.len() as u64));
         tile("threads", count(self.threads.rows.len() as u64));
-        tile("file", size(input.source.stored_bytes(), false));
+        tile("file", size(subject.input.source.stored_bytes(), false));
         // The two trees share the lines.
         let (calls, all) = self.calls.tree(&mut report, "Calls", lines / 2);
         let (callers, all_callers) = self.callers.tree(&mut report, "Callers", lines / 2);
@@ -116,7 +116,7 @@ impl Side {
         let threads = table(&mut report, "Threads", &self.threads.rows, table_rows(lines), metric);
         report.tables = vec![functions, threads];
         report.notes.push("Callers are added up over the whole profile: each function with those that called it below.".to_owned());
-        report.notes.push(made_by(&report));
+        report.notes.push(made_by(&report, subject));
         report
     }
 }
@@ -173,6 +173,6 @@ fn compared(
     report.tables.push(table);
     subject.add_growth(&mut report, lines);
     report.notes.push("A box is as wide as the larger of both profiles.".to_owned());
-    report.notes.push(made_by(&report));
+    report.notes.push(made_by(&report, subject));
     report
 }

@@ -6,15 +6,16 @@ use crate::analysis::collections::{CollectionShapes, Collections};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::dominators::Dominators;
 use crate::analysis::graph::Graph;
+use crate::analysis::histogram::Histogram;
 use crate::analysis::live::live;
 use crate::analysis::object_set::ObjectSet;
-use crate::analysis::histogram::Histogram;
 use crate::analysis::paths::Path;
 use crate::analysis::paths::several::{Distances, Several};
 use crate::analysis::paths::shortest::{Shortest, ShortestLinks};
 use crate::analysis::referrers::Referrers;
 use crate::analysis::root_groups::RootGroups;
 use crate::analysis::text_signatures::TextSignatures;
+use crate::analysis::tree::{self, TreeLine, TreeOptions};
 use crate::cli::args::{ByArg, ObjectsArg};
 use crate::cli::heap::Analysed;
 use crate::cli::memory::{Work, needs};
@@ -65,11 +66,22 @@ pub(crate) struct Analyses<'h> {
     texts: OnceLock<TextSignatures>,
     /// By what they group and count. There are few of each.
     histograms: Mutex<Vec<(HistogramKey, Histogram)>>,
+    /// Lines over many objects, those that were asked for last at the end.
+    lines: Mutex<Vec<(LinesKey, Arc<[TreeLine]>)>>,
     /// Taken by who computes something, so that two who ask for the same do not both compute it.
     turn: Mutex<()>,
 }
 
 type HistogramKey = (ByArg, ObjectsArg);
+
+/// The object below which the lines are, or the whole tree.
+type LinesKey = (Option<ObjectId>, TreeOptions);
+
+/// Fewer objects are looked at again in less time than a person notices.
+const MANY: u32 = 100_000;
+/// Trees whose lines are kept, and lines of each of them.
+const KEPT_TREES: usize = 64;
+const KEPT_LINES: usize = 1000;
 
 impl HeldHeap {
     /// Loads a heap.
@@ -114,6 +126,7 @@ impl<'h> Analyses<'h> {
             shapes: OnceLock::new(),
             texts: OnceLock::new(),
             histograms: Mutex::default(),
+            lines: Mutex::default(),
             turn: Mutex::new(()),
         }
     }
@@ -215,13 +228,41 @@ impl<'h> Analyses<'h> {
         key: HistogramKey,
         count: impl FnOnce() -> Result<Histogram, E>,
     ) -> Result<Histogram, E> {
-        let mut kept = self.histograms.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = lock(&self.histograms);
         if let Some((_, histogram)) = kept.iter().find(|(of, _)| *of == key) {
             return Ok(histogram.clone());
         }
         let histogram = count()?;
         kept.push((key, histogram.clone()));
         Ok(histogram)
+    }
+
+    /// The lines of the dominator tree below an object, or of all of it.
+    pub(crate) fn lines(&self, object: Option<ObjectId>, options: TreeOptions) -> Arc<[TreeLine]> {
+        let key = (object, options);
+        let mut kept = lock(&self.lines);
+        if let Some(place) = kept.iter().position(|(of, _)| *of == key) {
+            let again = kept.remove(place);
+            let lines = Arc::clone(&again.1);
+            kept.push(again);
+            return lines;
+        }
+        drop(kept);
+        let tree = self.tree();
+        let lines: Arc<[TreeLine]> = match object {
+            Some(object) => tree::lines_below_object(&self.heap, tree, object, options).into(),
+            None => tree::lines(&self.heap, tree, self.tree_and_roots().1, options).into(),
+        };
+        let number = object.map_or(Some(0), |object| tree.dominators.number(object));
+        let objects = number.map_or(0, |number| tree.dominators.end(number) - number);
+        if objects >= MANY && lines.len() <= KEPT_LINES {
+            let mut kept = lock(&self.lines);
+            kept.push((key, Arc::clone(&lines)));
+            if kept.len() > KEPT_TREES {
+                kept.remove(0);
+            }
+        }
+        lines
     }
 
     /// Computes what a first look at single objects needs.
@@ -254,8 +295,12 @@ impl<'h> Analyses<'h> {
     }
 
     fn turn(&self) -> MutexGuard<'_, ()> {
-        self.turn.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.turn)
     }
+}
+
+fn lock<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
+    of.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The loaded heap, as the reader returned it.

@@ -44,9 +44,9 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     let lines = match &args.object {
         Some(id) => {
             let object = find_object(heap, id, input)?;
-            tree::lines_below_object(heap, tree, object, options)
+            loaded.lines(Some(object), options)
         }
-        None if filter.is_empty() => tree::lines(heap, tree, loaded.tree_and_roots().1, options),
+        None if filter.is_empty() => loaded.lines(None, options),
         None => {
             if let Some(glob) = &args.filter.type_glob {
                 known_types(loaded, input, glob)?;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
             let types = filter.types(heap);
             let selects =
                 |object| types[heap.type_id(object).0 as usize] && !heap.is_made_up(object);
-            tree::lines_below(heap, tree, selects, options)
+            tree::lines_below(heap, tree, selects, options).into()
         }
     };
     if args.dot && !lines.is_empty() {
