@@ -222,8 +222,8 @@ fn differences_are_those_of_diff() {
         }
     }
     let sql = "select type, sum(n) as more from (
-        select type, namespace, live_count as n from new.types
-        union all select type, namespace, -live_count from old.types)
+        select type, namespace, live_count as n from new.types where kind <> 'root'
+        union all select type, namespace, -live_count from old.types where kind <> 'root')
         group by type, namespace having sum(n) <> 0";
     let rows = csv(&["query", "-q", "--format", "csv", &old, &new, sql]).split_off(1);
     let mut queried: Vec<(String, i64)> =
@@ -443,7 +443,7 @@ fn statements_without_end_have_bounds() {
         ),
         (format!("{numbers} hex(zeroblob(10000)), x from n"), "more memory"),
         (format!("select {}1{}", "(".repeat(5000), ")".repeat(5000)), "SQL"),
-        ("select 1;".repeat(50_000), "more than one statement"),
+        ("select 1;".repeat(10_000), "more than one statement"),
         (format!("select 1{}", " union all select 1".repeat(5000)), "SQL"),
     ] {
         let output = dumptool(&["query", "--max-memory", "64MiB", "-n", "0", dump, &sql]);
