@@ -4,11 +4,14 @@
 //! Every generator is deterministic, so that figures of two days are about the same bytes.
 
 pub(crate) mod dart;
+pub(crate) mod folded;
 pub(crate) mod generation;
 pub(crate) mod go;
 pub(crate) mod hprof;
 pub(crate) mod mojo;
 pub(crate) mod mvmheap;
+pub(crate) mod pprof;
+pub(crate) mod ruby;
 
 use std::io::{self, Write};
 

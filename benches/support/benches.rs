@@ -5,10 +5,11 @@ use super::floors::{
     load_and_write, load_on_one_thread, read_in_blocks, walk_dart, walk_go,
 };
 use super::inputs::{
-    DART, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, create_converted,
+    DART, FOLDED, GO, HPROF, Input, MOJO, MOJO_LARGE, MOJO_RANDOM, MVMHEAP, PPROF, RUBY,
+    create_converted,
 };
-use dumptool::analysis::profile::Selected;
-use dumptool::input::load::{LoadOptions, ProfileOptions};
+use dumptool::analysis::profile::{FrameBy, Selected, TopBy, TopSums};
+use dumptool::input::load::{LoadOptions, Parts, ProfileOptions};
 use dumptool::input::mojo::samples::for_each_sample;
 use dumptool::input::mojo::symbols::Lookup;
 use dumptool::input::{self, Format, ReadOptions, Visitor};
@@ -158,6 +159,12 @@ pub(crate) const BENCHES: &[Bench] = &[
         .bars(PROFILE_BARS)
         .on_request(),
     Bench::new("profile-load-random", MOJO_RANDOM, |bytes| profile(bytes, |_| ())).on_request(),
+    Bench::new("pprof-top", PPROF, |bytes| top_in_parts(Format::Pprof, bytes))
+        .bars(&[Bar::Rate(55.0), Bar::Memory(110.0)]),
+    Bench::new("pprof-info", PPROF, |bytes| info(Format::Pprof, bytes)),
+    Bench::new("folded-top", FOLDED, |bytes| top_in_parts(Format::Folded, bytes)),
+    Bench::new("ruby-info", RUBY, |bytes| info(Format::Ruby, bytes)),
+    Bench::new("ruby-load", RUBY, |bytes| load(Format::Ruby, bytes)),
     Bench::new("mvmheap-info", MVMHEAP, |bytes| info(Format::Mvmheap, bytes))
         .floors(&[Floor::ZSTD, Floor::ZSTD_TYPES])
         .bars(&[Bar::Ratio(1.25)]),
@@ -220,6 +227,23 @@ fn profile(bytes: &[u8], then: fn(Profile)) -> Found {
 fn top(profile: Profile) {
     let selected = Selected::of(&profile, &Selection::default());
     black_box(selected.under());
+}
+
+/// What the command `top` computes, part by part where the format has parts.
+fn top_in_parts(format: Format, bytes: &[u8]) -> Found {
+    let (mut sums, selection) =
+        (TopSums::new(TopBy::Frames(FrameBy::Function)), Selection::default());
+    let mut take = |part: &mut Profile| {
+        sums.add(&Selected::of(part, &selection));
+        ControlFlow::Continue(())
+    };
+    let options = ProfileOptions::default();
+    let loaded = input::load_profile_in_parts(format, bytes, options, Parts::new(&mut take))
+        .expect("the input has samples");
+    assert!(loaded.damage.is_none(), "{:?}", loaded.damage);
+    sums.add(&Selected::of(&loaded.profile, &selection));
+    black_box(sums.finish());
+    Found::default()
 }
 
 /// All metrics.

@@ -1,7 +1,7 @@
 //! The files that are read: written once, and kept in `target/bench-data`.
 
 use crate::generate::generation::GENERATION;
-use crate::generate::{dart, go, hprof, mojo, mvmheap};
+use crate::generate::{dart, folded, go, hprof, mojo, mvmheap, pprof, ruby};
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -34,6 +34,13 @@ pub(crate) const MVMHEAP: Input = Input {
 };
 /// A heap of 3.6 M objects of Dart as hprof, about 700 MB.
 pub(crate) const HPROF: Input = Input { name: "hprof", count: 3_600_000, write: hprof::write };
+
+/// 300,000 samples of 40 frames, about 38 MB.
+pub(crate) const PPROF: Input = Input { name: "pprof", count: 300_000, write: pprof::write };
+/// 3.2 M objects of Ruby, about 1 GB.
+pub(crate) const RUBY: Input = Input { name: "ruby", count: 3_200_000, write: ruby::write };
+/// About 150 MB.
+pub(crate) const FOLDED: Input = Input { name: "folded", count: 250_000, write: folded::write };
 
 impl Input {
     /// The file and how many items it has: `scale` times the usual number. The file is written if
