@@ -72,8 +72,8 @@ pub struct LoadOptions<'a> {
     /// Name objects whose type is only known by its address after their layout (Go), so that
     /// dumps of several builds have names in common.
     pub by_layout: bool,
-    /// Leave out what counting does not ask for, where it takes memory: labels of references and
-    /// contents of objects (hprof).
+    /// Leave out what counting does not ask for, where it takes memory or time: labels of
+    /// references, and contents of objects (hprof, Go with an executable).
     pub bare: bool,
     /// Told how far the reader is.
     pub progress: Progress<'a>,

@@ -203,6 +203,12 @@ impl<'a> Fields<'a> {
         Self { rest: bytes, version }
     }
 
+    /// Whether the list is this one, byte by byte. Another one may say the same in a longer form.
+    #[inline]
+    pub(super) fn is_encoded_as(&self, list: &[u8]) -> bool {
+        self.rest.starts_with(list)
+    }
+
     fn any(&mut self) -> Option<Field> {
         let mut cursor = Cursor::new(self.rest, 0);
         let kind = FieldKind::new(cursor.uleb128("a field kind").ok()?, self.version)?;
@@ -234,6 +240,22 @@ impl Iterator for Fields<'_> {
             _ => self.any(),
         }
     }
+}
+
+/// A list of pointers at these offsets, with the end mark.
+pub(super) fn encoded_pointers(offsets: &[u64]) -> Box<[u8]> {
+    let mut list = Vec::with_capacity(offsets.len().saturating_mul(2).saturating_add(1));
+    for offset in offsets {
+        list.push(1);
+        let mut rest = *offset;
+        while rest >= 0x80 {
+            list.push(rest as u8 | 0x80);
+            rest >>= 7;
+        }
+        list.push(rest as u8);
+    }
+    list.push(0);
+    list.into()
 }
 
 /// The number of fields at the start that are pointers with an offset of one byte.
@@ -349,6 +371,16 @@ mod tests {
             let expected: Vec<_> = fields.iter().map(|&(kind, offset)| (FieldKind::new(kind, Version::Go14).unwrap(), offset)).collect();
             prop_assert_eq!(list.iter().map(|field| (field.kind, field.offset)).collect::<Vec<_>>(), expected);
         }
+    }
+
+    #[test]
+    fn lists_of_pointers_are_encoded_as_dumps_have_them() {
+        let offsets = [0, 8, 0x78, 0x80, 0x3ff8, 0x4000];
+        let list = encoded_pointers(&offsets);
+        let fields = Fields::new(&list, Version::Go17);
+        assert!(fields.is_encoded_as(&list) && !fields.is_encoded_as(&encoded_pointers(&[0, 8])));
+        assert_eq!(fields.map(|field| field.offset).collect::<Vec<_>>(), offsets);
+        assert_eq!(*encoded_pointers(&[0, 0x90]), [1, 0, 1, 0x90, 1, 0]);
     }
 
     #[test]

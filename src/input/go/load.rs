@@ -108,7 +108,7 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
                 threads: &roots.threads,
                 frames: &roots.frames,
             };
-            Some(exe::name(executable, &reader, &placed, &mut columns)?)
+            Some(exe::name(executable, options.bare, &reader, &placed, &mut columns)?)
         }
         None => None,
     };

@@ -42,6 +42,11 @@ impl Hidden {
         self.directories.get(&map).copied()
     }
 
+    /// The type of a channel, if it was made.
+    pub(super) fn known_channel(&self, channel: TypeRef) -> Option<TypeRef> {
+        self.channels.get(&channel).copied()
+    }
+
     /// The type of what hangs on a classic map's header, if it was made.
     pub(super) fn known_overflow(&self, map: TypeRef) -> Option<TypeRef> {
         self.overflows.get(&map).copied()
@@ -244,8 +249,7 @@ pub(super) fn add_fields(
 ) -> TypeRef {
     let kind = if fields.is_empty() { Kind::Unknown } else { Kind::Struct { fields } };
     let of = types.add(Type { name, package: None, size, kind, mask: None, direct: false });
-    layouts
-        .set(of, Layout { slots: slots.into(), pointers: pointers.into(), is_exact: true, size });
+    layouts.set(of, Layout::new(slots, pointers, true, size));
     of
 }
 

@@ -1,6 +1,8 @@
 //! Where the pointers of a value are, and what they point to.
 
+use super::objects::size_class;
 use super::types::{Kind, TypeRef, Types};
+use crate::input::go::fields;
 use std::sync::Arc;
 
 /// The contents of a value of a type, flattened: structs inside it are taken apart, long arrays
@@ -14,6 +16,23 @@ pub(super) struct Layout {
     /// memory outside of the heap do not count for it.
     pub(super) is_exact: bool,
     pub(super) size: u64,
+    /// The size of the slot that one value gets.
+    pub(super) class: u64,
+    /// The list of its pointers as a dump has it for one value, with the end mark.
+    pub(super) encoded: Box<[u8]>,
+}
+
+impl Layout {
+    pub(super) fn new(slots: Vec<Slot>, pointers: Vec<u64>, is_exact: bool, size: u64) -> Self {
+        Self {
+            slots: slots.into(),
+            encoded: fields::encoded_pointers(&pointers),
+            pointers: pointers.into(),
+            is_exact,
+            size,
+            class: size_class(size),
+        }
+    }
 }
 
 /// A part of a value that leads to other memory.
@@ -101,7 +120,7 @@ impl Layouts {
 fn lay_out(of: TypeRef, types: &Types, word: u64) -> Layout {
     let Some(described) = types.get(of) else { return Layout::default() };
     let slots = slots(of, types);
-    let pointers = match &described.mask {
+    let pointers: Vec<u64> = match &described.mask {
         Some(mask) => {
             let bits = (0u64..).zip(mask.iter()).flat_map(|(index, bits)| {
                 let first = index.wrapping_mul(64);
@@ -113,12 +132,7 @@ fn lay_out(of: TypeRef, types: &Types, word: u64) -> Layout {
         }
         None => pointers(&slots, types, word),
     };
-    Layout {
-        slots: slots.into(),
-        pointers,
-        is_exact: described.mask.is_some(),
-        size: described.size,
-    }
+    Layout::new(slots, pointers, described.mask.is_some(), described.size)
 }
 
 fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
@@ -190,7 +204,7 @@ fn slots(of: TypeRef, types: &Types) -> Vec<Slot> {
 }
 
 /// The pointer words of a type without a bitmap, by what its slots are.
-fn pointers(slots: &[Slot], types: &Types, word: u64) -> Box<[u64]> {
+fn pointers(slots: &[Slot], types: &Types, word: u64) -> Vec<u64> {
     let mut found = Vec::new();
     let mut open: Vec<(u64, Slot)> = slots.iter().rev().map(|slot| (0, *slot)).collect();
     while let Some((base, slot)) = open.pop() {
@@ -219,5 +233,5 @@ fn pointers(slots: &[Slot], types: &Types, word: u64) -> Box<[u64]> {
     }
     found.sort_unstable();
     found.dedup();
-    found.into()
+    found
 }

@@ -45,12 +45,14 @@ use types::Types;
 pub(super) use values::{Memory, TypedValues};
 
 /// Names the objects, references and roots of a heap by the executable that wrote its dump.
+/// References keep their offsets if the heap is to be [bare](crate::input::load::LoadOptions::bare).
 ///
 /// # Errors
 /// `Unsupported` if the executable is not the one that wrote the dump, or of a kind or version that
 /// is not read; `Corrupt` if it is damaged.
 pub(super) fn name<'a>(
     executable: Executable<'_>,
+    bare: bool,
     reader: &Reader<'_, 'a>,
     placed: &Placed,
     columns: &mut Columns<'_>,
@@ -74,6 +76,7 @@ pub(super) fn name<'a>(
         placed,
         facts: &facts,
         slide: proof.slide,
+        is_bare: bare,
     });
     propagation.add_library();
     propagation.add_records();
@@ -87,6 +90,9 @@ pub(super) fn name<'a>(
         propagation.add_guesses();
     }
     let of_type = propagation.name(&globals, columns);
+    if !bare {
+        propagation.name_references(columns);
+    }
     let report = ExecutableReport {
         go_version: program.version.clone(),
         checks: proof.checks,

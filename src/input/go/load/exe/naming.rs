@@ -1,6 +1,8 @@
 //! Puts what was found into the columns of a heap: types of objects, labels of references, names of
 //! roots.
 
+mod labels;
+
 use super::debug::Global;
 use super::facts::Facts;
 use super::objects::{Fit, Level, Typed};
@@ -13,11 +15,9 @@ use crate::model::heap::{
     TypeSource,
 };
 use crate::model::names::Names;
-use rustc_hash::FxHashMap;
 
-/// Elements of an array whose fields get labels of their own. Labels of later ones are their index
-/// alone.
-const MAX_NAMED_ELEMENTS: u64 = 1 << 12;
+/// Sources of a type, of one value and of arrays.
+const VARIANTS: usize = 10;
 
 /// The columns that get names.
 pub(in super::super) struct Columns<'c> {
@@ -44,7 +44,7 @@ struct Place {
 }
 
 impl Propagation<'_, '_, '_, '_> {
-    /// Names all objects with a type, their references, and the roots. Returns the type of a value
+    /// Names all objects with a type, and the roots. Returns the type of a value
     /// by type of the model, and whether objects hold several.
     pub(super) fn name(
         &mut self,
@@ -52,7 +52,6 @@ impl Propagation<'_, '_, '_, '_> {
         columns: &mut Columns<'_>,
     ) -> Vec<Option<(TypeRef, bool)>> {
         let of_type = self.name_objects(columns);
-        self.name_references(columns);
         self.name_roots(globals, columns);
         of_type
     }
@@ -60,11 +59,19 @@ impl Propagation<'_, '_, '_, '_> {
     fn name_objects(&self, columns: &mut Columns<'_>) -> Vec<Option<(TypeRef, bool)>> {
         let mut of_type = vec![None; columns.types.len()];
         columns.sources.resize(columns.types.len(), TypeSource::None);
-        let mut known: FxHashMap<(TypeRef, bool, TypeSource), TypeId> = FxHashMap::default();
+        let mut known: Vec<[Option<TypeId>; VARIANTS]> = Vec::new();
         for (row, place) in columns.type_of.iter_mut().enumerate() {
             let Some(typed) = self.objects.get(ObjectId(row as u32)) else { continue };
-            let (source, is_array) = (source(&typed), self.is_array(&typed));
-            *place = *known.entry((typed.of, is_array, source)).or_insert_with(|| {
+            let (source, is_array) = (source(&typed), typed.is_array(self.string));
+            let (of, variant) =
+                (typed.of.0 as usize, (source as usize) << 1 | usize::from(is_array));
+            if known.len() <= of {
+                known.resize(of.saturating_add(1), [None; VARIANTS]);
+            }
+            let Some(known) = known.get_mut(of).and_then(|known| known.get_mut(variant)) else {
+                continue;
+            };
+            *place = *known.get_or_insert_with(|| {
                 let number = TypeId(columns.types.len() as u32);
                 columns.types.push(self.described(&typed, is_array, source, columns.names));
                 columns.sources.push(source);
@@ -73,11 +80,6 @@ impl Propagation<'_, '_, '_, '_> {
             });
         }
         of_type
-    }
-
-    fn is_array(&self, typed: &Typed) -> bool {
-        // Bytes of strings are counted one by one, but a string is one value.
-        typed.of != self.string && (typed.count > 1 || typed.fit == Fit::Array)
     }
 
     fn described(
@@ -100,34 +102,6 @@ impl Propagation<'_, '_, '_, '_> {
         };
         let namespace = names.intern(package.as_deref().unwrap_or_else(|| package_of(&name)));
         Type { name: names.intern(&name), namespace, kind }
-    }
-
-    /// Replaces offsets by the names of fields.
-    fn name_references(&self, columns: &mut Columns<'_>) {
-        let mut paths = Paths { types: &self.types, known: FxHashMap::default() };
-        for row in 0..columns.type_of.len() {
-            let object = ObjectId(row as u32);
-            let references = columns.references.range(object);
-            let Some(typed) = self.objects.get(object).filter(|_| !references.is_empty()) else {
-                continue;
-            };
-            let (contents, fields) = self.memory(object);
-            let (header, _) = self.header(contents, fields);
-            let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0)
-            else {
-                continue;
-            };
-            for reference in references {
-                let Some(label) = columns.references.label.get_mut(reference) else { continue };
-                let LabelKind::Offset(offset) = label.kind() else { continue };
-                let Some(offset) = u64::from(offset).checked_sub(header) else { continue };
-                if let Some(named) =
-                    paths.label(&typed, self.is_array(&typed), size, offset, columns.names)
-                {
-                    *label = named;
-                }
-            }
-        }
     }
 
     fn name_roots(&mut self, globals: &[Global], columns: &mut Columns<'_>) {
@@ -274,42 +248,6 @@ fn source(typed: &Typed) -> TypeSource {
         (_, Fit::Exact) => TypeSource::Exact,
         (_, Fit::Array) => TypeSource::Array,
         (_, Fit::Partial) => TypeSource::Partial,
-    }
-}
-
-/// Labels of references, each computed once.
-struct Paths<'t> {
-    types: &'t Types,
-    /// By type, whether it is an array of these, and offset.
-    known: FxHashMap<(TypeRef, bool, u64), Option<Label>>,
-}
-
-impl Paths<'_> {
-    fn label(
-        &mut self,
-        typed: &Typed,
-        is_array: bool,
-        size: u64,
-        offset: u64,
-        names: &mut Names,
-    ) -> Option<Label> {
-        let types = self.types;
-        let index = offset.checked_div(size)?;
-        if is_array && index >= MAX_NAMED_ELEMENTS {
-            return Some(Label::index(index));
-        }
-        *self.known.entry((typed.of, is_array, offset)).or_insert_with(|| {
-            let path = path(types, typed.of, offset.checked_rem(size)?);
-            match (is_array, index) {
-                (true, _) if path.is_empty() => Some(Label::index(index)),
-                (true, _) => Some(Label::field(names.intern(&format!("[{index}]{path}")))),
-                (false, 0) => {
-                    let path = path.strip_prefix('.').unwrap_or(&path);
-                    (!path.is_empty()).then(|| Label::field(names.intern(path)))
-                }
-                (false, _) => None,
-            }
-        })
     }
 }
 

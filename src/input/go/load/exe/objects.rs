@@ -37,6 +37,14 @@ pub(super) struct Typed {
     pub(super) level: Level,
 }
 
+impl Typed {
+    /// Whether it is several values. Bytes of strings are counted one by one, but a string is one
+    /// value.
+    pub(super) fn is_array(&self, string: TypeRef) -> bool {
+        self.of != string && (self.count > 1 || self.fit == Fit::Array)
+    }
+}
+
 /// The types of all objects: 8 bytes for each, together, as they are read in no order.
 #[derive(Default)]
 pub(super) struct Objects {
@@ -206,8 +214,25 @@ const CLASSES: [u64; 67] = [
     10240, 10880, 12288, 13568, 14336, 16384, 18432, 19072, 20480, 21760, 24576, 27264, 28672,
 ];
 
+/// The classes of 0 to 1024 bytes in steps of 8, which are those of most objects.
+const SMALL: [u16; 129] = {
+    let (mut small, mut class, mut step) = ([0; 129], 0, 0);
+    while step < small.len() {
+        if CLASSES[class] < step as u64 * 8 {
+            class += 1;
+        }
+        small[step] = CLASSES[class] as u16;
+        step += 1;
+    }
+    small
+};
+
 /// The size of the slot that an allocation of so many bytes gets.
+#[inline]
 pub(super) fn size_class(bytes: u64) -> u64 {
+    if let Some(class) = SMALL.get(usize::try_from(bytes.div_ceil(8)).unwrap_or(usize::MAX)) {
+        return (*class).into();
+    }
     let index = CLASSES.partition_point(|class| *class < bytes);
     match CLASSES.get(index) {
         Some(class) => *class,
@@ -299,4 +324,18 @@ fn pattern_at(pattern: &[u64], size: u64, offset: u64) -> impl Iterator<Item = u
         .take_while(|_| !pattern.is_empty())
         .map(move |index| offset.wrapping_add(size.wrapping_mul(index)));
     bases.flat_map(move |base| pattern.iter().map(move |pointer| base.wrapping_add(*pointer)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_class_is_the_smallest_that_holds_the_bytes() {
+        for bytes in 0..=40_000 {
+            let class = CLASSES.iter().copied().find(|class| *class >= bytes);
+            let wanted = class.unwrap_or(if bytes <= 32768 { 32768 } else { 40960 });
+            assert_eq!(size_class(bytes), wanted, "{bytes}");
+        }
+    }
 }

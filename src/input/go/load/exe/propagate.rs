@@ -37,7 +37,7 @@ use crate::model::heap::ObjectId;
 use extents::Extents;
 pub(super) use extents::Lengths;
 use judge::Judge;
-use memory::Ground;
+pub(super) use memory::Ground;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 
@@ -48,16 +48,28 @@ struct Item {
     of: TypeRef,
     count: u64,
     level: Level,
-    /// It is the array of a slice, so that a type without pointers may be repeated.
-    from_slice: bool,
+    form: Form,
     /// The length of the slice that begins here; 0 if that is of no interest.
     length: u32,
+}
+
+/// What a value is to the memory that it is placed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A part of it, or all of it.
+    Value,
+    /// The array of a slice, so that a type without pointers may be repeated.
+    Slice,
+    /// All of it, of which the runtime's type describes only the beginning.
+    Whole,
+    /// A closure, whose type is that of its function.
+    Closure,
 }
 
 impl Item {
     /// One value.
     fn one(address: u64, of: TypeRef, level: Level) -> Self {
-        Self { address, of, count: 1, level, from_slice: false, length: 0 }
+        Self { address, of, count: 1, level, form: Form::Value, length: 0 }
     }
 
     /// Whether there is a value of a known type.
@@ -105,6 +117,8 @@ pub(super) struct Propagation<'p, 's, 'd, 'a> {
     pub(super) string: TypeRef,
     tiny: TypeRef,
     extents: Extents,
+    /// Lengths of slices and values in shared blocks are not asked for.
+    is_bare: bool,
     /// Pointers of the object at hand.
     listed: Vec<u64>,
     /// Pointers of a type go on to the end of objects above 32 KiB.
@@ -122,6 +136,7 @@ pub(super) struct Parts<'p, 's, 'd, 'a> {
     pub(super) placed: &'p Placed,
     pub(super) facts: &'p Facts<'s, 'a>,
     pub(super) slide: u64,
+    pub(super) is_bare: bool,
 }
 
 /// Bytes of the slots that small values without pointers share.
@@ -129,7 +144,7 @@ const TINY: u64 = 16;
 
 impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     pub(super) fn new(parts: Parts<'p, 's, 'd, 'a>) -> Self {
-        let Parts { program, mut types, debug, reader, placed, facts, slide } = parts;
+        let Parts { program, mut types, debug, reader, placed, facts, slide, is_bare } = parts;
         let mut layouts = Layouts::default();
         let word = program.image.pointer_size;
         let mut special = |name: &str, size| {
@@ -167,6 +182,7 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             string,
             tiny,
             extents: Extents::new(placed.sizes.len()),
+            is_bare,
             large_repeat: program.at_least(22),
             listed: Vec::new(),
             open: Vec::new(),
@@ -194,6 +210,10 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
 
     pub(super) fn slide(&self) -> u64 {
         self.slide
+    }
+
+    pub(super) fn ground(&self) -> Ground<'p, 's, 'a> {
+        self.ground
     }
 
     pub(super) fn facts(&self) -> &'p Facts<'s, 'a> {
@@ -243,6 +263,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
             objects: &self.objects,
             hidden: &self.hidden,
             allocated_as: &self.allocated_as,
+            nodes: &self.nodes,
+            closures: &self.closures,
             itabs: &self.itabs,
             slide: self.slide,
             string: self.string,
@@ -273,7 +295,8 @@ impl<'p, 's, 'd, 'a> Propagation<'p, 's, 'd, 'a> {
     /// Gives an object a type, if that is better than the one it has, and follows what it leads to.
     pub(super) fn assign(&mut self, object: ObjectId, typed: Typed) {
         if self.improve(object, typed) {
-            let (bytes, level) = (self.ground.value(object), typed.level.min(Level::Static));
+            let memory = self.ground.read(object);
+            let (bytes, level) = (memory.value(), typed.level.min(Level::Static));
             self.visit(&Values { bytes, of: typed.of, count: typed.count, level });
         }
     }

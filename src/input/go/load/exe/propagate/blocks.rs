@@ -3,10 +3,9 @@
 use super::super::objects::{self, Fit, Typed};
 use super::super::types::TypeRef;
 use super::judge::{Judge, Verdict};
-use super::{Item, Propagation, Values};
+use super::{Form, Item, Propagation, Values};
 use crate::model::heap::ObjectId;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
 
 /// Values that are taken from the list and judged before any of them changes what is known. The
 /// result depends on it, so it does not depend on the number of threads.
@@ -33,10 +32,8 @@ impl Propagation<'_, '_, '_, '_> {
             let judge = self.judge();
             let mut work: Vec<_> = block.chunks(CHUNK).zip(&mut chunks).collect();
             match work.as_mut_slice() {
-                [(items, judged)] => judged.judge(&judge, items, &self.nodes),
-                work => work
-                    .par_iter_mut()
-                    .for_each(|(items, judged)| judged.judge(&judge, items, &self.nodes)),
+                [(items, judged)] => judged.judge(&judge, items),
+                work => work.par_iter_mut().for_each(|(items, judged)| judged.judge(&judge, items)),
             }
             for (items, judged) in block.chunks(CHUNK).zip(&chunks) {
                 let mut found = judged.found.as_slice();
@@ -62,6 +59,9 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// Places a value, after all that it takes has been made.
     fn place(&mut self, item: &Item, place: Option<(ObjectId, u64)>) {
+        if item.form == Form::Closure {
+            return self.function(item.address, item.level);
+        }
         let of = match self.nodes.get(&item.of) {
             Some((_, indirect)) if self.byte(item.address) == Some(0) => *indirect,
             Some((entry, _)) => *entry,
@@ -83,7 +83,9 @@ impl Propagation<'_, '_, '_, '_> {
                 self.objects.rejected = self.objects.rejected.saturating_add(1);
             }
             Verdict::Tiny => {
-                self.objects.tiny.add(object, inside, item.of);
+                if !self.is_bare {
+                    self.objects.tiny.add(object, inside, item.of);
+                }
                 let typed = Typed { of: self.tiny, count: 1, fit: Fit::Exact, level: item.level };
                 let old = self.objects.get(object);
                 if old.is_none_or(|old| objects::compare(&typed, &old, &self.types).0) {
@@ -107,17 +109,18 @@ impl Propagation<'_, '_, '_, '_> {
 
     /// Notes how far a slice reaches in an array of its elements.
     fn note(&mut self, item: &Item, place: Option<(ObjectId, u64)>) {
-        let Some((object, inside)) = place.filter(|_| item.length > 0) else { return };
+        let Some((object, inside)) = place.filter(|_| item.length > 0 && !self.is_bare) else {
+            return;
+        };
         let Some(typed) = self.objects.get(object) else { return };
         // A descriptor and DWARF may each have the type.
         let name = |of| self.types.get(of).map(|of| &of.name);
         if typed.of != item.of && name(typed.of) != name(item.of) {
             return;
         }
-        let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields);
         let size = self.types.get(typed.of).map_or(0, |of| of.size);
-        let first = inside.saturating_sub(header).checked_div(size).unwrap_or(0);
+        let first =
+            inside.saturating_sub(self.ground.header_of(object)).checked_div(size).unwrap_or(0);
         self.extents.add(object, first.saturating_add(item.length.into()), typed.count);
     }
 
@@ -146,22 +149,14 @@ struct One {
 }
 
 impl Judged {
-    fn judge<'a>(
-        &mut self,
-        judge: &Judge<'_, '_, '_, 'a>,
-        items: &[Item],
-        nodes: &FxHashMap<TypeRef, (TypeRef, TypeRef)>,
-    ) {
+    fn judge(&mut self, judge: &Judge<'_, '_, '_, '_>, items: &[Item]) {
         self.list.clear();
         self.found.clear();
         for batch in items.chunks(BATCH) {
             let addresses = batch.iter().map(|item| item.address);
             judge.ground.find_all(addresses, judge.objects, &mut self.places);
             for (item, place) in batch.iter().zip(&self.places) {
-                let verdict = match nodes.contains_key(&item.of) {
-                    true => Verdict::Unprepared,
-                    false => judge.judge(item, *place, &mut self.listed),
-                };
+                let verdict = judge.judge(item, *place, &mut self.listed);
                 let before = self.found.len();
                 let found = match (verdict, place) {
                     (Verdict::Fits(typed), Some((object, _))) => judge

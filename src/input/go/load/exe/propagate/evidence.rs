@@ -4,7 +4,7 @@
 use super::super::debug::Global;
 use super::super::objects::{self, Fit, Level, Typed};
 use super::super::types::{Kind, TypeRef};
-use super::{HEADER, Item, Propagation};
+use super::{Form, HEADER, Item, Propagation};
 use crate::input::go::roots::Segment;
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
@@ -32,7 +32,7 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
                     of,
                     count,
                     level: Level::Header,
-                    from_slice: true,
+                    form: Form::Slice,
                     length: 0,
                 });
             }

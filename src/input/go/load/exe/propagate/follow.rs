@@ -61,10 +61,8 @@ impl<'a> Propagation<'_, '_, '_, 'a> {
         let (types, layouts, word) = (&mut self.types, &mut self.layouts, self.word);
         match part.holds {
             Holds::Map(map) => return self.map(target, map, values.level),
-            Holds::Function => return self.function(target, values.level),
             Holds::Channel(channel) => {
-                let of = self.hidden.channel(channel, types, layouts, word);
-                return self.put(target, of, values.level);
+                self.hidden.channel(channel, types, layouts, word);
             }
             Holds::Directory(map) => {
                 self.hidden.directory(map, types, layouts, word);

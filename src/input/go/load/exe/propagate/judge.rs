@@ -7,8 +7,8 @@ use super::super::layout::{Holds, Layouts, Slot as Part};
 use super::super::objects::{self, Fit, Level, Objects, Typed};
 use super::super::program::Program;
 use super::super::types::{Kind, TypeRef, Types};
-use super::memory::Ground;
-use super::{HEADER, Item, TINY, Values};
+use super::memory::{Ground, ObjectMemory};
+use super::{Form, HEADER, Item, TINY, Values};
 use crate::model::heap::ObjectId;
 use rustc_hash::FxHashMap;
 
@@ -54,6 +54,8 @@ pub(super) struct Judge<'j, 'p, 's, 'a> {
     pub(super) objects: &'j Objects,
     pub(super) hidden: &'j Hidden,
     pub(super) allocated_as: &'j FxHashMap<TypeRef, TypeRef>,
+    pub(super) nodes: &'j FxHashMap<TypeRef, (TypeRef, TypeRef)>,
+    pub(super) closures: &'j FxHashMap<u64, TypeRef>,
     pub(super) itabs: &'j FxHashMap<u64, u64>,
     pub(super) slide: u64,
     pub(super) string: TypeRef,
@@ -69,7 +71,10 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         place: Option<(ObjectId, u64)>,
         listed: &mut Vec<u64>,
     ) -> Verdict {
-        let Some((object, inside)) = place else { return Verdict::Outside };
+        let Some((object, inside)) = place else {
+            let is_node = self.nodes.contains_key(&item.of);
+            return if is_node { Verdict::Unprepared } else { Verdict::Outside };
+        };
         let old = self.objects.get(object);
         let is_known = |old: &Typed| {
             (old.of, old.fit) == (item.of, Fit::Exact)
@@ -80,37 +85,67 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         if old.as_ref().is_some_and(is_known) {
             return Verdict::Known;
         }
-        let Some(layout) = self.layouts.known(item.of) else { return Verdict::Unprepared };
-        let (contents, fields) = self.ground.memory(object);
-        let (header, _) = self.ground.header(contents, fields.clone());
-        let offset = inside.saturating_sub(header);
-        let size = contents.len() as u64;
-        if size == TINY
-            && layout.pointers.is_empty()
-            && layout.size.saturating_mul(item.count) < TINY
-            && fields.clone().next().is_none()
-        {
+        let memory = self.ground.read(object);
+        let size = memory.contents.len() as u64;
+        let of = match (item.form, self.nodes.get(&item.of)) {
+            (Form::Closure, _) => return self.closure(item, inside, &memory),
+            (Form::Whole, _) if inside <= HEADER => return whole(item.of, item.level),
+            (Form::Whole, _) => return Verdict::Known,
+            (_, None) => item.of,
+            (_, Some((entry, indirect))) => match memory.byte(inside) {
+                Some(0) => *indirect,
+                _ => *entry,
+            },
+        };
+        let Some(layout) = self.layouts.known(of) else { return Verdict::Unprepared };
+        let is_plain = layout.pointers.is_empty();
+        let bytes = layout.size.saturating_mul(item.count);
+        if size == TINY && is_plain && bytes < TINY && !memory.has_pointers() {
             return Verdict::Tiny;
         }
+        // Nearly all values are alone in objects of their size class.
+        let class = if item.count == 1 { layout.class } else { objects::size_class(bytes) };
+        if (inside, size) == (0, class)
+            && bytes > 0
+            && (item.count == 1 || is_plain)
+            && memory.header == 0
+            && memory.fields.is_encoded_as(&layout.encoded)
+        {
+            let (count, level) = (item.count, item.level);
+            return Verdict::Fits(Typed { of, count, fit: Fit::Exact, level });
+        }
+        let offset = inside.saturating_sub(memory.header);
+        let is_slice = item.form == Form::Slice;
         if let Some(old) = old.filter(|_| offset > 0) {
             let known = self.types.get(old.of).map_or(0, |of| of.size).saturating_mul(old.count);
             // Slices of one array may end at different places.
-            let more = if item.from_slice && item.of == old.of { item.count } else { 0 };
+            let more = if is_slice && of == old.of { item.count } else { 0 };
             let end = offset.saturating_add(layout.size.saturating_mul(more));
             if offset < known && end <= known && old.level >= item.level {
                 return Verdict::Known;
             }
         }
         listed.clear();
-        listed.extend(fields.filter_map(|field| field.offset.checked_sub(header)));
-        let repeats = header > 0 || size > 32768 && self.large_repeat;
-        let slot = objects::Slot { size, header, pointers: listed, repeats };
-        match objects::fit(&slot, offset, layout, item.count, item.from_slice) {
+        listed.extend(memory.pointers());
+        let repeats = memory.header > 0 || size > 32768 && self.large_repeat;
+        let slot = objects::Slot { size, header: memory.header, pointers: listed, repeats };
+        match objects::fit(&slot, offset, layout, item.count, is_slice) {
             None => Verdict::Rejected,
-            Some((fit, _)) if offset > 0 && fit != Fit::Array => Verdict::Inside,
-            Some((fit, count)) => {
-                Verdict::Fits(Typed { of: item.of, count, fit, level: item.level })
-            }
+            Some((fit, _)) if offset > 0 && fit != Fit::Array && of == item.of => Verdict::Inside,
+            Some((fit, _)) if offset > 0 && fit != Fit::Array => Verdict::Unprepared,
+            Some((fit, count)) => Verdict::Fits(Typed { of, count, fit, level: item.level }),
+        }
+    }
+
+    /// Judges a closure by the function that its first word is the entry of.
+    fn closure(&self, item: &Item, inside: u64, memory: &ObjectMemory<'a>) -> Verdict {
+        let pc = self.ground.words().at(memory.contents, memory.header);
+        match pc.filter(|_| inside <= HEADER) {
+            None => Verdict::Known,
+            Some(pc) => match self.closures.get(&pc.wrapping_sub(self.slide)) {
+                Some(of) => whole(*of, item.level),
+                None => Verdict::Unprepared,
+            },
         }
     }
 
@@ -127,25 +162,47 @@ impl<'a> Judge<'_, '_, '_, 'a> {
         if parts > MAX_PARTS as u64 {
             return false;
         }
-        let bytes = self.ground.value(object);
-        let (of, count) = (typed.of, typed.count);
-        let values = Values { bytes, of, count, level };
-        let most = (bytes.len() as u64).checked_div(layout.size).unwrap_or(0);
+        let memory = self.ground.read(object);
+        let values = Values { bytes: memory.value(), of: typed.of, count: typed.count, level };
+        let most = (values.bytes.len() as u64).checked_div(layout.size).unwrap_or(0);
         let before = found.len();
-        for index in 0..count.min(most) {
+        for index in 0..typed.count.min(most) {
             let start = layout.size.wrapping_mul(index);
             for part in &layout.slots {
-                match self.lead(&values, start.wrapping_add(part.offset), part) {
-                    Lead::Nothing => {}
-                    Lead::Value(item) => found.push(item),
-                    Lead::Inline(_) | Lead::Unprepared => {
-                        found.truncate(before);
-                        return false;
-                    }
+                if !self.visit(&values, start.wrapping_add(part.offset), part, found) {
+                    found.truncate(before);
+                    return false;
                 }
             }
         }
         true
+    }
+
+    /// Adds what one slot leads to. Whether that was possible.
+    fn visit(&self, values: &Values<'a>, offset: u64, part: &Part, found: &mut Vec<Item>) -> bool {
+        match self.lead(values, offset, part) {
+            Lead::Nothing => true,
+            Lead::Value(item) => {
+                found.push(item);
+                true
+            }
+            // What is in the data word of an interface is a pointer, or a struct of just one.
+            Lead::Inline(of) => {
+                let data = offset.wrapping_add(self.ground.words().size);
+                let parts = self.layouts.known(of).map_or(&[][..], |layout| &*layout.slots);
+                match parts {
+                    [part] => match self.lead(values, data.wrapping_add(part.offset), part) {
+                        Lead::Value(item) => {
+                            found.push(item);
+                            true
+                        }
+                        lead => matches!(lead, Lead::Nothing),
+                    },
+                    _ => false,
+                }
+            }
+            Lead::Unprepared => false,
+        }
     }
 
     /// What one slot leads to.
@@ -220,18 +277,26 @@ impl<'a> Judge<'_, '_, '_, 'a> {
                     _ => None,
                 }
             }
-            Holds::Channel(_) | Holds::Function => Some(Lead::Unprepared),
+            Holds::Channel(channel) => match self.hidden.known_channel(channel) {
+                Some(of) => self.item(Item { form: Form::Whole, ..Item::one(target, of, level) }),
+                None => Some(Lead::Unprepared),
+            },
+            // Closures outside of the heap capture nothing.
+            Holds::Function => self.ground.is_in_heap(target).then(|| {
+                let of = Types::WORD;
+                Lead::Value(Item { form: Form::Closure, ..Item::one(target, of, level) })
+            }),
             Holds::Array(..) | Holds::Unknown => None,
         }
     }
 
     fn value(&self, address: u64, of: TypeRef, level: Level) -> Option<Lead> {
         let of = self.allocated_as.get(&of).copied().unwrap_or(of);
-        self.item(Item { address, of, count: 1, level, from_slice: false, length: 0 })
+        self.item(Item::one(address, of, level))
     }
 
     fn slice(&self, address: u64, of: TypeRef, count: u64, level: Level) -> Option<Lead> {
-        self.item(Item { address, of, count, level, from_slice: true, length: 0 })
+        self.item(Item { count, form: Form::Slice, ..Item::one(address, of, level) })
     }
 
     /// The value, if it may say anything: one outside of the heap only leads to others.
@@ -261,4 +326,9 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             }
         }
     }
+}
+
+/// The verdict on an object of which the runtime says what it is.
+fn whole(of: TypeRef, level: Level) -> Verdict {
+    Verdict::Fits(Typed { of, count: 1, fit: Fit::Exact, level })
 }

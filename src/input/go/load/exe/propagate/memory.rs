@@ -160,10 +160,50 @@ impl<'a> Ground<'_, '_, 'a> {
         (if address.is_some() { HEADER } else { 0 }, address)
     }
 
-    /// What an object holds behind its malloc header.
-    pub(super) fn value(&self, object: ObjectId) -> &'a [u8] {
+    /// Bytes of an object's malloc header; 0 if it has none.
+    #[inline]
+    pub(in super::super) fn header_of(&self, object: ObjectId) -> u64 {
+        match self.reader.may_have_header(self.placed.sizes.get(object.index())) {
+            true => self.read(object).header,
+            false => 0,
+        }
+    }
+
+    /// All of an object's memory.
+    #[inline]
+    pub(in super::super) fn read(&self, object: ObjectId) -> ObjectMemory<'a> {
         let (contents, fields) = self.memory(object);
-        let (header, _) = self.header(contents, fields);
-        contents.get(usize::try_from(header).unwrap_or(usize::MAX)..).unwrap_or_default()
+        let (header, _) = self.header(contents, fields.clone());
+        ObjectMemory { contents, fields, header }
+    }
+}
+
+/// An object's memory, with its malloc header.
+pub(in super::super) struct ObjectMemory<'a> {
+    pub(super) contents: &'a [u8],
+    /// The encoded list of its pointers.
+    pub(super) fields: Fields<'a>,
+    /// Bytes of its malloc header; 0 if it has none.
+    pub(in super::super) header: u64,
+}
+
+impl<'a> ObjectMemory<'a> {
+    /// What it holds behind its malloc header.
+    pub(super) fn value(&self) -> &'a [u8] {
+        self.contents.get(usize::try_from(self.header).unwrap_or(usize::MAX)..).unwrap_or_default()
+    }
+
+    pub(super) fn byte(&self, offset: u64) -> Option<u8> {
+        self.contents.get(usize::try_from(offset).ok()?).copied()
+    }
+
+    pub(super) fn has_pointers(&self) -> bool {
+        self.fields.clone().next().is_some()
+    }
+
+    /// Offsets of its pointers, counted from behind the malloc header.
+    pub(super) fn pointers(&self) -> impl Iterator<Item = u64> + use<'a> {
+        let header = self.header;
+        self.fields.clone().filter_map(move |field| field.offset.checked_sub(header))
     }
 }

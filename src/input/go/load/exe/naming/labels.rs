@@ -1,0 +1,142 @@
+//! Labels of references: fields in place of offsets.
+
+use super::super::objects::Objects;
+use super::super::propagate::{Ground, Propagation};
+use super::super::types::{TypeRef, Types};
+use super::{Columns, path};
+use crate::model::heap::{Label, LabelKind, ObjectId};
+use crate::model::names::{NameId, Names};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Elements of an array whose fields get labels of their own. Labels of later ones are their index
+/// alone.
+const MAX_NAMED_ELEMENTS: u64 = 1 << 12;
+
+/// Objects whose references one thread names at a time. Labels do not depend on it.
+const CHUNK: usize = 1 << 16;
+
+impl Propagation<'_, '_, '_, '_> {
+    /// Replaces offsets by the names of fields.
+    ///
+    /// All threads look for the positions that have references. The label of each is then made
+    /// once, in the order of the objects.
+    pub(in super::super) fn name_references(&self, columns: &mut Columns<'_>) {
+        let (types, names) = (&self.types, &mut *columns.names);
+        let (objects, ground, string) = (&self.objects, self.ground(), self.string);
+        let finder = Finder { objects, types, ground, string };
+        let count = columns.type_of.len();
+        let (first, mut rest) =
+            (&columns.references.first, columns.references.label.as_mut_slice());
+        let mut chunks = Vec::with_capacity(count.div_ceil(CHUNK));
+        for row in (0..count).step_by(CHUNK) {
+            let rows = row..row.saturating_add(CHUNK).min(count);
+            let references = first.get(rows.end).saturating_sub(first.get(rows.start)) as usize;
+            chunks.push((rows, rest.split_off_mut(..references).unwrap_or_default()));
+        }
+        let found = chunks.par_iter_mut().map(|(rows, labels)| {
+            let mut positions = Positions::default();
+            let base = first.get(rows.start);
+            for row in rows.clone() {
+                let end = first.get(row.wrapping_add(1));
+                let range =
+                    [first.get(row), end].map(|position| position.wrapping_sub(base) as usize);
+                let labels = labels.get_mut(range[0]..range[1]).unwrap_or_default();
+                finder.find(ObjectId(row as u32), labels, &mut positions);
+            }
+            positions.list
+        });
+        let found: Vec<Vec<Position>> = found.collect();
+        let mut known: FxHashMap<Position, Label> = FxHashMap::default();
+        let mut label =
+            |position| *known.entry(position).or_insert_with(|| position.label(types, names));
+        let named: Vec<Vec<Label>> = found
+            .into_iter()
+            .map(|positions| positions.into_iter().map(&mut label).collect())
+            .collect();
+        chunks.into_par_iter().zip(named).for_each(|((_, labels), named)| {
+            for label in labels {
+                if let LabelKind::Field(NameId(number)) = label.kind() {
+                    *label = named.get(number as usize).copied().unwrap_or_default();
+                }
+            }
+        });
+    }
+}
+
+/// Finds the positions of references.
+struct Finder<'p, 's, 'a> {
+    objects: &'p Objects,
+    types: &'p Types,
+    ground: Ground<'p, 's, 'a>,
+    string: TypeRef,
+}
+
+impl Finder<'_, '_, '_> {
+    /// Replaces the labels of an object by the numbers of their positions, as if these were names.
+    fn find(&self, object: ObjectId, labels: &mut [Label], positions: &mut Positions) {
+        let Some(typed) = self.objects.get(object).filter(|_| !labels.is_empty()) else { return };
+        let Some(size) = self.types.get(typed.of).map(|of| of.size).filter(|size| *size > 0) else {
+            return;
+        };
+        let (header, is_array) = (self.ground.header_of(object), typed.is_array(self.string));
+        for label in labels {
+            let LabelKind::Offset(offset) = label.kind() else { continue };
+            let Some(inside) = u64::from(offset).checked_sub(header) else { continue };
+            let index = inside.checked_div(size).unwrap_or(0);
+            *label = match is_array {
+                true if index >= MAX_NAMED_ELEMENTS => Label::index(index),
+                false if index > 0 => continue,
+                _ => positions.number(Position {
+                    of: typed.of,
+                    is_array,
+                    header: header as u32,
+                    offset,
+                }),
+            };
+        }
+    }
+}
+
+/// A position in the objects of a type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Position {
+    of: TypeRef,
+    is_array: bool,
+    header: u32,
+    /// From the start of the header.
+    offset: u32,
+}
+
+impl Position {
+    fn label(self, types: &Types, names: &mut Names) -> Label {
+        let offset = u64::from(self.offset.wrapping_sub(self.header));
+        let size = types.get(self.of).map_or(0, |of| of.size);
+        let index = offset.checked_div(size).unwrap_or(0);
+        let path = path(types, self.of, offset.checked_rem(size).unwrap_or(0));
+        match (self.is_array, path.strip_prefix('.').unwrap_or(&path)) {
+            (true, "") => Label::index(index),
+            (true, _) => Label::field(names.intern(&format!("[{index}]{path}"))),
+            (false, "") => Label::offset(self.offset.into()),
+            (false, path) => Label::field(names.intern(path)),
+        }
+    }
+}
+
+/// Positions with numbers, in the order in which they were found.
+#[derive(Default)]
+struct Positions {
+    list: Vec<Position>,
+    numbers: FxHashMap<Position, Label>,
+}
+
+impl Positions {
+    /// The number of a position, in the form of a label.
+    fn number(&mut self, position: Position) -> Label {
+        *self.numbers.entry(position).or_insert_with(|| {
+            let number = NameId(self.list.len() as u32);
+            self.list.push(position);
+            Label::field(number)
+        })
+    }
+}
