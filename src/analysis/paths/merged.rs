@@ -1,13 +1,15 @@
 //! The shortest paths to many objects, merged by what they look like: the same root variable, and
-//! the same types over the same labels. Elements are alike whatever their index, frames of one
-//! function whatever their thread. A group of steps that follows itself, as in a list or in a chain
+//! the same types over the same labels. Elements and their fields are alike whatever their index,
+//! frames of one function whatever their thread. A group of steps that follows itself, as in a list or in a chain
 //! of alternating types, counts as one however often it repeats.
 
+mod alike;
 mod signatures;
 
 use super::shortest::Shortest;
 use crate::model::heap::{Label, ObjectId, RootKind, TypeId};
 use crate::model::names::NameId;
+pub use alike::without_indices;
 use rustc_hash::FxHashMap;
 use signatures::Signatures;
 
@@ -53,6 +55,8 @@ pub enum MergedLabel {
     One(Label),
     /// An element.
     Element,
+    /// A part of an element, such as `[3].owner`, whatever the index.
+    OfElement(Label),
     /// The value of an ephemeron.
     Ephemeron,
 }

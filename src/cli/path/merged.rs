@@ -2,7 +2,7 @@
 
 use crate::analysis::paths::VALUE_OF_KEY;
 use crate::analysis::paths::merged::{
-    Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged,
+    Merged, MergedLabel, MergedStep, MergedSteps, Repeats, merged, without_indices,
 };
 use crate::cli::args::PathArgs;
 use crate::cli::heap::path::root_json;
@@ -201,16 +201,16 @@ fn path_text(row: &Row<'_>) -> String {
 
 fn row<'h>(heap: &'h Heap<'_>, merged: &Merged, steps: MergedSteps) -> Row<'h> {
     let root = merged.root;
+    let text_with = |label| {
+        let (object, kind, group) = (merged.example, root.kind, root.group);
+        Root { object, kind, group, label, frame: None, thread: None }.text(&heap.names)
+    };
     let text = match root.label {
-        MergedLabel::One(label) => Root {
-            object: merged.example,
-            kind: root.kind,
-            group: root.group,
-            label,
-            frame: None,
-            thread: None,
+        MergedLabel::One(label) => text_with(label),
+        MergedLabel::OfElement(label) => {
+            let text = text_with(label);
+            without_indices(&text).unwrap_or(text)
         }
-        .text(&heap.names),
         MergedLabel::Element | MergedLabel::Ephemeron => {
             format!("{} [*]", heap.names.text(root.group))
         }
@@ -246,6 +246,10 @@ fn label_text<'h>(heap: &'h Heap<'_>, label: MergedLabel) -> Cow<'h, str> {
     match label {
         MergedLabel::One(Label::NONE) => "".into(),
         MergedLabel::One(label) => label.text(&heap.names),
+        MergedLabel::OfElement(label) => {
+            let text = label.text(&heap.names);
+            without_indices(&text).map_or(text, Cow::Owned)
+        }
         MergedLabel::Element => "[*]".into(),
         MergedLabel::Ephemeron => VALUE_OF_KEY.into(),
     }

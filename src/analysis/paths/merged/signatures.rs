@@ -3,6 +3,7 @@
 
 use super::super::shortest::Shortest;
 use super::super::{Origin, ReachedBy, label};
+use super::alike::Alike;
 use super::{LONGEST_GROUP, MergedLabel, MergedRoot, MergedStep, MergedSteps, Repeats};
 use crate::model::heap::{Heap, Label, LabelKind, ObjectId, RootKind, TypeId, TypeKind};
 use rustc_hash::FxHashMap;
@@ -16,6 +17,7 @@ const NONE: u32 = u32::MAX;
 pub(super) struct Signatures<'s, 'h, 'a> {
     heap: &'h Heap<'a>,
     shortest: &'s Shortest<'h, 'a>,
+    alike: Alike,
     /// By object.
     of: Vec<Place>,
     nodes: Vec<Node>,
@@ -74,6 +76,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         Self {
             heap: shortest.heap,
             shortest,
+            alike: Alike::default(),
             of: vec![nowhere; shortest.heap.len()],
             nodes: Vec::new(),
             roots: Vec::new(),
@@ -105,11 +108,15 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
                     break self.start(self.made_up(before));
                 }
                 Some(before) => (by, object) = (self.shortest.by(before)?, before),
-                None => break self.start(self.root_of(self.shortest.origin(object))),
+                None => {
+                    let root = self.root_of(self.shortest.origin(object));
+                    break self.start(root);
+                }
             }
         };
         while let Some((object, by)) = self.pending.pop() {
-            place = self.step(place, (self.label(object, by), self.heap.merged_type(object)));
+            let step = (self.label(object, by), self.heap.merged_type(object));
+            place = self.step(place, step);
             self.of[object.index()] = place;
         }
         Some(place.node)
@@ -252,7 +259,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
         node
     }
 
-    fn label(&self, object: ObjectId, by: ReachedBy) -> MergedLabel {
+    fn label(&mut self, object: ObjectId, by: ReachedBy) -> MergedLabel {
         match by {
             ReachedBy::Root => MergedLabel::One(Label::NONE),
             ReachedBy::Ephemeron => MergedLabel::Ephemeron,
@@ -260,13 +267,12 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
                 let label = label(self.heap, row);
                 let before = || self.shortest.before(object, by);
                 match label.kind() {
-                    LabelKind::Index(_) => MergedLabel::Element,
                     LabelKind::Offset(_)
                         if before().is_some_and(|before| self.has_elements(before)) =>
                     {
                         MergedLabel::Element
                     }
-                    _ => MergedLabel::One(label),
+                    _ => self.alike.merged(label, &self.heap.names),
                 }
             }
         }
@@ -280,7 +286,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
             || self.heap.references.range(object).len() > MOST_FIELDS
     }
 
-    fn root_of(&self, origin: Origin) -> MergedRoot {
+    fn root_of(&mut self, origin: Origin) -> MergedRoot {
         match origin {
             Origin::Synthetic(object) => self.made_up(object),
             Origin::Root(row) => {
@@ -289,10 +295,7 @@ impl<'s, 'h, 'a> Signatures<'s, 'h, 'a> {
                     .frame
                     .and_then(|frame| self.heap.frames.get(frame as usize))
                     .map(|frame| frame.function);
-                let label = match root.label.kind() {
-                    LabelKind::Index(_) => MergedLabel::Element,
-                    _ => MergedLabel::One(root.label),
-                };
+                let label = self.alike.merged(root.label, &self.heap.names);
                 MergedRoot { kind: root.kind, group: function.unwrap_or(root.group), label }
             }
         }
