@@ -160,6 +160,12 @@ pub struct ExecutableReport {
     pub go_version: String,
     /// Facts that agree between the executable and the dump, such as `118 stack frames`.
     pub checks: Vec<String>,
+    /// Functions in the table of functions (pclntab).
+    pub functions: u64,
+    /// How the module data was found: by its `section`, its `symbol` or a `scan`.
+    pub module_data: &'static str,
+    /// Type descriptors.
+    pub descriptors: u64,
     /// Whether the executable has DWARF.
     pub has_debug: bool,
     /// Objects that two unrelated types explain equally well.
@@ -169,6 +175,16 @@ pub struct ExecutableReport {
     /// Values of less than 16 bytes without pointers, which share objects: type name and count, by
     /// name.
     pub tiny_values: Vec<(String, u64)>,
+}
+
+impl ExecutableReport {
+    /// The numbers of types that were in doubt, as a sentence without a full stop.
+    pub fn remark(&self) -> String {
+        let Self { conflicts, rejected, .. } = self;
+        format!(
+            "of the executable's types, {conflicts} contradict others, {rejected} were rejected by the pointers of objects"
+        )
+    }
 }
 
 /// A heap, and what there is to say of the loading.

@@ -98,6 +98,7 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
             percent(counts.named as f64 / (counts.named + counts.unnamed).max(1) as f64)
         };
         let kinds = [
+            (program.objects.exact, "exact"),
             (program.objects.array, "arrays"),
             (program.objects.partial, "in part"),
             (program.objects.guess, "guessed"),
@@ -111,12 +112,14 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
             if kinds.is_empty() { String::new() } else { format!(" ({})", kinds.join(", ")) };
         let what = format!("of live objects, {} of bytes named{of_which}", named(&program.bytes));
         view.fact("named", named(&program.objects), what);
-        let from = if program.dwarf {
-            "DWARF and type descriptors"
-        } else {
-            "type descriptors, without DWARF"
-        };
-        view.fact("executable", "", format!("{from}; agrees in {}", program.checks.join(", ")));
+        let parts = [
+            plural(program.functions, "function", "functions"),
+            plural(program.descriptors, "type descriptor", "type descriptors"),
+            format!("module data by {}", program.module_data),
+            if program.dwarf { "DWARF" } else { "no DWARF" }.to_owned(),
+        ];
+        view.fact("executable", "", parts.join(", "));
+        view.fact("", "", format!("agrees in {}", program.checks.join(", ")));
         if program.conflicts + program.rejected > 0 {
             view.fact(
                 "",

@@ -27,6 +27,9 @@ pub(super) fn add(
     let mut types = TypesFromExecutable {
         go_version: report.go_version,
         checks: report.checks,
+        functions: report.functions,
+        module_data: report.module_data,
+        descriptors: report.descriptors,
         dwarf: report.has_debug,
         conflicts: report.conflicts,
         rejected: report.rejected,

@@ -32,7 +32,7 @@ mod typing;
 mod values;
 
 use crate::error::Result;
-use crate::input::load::{LoadOptions, Loaded, only_snapshot};
+use crate::input::load::{ExecutableReport, LoadOptions, Loaded, only_snapshot};
 use crate::model::heap::WarningKind;
 use crate::model::heap::{Heap, Ids, LoadWarning, References};
 use crate::model::names::Names;
@@ -141,7 +141,8 @@ pub fn load<'a>(bytes: &'a [u8], options: LoadOptions<'_>) -> Result<Loaded<'a>>
         warnings: warnings.0,
     };
     debug_assert_eq!(heap.check(), Ok(()));
-    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks: Vec::new(), executable })
+    let remarks = executable.iter().map(ExecutableReport::remark).collect();
+    Ok(Loaded { heap, damage, incomplete, snapshot: 0, remarks, executable })
 }
 
 #[derive(Default)]

@@ -139,6 +139,12 @@ pub struct TypesFromExecutable {
     /// Facts that agree between the executable and the dump, such as `118 stack frames`.
     #[serde(rename = "match")]
     pub checks: Vec<String>,
+    /// Functions in the table of functions (pclntab).
+    pub functions: u64,
+    /// How the module data was found: by its `section`, its `symbol` or a `scan`.
+    pub module_data: &'static str,
+    /// Type descriptors.
+    pub descriptors: u64,
     /// Whether the executable has DWARF.
     pub dwarf: bool,
     /// Live objects.

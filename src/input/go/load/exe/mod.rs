@@ -96,6 +96,9 @@ pub(super) fn name<'a>(
     let report = ExecutableReport {
         go_version: program.version.clone(),
         checks: proof.checks,
+        functions: program.functions.count,
+        module_data: program.module_by,
+        descriptors: propagation.types.described(),
         has_debug,
         conflicts: propagation.objects.conflicts,
         rejected: propagation.objects.rejected,

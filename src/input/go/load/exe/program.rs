@@ -13,6 +13,8 @@ pub(super) struct Program<'a> {
     /// As in the file, such as `go1.27.3` or `devel go1.28-…`.
     pub(super) version: String,
     pub(super) module: Module,
+    /// How the module data was found: by its `section`, its `symbol` or a `scan`.
+    pub(super) module_by: &'static str,
     pub(super) functions: Functions,
 }
 
@@ -36,7 +38,8 @@ pub(super) struct Functions {
     /// Where the offsets in the table are counted from.
     base: u64,
     table: u64,
-    count: u64,
+    /// How many there are.
+    pub(super) count: u64,
 }
 
 /// First released version whose layouts are read.
@@ -64,16 +67,16 @@ impl<'a> Program<'a> {
         }
         let tables = function_tables(&image);
         let found = tables.into_iter().find_map(|table| {
-            let address = module_address(&image, table)?;
-            Some((table, module(&image, address, minor)?))
+            let (address, by) = module_address(&image, table)?;
+            Some((table, module(&image, address, minor)?, by))
         });
-        let (table, module) = found.ok_or_else(|| {
+        let (table, module, module_by) = found.ok_or_else(|| {
             Error::executable(format!("the tables of {version} were not found in the executable"))
                 .hint("the file may be packed, or hold debugging symbols only")
         })?;
         let functions = Functions::parse(&image, table, &module)
             .ok_or_else(|| Error::executable("damaged table of functions"))?;
-        Ok(Self { image, version, module, functions })
+        Ok(Self { image, version, module, module_by, functions })
     }
 
     /// Whether a function begins at a link address.
@@ -185,8 +188,9 @@ mod word {
     pub(super) const AFTER_SEGMENTS: u64 = 32;
 }
 
-/// Finds the module data: by its symbol, its section, or by what its first words have to be.
-fn module_address(image: &Image<'_>, table: u64) -> Option<u64> {
+/// Finds the module data: by its section, its symbol, or by what its first words have to be. And
+/// which of these it was.
+fn module_address(image: &Image<'_>, table: u64) -> Option<(u64, &'static str)> {
     let size = image.pointer_size;
     let is_module = |address: u64| {
         let word = |number: u64| image.word(address.wrapping_add(number.wrapping_mul(size)));
@@ -197,23 +201,22 @@ fn module_address(image: &Image<'_>, table: u64) -> Option<u64> {
             && word(word::PCLNTABLE).is_some_and(|at| at > table)
     };
     let section = image.section(&[".go.module", "__go_module"]).map(|(address, _)| address);
-    let named = section.into_iter().find(|address| is_module(*address));
-    named
-        .or_else(|| image.symbol("runtime.firstmoduledata").filter(|address| is_module(*address)))
-        .or_else(|| {
-            let wanted = if image.big_endian { table.to_be_bytes() } else { table.to_le_bytes() };
-            let skipped = 8usize.saturating_sub(size as usize);
-            let wanted = if image.big_endian {
-                wanted.get(skipped..)?
-            } else {
-                wanted.get(..size as usize)?
-            };
-            image.stored().find_map(|(address, bytes)| {
-                let places = memchr::memmem::find_iter(bytes, wanted)
-                    .map(|at| address.wrapping_add(at as u64));
-                places.filter(|at| at.is_multiple_of(size)).find(|at| is_module(*at))
-            })
+    let symbol = || image.symbol("runtime.firstmoduledata");
+    let scan = || {
+        let wanted = if image.big_endian { table.to_be_bytes() } else { table.to_le_bytes() };
+        let skipped = 8usize.saturating_sub(size as usize);
+        let wanted =
+            if image.big_endian { wanted.get(skipped..)? } else { wanted.get(..size as usize)? };
+        image.stored().find_map(|(address, bytes)| {
+            let places =
+                memchr::memmem::find_iter(bytes, wanted).map(|at| address.wrapping_add(at as u64));
+            places.filter(|at| at.is_multiple_of(size)).find(|at| is_module(*at))
         })
+    };
+    let named = |address: Option<u64>, by| Some((address.filter(|at| is_module(*at))?, by));
+    named(section, "section")
+        .or_else(|| named(symbol(), "symbol"))
+        .or_else(|| named(scan(), "scan"))
 }
 
 /// Reads the module data. `None` if it contradicts itself, as that of another version than `minor`

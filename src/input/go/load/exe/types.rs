@@ -185,6 +185,11 @@ impl Types {
         self.list.get(of.0 as usize)
     }
 
+    /// The number of descriptors.
+    pub(super) fn described(&self) -> u64 {
+        self.by_address.len() as u64
+    }
+
     /// Adds a type that has no descriptor.
     pub(super) fn add(&mut self, described: Type) -> TypeRef {
         let number = TypeRef(u32::try_from(self.list.len()).unwrap_or(0));
