@@ -197,3 +197,29 @@ fn all_values_of_an_array_are_followed_when_its_slice_begins_inside() {
     let node = "main.Node";
     assert_eq!(names, ["main", "[]*main.Node", node, node, node]);
 }
+
+#[test]
+fn maps_are_read_in_processes_of_both_widths_and_byte_orders() {
+    let narrow = Build { word: 4, ..ELF };
+    let big = |build: Build| Build { big_endian: true, ..build };
+    for build in [ELF, big(ELF), narrow, big(narrow)] {
+        let (exe, dump) = build.map();
+        let loaded = load(&dump, &exe).unwrap_or_else(|error| panic!("{build:?}: {error}"));
+        let heap = &loaded.heap;
+        let objects: Vec<_> = heap.objects().collect();
+        let names: Vec<&str> = objects.iter().map(|object| heap.type_name(*object)).collect();
+        let wanted =
+            ["map[int]int", "*map[int]int table", "map[int]int table", "[]map.group[int]int"];
+        assert_eq!(names, wanted, "{build:?}");
+        let mut fields = Vec::new();
+        heap.fields(objects[0], |field| {
+            fields.push((field.name.to_owned(), format!("{:?}", field.value)));
+            ControlFlow::Continue(())
+        });
+        let wanted = [("len", 3), ("[1]", 10), ("[2]", 20), ("[3]", 30)];
+        let wanted = wanted.map(|(name, value)| (name.to_owned(), format!("Integer({value})")));
+        assert_eq!(fields, wanted, "{build:?}");
+        let room = heap.room(objects[0]).unwrap();
+        assert_eq!((room.used, room.capacity), (3, 16), "{build:?}");
+    }
+}

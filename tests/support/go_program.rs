@@ -2,6 +2,9 @@
 //! their process.
 #![allow(dead_code)]
 
+#[path = "go_program/maps.rs"]
+mod maps;
+
 use super::go::{B, Dump, F, U};
 
 /// The file format of an executable.
@@ -91,8 +94,8 @@ impl Build {
     }
 
     /// A dump in whose data segment an interface says of the first object that it is a value of the
-    /// type at a link address. Objects are an address, words, and how many of the first words are
-    /// pointers.
+    /// type at a link address. Objects are an address, words, and a bit for each word, from the lowest
+    /// on, that says whether it is a pointer.
     fn dump_of(self, of: u64, objects: &[(u64, Vec<u64>, u64)]) -> Vec<u8> {
         let word = self.word as u64;
         let words = |words: &[u64]| {
@@ -111,7 +114,9 @@ impl Build {
         let mut dump = Dump::empty("1.7").record(6, &params);
         let mut bytes = 0;
         for (address, values, pointers) in objects {
-            let fields: Vec<_> = (0..*pointers).map(|pointer| (1, word * pointer)).collect();
+            let is_pointer = |number: &u64| pointers >> number & 1 == 1;
+            let fields: Vec<_> =
+                (0..64).filter(is_pointer).map(|pointer| (1, word * pointer)).collect();
             dump = dump.record(1, &[U(*address), B(&words(values)), F(&fields)]);
             bytes += word * values.len() as u64;
         }
@@ -136,7 +141,7 @@ impl Build {
     pub(crate) fn queue(self) -> (Vec<u8>, Vec<u8>) {
         let (array, node) = (HEAP + 0x1000, HEAP + 0x2000);
         let nodes = [node, node + 0x10, node + 0x20];
-        let slice = [(HEAP, vec![array + 8, 2, 2], 1), (array, nodes.to_vec(), 3)];
+        let slice = [(HEAP, vec![array + 8, 2, 2], 1), (array, nodes.to_vec(), 0b111)];
         let nodes = nodes.map(|node| (node, vec![0, 7], 1));
         self.with_slice(TYPES + 0x100, &[&slice[..], &nodes].concat())
     }
@@ -157,8 +162,8 @@ impl Build {
         image.pointer(pointer + OWN, part);
         let (second, array) = (HEAP + 0x100, HEAP + 0x1000);
         let objects = [
-            (HEAP, vec![second, array + 24, 2, 2], 2),
-            (second, vec![0, array + 8, 7, 7], 2),
+            (HEAP, vec![second, array + 24, 2, 2], 0b11),
+            (second, vec![0, array + 8, 7, 7], 0b11),
             (array, (1..=8).collect(), 0),
         ];
         (image.finish(), self.dump_of(part, &objects))
