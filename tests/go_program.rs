@@ -144,25 +144,33 @@ fn types_are_not_searched_behind_the_end_of_the_file() {
 
 #[test]
 fn a_slice_that_begins_inside_an_array_counts_in_waste() {
-    let (exe, dump) = ELF.slice();
+    // Five of the array's eight places are before the end of the slice.
+    assert_eq!(spare_capacity(&ELF.slice()), (json!(24), json!(1), json!("[]int")));
+}
+
+#[test]
+fn a_slice_of_limited_capacity_counts_in_waste_with_all_of_its_array() {
+    assert_eq!(spare_capacity(&ELF.limited_slice()), (json!(48), json!(1), json!("[]int")));
+}
+
+/// Bytes and number of the arrays with spare capacity, and the type of the first, as `waste` says.
+fn spare_capacity((exe, dump): &(Vec<u8>, Vec<u8>)) -> (Value, Value, Value) {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, bytes: &[u8]| {
         let path = folder.path().join(name);
         std::fs::write(&path, bytes).unwrap();
         path
     };
-    let (exe, dump) = (file("exe", &exe), file("a.heapdump", &dump));
+    let (exe, dump) = (file("exe", exe), file("a.heapdump", dump));
     let output = Command::new(env!("CARGO_BIN_EXE_dumptool"))
         .args(["waste", "-n", "0", "--format", "json", "--exe"])
         .args([&exe, &dump])
         .output()
         .unwrap();
-    let waste: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let kinds = waste["kinds"].as_array().unwrap();
-    let spare = kinds.iter().find(|kind| kind["kind"] == "spare_capacity").unwrap();
-    // Five of the array's eight places are before the end of the slice.
-    assert_eq!((&spare["bytes"], &spare["count"]), (&json!(24), &json!(1)), "{waste:#}");
-    assert_eq!(spare["rows"][0]["name"], "[]int", "{waste:#}");
+    let mut waste: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let kinds = waste["kinds"].as_array_mut().unwrap();
+    let spare = kinds.iter_mut().find(|kind| kind["kind"] == "spare_capacity").unwrap();
+    (spare["bytes"].take(), spare["count"].take(), spare["rows"][0]["name"].take())
 }
 
 #[test]
@@ -222,4 +230,13 @@ fn maps_are_read_in_processes_of_both_widths_and_byte_orders() {
         let room = heap.room(objects[0]).unwrap();
         assert_eq!((room.used, room.capacity), (3, 16), "{build:?}");
     }
+}
+
+#[test]
+fn all_values_of_an_array_inside_a_struct_are_followed() {
+    let (exe, dump) = ELF.array();
+    let loaded = load(&dump, &exe).unwrap();
+    let names: Vec<&str> =
+        loaded.heap.objects().map(|object| loaded.heap.type_name(object)).collect();
+    assert_eq!(names, [&["main"][..], &["main.Node"; 8]].concat());
 }

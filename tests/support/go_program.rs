@@ -136,6 +136,14 @@ impl Build {
         self.with_slice(TYPES + 0x140, &objects)
     }
 
+    /// As [`Self::slice`], but the slice has the first 2 of the array's values, and its capacity is
+    /// limited to these.
+    pub(crate) fn limited_slice(self) -> (Vec<u8>, Vec<u8>) {
+        let array = HEAP + 0x1000;
+        let objects = [(HEAP, vec![array, 2, 2], 1), (array, (1..=8).collect(), 0)];
+        self.with_slice(TYPES + 0x140, &objects)
+    }
+
     /// A program with `struct { next []*main.Node }`, and its dump: one such struct, whose slice
     /// has the last 2 of an array's 3 nodes. For ELF with pointers of 8 bytes.
     pub(crate) fn queue(self) -> (Vec<u8>, Vec<u8>) {
@@ -144,6 +152,30 @@ impl Build {
         let slice = [(HEAP, vec![array + 8, 2, 2], 1), (array, nodes.to_vec(), 0b111)];
         let nodes = nodes.map(|node| (node, vec![0, 7], 1));
         self.with_slice(TYPES + 0x100, &[&slice[..], &nodes].concat())
+    }
+
+    /// A program with `struct { next [9]*main.Node }`, and its dump: one such struct with eight
+    /// nodes behind a nil. For ELF with pointers of 8 bytes.
+    pub(crate) fn array(self) -> (Vec<u8>, Vec<u8>) {
+        let (w, part, array, name, bitmap) =
+            (8, TYPES + 0x4c0, TYPES + 0x540, TYPES + 0x5c0, TYPES + 0x5e0);
+        let mut image = self.image();
+        image.put(name, b"\0\x0d[9]*main.Node");
+        image.put(bitmap, &[0xff, 1]);
+        image.descriptor(part, (9 * w, 9 * w, 4, 25, 0x440));
+        image.structure(part, TEXT, 1);
+        image.field(TEXT, TYPES + 0x460, array, 0);
+        image.descriptor(array, (9 * w, 9 * w, 0, 17, 0x5c0));
+        image.pointer(array + OWN, TYPES + 0x100);
+        image.word(array + OWN + 2 * w, 9);
+        for of in [part, array] {
+            image.pointer(of + 3 * w + 8, bitmap);
+        }
+        let nodes: Vec<u64> = (0..8).map(|number| HEAP + 0x1000 + 0x10 * number).collect();
+        let each = nodes.iter().map(|node| (*node, vec![0, 7], 1));
+        // Nine words are in a slot of ten.
+        let objects = [(HEAP, [&[0], &nodes[..], &[0]].concat(), 0x1ff)].into_iter().chain(each);
+        (image.finish(), self.dump_of(part, &objects.collect::<Vec<_>>()))
     }
 
     /// A program with `struct { next *main; value []int }`, and its dump: two such structs, of which

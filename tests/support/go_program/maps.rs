@@ -65,7 +65,7 @@ impl Build {
         let before_groups = self.wide(0).len() + 1;
         let objects = [
             (HEAP, header, 1 << before_directory),
-            (directory, vec![table, 0], 1),
+            (directory, [table, 0][..8 / self.word].to_vec(), 1),
             (table, parts, 1 << before_groups),
             (groups, both.concat(), 0),
         ];

@@ -37,7 +37,7 @@ pub(super) enum Lead {
     Value(Item),
     /// An interface that holds a value of this type in its data word.
     Inline(TypeRef),
-    /// It takes a type that has not been made yet, or an object without a look at its pointers.
+    /// It takes a type that has not been made yet.
     Unprepared,
 }
 
@@ -133,7 +133,13 @@ impl<'a> Judge<'_, '_, '_, 'a> {
             None => Verdict::Rejected,
             Some((fit, _)) if offset > 0 && fit != Fit::Array && of == item.of => Verdict::Inside,
             Some((fit, _)) if offset > 0 && fit != Fit::Array => Verdict::Unprepared,
-            Some((fit, count)) => Verdict::Fits(Typed { of, count, fit, level: item.level }),
+            Some((fit, count)) => {
+                // A slice may have less capacity than its array has room; a string has no spare.
+                let whole = size.saturating_sub(memory.header).checked_div(layout.size);
+                let is_array = fit == Fit::Array && is_plain && of != self.string;
+                let count = if is_array { whole.unwrap_or(count) } else { count };
+                Verdict::Fits(Typed { of, count, fit, level: item.level })
+            }
         }
     }
 
@@ -180,6 +186,9 @@ impl<'a> Judge<'_, '_, '_, 'a> {
 
     /// Adds what one slot leads to. Whether that was possible.
     fn visit(&self, values: &Values<'a>, offset: u64, part: &Part, found: &mut Vec<Item>) -> bool {
+        if let Holds::Array(..) = part.holds {
+            return false;
+        }
         match self.lead(values, offset, part) {
             Lead::Nothing => true,
             Lead::Value(item) => {
