@@ -81,6 +81,9 @@ pub enum TypeSource {
 }
 
 impl TypeSource {
+    /// The ways in which a type can be found, the least certain one first.
+    pub const NAMED: [Self; 4] = [Self::Guess, Self::Partial, Self::Array, Self::Exact];
+
     /// The name in JSON; `None` if the type was not found.
     pub fn name(self) -> Option<&'static str> {
         match self {

@@ -115,7 +115,7 @@ fn columns<'a>(
     if has_retained {
         keys.insert(0, "retained_bytes");
     }
-    Columns::new(session)
+    let columns = Columns::new(session)
         .text("id", "OBJECT", |object: &ObjectId| heap.id(*object))
         .text("type", "TYPE", |object| analysed.type_name(*object))
         .shown_as(|object| analysed.describe(*object))
@@ -139,7 +139,13 @@ fn columns<'a>(
             value => value::line(&value).unwrap_or_default(),
         })
         .cell("brief", "", Align::Left, |object| value::brief(heap, *object))
-        .table(&keys)
+        .table(&keys);
+    match heap.type_sources.is_empty() {
+        true => columns,
+        false => {
+            columns.value("type_source", |object| heap.type_source(heap.type_id(*object)).name())
+        }
+    }
 }
 
 fn total_json(count: usize, shallow_bytes: u64) -> Json<'static> {

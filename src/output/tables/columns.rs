@@ -225,6 +225,8 @@ static OBJECTS: &[Of] = &[
     Of::boolean("reachable"),
     // References on the shortest path from a root. Null for unreachable objects.
     Of::small("root_distance").or_null(),
+    // How an executable named the type (Go). Null if it did not.
+    Of::name("type_source").or_null(),
 ];
 
 static REFERENCES: &[Of] =

@@ -4,7 +4,7 @@ use super::{ids, kind_code, kind_text};
 use crate::analysis::dominator_tree::DominatorTree;
 use crate::analysis::graph::Graph;
 use crate::analysis::paths::distances::RootDistances;
-use crate::model::heap::{Heap, ObjectId};
+use crate::model::heap::{Heap, ObjectId, TypeSource};
 use crate::model::names::NameId;
 use crate::output::tables::{Table, TableCells, TableRows};
 use std::borrow::Cow;
@@ -67,6 +67,10 @@ impl TableRows for ObjectRows<'_, '_> {
                 objects.map(|object| tree.dominator(object).map(|dominator| dominator.0.into())),
             ),
             "reachable" => cells.booleans(objects.map(|object| tree.is_live(object))),
+            "type_source" => cells.optional_codes(objects.map(|object| {
+                let source = heap.type_source(heap.type_id(object));
+                source.name().map(|_| source as u32)
+            })),
             _ => {
                 let distances =
                     self.distances.get_or_insert_with(|| RootDistances::of(heap, &Graph::of(heap)));
@@ -80,7 +84,13 @@ impl TableRows for ObjectRows<'_, '_> {
     fn text(&self, column: &str, code: u32) -> Cow<'_, str> {
         match column {
             "kind" => kind_text(code).into(),
+            "type_source" => source_text(code).into(),
             _ => self.heap.names().text(NameId(code)).into(),
         }
     }
+}
+
+fn source_text(code: u32) -> &'static str {
+    let named = TypeSource::NAMED.iter().find(|source| **source as u32 == code);
+    named.and_then(|source| source.name()).unwrap_or("")
 }
