@@ -122,17 +122,23 @@ impl<'a> Ground<'_, '_, 'a> {
         places.clear();
         places.extend(addresses.map(|address| self.reader.object_at(address)));
         let rows = || places.iter().flatten().map(|(object, _)| *object);
-        // The place of the contents is read for all before any of the contents is.
+        // Place and size of the contents are read for all before any of the contents is.
+        let extent = |object: ObjectId| {
+            let row = object.index();
+            (self.placed.positions.get(row), self.placed.sizes.get(row))
+        };
         let numbers = rows().map(|object| {
-            self.placed.positions.get(object.index())
-                ^ objects.get(object).map_or(0, |typed| typed.count)
+            let (position, size) = extent(object);
+            position ^ size ^ objects.get(object).map_or(0, |typed| typed.count)
         });
         std::hint::black_box(numbers.fold(0, |all, number| all ^ number));
-        let first = |object: ObjectId| {
-            let position = usize::try_from(self.placed.positions.get(object.index())).ok()?;
-            self.reader.bytes.get(position).copied()
-        };
-        std::hint::black_box(rows().filter_map(first).fold(0, |all, byte| all ^ byte));
+        // The list of pointers is behind the contents.
+        let byte = |at: u64| self.reader.bytes.get(usize::try_from(at).ok()?).copied();
+        let bytes = rows().map(|object| {
+            let (position, size) = extent(object);
+            byte(position).unwrap_or(0) ^ byte(position.saturating_add(size)).unwrap_or(0)
+        });
+        std::hint::black_box(bytes.fold(0, |all, byte| all ^ byte));
     }
 
     /// Contents of an object and the encoded list of its pointers.
