@@ -11,6 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures/go-types")
@@ -357,4 +358,118 @@ fn values_of_the_corpus_are_those_that_the_program_put_there() {
         );
         compare_values(name, &folder, &load(&dump, exe.bytes(), true).unwrap().heap);
     }
+}
+
+#[test]
+fn the_shortest_paths_of_the_corpus_begin_at_variables_and_lead_over_fields() {
+    let Some(folder) =
+        std::env::var_os("DUMPTOOL_CORPUS").map(|corpus| Path::new(&corpus).join("go-types"))
+    else {
+        eprintln!("DUMPTOOL_CORPUS is not set: only the fixtures are compared");
+        return;
+    };
+    for name in ["shop_go127", "shop_go124_pie", "shop_go122", "shop_go121_386"] {
+        let paths = |of: &str| -> Value {
+            let file = |kind: &str| folder.join(format!("{name}.{kind}.zst"));
+            let output = Command::new(env!("CARGO_BIN_EXE_dumptool"))
+                .args(["path", "--format", "json", "-n", "0", "--type", of, "--exe"])
+                .args([file("exe"), file("heapdump")])
+                .output()
+                .unwrap();
+            serde_json::from_slice(&output.stdout).unwrap()
+        };
+        let prefs = paths("main.Prefs");
+        let list = prefs["paths"].as_array().unwrap();
+        // Paths over the elements of one map or slice are one path.
+        assert!((5..=12).contains(&list.len()), "{name}: {} paths", list.len());
+        for path in list {
+            let root = path["root"]["label"].as_str().unwrap();
+            assert!(root.starts_with("main."), "{name}: {root}");
+            for step in &path["steps"].as_array().unwrap()[1..] {
+                let label = step["label"].as_str().unwrap();
+                assert!(!label.is_empty() && !label.starts_with('+'), "{name}: {path:#}");
+            }
+        }
+        let sessions = paths("main.Session");
+        assert_eq!(sessions["paths"][0]["root"]["label"], "main.sessions", "{name}: {sessions:#}");
+    }
+}
+
+#[test]
+fn converted_files_carry_the_names() {
+    let fixture = |kind: &str| fixtures().join(format!("shop_go121_386.{kind}.zst"));
+    let folder = tempfile::tempdir().unwrap();
+    let dumptool = |args: &[&str], files: &[&Path]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = command.args(args).args(files).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    for name in ["a.hprof", "a.heapsnapshot", "a.pb.gz", "a.folded"] {
+        let path = folder.path().join(name);
+        dumptool(&["convert", "--exe"], &[&fixture("exe"), &fixture("heapdump"), &path]);
+        let top = dumptool(&["top", "--format", "json", "-n", "0"], &[&path]);
+        let top: Value = serde_json::from_slice(&top).unwrap();
+        let rows = top["rows"].as_array().unwrap();
+        let row = |of: &str| {
+            let row = rows.iter().find(|row| row["name"] == of);
+            row.unwrap_or_else(|| panic!("{name} has no {of}"))
+        };
+        let (sessions, map) = (row("main.Session"), row("map[string]*main.Session"));
+        // Objects, or what a profile has instead: objects (pprof) or bytes (folded).
+        let (sessions, map) = match name {
+            "a.pb.gz" | "a.folded" => (&sessions["self"], &map["self"]),
+            _ => (&sessions["count"], &map["count"]),
+        };
+        let wanted = if name == "a.folded" { (4800, 32) } else { (100, 1) };
+        assert_eq!((sessions.as_u64(), map.as_u64()), (Some(wanted.0), Some(wanted.1)), "{name}");
+    }
+}
+
+#[test]
+fn tables_and_find_say_how_types_were_found() {
+    let fixture = |kind: &str| fixtures().join(format!("shop_go121_386.{kind}.zst"));
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("objects.jsonl");
+    let dumptool = |args: &[&str], files: &[&Path]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let output = command.args(args).args(files).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    dumptool(&["convert", "--exe"], &[&fixture("exe"), &fixture("heapdump"), &path]);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let rows = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let mut sources: BTreeMap<String, BTreeSet<Option<String>>> = BTreeMap::new();
+    for row in rows.filter(|row| row["object"].is_u64()) {
+        let source = row["type_source"].as_str().map(str::to_owned);
+        sources.entry(row["type"].as_str().unwrap().to_owned()).or_default().insert(source);
+    }
+    let of = |source: &str| BTreeSet::from([Some(source.to_owned())]);
+    assert_eq!(sources["main.Session"], of("exact"));
+    assert_eq!(sources["[]map.bucket[string]*main.Session"], of("array"));
+    assert!(sources.iter().all(|(name, sources)| {
+        (sources == &of("guess")) == name.ends_with(" ?")
+            && sources.contains(&None) == name.contains(" B")
+    }));
+    let args = ["find", "--type", "main.Session", "-n", "1", "--format", "json", "--exe"];
+    let found = dumptool(&args, &[&fixture("exe"), &fixture("heapdump")]);
+    let found: Value = serde_json::from_slice(&found).unwrap();
+    assert_eq!(found["objects"][0]["type_source"], "exact", "{found:#}");
+}
+
+#[test]
+fn a_command_says_with_v_how_many_types_were_in_doubt() {
+    let fixture = |kind: &str| fixtures().join(format!("shop_go125_w.{kind}.zst"));
+    let errors = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dumptool"));
+        let command = command.arg("top").args(args).arg("--exe");
+        let output = command.args([fixture("exe"), fixture("heapdump")]).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let (dump, exe) = (open(&fixture("heapdump")), open(&fixture("exe")));
+    let report = load(&dump, exe.bytes(), true).unwrap().executable.unwrap();
+    assert!(report.rejected > 0);
+    assert!(errors(&["-v"]).contains(&report.remark()));
+    assert!(!errors(&[]).contains("rejected"));
 }

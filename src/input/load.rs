@@ -182,7 +182,7 @@ impl ExecutableReport {
     pub fn remark(&self) -> String {
         let Self { conflicts, rejected, .. } = self;
         format!(
-            "of the executable's types, {conflicts} contradict others, {rejected} were rejected by the pointers of objects"
+            "types of the executable: {conflicts} in conflict with others, {rejected} rejected because an object's pointers contradict them"
         )
     }
 }

@@ -117,7 +117,8 @@ impl Position {
         match (self.is_array, path.strip_prefix('.').unwrap_or(&path)) {
             (true, "") => Label::index(index),
             (true, _) => Label::field(names.intern(&format!("[{index}]{path}"))),
-            (false, "") => Label::offset(self.offset.into()),
+            // A pointer in an object of its own.
+            (false, "") => Label::index(0),
             (false, path) => Label::field(names.intern(path)),
         }
     }
