@@ -215,6 +215,7 @@ const CLASSES: [u64; 67] = [
 ];
 
 /// The classes of 0 to 1024 bytes in steps of 8, which are those of most objects.
+#[allow(clippy::indexing_slicing, reason = "computed by the compiler")]
 const SMALL: [u16; 129] = {
     let (mut small, mut class, mut step) = ([0; 129], 0, 0);
     while step < small.len() {
