@@ -2,7 +2,7 @@
 //! line sees all.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use support::{format_modules, sources};
 
 mod support;
 
@@ -30,27 +30,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
 
 #[test]
 fn imports_go_in_one_direction() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut seen = BTreeSet::new();
-    for path in support::files(&sources) {
-        let relative = path.strip_prefix(&sources).unwrap();
-        let first = relative.components().next().unwrap().as_os_str().to_string_lossy();
+    for (path, text) in sources("src") {
+        let first = path.split('/').next().unwrap();
         let module = first.trim_end_matches(".rs").to_owned();
         let (_, allowed) = ALLOWED
             .iter()
             .find(|(name, _)| *name == module)
             .unwrap_or_else(|| panic!("what may {module} import?"));
-        let text = std::fs::read_to_string(&path).unwrap();
         // Tests inside of a module may use what they like.
         let code = text.split("#[cfg(test)]").next().unwrap();
         for import in code.split("crate::").skip(1) {
             let to: String =
                 import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
-            assert!(
-                to == module || allowed.contains(&to.as_str()),
-                "{} imports {to}",
-                relative.display()
-            );
+            assert!(to == module || allowed.contains(&to.as_str()), "{path} imports {to}");
         }
         seen.insert(module);
     }
@@ -59,26 +52,10 @@ fn imports_go_in_one_direction() {
 
 #[test]
 fn readers_do_not_import_each_other() {
-    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = [
-        "austin",
-        "dart",
-        "folded",
-        "go",
-        "heapsnapshot",
-        "hprof",
-        "mojo",
-        "mvmheap",
-        "perf_script",
-        "pmat",
-        "pprof",
-        "ruby",
-        "speedscope",
-        "v8profile",
-    ];
-    for format in formats {
-        for path in support::files(&inputs.join(format)) {
-            let text = std::fs::read_to_string(&path).unwrap();
+    let formats = format_modules();
+    assert!(formats.len() > 10, "the formats were found: {formats:?}");
+    for format in &formats {
+        for (path, text) in sources(&format!("src/input/{format}")) {
             // A path can begin at the crate or at a parent, and name several modules in braces.
             let lines: String = text.lines().flat_map(|line| ["\n", line.trim_start()]).collect();
             let imports = lines
@@ -88,9 +65,10 @@ fn readers_do_not_import_each_other() {
             let words: BTreeSet<_> = imports
                 .flat_map(|path| path.split(|c: char| !c.is_alphanumeric() && c != '_'))
                 .collect();
-            for other in formats.iter().filter(|other| **other != format) {
-                let named = words.contains(other) || text.contains(&format!("input::{other}"));
-                assert!(!named, "{} imports {other}", path.display());
+            for other in formats.iter().filter(|other| *other != format) {
+                let named =
+                    words.contains(other.as_str()) || text.contains(&format!("input::{other}"));
+                assert!(!named, "{format}/{path} imports {other}");
             }
         }
     }
@@ -98,108 +76,68 @@ fn readers_do_not_import_each_other() {
 
 #[test]
 fn formats_do_not_import_the_room_that_imports_them() {
-    let inputs = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/input");
-    let formats = [
-        "austin",
-        "dart",
-        "folded",
-        "go",
-        "heapsnapshot",
-        "hprof",
-        "mojo",
-        "mvmheap",
-        "perf_script",
-        "pmat",
-        "pprof",
-        "ruby",
-        "speedscope",
-        "v8profile",
-    ];
-    for path in support::files(&inputs) {
-        let relative = path.strip_prefix(&inputs).unwrap();
-        let of = relative.components().next().unwrap().as_os_str().to_string_lossy().into_owned();
-        if of == "mod.rs" {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
+    let (formats, files) = (format_modules(), sources("src/input"));
+    for (path, text) in files.iter().filter(|(path, _)| path != "mod.rs") {
+        let of = path.split('/').next().unwrap();
         for import in text.split("crate::input::").skip(1) {
             let room: String =
                 import.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect();
             // What stands in `mod.rs` itself begins with a capital letter, a brace, or is a
             // function.
-            let shared = inputs.join(format!("{room}.rs")).exists();
-            let own = formats.contains(&room.as_str()) && room == of;
+            let shared = files.iter().any(|(path, _)| *path == format!("{room}.rs"));
+            let own = formats.contains(&room) && room == of;
             assert!(
                 shared || own,
-                "{} imports input::{room} of input/mod.rs or of another format",
-                relative.display()
+                "{path} imports input::{room} of input/mod.rs or of another format",
             );
         }
-        if !formats.contains(&of.as_str()) {
-            let up = ["super::{", "super::"]
-                .map(|prefix| formats.map(|format| format!("{prefix}{format}")));
-            let named = up.iter().flatten().find(|import| text.contains(import.as_str()));
-            assert!(
-                named.is_none() || of == "info",
-                "{} imports a format: {named:?}",
-                relative.display()
-            );
+        if !formats.iter().any(|format| format == of) {
+            let named = formats.iter().find(|format| {
+                ["super::{", "super::"].iter().any(|up| text.contains(&format!("{up}{format}")))
+            });
+            assert!(named.is_none() || of == "info", "{path} imports a format: {named:?}");
         }
     }
 }
 
 #[test]
 fn commands_do_not_import_each_other() {
-    let rooms = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli");
     let commands = [
-        "cat", "check", "convert", "diff", "find", "formats", "info", "path", "query", "show",
-        "threads", "top", "tree", "waste",
+        "cat", "check", "convert", "diff", "find", "formats", "growth", "info", "mcp", "path",
+        "query", "report", "show", "threads", "top", "tree", "waste",
     ];
-    for command in commands {
-        let (file, folder) = (rooms.join(format!("{command}.rs")), rooms.join(command));
-        let files = [file]
-            .into_iter()
-            .filter(|file| file.exists())
-            .chain(folder.exists().then(|| support::files(&folder)).into_iter().flatten());
-        for path in files.collect::<Vec<_>>() {
-            // The module of the file, below `cli`: `super` is one less of it.
-            let relative = path.strip_prefix(&rooms).unwrap().with_extension("");
-            let module: Vec<String> = relative
-                .iter()
-                .map(|part| part.to_string_lossy().into_owned())
-                .filter(|part| part != "mod")
-                .collect();
-            let text = std::fs::read_to_string(&path).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            for import in imports(code) {
-                let mut steps = import.iter().map(String::as_str).peekable();
-                let mut here: Vec<&str> = match steps.peek() {
-                    Some(&"crate") => {
-                        steps.next();
-                        if steps.next() != Some("cli") {
-                            continue;
-                        }
-                        Vec::new()
+    let mut seen = BTreeSet::new();
+    for (path, text) in sources("src/cli") {
+        // The module of the file, below `cli`: `super` is one less of it.
+        let module: Vec<&str> =
+            path.trim_end_matches(".rs").split('/').filter(|part| *part != "mod").collect();
+        let Some(&command) = module.first().filter(|first| commands.contains(first)) else {
+            continue;
+        };
+        seen.insert(command.to_owned());
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for import in imports(code) {
+            let mut steps = import.iter().map(String::as_str).peekable();
+            let mut here: Vec<&str> = match steps.peek() {
+                Some(&"crate") => {
+                    steps.next();
+                    if steps.next() != Some("cli") {
+                        continue;
                     }
-                    Some(&"super") => module.iter().map(String::as_str).collect(),
-                    _ => continue,
-                };
-                while steps.next_if_eq(&"super").is_some() {
-                    here.pop();
+                    Vec::new()
                 }
-                here.extend(steps);
-                let other =
-                    here.first().filter(|first| **first != command && commands.contains(first));
-                assert_eq!(
-                    other,
-                    None,
-                    "{} imports a command: {}",
-                    path.display(),
-                    import.join("::")
-                );
+                Some(&"super") => module.clone(),
+                _ => continue,
+            };
+            while steps.next_if_eq(&"super").is_some() {
+                here.pop();
             }
+            here.extend(steps);
+            let other = here.first().filter(|first| **first != command && commands.contains(first));
+            assert_eq!(other, None, "{path} imports a command: {}", import.join("::"));
         }
     }
+    assert_eq!(seen.len(), commands.len(), "a command is gone: {seen:?}");
 }
 
 /// The paths that code imports or names, one for each item in braces.

@@ -6,41 +6,21 @@ mod support;
 use dumptool::model::HeapBuilder;
 use dumptool::{DominatorTree, ErrorKind, OutputFormat, analysis::shortest_path};
 use std::collections::BTreeMap;
-use std::path::Path;
-use support::{files, fixture};
-
-/// The formats' own folders are hidden from the documentation; what `input` exports of them counts.
-const HIDDEN: [&str; 14] = [
-    "austin",
-    "dart",
-    "folded",
-    "go",
-    "heapsnapshot",
-    "hprof",
-    "mojo",
-    "mvmheap",
-    "perf_script",
-    "pprof",
-    "ruby",
-    "pmat",
-    "speedscope",
-    "v8profile",
-];
+use support::{fixture, format_modules, sources};
 
 #[test]
 fn no_public_type_name_stands_twice() {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    let exported = std::fs::read_to_string(sources.join("input/mod.rs")).unwrap();
+    // The formats' own folders are hidden from the documentation; what `input` exports of them
+    // counts.
+    let formats = format_modules();
+    let files = sources("src");
+    let (_, exported) = files.iter().find(|(path, _)| path == "input/mod.rs").unwrap();
     let exported: String =
         exported.split("pub use ").skip(1).map(|rest| rest.split(';').next().unwrap()).collect();
     let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for path in files(&sources) {
-        let relative = path.strip_prefix(&sources).unwrap().to_str().unwrap();
-        let hidden = HIDDEN.iter().any(|format| relative.starts_with(&format!("input/{format}/")));
-        if relative.starts_with("cli") {
-            continue;
-        }
-        for line in std::fs::read_to_string(&path).unwrap().lines() {
+    for (path, text) in files.iter().filter(|(path, _)| !path.starts_with("cli")) {
+        let hidden = formats.iter().any(|format| path.starts_with(&format!("input/{format}/")));
+        for line in text.lines() {
             let mut words = line
                 .split(|c: char| !c.is_alphanumeric() && c != '_')
                 .filter(|word| !word.is_empty());
@@ -55,7 +35,7 @@ fn no_public_type_name_stands_twice() {
                 continue;
             }
             if !hidden || exported.split(|c: char| !c.is_alphanumeric()).any(|word| word == name) {
-                places.entry(name).or_default().push(relative.to_owned());
+                places.entry(name).or_default().push(path.clone());
             }
         }
     }

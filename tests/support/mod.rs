@@ -73,6 +73,24 @@ pub fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// The source files below a folder of the crate, by their paths in it, with their texts.
+pub fn sources(folder: &str) -> Vec<(String, String)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+    let relative = |path: &Path| path.strip_prefix(&folder).unwrap().to_str().unwrap().to_owned();
+    let files =
+        files(&folder).into_iter().filter(|path| path.extension().is_some_and(|e| e == "rs"));
+    files.map(|path| (relative(&path), std::fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// The modules of the input formats: the folders that are modules by themselves.
+pub fn format_modules() -> Vec<String> {
+    let modules = sources("src/input").into_iter().filter_map(|(path, _)| {
+        let folder = path.strip_suffix("/mod.rs")?;
+        (!folder.contains('/')).then(|| folder.to_owned())
+    });
+    modules.collect()
+}
+
 /// What `info` says, as JSON.
 pub fn info(format: Format, bytes: &[u8]) -> Value {
     serde_json::to_value(input::info(format, bytes, ReadOptions::default()).unwrap()).unwrap()
