@@ -148,42 +148,29 @@ impl ReportTable {
     ) -> Self {
         self.finds.get_or_insert(self.columns.len());
         let values = Cells::Names(names.map(|name| report.name(name)).collect());
-        self.columns.push(ReportColumn { title, kind: "name".to_owned(), delta: false, values });
-        self
+        self.column(title, "name", false, values)
     }
 
     /// Adds a column of numbers. `kind` is `number` or a unit.
     #[must_use]
     pub fn numbers(
-        mut self,
+        self,
         title: &'static str,
         kind: &str,
         numbers: impl Iterator<Item = Option<i64>>,
     ) -> Self {
-        self.columns.push(ReportColumn {
-            title,
-            kind: kind.to_owned(),
-            delta: false,
-            values: Cells::Numbers(numbers.collect()),
-        });
-        self
+        self.column(title, kind, false, Cells::Numbers(numbers.collect()))
     }
 
     /// Adds a column of differences.
     #[must_use]
     pub fn deltas(
-        mut self,
+        self,
         title: &'static str,
         kind: &str,
         numbers: impl Iterator<Item = Option<i64>>,
     ) -> Self {
-        self.columns.push(ReportColumn {
-            title,
-            kind: kind.to_owned(),
-            delta: true,
-            values: Cells::Numbers(numbers.collect()),
-        });
-        self
+        self.column(title, kind, true, Cells::Numbers(numbers.collect()))
     }
 
     /// Adds a column of several numbers in each cell: those of older files first.
@@ -201,9 +188,13 @@ impl ReportTable {
 
     /// Adds a column of shares, from 0 to 1.
     #[must_use]
-    pub fn shares(mut self, title: &'static str, shares: impl Iterator<Item = f64>) -> Self {
+    pub fn shares(self, title: &'static str, shares: impl Iterator<Item = f64>) -> Self {
         let values = Cells::Shares(shares.map(|share| (share * 1e4).round() / 1e4).collect());
-        self.columns.push(ReportColumn { title, kind: "share".to_owned(), delta: false, values });
+        self.column(title, "share", false, values)
+    }
+
+    fn column(mut self, title: &'static str, kind: &str, delta: bool, values: Cells) -> Self {
+        self.columns.push(ReportColumn { title, kind: kind.to_owned(), delta, values });
         self
     }
 
