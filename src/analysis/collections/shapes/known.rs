@@ -1,0 +1,379 @@
+//! The known collections.
+//!
+//! Sources: OpenJDK 8 to 25, Android's `ArrayMap.java` and `SparseArray.java`, Kotlin 2.1's
+//! `collections/builders`, Scala 2.12 and 2.13, Eclipse Collections 11, and `sdk/lib/_internal/vm`
+//! of Dart 2.17 to 3.7.
+
+use super::{
+    CollectionKind, LIST, Layout, Shape, Size, buffer, chains, dart, exact, fields, linked, list,
+    of, open, tree,
+};
+use CollectionKind::{List, Map, Set};
+
+const NODE: [&str; 3] = ["key", "value|val", "next"];
+
+/// All known shapes. The first one that names a class counts.
+pub(in crate::analysis::collections) static SHAPES: &[Shape] = &[
+    // The JDK's lists and queues.
+    list(&["java.util.ArrayList"], "elementData", "size"),
+    list(&["java.util.Vector"], "elementData", "elementCount"),
+    list(
+        &["java.util.PriorityQueue", "java.util.concurrent.PriorityBlockingQueue"],
+        "queue",
+        "size",
+    ),
+    exact(&["java.util.concurrent.CopyOnWriteArrayList"], "array|elements"),
+    exact(&["java.util.Arrays$ArrayList"], "a"),
+    exact(&["java.util.ImmutableCollections$ListN"], "elements"),
+    linked(&["java.util.LinkedList"], "first", Size::Field("size"), ["item", "", "next"]),
+    linked(
+        &[
+            "java.util.concurrent.ConcurrentLinkedQueue",
+            "java.util.concurrent.ConcurrentLinkedDeque",
+        ],
+        "head",
+        Size::Counted,
+        ["item", "", "next"],
+    ),
+    linked(
+        &["java.util.concurrent.LinkedBlockingQueue"],
+        "head.next",
+        Size::Field("count.value"),
+        ["item", "", "next"],
+    ),
+    linked(
+        &["java.util.concurrent.LinkedBlockingDeque"],
+        "first",
+        Size::Field("count"),
+        ["item", "", "next"],
+    ),
+    Shape {
+        names: &["java.util.ArrayDeque"],
+        size: Size::Ring { head: "head", tail: "tail" },
+        layout: Layout::Ring { array: "elements", head: "head" },
+        storage: "elements",
+        ..LIST
+    },
+    Shape {
+        names: &["java.util.concurrent.ArrayBlockingQueue"],
+        size: Size::Field("count"),
+        layout: Layout::Ring { array: "items", head: "takeIndex" },
+        ..LIST
+    },
+    fields(&["java.util.ImmutableCollections$List12"], List, &[("e0", ""), ("e1", "")]),
+    fields(&["java.util.Collections$SingletonList"], List, &[("element", "")]),
+    // The JDK's maps and sets.
+    Shape {
+        layout: Layout::Linked { first: "head", next: "after", key: "key", value: "value" },
+        ..chains(&["java.util.LinkedHashMap"], "table", "size", NODE)
+    },
+    chains(&["java.util.HashMap"], "table", "size", NODE),
+    Shape {
+        size: Size::Cells { base: "baseCount", cells: "counterCells", cell: "value" },
+        ..chains(&["java.util.concurrent.ConcurrentHashMap"], "table", "", NODE)
+    },
+    of(&["java.util.Properties"], Map, "map"),
+    chains(&["java.util.Hashtable"], "table", "count", NODE),
+    chains(&["java.util.WeakHashMap"], "table", "size", ["referent", "value", "next"]),
+    open(&["java.util.IdentityHashMap"], "table", "size", 2),
+    open(&["java.util.ImmutableCollections$MapN"], "table", "size", 2),
+    open(&["java.util.ImmutableCollections$SetN"], "elements", "size", 1),
+    tree(&["java.util.TreeMap"], "root", Size::Field("size"), ["left", "right", "key", "value"]),
+    linked(&["java.util.concurrent.ConcurrentSkipListMap"], "head.node.next", Size::Counted, NODE),
+    Shape {
+        names: &["java.util.EnumMap"],
+        kind: Map,
+        size: Size::Field("size"),
+        layout: Layout::Parallel { keys: "keyUniverse", values: "vals" },
+        ..LIST
+    },
+    fields(&["java.util.ImmutableCollections$Map1"], Map, &[("k0", "v0")]),
+    fields(&["java.util.Collections$SingletonMap"], Map, &[("k", "v")]),
+    fields(&["java.util.ImmutableCollections$Set12"], Set, &[("e0", ""), ("e1", "")]),
+    fields(&["java.util.Collections$SingletonSet"], Set, &[("element", "")]),
+    of(&["java.util.HashSet", "java.util.concurrent.ConcurrentHashMap$CollectionView"], Set, "map"),
+    of(
+        &[
+            "java.util.TreeSet",
+            "java.util.concurrent.ConcurrentSkipListSet",
+            "java.util.Collections$SetFromMap",
+        ],
+        Set,
+        "m",
+    ),
+    of(&["java.util.concurrent.CopyOnWriteArraySet"], Set, "al"),
+    of(
+        &["java.util.Collections$UnmodifiableMap", "java.util.Collections$SynchronizedMap"],
+        Map,
+        "m",
+    ),
+    of(
+        &["java.util.Collections$UnmodifiableSet", "java.util.Collections$SynchronizedSet"],
+        Set,
+        "c",
+    ),
+    of(
+        &[
+            "java.util.Collections$UnmodifiableCollection",
+            "java.util.Collections$SynchronizedCollection",
+        ],
+        List,
+        "c",
+    ),
+    // Buffers.
+    buffer(
+        &["java.lang.AbstractStringBuilder", "java.lang.StringBuilder", "java.lang.StringBuffer"],
+        "value",
+        "count",
+    ),
+    buffer(&["java.io.ByteArrayOutputStream", "java.io.CharArrayWriter"], "buf", "count"),
+    // Android.
+    open(
+        &[
+            "android.util.ArrayMap",
+            "androidx.collection.SimpleArrayMap",
+            "androidx.collection.ArrayMap",
+        ],
+        "mArray|array",
+        "mSize|size",
+        2,
+    )
+    .full(),
+    open(
+        &["android.util.ArraySet", "androidx.collection.ArraySet"],
+        "mArray|array",
+        "mSize|_size",
+        1,
+    )
+    .full(),
+    Shape {
+        names: &[
+            "android.util.SparseArray",
+            "android.util.LongSparseArray",
+            "android.util.SparseIntArray",
+            "androidx.collection.SparseArrayCompat",
+        ],
+        kind: Map,
+        size: Size::Field("mSize|size"),
+        layout: Layout::Parallel { keys: "mKeys|keys", values: "mValues|values" },
+        storage: "mValues|values",
+        ..LIST
+    },
+    // Kotlin.
+    Shape {
+        names: &["kotlin.collections.ArrayDeque"],
+        size: Size::Field("size"),
+        layout: Layout::Ring { array: "elementData", head: "head" },
+        storage: "elementData",
+        ..LIST
+    },
+    Shape {
+        layout: Layout::Array { array: "backing|array", start: "offset" },
+        ..list(&["kotlin.collections.builders.ListBuilder"], "backing|array", "length")
+    },
+    Shape {
+        names: &["kotlin.collections.builders.MapBuilder"],
+        kind: Map,
+        size: Size::Field("size"),
+        layout: Layout::Parallel { keys: "keysArray", values: "valuesArray" },
+        storage: "keysArray",
+        ..LIST
+    },
+    of(&["kotlin.collections.builders.SetBuilder"], Set, "backing"),
+    // Scala.
+    linked(
+        &["scala.collection.immutable.$colon$colon"],
+        "",
+        Size::Counted,
+        ["head", "", "next|tl"],
+    ),
+    of(&["scala.collection.mutable.ListBuffer"], List, "first|start"),
+    list(&["scala.collection.mutable.ArrayBuffer"], "array", "size0"),
+    exact(&["scala.collection.immutable.ArraySeq$ofRef"], "unsafeArray"),
+    exact(&["scala.collection.mutable.ArraySeq$ofRef"], "array"),
+    Shape {
+        names: &[
+            "scala.collection.immutable.Vector0$",
+            "scala.collection.immutable.Vector1",
+            "scala.collection.immutable.Vector2",
+            "scala.collection.immutable.Vector3",
+            "scala.collection.immutable.Vector4",
+            "scala.collection.immutable.Vector5",
+            "scala.collection.immutable.Vector6",
+        ],
+        size: Size::Field("length0"),
+        layout: Layout::Nested(&[
+            ("prefix1", 1),
+            ("prefix2", 2),
+            ("prefix3", 3),
+            ("prefix4", 4),
+            ("prefix5", 5),
+            ("data2", 2),
+            ("data3", 3),
+            ("data4", 4),
+            ("data5", 5),
+            ("data6", 6),
+            ("suffix5", 5),
+            ("suffix4", 4),
+            ("suffix3", 3),
+            ("suffix2", 2),
+            ("suffix1", 1),
+        ]),
+        ..LIST
+    },
+    chains(
+        &["scala.collection.mutable.HashMap"],
+        "table",
+        "contentSize|tableSize",
+        ["_key|key", "_value|value", "_next|next"],
+    ),
+    chains(
+        &["scala.collection.mutable.HashSet"],
+        "table",
+        "contentSize|tableSize",
+        ["_key", "", "_next"],
+    ),
+    linked(
+        &["scala.collection.mutable.LinkedHashMap"],
+        "firstEntry",
+        Size::Field("contentSize|tableSize"),
+        ["_key|key", "_value|value", "_later|later"],
+    ),
+    Shape {
+        names: &["scala.collection.immutable.HashMap"],
+        kind: Map,
+        size: Size::Field("rootNode.size"),
+        layout: Layout::Trie { root: "rootNode", each: 2 },
+        ..LIST
+    },
+    Shape {
+        names: &["scala.collection.immutable.HashSet"],
+        kind: Set,
+        size: Size::Field("rootNode.size"),
+        layout: Layout::Trie { root: "rootNode", each: 1 },
+        ..LIST
+    },
+    tree(
+        &["scala.collection.immutable.TreeMap"],
+        "tree",
+        Size::Counted,
+        ["_left|left", "_right|right", "_key|key", "_value|value"],
+    ),
+    tree(
+        &["scala.collection.immutable.TreeSet"],
+        "tree",
+        Size::Counted,
+        ["_left|left", "_right|right", "_key|key", ""],
+    ),
+    tree(
+        &["scala.collection.mutable.TreeMap"],
+        "tree.root",
+        Size::Field("tree.size"),
+        ["left", "right", "key", "value"],
+    ),
+    tree(
+        &["scala.collection.mutable.TreeSet"],
+        "tree.root",
+        Size::Field("tree.size"),
+        ["left", "right", "key", ""],
+    ),
+    fields(&["scala.collection.immutable.Map$Map1"], Map, &[("key1", "value1")]),
+    fields(
+        &["scala.collection.immutable.Map$Map2"],
+        Map,
+        &[("key1", "value1"), ("key2", "value2")],
+    ),
+    fields(
+        &["scala.collection.immutable.Map$Map3"],
+        Map,
+        &[("key1", "value1"), ("key2", "value2"), ("key3", "value3")],
+    ),
+    fields(
+        &["scala.collection.immutable.Map$Map4"],
+        Map,
+        &[("key1", "value1"), ("key2", "value2"), ("key3", "value3"), ("key4", "value4")],
+    ),
+    fields(&["scala.collection.immutable.Set$Set1"], Set, &[("elem1", "")]),
+    fields(&["scala.collection.immutable.Set$Set2"], Set, &[("elem1", ""), ("elem2", "")]),
+    fields(
+        &["scala.collection.immutable.Set$Set3"],
+        Set,
+        &[("elem1", ""), ("elem2", ""), ("elem3", "")],
+    ),
+    fields(
+        &["scala.collection.immutable.Set$Set4"],
+        Set,
+        &[("elem1", ""), ("elem2", ""), ("elem3", ""), ("elem4", "")],
+    ),
+    // Eclipse Collections.
+    open(
+        &[
+            "org.eclipse.collections.impl.map.mutable.UnifiedMap",
+            "org.eclipse.collections.impl.map.mutable.AbstractUnifiedMap",
+            "org.eclipse.collections.impl.map.strategy.mutable.UnifiedMapWithHashingStrategy",
+        ],
+        "table",
+        "occupied",
+        2,
+    ),
+    open(
+        &[
+            "org.eclipse.collections.impl.set.mutable.UnifiedSet",
+            "org.eclipse.collections.impl.set.strategy.mutable.UnifiedSetWithHashingStrategy",
+        ],
+        "table",
+        "occupied",
+        1,
+    ),
+    list(&["org.eclipse.collections.impl.list.mutable.FastList"], "items", "size"),
+    // Dart.
+    Shape {
+        namespace: "dart:core",
+        size: Size::Length { each: 1, deleted: "" },
+        ..list(&["_GrowableList"], "data", "")
+    },
+    dart(
+        &[
+            "_Map",
+            "_InternalLinkedHashMap",
+            "_CompactLinkedIdentityHashMap",
+            "_CompactLinkedCustomHashMap",
+            "_ConstMap",
+        ],
+        2,
+    ),
+    dart(
+        &[
+            "_Set",
+            "_CompactLinkedHashSet",
+            "_CompactLinkedIdentityHashSet",
+            "_CompactLinkedCustomHashSet",
+            "_ConstSet",
+        ],
+        1,
+    ),
+    Shape {
+        namespace: "dart:collection",
+        ..chains(&["_HashMap", "_IdentityHashMap"], "buckets", "elementCount", NODE)
+    },
+    Shape {
+        namespace: "dart:collection",
+        ..chains(&["_HashSet", "_IdentityHashSet"], "buckets", "elementCount", ["key", "", "next"])
+    },
+    Shape {
+        namespace: "dart:collection",
+        ..tree(&["SplayTreeMap"], "root", Size::Field("count"), ["left", "right", "key", "value"])
+    },
+    Shape {
+        namespace: "dart:collection",
+        ..tree(&["SplayTreeSet"], "root", Size::Field("count"), ["left", "right", "key", ""])
+    },
+    Shape {
+        names: &["ListQueue"],
+        namespace: "dart:collection",
+        size: Size::Ring { head: "head", tail: "tail" },
+        layout: Layout::Ring { array: "table", head: "head" },
+        storage: "table",
+        ..LIST
+    },
+];
