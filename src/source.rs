@@ -10,11 +10,16 @@
 //! library may do the same.
 #![allow(unsafe_code)]
 
+mod decompress;
+mod spill;
+
 use crate::error::{Error, Result};
 use crate::vm_service;
+use decompress::{Counted, gunzip, unzstd};
 use memmap2::Mmap;
+use spill::{BUFFER, Spill};
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read, Seek, Write};
+use std::io::{self, BufRead, BufReader, Seek, Write};
 use std::path::Path;
 
 /// A compression that is decompressed when a source is opened.
@@ -256,8 +261,6 @@ impl Source {
     }
 }
 
-const BUFFER: usize = 256 << 10;
-
 fn map(file: &File) -> Result<Option<Mmap>> {
     let length = file.metadata().map_err(|error| Error::io(error, "cannot stat"))?.len();
     if length == 0 {
@@ -269,238 +272,6 @@ fn map(file: &File) -> Result<Option<Mmap>> {
     #[cfg(unix)]
     let _ = map.advise(memmap2::Advice::Sequential); // Only a hint: a refusal changes nothing but speed.
     Ok(Some(map))
-}
-
-/// Undoes gzip, member by member. Ok(Some) is the damage that ended it early; Err is what makes the
-/// output unusable.
-fn gunzip(
-    stream: &mut Counted<impl BufRead>,
-    spill: &mut Spill<'_>,
-    limits: Limits,
-) -> Result<Option<Error>> {
-    loop {
-        let mut decoder = flate2::bufread::GzDecoder::new(&mut *stream);
-        if let Some(damage) =
-            spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?
-        {
-            return Ok(Some(damage));
-        }
-        stream.peek(2).map_err(|error| Error::io(error, "cannot read"))?;
-        if stream.head != [0x1f, 0x8b] {
-            return what_follows(stream, spill.written, Compression::Gzip);
-        }
-    }
-}
-
-/// As [`gunzip`], for zstd.
-fn unzstd(
-    stream: &mut Counted<impl BufRead>,
-    spill: &mut Spill<'_>,
-    limits: Limits,
-) -> Result<Option<Error>> {
-    let mut decoder = zstd::stream::read::Decoder::with_buffer(&mut *stream)
-        .map_err(|error| Error::io(error, "cannot start zstd"))?;
-    let damage = spill.decode(&mut decoder, |decoder| decoder.get_ref().count, limits)?;
-    drop(decoder);
-    match damage {
-        // The library takes whatever follows a frame for another one, and says so when it is none.
-        Some(damage) if damage.cause().is_some_and(|cause| cause.contains(UNKNOWN_FRAME)) => {
-            what_follows(stream, spill.written, Compression::Zstd)
-        }
-        damage => Ok(damage),
-    }
-}
-
-const UNKNOWN_FRAME: &str = "Unknown frame descriptor";
-
-/// The bytes after complete compressed data: none, zeros, or something that does not belong there.
-fn what_follows(
-    stream: &mut Counted<impl BufRead>,
-    written: u64,
-    compression: Compression,
-) -> Result<Option<Error>> {
-    let at = stream.count;
-    loop {
-        let rest = stream.fill_buf().map_err(|error| Error::io(error, "cannot read"))?;
-        if rest.is_empty() {
-            return Ok(None);
-        }
-        if rest.iter().any(|byte| *byte != 0) {
-            let what = format!(
-                "other data follows the {} data, at byte {at} of the compressed input",
-                compression.name()
-            );
-            return Ok(Some(
-                Error::corrupt(written, what).hint("what was compressed before it was read"),
-            ));
-        }
-        let length = rest.len();
-        stream.consume(length);
-    }
-}
-
-/// The temporary file that an input is copied to, as soon as its first bytes are accepted.
-struct Spill<'a> {
-    file: File,
-    watch: Watch<'a>,
-    /// The data to be accepted; `None` afterwards.
-    head: Option<Vec<u8>>,
-    written: u64,
-    buffer: Vec<u8>,
-}
-
-/// First bytes that are looked at. A format may begin with 64 KiB of comments, or with as much of a
-/// VM service's header.
-const HEAD: usize = 128 << 10;
-
-impl<'a> Spill<'a> {
-    fn new(watch: Watch<'a>) -> Result<Self> {
-        let file = tempfile::tempfile()
-            .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
-        Ok(Self { file, watch, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
-    }
-
-    fn push(&mut self, length: usize) -> Result<()> {
-        self.written += length as u64;
-        let bytes = &self.buffer[..length];
-        match &mut self.head {
-            None => write(&mut self.file, bytes),
-            Some(head) => {
-                head.extend_from_slice(bytes);
-                if head.len() >= HEAD { self.accept() } else { Ok(()) }
-            }
-        }
-    }
-
-    fn accept(&mut self) -> Result<()> {
-        let Some(head) = self.head.take() else { return Ok(()) };
-        // What the frames of a VM service contain is seen when they are joined.
-        if vm_service::payloads(&head).is_none() {
-            (self.watch.accept)(&head)?;
-        }
-        write(&mut self.file, &head)
-    }
-
-    fn finish(mut self) -> Result<File> {
-        self.accept()?;
-        Ok(self.file)
-    }
-
-    /// Copies a decoder's output. Ok(Some) is the damage that ended it early; Err is what makes the
-    /// output unusable.
-    fn decode<D: Read>(
-        &mut self,
-        decoder: &mut D,
-        stored: impl Fn(&D) -> u64,
-        limits: Limits,
-    ) -> Result<Option<Error>> {
-        let (before, progress) = (self.written, self.watch.progress);
-        let copied = self.copy_while(decoder, |decoder, written| {
-            let stored = stored(decoder);
-            progress(stored);
-            check(limits, written, stored)
-        })?;
-        match copied {
-            None => Ok(None),
-            Some(error) => {
-                let written = self.written;
-                let damage = match error.kind() {
-                    io::ErrorKind::UnexpectedEof => {
-                        Error::truncated(written, "the compressed input ends early")
-                    }
-                    _ => Error::corrupt(written, "the compressed input is damaged")
-                        .found(error.to_string()),
-                };
-                match written == 0 && before == 0 {
-                    true => Err(damage),
-                    false => Ok(Some(damage.hint("what was decompressed before that was read"))),
-                }
-            }
-        }
-    }
-
-    fn copy<D: Read>(&mut self, input: &mut D) -> Result<()> {
-        let progress = self.watch.progress;
-        let copied = self.copy_while(input, |_, written| {
-            progress(written);
-            Ok(())
-        })?;
-        match copied {
-            None => Ok(()),
-            Some(error) => Err(Error::io(error, "cannot copy to a temporary file")),
-        }
-    }
-
-    /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so
-    /// far has nothing against it.
-    fn copy_while<D: Read>(
-        &mut self,
-        input: &mut D,
-        check: impl Fn(&D, u64) -> Result<()>,
-    ) -> Result<Option<io::Error>> {
-        loop {
-            match input.read(&mut self.buffer) {
-                Ok(0) => return Ok(None),
-                Ok(length) => self.push(length)?,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Ok(Some(error)),
-            }
-            check(input, self.written)?;
-        }
-    }
-}
-
-fn write(file: &mut File, bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes).map_err(|error| Error::io(error, "cannot write to a temporary file"))
-}
-
-fn check(limits: Limits, written: u64, stored: u64) -> Result<()> {
-    let allowed = limits.allowed(stored);
-    if written <= allowed {
-        return Ok(());
-    }
-    Err(Error::limit(written, "the input decompresses too far")
-        .expected(format!("at most {allowed} bytes from {stored}"))
-        .found(format!("{written} and more"))
-        .hint("if it is no bomb, decompress it with gzip -d or zstd -d first"))
-}
-
-/// Counts the bytes read from a stream and keeps its head for detection.
-struct Counted<R> {
-    inner: R,
-    count: u64,
-    head: Vec<u8>,
-}
-
-impl<R: BufRead> Counted<R> {
-    /// Reads ahead until there are so many bytes, or no more; they are given out again by `read`.
-    fn peek(&mut self, length: u64) -> io::Result<()> {
-        let more = length.saturating_sub(self.head.len() as u64);
-        self.inner.by_ref().take(more).read_to_end(&mut self.head)?;
-        Ok(())
-    }
-}
-
-impl<R: BufRead> BufRead for Counted<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        if self.head.is_empty() { self.inner.fill_buf() } else { Ok(&self.head) }
-    }
-
-    fn consume(&mut self, length: usize) {
-        match self.head.is_empty() {
-            true => self.inner.consume(length),
-            false => drop(self.head.drain(..length)),
-        }
-        self.count += length as u64;
-    }
-}
-
-impl<R: BufRead> Read for Counted<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.fill_buf()?.read(buffer)?;
-        self.consume(length);
-        Ok(length)
-    }
 }
 
 #[cfg(test)]

@@ -1,0 +1,135 @@
+//! The temporary file for an input that cannot be mapped as it is.
+
+use super::{Limits, Watch};
+use crate::error::{Error, Result};
+use crate::vm_service;
+use std::fs::File;
+use std::io::{self, Read, Write};
+
+pub(super) const BUFFER: usize = 256 << 10;
+
+/// The temporary file that an input is copied to, as soon as its first bytes are accepted.
+pub(super) struct Spill<'a> {
+    file: File,
+    watch: Watch<'a>,
+    /// The data to be accepted; `None` afterwards.
+    head: Option<Vec<u8>>,
+    pub(super) written: u64,
+    buffer: Vec<u8>,
+}
+
+/// First bytes that are looked at. A format may begin with 64 KiB of comments, or with as much of a
+/// VM service's header.
+const HEAD: usize = 128 << 10;
+
+impl<'a> Spill<'a> {
+    pub(super) fn new(watch: Watch<'a>) -> Result<Self> {
+        let file = tempfile::tempfile()
+            .map_err(|error| Error::io(error, "cannot create a temporary file"))?;
+        Ok(Self { file, watch, head: Some(Vec::new()), written: 0, buffer: vec![0; BUFFER] })
+    }
+
+    fn push(&mut self, length: usize) -> Result<()> {
+        self.written += length as u64;
+        let bytes = &self.buffer[..length];
+        match &mut self.head {
+            None => write(&mut self.file, bytes),
+            Some(head) => {
+                head.extend_from_slice(bytes);
+                if head.len() >= HEAD { self.accept() } else { Ok(()) }
+            }
+        }
+    }
+
+    fn accept(&mut self) -> Result<()> {
+        let Some(head) = self.head.take() else { return Ok(()) };
+        // What the frames of a VM service contain is seen when they are joined.
+        if vm_service::payloads(&head).is_none() {
+            (self.watch.accept)(&head)?;
+        }
+        write(&mut self.file, &head)
+    }
+
+    pub(super) fn finish(mut self) -> Result<File> {
+        self.accept()?;
+        Ok(self.file)
+    }
+
+    /// Copies a decoder's output. Ok(Some) is the damage that ended it early; Err is what makes the
+    /// output unusable.
+    pub(super) fn decode<D: Read>(
+        &mut self,
+        decoder: &mut D,
+        stored: impl Fn(&D) -> u64,
+        limits: Limits,
+    ) -> Result<Option<Error>> {
+        let (before, progress) = (self.written, self.watch.progress);
+        let copied = self.copy_while(decoder, |decoder, written| {
+            let stored = stored(decoder);
+            progress(stored);
+            check(limits, written, stored)
+        })?;
+        match copied {
+            None => Ok(None),
+            Some(error) => {
+                let written = self.written;
+                let damage = match error.kind() {
+                    io::ErrorKind::UnexpectedEof => {
+                        Error::truncated(written, "the compressed input ends early")
+                    }
+                    _ => Error::corrupt(written, "the compressed input is damaged")
+                        .found(error.to_string()),
+                };
+                match written == 0 && before == 0 {
+                    true => Err(damage),
+                    false => Ok(Some(damage.hint("what was decompressed before that was read"))),
+                }
+            }
+        }
+    }
+
+    pub(super) fn copy<D: Read>(&mut self, input: &mut D) -> Result<()> {
+        let progress = self.watch.progress;
+        let copied = self.copy_while(input, |_, written| {
+            progress(written);
+            Ok(())
+        })?;
+        match copied {
+            None => Ok(()),
+            Some(error) => Err(Error::io(error, "cannot copy to a temporary file")),
+        }
+    }
+
+    /// Copies to the end, or to the first error of the input, as long as `check` of all bytes so
+    /// far has nothing against it.
+    fn copy_while<D: Read>(
+        &mut self,
+        input: &mut D,
+        check: impl Fn(&D, u64) -> Result<()>,
+    ) -> Result<Option<io::Error>> {
+        loop {
+            match input.read(&mut self.buffer) {
+                Ok(0) => return Ok(None),
+                Ok(length) => self.push(length)?,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Ok(Some(error)),
+            }
+            check(input, self.written)?;
+        }
+    }
+}
+
+fn write(file: &mut File, bytes: &[u8]) -> Result<()> {
+    file.write_all(bytes).map_err(|error| Error::io(error, "cannot write to a temporary file"))
+}
+
+fn check(limits: Limits, written: u64, stored: u64) -> Result<()> {
+    let allowed = limits.allowed(stored);
+    if written <= allowed {
+        return Ok(());
+    }
+    Err(Error::limit(written, "the input decompresses too far")
+        .expected(format!("at most {allowed} bytes from {stored}"))
+        .found(format!("{written} and more"))
+        .hint("if it is no bomb, decompress it with gzip -d or zstd -d first"))
+}
