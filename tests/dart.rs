@@ -337,7 +337,7 @@ fn zeros_behind_the_end_are_accepted_and_told() {
     );
     assert_eq!(
         info(&bytes)["warnings"],
-        json!(["Zeros stand behind the end of the snapshot and were ignored; bytes: 9."])
+        json!(["zero bytes after the end of the snapshot, ignored: 9"])
     );
 }
 
@@ -534,7 +534,7 @@ fn sums_of_huge_sizes_do_not_overflow() {
     );
     assert_eq!(
         info(&dump.bytes())["warnings"],
-        json!(["The classes of some objects are not in the snapshot; such objects: 1."])
+        json!(["objects whose class is not in the file: 1"])
     );
 }
 

@@ -660,6 +660,7 @@ fn the_corpus_has_the_instances_that_visualvm_sees() {
     }
     let warning = LoadWarning { kind: WarningKind::OmittedElements, count: 686 };
     assert_eq!(heap.warnings(), [warning]);
+    assert_eq!(info(F, &file)["warnings"], serde_json::json!([warning.text()]));
     assert_eq!(broken(F, &file), [""; 0]);
     assert_eq!(hprof::check(&file, ReadOptions::default()).unwrap().findings.len(), 28);
 }

@@ -7,6 +7,7 @@ mod hprof;
 mod mvmheap;
 mod pmat;
 mod ruby;
+mod warning;
 
 pub(super) use dart::TAG_NAMES;
 pub use dart::{ByTag, DartDetails, DartTopClass, HeaderTotals};
@@ -19,6 +20,7 @@ pub use hprof::{HprofDetails, HprofLayout, HprofTopClass, RootCount};
 pub use mvmheap::{BiggestType, ByKind, MvmheapDetails};
 pub use pmat::PmatDetails;
 pub use ruby::RubyDetails;
+pub use warning::InfoWarning;
 
 use super::format::{Format, FormatSpec, Kind};
 use crate::error::Error;
@@ -39,7 +41,7 @@ pub struct Info {
     /// The damage that stopped the reading.
     pub damage: Option<Damage>,
     /// Warnings that a person should know before trusting the numbers.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<InfoWarning>,
     /// Key and value pairs of the file's own header, in its order.
     pub metadata: Vec<Metadatum>,
     /// The number of records of each name.

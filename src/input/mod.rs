@@ -63,8 +63,8 @@ pub use format::{Format, FormatSpec, Kind};
 pub use info::{
     BiggestType, ByKind, ByTag, CountsByName, DartDetails, DartTopClass, GoDetails, GoMemstats,
     Goroutines, HeaderTotals, HeapsnapshotDetails, HprofDetails, HprofLayout, HprofTopClass,
-    MvmheapDetails, NameCount, PhantomRule, PmatDetails, RootCount, RubyDetails, SegmentSize,
-    Segments, TypeSourceCounts, TypesFromExecutable,
+    InfoWarning, MvmheapDetails, NameCount, PhantomRule, PmatDetails, RootCount, RubyDetails,
+    SegmentSize, Segments, TypeSourceCounts, TypesFromExecutable,
 };
 pub use read::{Progress, ReadOptions, Visitor};
 

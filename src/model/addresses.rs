@@ -82,6 +82,14 @@ impl AddressesBuilder {
         }
     }
 
+    /// The bytes of memory that the table takes so far.
+    pub fn memory(&self) -> usize {
+        let granules = usize::try_from(self.bitmap.used).unwrap_or(usize::MAX);
+        let bitmap = granules.saturating_mul(CHUNK_GRANULES * size_of::<Granule>());
+        let sorted = self.sorted.as_ref().map_or(0, Vec::capacity);
+        bitmap.saturating_add(sorted.saturating_mul(size_of::<u64>()))
+    }
+
     /// The finished table.
     pub fn finish(self) -> Addresses {
         match self.sorted {

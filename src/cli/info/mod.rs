@@ -105,7 +105,7 @@ fn read(path: &std::path::Path, args: &InfoArgs, session: &Session) -> anyhow::R
         status::report_damage(path, &damage.error, &session.terminal);
     }
     if session.common.format != OutputFormat::Table {
-        info.warnings.iter().for_each(|warning| session.terminal.warn(path, warning));
+        info.warnings.iter().for_each(|warning| session.terminal.warn(path, &warning.to_string()));
     }
     let file = path.display().to_string();
     Ok(Document {

@@ -29,7 +29,7 @@ impl View {
         let info = &document.info;
         let mut view = Self {
             file: document.file.clone(),
-            warnings: info.warnings.clone(),
+            warnings: info.warnings.iter().map(ToString::to_string).collect(),
             ..Self::default()
         };
         let version = info.format_version.iter().map(String::as_str);

@@ -2,7 +2,7 @@
 
 use super::load::load;
 use crate::error::{Error, Result};
-use crate::input::info::Info;
+use crate::input::info::{Info, InfoWarning};
 
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
@@ -27,13 +27,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
             info.records.add(name, count);
         }
     }
-    if let Some((bad, total)) = profile
-        .metadatum("errors")
-        .and_then(|errors| errors.split_once('/'))
-        .filter(|(bad, _)| *bad != "0")
-    {
-        info.warnings.push(format!("Austin could not unwind {bad} of {total} samples properly"));
-    }
+    info.warnings.extend(profile.metadatum("errors").and_then(InfoWarning::invalid_samples));
     let mode = profile.metadatum("mode").map(|_| profile.mode);
     info.profile = Some(profile_info(&profile, mode));
     Ok(info)

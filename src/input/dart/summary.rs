@@ -7,7 +7,7 @@ use super::records::{Rec, Records};
 use super::tail::{EXPORT_CHUNK, Tail};
 use crate::error::{Error, Result};
 use crate::input::info::{
-    self, ByTag, DartDetails, DartTopClass, HeaderTotals, HeapInfo, Info, SnapshotInfo,
+    self, ByTag, DartDetails, DartTopClass, HeaderTotals, HeapInfo, Info, InfoWarning, SnapshotInfo,
 };
 use crate::input::read::ReadOptions;
 use std::num::Saturating;
@@ -203,37 +203,24 @@ impl Totals {
             .collect()
     }
 
-    fn warnings(&self, records: &Records<'_>, length: usize) -> Vec<String> {
+    fn warnings(&self, records: &Records<'_>, length: usize) -> Vec<InfoWarning> {
         let mut warnings = Vec::new();
         let flags = records.header().flags;
         if flags != 0 {
-            warnings.push(format!(
-                "The header has the flags {flags:#x}, which no known version of Dart sets."
-            ));
+            warnings.push(InfoWarning::UnknownFlags(flags));
         }
         if records.is_devtools_export() {
-            warnings.push(
-                "DevTools exported this snapshot: strings are names without their length, and negative 64-bit ints are wrong."
-                    .to_string(),
-            );
+            warnings.push(InfoWarning::DevtoolsExport);
         }
         if self.isolates.0 > 1 {
-            warnings.push(format!(
-                "The snapshot holds all {} isolates of the isolate group; the totals are those of the group.",
-                self.isolates
-            ));
+            warnings.push(InfoWarning::SeveralIsolates(self.isolates.0));
         }
         if self.classless_objects.0 > 0 {
-            warnings.push(format!(
-                "The classes of some objects are not in the snapshot; such objects: {}.",
-                self.classless_objects
-            ));
+            warnings.push(InfoWarning::UnknownClasses(self.classless_objects.0));
         }
         let zeros = self.tail.map_or(0, |tail| tail.trailing_zeros);
         if zeros > 0 && !length.is_multiple_of(EXPORT_CHUNK) {
-            warnings.push(format!(
-                "Zeros stand behind the end of the snapshot and were ignored; bytes: {zeros}."
-            ));
+            warnings.push(InfoWarning::TrailingZeros(zeros));
         }
         warnings
     }

@@ -11,7 +11,8 @@ use super::roots::Segment;
 use super::version::Version;
 use crate::error::Result;
 use crate::input::info::{
-    self, GoDetails, GoMemstats, HeapInfo, Info, NameCount, RecordCounts, SegmentSize, SnapshotInfo,
+    self, GoDetails, GoMemstats, HeapInfo, Info, InfoWarning, NameCount, RecordCounts, SegmentSize,
+    SnapshotInfo,
 };
 use crate::input::read::ReadOptions;
 use crate::model::fields::Record;
@@ -204,11 +205,10 @@ impl<'a> Totals<'a> {
 
     fn warn_of_the_end(&self, records: &Records<'_>, info: &mut Info) {
         if let Some(bytes @ 1..) = records.trailing() {
-            info.warnings.push(format!("{bytes} bytes follow the eof record; they were not read."));
+            info.warnings.push(InfoWarning::TrailingBytes(bytes));
         }
         if records.lacks_contpc() {
-            info.warnings
-                .push("The stack frames have the layout of Go 1.3 before May 31, 2014.".to_owned());
+            info.warnings.push(InfoWarning::DraftFrames);
         }
     }
 
@@ -245,28 +245,16 @@ impl<'a> Totals<'a> {
     fn warn(&self, heap: &Heap, info: &mut Info, complete: bool) {
         let warnings = &mut info.warnings;
         if self.params.is_none() {
-            warnings.push(
-                "The dump has no params record: its pointer size and byte order are not known."
-                    .to_owned(),
-            );
+            warnings.push(InfoWarning::NoParams);
         }
         if heap.by_memstats {
-            warnings
-                .push("Which object records are phantoms was found by the memory statistics, not by the Go version.".to_owned());
+            warnings.push(InfoWarning::PhantomsByMemstats);
         }
         let Some(memstats) = self.memstats.filter(|_| complete) else { return };
-        let (objects, bytes) = (memstats.get("HeapObjects"), memstats.get("HeapAlloc"));
-        if heap.objects > objects || heap.bytes > bytes {
-            warnings.push(format!(
-                "The dump has more objects than the memory statistics: {} of {} bytes against {objects} of {bytes} bytes.",
-                heap.objects, heap.bytes
-            ));
-        } else if heap.objects < objects || heap.bytes < bytes {
-            warnings.push(format!(
-                "The dump has fewer objects than the memory statistics, as when it was written before a collection had ended: \
-                 {} of {} bytes against {objects} of {bytes} bytes.",
-                heap.objects, heap.bytes
-            ));
+        let found = (heap.objects, heap.bytes);
+        let expected = (memstats.get("HeapObjects"), memstats.get("HeapAlloc"));
+        if found != expected {
+            warnings.push(InfoWarning::MemstatsDiffer { found, expected });
         }
     }
 

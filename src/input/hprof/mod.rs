@@ -80,6 +80,7 @@ mod members;
 pub mod naming;
 mod neighbours;
 pub mod objects;
+mod omitted;
 pub mod primitives;
 pub mod profile;
 pub mod records;

@@ -5,6 +5,7 @@ use super::layout::ClassTable;
 use super::naming::{Strings, class_name};
 use super::neighbours::Watch;
 use super::objects::Object;
+use super::omitted::OmittedElements;
 use super::primitives::IdSize;
 use super::records::{Body, HeapRec, Rec, Records};
 use super::roots::{ROOT_TAGS, Root};
@@ -13,14 +14,15 @@ use super::virtual_threads::VirtualThreads;
 use crate::error::{Error, Result};
 use crate::input::format::Kind;
 use crate::input::info::{
-    self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, RootCount, SnapshotInfo,
+    self, HeapInfo, HprofDetails, HprofLayout, HprofTopClass, Info, InfoWarning, RootCount,
+    SnapshotInfo,
 };
 use crate::input::load::LayoutChoice;
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::java::{FieldType, PRIMITIVES};
 use crate::model::fields::Record;
-use crate::model::heap::WarningKind;
+use crate::model::heap::{LoadWarning, WarningKind};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::num::Saturating;
@@ -99,6 +101,7 @@ struct Totals<'a> {
     strings: Strings<'a>,
     table: ClassTable<'a>,
     watch: Watch,
+    omitted: OmittedElements<'a>,
     /// By the row of the watch.
     by_class: Vec<(u64, Count)>,
     by_element: [Count; PRIMITIVES.len()],
@@ -134,6 +137,7 @@ impl<'a> Totals<'a> {
                 }
                 Rec::Heap(HeapRec::ClassDump(class)) => {
                     self.classes += 1;
+                    self.omitted.class(class.id);
                     if self.table.add(*class, offset) {
                         self.watch.class(class.id, self.table.len().saturating_sub(1));
                     }
@@ -160,7 +164,8 @@ impl<'a> Totals<'a> {
     }
 
     #[inline]
-    fn add_object(&mut self, object: &Object<'_>, ids: IdSize) {
+    fn add_object(&mut self, object: &Object<'a>, ids: IdSize) {
+        self.omitted.object(object);
         let row = self.watch.object(object, ids);
         match object {
             Object::Instance(instance) => {
@@ -233,20 +238,25 @@ impl<'a> Totals<'a> {
         let segments =
             self.records.count("heap_dump").saturating_add(self.records.count("heap_dump_segment"));
         if segments == 0 && damage.is_none() {
-            info.warnings.push(
-                "The file holds no heap dump; it may be a profile of CPU time or allocations."
-                    .to_owned(),
-            );
+            info.warnings.push(InfoWarning::NoHeapDump);
         }
         if self.no_data.0 > 0 {
-            info.warnings.push(format!(
-                "The contents of some arrays were left out; such arrays: {}.",
-                self.no_data
-            ));
+            info.warnings.push(InfoWarning::OmittedContents(self.no_data.0));
         }
         let layout = self.layout(header.id_size);
-        if self.virtual_threads.lack_stacks(&self.thread_roots) {
-            info.warnings.push(format!("{}.", WarningKind::OmittedStacks.text()));
+        // In a damaged file or one of another runtime, what is missing has other causes.
+        let omitted = match layout {
+            Some(_) if damage.is_none() => std::mem::take(&mut self.omitted).count(header.id_size),
+            _ => None,
+        };
+        let lack_stacks = self.virtual_threads.lack_stacks(&self.thread_roots);
+        for (kind, count) in [
+            (WarningKind::OmittedElements, omitted.unwrap_or(0)),
+            (WarningKind::OmittedStacks, lack_stacks.into()),
+        ] {
+            if count > 0 {
+                info.warnings.push(InfoWarning::Load(LoadWarning { kind, count }));
+            }
         }
         info.heap = Some(HeapInfo {
             snapshots: vec![SnapshotInfo {

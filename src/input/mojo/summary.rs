@@ -4,7 +4,7 @@ use super::records::{Event, FrameRefs, Records, Varint};
 use super::sample_state::SampleState;
 use super::symbols::{Lookup, Symbols};
 use crate::error::{Error, Result};
-use crate::input::info::{Hottest, Info, ProfileInfo};
+use crate::input::info::{Hottest, Info, InfoWarning, ProfileInfo};
 use crate::input::profile_info::metrics;
 use crate::input::read::ReadOptions;
 use crate::model::names::Names;
@@ -288,22 +288,15 @@ impl<'a> Tally<'a> {
         })
     }
 
-    fn warnings(&self) -> Vec<String> {
+    fn warnings(&self) -> Vec<InfoWarning> {
         let mut warnings = Vec::new();
         if self.symbols.unresolved() > 0 {
-            warnings.push(format!(
-                "{} keys are defined nowhere in the file",
-                self.symbols.unresolved()
-            ));
+            warnings.push(InfoWarning::UndefinedKeys(self.symbols.unresolved()));
         }
         if self.time.0 < 0 {
-            warnings.push("the times add up to less than nothing".to_owned());
+            warnings.push(InfoWarning::NegativeTime);
         }
-        if let Some((bad, total)) =
-            self.metadatum("errors").and_then(parse_ratio).filter(|(bad, _)| *bad > 0)
-        {
-            warnings.push(format!("Austin could not unwind {bad} of {total} samples properly"));
-        }
+        warnings.extend(self.metadatum("errors").and_then(InfoWarning::invalid_samples));
         warnings
     }
 }

@@ -9,7 +9,7 @@ use super::tables::Tables;
 use super::tally::{CALL_STACK_ROOTS, KINDS, PERMANENT_ROOTS, Tally};
 use crate::error::{Error, Result};
 use crate::input::info::{
-    BiggestType, ByKind, FormatDetails, HeapInfo, Info, MvmheapDetails, SnapshotInfo,
+    BiggestType, ByKind, FormatDetails, HeapInfo, Info, InfoWarning, MvmheapDetails, SnapshotInfo,
 };
 use crate::input::read::ReadOptions;
 use rayon::prelude::*;
@@ -39,7 +39,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         snapshots.push(summary);
     }
     add_metadata(&mut info, dump.filemeta.as_ref());
-    add_warnings(&mut info, &dump);
+    info.warnings = warnings(&dump);
     info.records = dump.records;
     info.heap = Some(HeapInfo { snapshots });
     info.set_damage(dump.damage);
@@ -52,29 +52,16 @@ fn add_metadata(info: &mut Info, filemeta: Option<&Meta>) {
     }
 }
 
-fn add_warnings(info: &mut Info, dump: &Dump<'_>) {
+fn warnings(dump: &Dump<'_>) -> Vec<InfoWarning> {
     let version_3 = dump.version == Version::V3;
-    if version_3 && dump.filemeta.is_none() {
-        info.warnings
-            .push("There is no filemeta block, or it is unreadable; times are not known.".into());
-    }
-    if version_3 && !dump.has_toc {
-        info.warnings.push(
-            "There is no usable table of contents; blocks were found by scanning the file.".into(),
-        );
-    }
-    if version_3 && dump.damage.is_none() && !dump.closed {
-        info.warnings.push(
-            "The file was not closed in order; the profiled process may have been killed.".into(),
-        );
-    }
-    if dump.tables.lost.any() {
-        info.warnings.push("Parts of the tables of strings, types or frames are lost; names after that are not known.".into());
-    }
-    if !version_3 && dump.tables.types.is_empty() {
-        info.warnings
-            .push("There are no tables of strings, types and frames; names are not known.".into());
-    }
+    let known = [
+        (version_3 && dump.filemeta.is_none(), InfoWarning::NoFilemeta),
+        (version_3 && !dump.has_toc, InfoWarning::NoTableOfContents),
+        (version_3 && dump.damage.is_none() && !dump.closed, InfoWarning::NotClosed),
+        (dump.tables.lost.any(), InfoWarning::LostNames),
+        (!version_3 && dump.tables.types.is_empty(), InfoWarning::NoNames),
+    ];
+    known.into_iter().filter(|(holds, _)| *holds).map(|(_, warning)| warning).collect()
 }
 
 /// Summarizes one snapshot; a damaged column only costs the numbers that need it.

@@ -4,7 +4,7 @@ use super::load::load_in_parts;
 use super::records::RECORD_NAMES;
 use super::tables::Tables;
 use crate::error::Result;
-use crate::input::info::Info;
+use crate::input::info::{Info, InfoWarning};
 use crate::input::load::Parts;
 use crate::input::profile_info::{OwnSums, profile_info_of};
 use crate::input::read::ReadOptions;
@@ -36,18 +36,12 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     let bare =
         tables.locations.rows.iter().filter(|location| tables.lines(location).is_empty()).count();
     let notes = &loaded.profile.notes;
-    for (count, what) in [
-        (bare as u64, "locations have no functions; they are shown by their library or address"),
-        (
-            notes.unresolved,
-            "references to functions, locations or strings that are not in the file",
-        ),
-        (notes.replaced, "names are not UTF-8; invalid bytes become U+FFFD"),
-    ] {
-        if count > 0 {
-            info.warnings.push(format!("{count} {what}"));
-        }
-    }
+    let warnings = [
+        (bare as u64, InfoWarning::BareLocations(bare as u64)),
+        (notes.unresolved, InfoWarning::DanglingReferences(notes.unresolved)),
+        (notes.replaced, InfoWarning::InvalidNames(notes.replaced)),
+    ];
+    info.warnings.extend(warnings.into_iter().filter(|(n, _)| *n > 0).map(|(_, warning)| warning));
     info.profile = Some(profile_info_of(&loaded.profile, Some(loaded.profile.mode), &own));
     Ok(info)
 }

@@ -4,7 +4,9 @@ use super::line::Line;
 use super::lines::read_all;
 use super::load::check_beginning;
 use crate::error::Result;
-use crate::input::info::{CountsByName, FormatDetails, HeapInfo, Info, RubyDetails, SnapshotInfo};
+use crate::input::info::{
+    CountsByName, FormatDetails, HeapInfo, Info, InfoWarning, RubyDetails, SnapshotInfo,
+};
 use crate::input::read::ReadOptions;
 use rustc_hash::FxHashMap;
 
@@ -88,16 +90,11 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
         }
     }
     if root_lines == 0 {
-        info.warnings
-            .push("The dump has no roots, as dumps with `since:` have: all that nothing refers to is taken for a root.".to_owned());
+        info.warnings.push(InfoWarning::NoRoots);
     }
     if skipped.count > 0 {
-        let first = skipped
-            .first
-            .as_ref()
-            .map_or_else(String::new, |error| format!("; the first: {error}"));
-        info.warnings
-            .push(format!("Lines that are not valid JSON were skipped: {}{first}.", skipped.count));
+        let first = skipped.first;
+        info.warnings.push(InfoWarning::MalformedLines { count: skipped.count, first });
     }
     let mut by_type: Vec<(String, u64)> = totals
         .by_type

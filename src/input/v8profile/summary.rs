@@ -5,7 +5,7 @@ use super::load::profile;
 use crate::error::{Error, Result};
 use crate::input::check::Findings;
 use crate::input::format::FormatSpec;
-use crate::input::info::Info;
+use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Mode;
@@ -41,8 +41,7 @@ fn info(spec: &FormatSpec, bytes: &[u8], options: ReadOptions<'_>) -> Result<Inf
     if let Some(first) =
         document.deltas.as_ref().and_then(|deltas| deltas.first()).filter(|first| **first > 0)
     {
-        info.warnings
-            .push(format!("{first} microseconds before the first sample belong to no function"));
+        info.warnings.push(InfoWarning::TimeBeforeSamples(*first));
     }
     let mode = if profile.value_types.is_empty() { profile.mode } else { Mode::Samples };
     let mut of_profile = profile_info(&profile, Some(mode));

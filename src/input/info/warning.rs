@@ -1,0 +1,183 @@
+//! What a person should know before trusting the numbers of a summary.
+
+use crate::error::Error;
+use crate::model::heap::LoadWarning;
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// A peculiarity of a file or of the summary's numbers. Displays as a text without a full stop,
+/// which is also its form in JSON.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum InfoWarning {
+    /// A warning that loading the file gives too.
+    Load(LoadWarning),
+    /// The file has no heap dump (hprof).
+    NoHeapDump,
+    /// The dump lacks the contents of this many arrays (Android).
+    OmittedContents(u64),
+    /// Bytes after the record that ends the dump (Go).
+    TrailingBytes(u64),
+    /// Stack frames lack the counter that the final format of Go 1.3 added.
+    DraftFrames,
+    /// There is no params record (Go).
+    NoParams,
+    /// The memory statistics, not the Go version, told which object records are phantoms.
+    PhantomsByMemstats,
+    /// The objects do not add up to the memory statistics (Go).
+    MemstatsDiffer {
+        /// Number and bytes of the objects in the dump.
+        found: (u64, u64),
+        /// The same of the memory statistics.
+        expected: (u64, u64),
+    },
+    /// Flags of the header that no known version of Dart sets.
+    UnknownFlags(u64),
+    /// DevTools exported the snapshot (Dart).
+    DevtoolsExport,
+    /// The snapshot has the objects of this many isolates (Dart).
+    SeveralIsolates(u64),
+    /// This many objects lack a class (Dart).
+    UnknownClasses(u64),
+    /// This many zeros follow the end of the snapshot (Dart).
+    TrailingZeros(u64),
+    /// The dump has no roots (Ruby).
+    NoRoots,
+    /// Lines that are not valid JSON (Ruby).
+    MalformedLines {
+        /// Their number.
+        count: u64,
+        /// The error of the first one.
+        first: Option<Error>,
+    },
+    /// The filemeta block is missing or damaged (MoarVM).
+    NoFilemeta,
+    /// The table of contents is missing or damaged (MoarVM).
+    NoTableOfContents,
+    /// The profiled process did not close the file (MoarVM).
+    NotClosed,
+    /// Parts of the tables of names are lost (MoarVM).
+    LostNames,
+    /// There are no tables of names (MoarVM).
+    NoNames,
+    /// Keys that no record defines (MOJO).
+    UndefinedKeys(u64),
+    /// The sum of all times is below zero (MOJO).
+    NegativeTime,
+    /// Samples that Austin could not unwind.
+    InvalidSamples {
+        /// Their number.
+        bad: u64,
+        /// The number of all samples.
+        all: u64,
+    },
+    /// Locations without functions (pprof).
+    BareLocations(u64),
+    /// References to functions, locations or strings that the file lacks (pprof).
+    DanglingReferences(u64),
+    /// Names that are not UTF-8 (pprof).
+    InvalidNames(u64),
+    /// Microseconds before the first sample (V8).
+    TimeBeforeSamples(i64),
+}
+
+impl InfoWarning {
+    /// Returns the warning for Austin's metadatum `errors`, such as `3/1024`. `None` if there were
+    /// no errors.
+    pub(crate) fn invalid_samples(errors: &str) -> Option<Self> {
+        let (bad, all) = errors.split_once('/')?;
+        let (bad, all) = (bad.trim().parse().ok()?, all.trim().parse().ok()?);
+        (bad > 0).then_some(Self::InvalidSamples { bad, all })
+    }
+}
+
+impl fmt::Display for InfoWarning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Load(warning) => f.write_str(&warning.text()),
+            Self::NoHeapDump => {
+                f.write_str("no heap dump in the file; it may be a profile of CPU time or allocations")
+            }
+            Self::OmittedContents(count) => write!(f, "arrays without their contents: {count}"),
+            Self::TrailingBytes(count) => write!(f, "bytes after the eof record, ignored: {count}"),
+            Self::DraftFrames => {
+                f.write_str("the stack frames have the layout of Go 1.3 before May 31, 2014")
+            }
+            Self::NoParams => {
+                f.write_str("no params record: the pointer size and byte order are not known")
+            }
+            Self::PhantomsByMemstats => f.write_str(
+                "the memory statistics, not the Go version, tell which object records are phantoms",
+            ),
+            Self::MemstatsDiffer { found, expected } => {
+                let (count, bytes) = found;
+                f.write_str(match found.0 > expected.0 || found.1 > expected.1 {
+                    true => "more objects than in the memory statistics",
+                    false => "fewer objects than in the memory statistics, as if the dump was written before a collection ended",
+                })?;
+                write!(f, ": {count} ({bytes} bytes), not {} ({} bytes)", expected.0, expected.1)
+            }
+            Self::UnknownFlags(flags) => {
+                write!(f, "the header has the flags {flags:#x}, which no known version of Dart sets")
+            }
+            Self::DevtoolsExport => f.write_str(
+                "exported by DevTools, which cuts strings to names and writes negative 64-bit ints wrongly",
+            ),
+            Self::SeveralIsolates(count) => write!(
+                f,
+                "the snapshot has the objects of all {count} isolates of the isolate group; the totals are those of the group",
+            ),
+            Self::UnknownClasses(count) => {
+                write!(f, "objects whose class is not in the file: {count}")
+            }
+            Self::TrailingZeros(count) => {
+                write!(f, "zero bytes after the end of the snapshot, ignored: {count}")
+            }
+            Self::NoRoots => f.write_str(
+                "no roots, as in dumps with `since:`: all that nothing refers to is taken for a root",
+            ),
+            Self::MalformedLines { count, first } => {
+                write!(f, "lines that are not valid JSON, which were skipped: {count}")?;
+                first.iter().try_for_each(|error| write!(f, "; the first: {error}"))
+            }
+            Self::NoFilemeta => f.write_str("no readable filemeta block; times are not known"),
+            Self::NoTableOfContents => {
+                f.write_str("no usable table of contents; blocks were found by scanning the file")
+            }
+            Self::NotClosed => f.write_str(
+                "the file was not closed in order; the profiled process may have been killed",
+            ),
+            Self::LostNames => f.write_str(
+                "parts of the tables of strings, types or frames are lost, and names with them",
+            ),
+            Self::NoNames => {
+                f.write_str("no tables of strings, types and frames; names are not known")
+            }
+            Self::UndefinedKeys(count) => write!(f, "keys that no record defines: {count}"),
+            Self::NegativeTime => f.write_str("the times add up to less than zero"),
+            Self::InvalidSamples { bad, all } => {
+                write!(f, "Austin could not unwind {bad} of {all} samples properly")
+            }
+            Self::BareLocations(count) => write!(
+                f,
+                "locations without functions, shown by their library or address: {count}"
+            ),
+            Self::DanglingReferences(count) => write!(
+                f,
+                "references to functions, locations or strings that are not in the file: {count}"
+            ),
+            Self::InvalidNames(count) => {
+                write!(f, "names that are not UTF-8, whose invalid bytes become U+FFFD: {count}")
+            }
+            Self::TimeBeforeSamples(time) => {
+                write!(f, "{time} microseconds before the first sample belong to no function")
+            }
+        }
+    }
+}
+
+impl Serialize for InfoWarning {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
