@@ -204,19 +204,26 @@ impl<'h, 'a> Report<'_, 'h, 'a> {
         for row in &rows {
             let is_field = row.by == "field";
             if is_field && std::mem::take(&mut is_first_field) {
-                table.row(["", "", "held by"]);
+                table.span(["", "", "held by"]);
             }
-            let indent = if is_field { "  " } else { "" };
+            let (bytes, times) = (self.session.size(row.bytes), format!("{}×", count(row.count)));
+            if is_field {
+                table.span([bytes, times, format!("  {}", shown(&row.name))]);
+                continue;
+            }
             let fill = row.fill.map(|fill| {
                 let taken = percent(fill.used as f64 / fill.capacity.max(1) as f64);
-                format!("{taken} of the places of all {} are taken", count(fill.all))
+                match fill.all {
+                    1 => format!("{taken} full"),
+                    all => format!("{taken} full in all {}", count(all)),
+                }
             });
             let text = row.text.as_ref().map(|text| format!("{:?}", beginning(text)));
             table.row([
-                self.session.size(row.bytes),
-                format!("{}×", count(row.count)),
-                format!("{indent}{}", shown(&row.name)),
-                if is_field { String::new() } else { row.example.clone() },
+                bytes,
+                times,
+                shown(&row.name),
+                row.example.clone(),
                 text.or(fill).unwrap_or_default(),
             ]);
         }

@@ -6,13 +6,28 @@ use textwrap::core::display_width;
 /// A table of text. Columns are separated by two spaces. On a terminal that is too narrow they are
 /// made to fit: bars go first, then columns that can be missed, and then text is cut, or wrapped.
 pub(crate) struct Table {
-    rows: Vec<Vec<String>>,
+    rows: Vec<Row>,
     aligns: Vec<Align>,
     excess: Excess,
     /// Columns that can be missed, the first one most.
     minor: Vec<usize>,
     /// The column of bars.
     bar: Option<usize>,
+}
+
+/// The cells of a row.
+struct Row {
+    cells: Vec<String>,
+    /// The last cell has the room of all columns from its own on.
+    spans: bool,
+}
+
+impl Row {
+    /// The cell of a column, unless it spans others.
+    fn cell(&self, column: usize) -> Option<&str> {
+        let is_alone = !self.spans || column + 1 < self.cells.len();
+        self.cells.get(column).filter(|_| is_alone).map(String::as_str)
+    }
 }
 
 /// The alignment of a column.
@@ -69,10 +84,19 @@ impl Table {
 
     /// Adds a row.
     pub(crate) fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.push(cells, false);
+    }
+
+    /// Adds a row whose last cell, aligned to the left, has the room of the remaining columns.
+    pub(crate) fn span<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
+        self.push(cells, true);
+    }
+
+    fn push<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>, spans: bool) {
         let keep = Keep { colors: true, lines: false };
-        self.rows.push(
-            cells.into_iter().map(|cell| printable(&cell.into(), keep).into_owned()).collect(),
-        );
+        let cells =
+            cells.into_iter().map(|cell| printable(&cell.into(), keep).into_owned()).collect();
+        self.rows.push(Row { cells, spans });
     }
 
     /// The rows, each ended by a line feed, indented by two spaces, without spaces at their ends,
@@ -84,21 +108,22 @@ impl Table {
     /// As [`Table::render`], with the columns that there was no room for. Bars are not told: they
     /// repeat a number.
     pub(super) fn render_and_tell(&self) -> (String, Vec<usize>) {
-        let widths = self.widths(terminal::columns());
+        let columns = terminal::columns();
+        let widths = self.widths(columns);
         let hidden = (0..widths.len())
             .filter(|column| widths[*column].is_none() && self.bar != Some(*column))
             .collect();
-        (self.rows_in(&widths), hidden)
+        (self.rows_in(&widths, columns), hidden)
     }
 
     fn render_in(&self, columns: Option<u16>) -> String {
-        self.rows_in(&self.widths(columns))
+        self.rows_in(&self.widths(columns), columns)
     }
 
     /// The width of each column; `None` for those that there is no room for.
     fn widths(&self, columns: Option<u16>) -> Vec<Option<usize>> {
         let width = |column: usize| {
-            self.rows.iter().filter_map(|row| row.get(column)).map(|cell| display_width(cell)).max()
+            self.rows.iter().filter_map(|row| row.cell(column)).map(display_width).max()
         };
         let natural: Vec<usize> =
             (0..self.aligns.len()).map(|column| width(column).unwrap_or(0).max(1)).collect();
@@ -108,14 +133,21 @@ impl Table {
         }
     }
 
-    fn rows_in(&self, widths: &[Option<usize>]) -> String {
-        self.rows.iter().map(|row| self.lines(row, widths)).collect()
+    fn rows_in(&self, widths: &[Option<usize>], columns: Option<u16>) -> String {
+        self.rows.iter().map(|row| self.lines(row, widths, columns)).collect()
     }
 
     /// A row in columns of these widths; columns without one are hidden.
-    fn lines(&self, row: &[String], widths: &[Option<usize>]) -> String {
+    fn lines(&self, row: &Row, widths: &[Option<usize>], columns: Option<u16>) -> String {
+        let before =
+            |column: usize| GAP + widths[..column].iter().flatten().map(|w| w + GAP).sum::<usize>();
         let cell = |(column, width): (usize, &Option<usize>)| {
-            let (width, cell) = ((*width)?, row.get(column).map_or("", String::as_str));
+            let cell = row.cells.get(column).map_or("", String::as_str);
+            let width = match row.spans && column + 1 == row.cells.len() {
+                true => columns
+                    .map_or(usize::MAX, |all| usize::from(all).saturating_sub(before(column))),
+                false => (*width)?,
+            };
             let lines = match self.excess {
                 _ if display_width(cell) <= width => vec![cell.to_owned()],
                 Excess::Cut => vec![cut(cell, width)],
@@ -130,7 +162,10 @@ impl Table {
             let mut line = String::new();
             for (lines, width, align) in &cells {
                 let cell = lines.get(at).map_or("", String::as_str);
-                let padding = " ".repeat(width.saturating_sub(display_width(cell)));
+                let padding = match *width {
+                    usize::MAX => String::new(),
+                    width => " ".repeat(width.saturating_sub(display_width(cell))),
+                };
                 let (before, after) =
                     if *align == Align::Right { (&*padding, "") } else { ("", &*padding) };
                 line.extend([before, cell, after, "  "]);
@@ -216,7 +251,7 @@ impl Table {
 
     /// The width of a column whose cells are wrapped.
     fn wrapped(&self, column: usize, width: usize) -> usize {
-        let cells = self.rows.iter().filter_map(|row| row.get(column));
+        let cells = self.rows.iter().filter_map(|row| row.cell(column));
         cells.flat_map(|cell| wrap(cell, width)).map(|line| display_width(&line)).max().unwrap_or(0)
     }
 
@@ -331,6 +366,16 @@ mod tests {
         // Nothing goes that there is room for.
         assert!(table.render_in(Some(100)).contains(function));
         assert!(table.render_in(Some(100)).contains("SHARE"));
+    }
+
+    #[test]
+    fn a_spanning_cell_has_the_room_of_the_columns_after_it() {
+        let mut table = Table::new(&[Align::Right, Align::Left, Align::Left]);
+        table.row(["1 B", "short", "beside"]);
+        table.span(["2 B", "a name of 24 characters."]);
+        let text = "  1 B  short  beside\n  2 B  a name of 24 characters.\n";
+        assert_eq!((table.render_in(None), table.render_in(Some(31))), (text.into(), text.into()));
+        assert!(table.render_in(Some(24)).ends_with("  2 B  a name of 24 cha…\n"));
     }
 
     #[test]

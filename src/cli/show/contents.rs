@@ -265,7 +265,7 @@ impl<'c, 'h, 'a> Contents<'c, 'h, 'a> {
         for field in &self.fields {
             if is_inherited && field.class != class {
                 class = &field.class;
-                table.row([shown(class)]);
+                table.span([shown(class)]);
             }
             let indent = if is_inherited { "  " } else { "" };
             let [type_name, retained, text] = self.beside(&field.value, &field.type_name, session);
