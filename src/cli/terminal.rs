@@ -212,6 +212,24 @@ pub(super) fn columns() -> Option<u16> {
         .filter(|columns| *columns > 0)
 }
 
+/// A line whose text goes on under itself, a little to the right, where a terminal is too narrow.
+/// `before` is what precedes the text.
+pub(super) fn hanging(before: &str, text: &str, columns: Option<u16>) -> String {
+    let Some(columns) = columns else { return format!("{before}{text}") };
+    let under = " ".repeat(textwrap::core::display_width(before) + 2);
+    fill(text, columns.into(), before, &under)
+}
+
+fn fill(text: &str, columns: usize, first: &str, under: &str) -> String {
+    let options = textwrap::Options::new(columns)
+        .initial_indent(first)
+        .subsequent_indent(under)
+        .break_words(false)
+        .word_separator(WordSeparator::AsciiSpace)
+        .word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(text, options)
+}
+
 /// Lines that are longer than a terminal is wide, broken at words. What follows of a line stands
 /// under it, a little to the right.
 pub(super) fn wrapped(text: &str, columns: u16) -> String {
@@ -225,14 +243,7 @@ pub(super) fn wrapped(text: &str, columns: u16) -> String {
             let words = line.trim_start_matches(' ');
             let indent = (line.len() - words.len()).min(columns / 2);
             let (first, under) = (" ".repeat(indent), " ".repeat(indent + 2));
-            let options = textwrap::Options::new(columns)
-                .initial_indent(&first)
-                .subsequent_indent(&under)
-                .break_words(false);
-            let options = options
-                .word_separator(WordSeparator::AsciiSpace)
-                .word_splitter(WordSplitter::NoHyphenation);
-            out.push_str(&textwrap::fill(words, options));
+            out.push_str(&fill(words, columns, &first, &under));
         }
         out.push_str(end);
     }
@@ -259,6 +270,16 @@ mod tests {
         let expected = "  held by one list\n\n  most of it in a map\n    of\u{1b}[1m very\u{1b}[0m large\n    things\nend";
         assert_eq!(wrapped(text, 21), expected);
         assert_eq!(wrapped(text, 80), text);
+    }
+
+    #[test]
+    fn a_text_beside_numbers_goes_on_under_itself() {
+        let line = |columns| hanging("  346 KiB  8.1 %  ", "wasted by equal blocks", columns);
+        assert_eq!(
+            line(Some(30)),
+            "  346 KiB  8.1 %  wasted by\n                    equal\n                    blocks"
+        );
+        assert_eq!(line(None), "  346 KiB  8.1 %  wasted by equal blocks");
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::cli::print::Columns;
 use crate::cli::resident::Analyses;
 use crate::cli::session::Session;
 use crate::cli::size::{count, percent, plural};
-use crate::cli::terminal::shown;
+use crate::cli::terminal::{self, shown};
 use crate::model::heap::{Heap, ObjectId, Value};
 use crate::output::report::ReportSuspect;
 
@@ -62,19 +62,22 @@ impl<'r, 'h, 'a> Suspects<'r, 'h, 'a> {
     pub(crate) fn text(&self, found: &[Suspect], most: usize) -> String {
         let live = self.session.size(self.analysed.tree().live_bytes());
         if found.is_empty() {
-            return format!("no suspects: no object or type dominates the {live} live heap\n");
+            return format!(
+                "no suspects: no object or type dominates the {live} live heap; `dumptool tree` shows who holds what\n"
+            );
         }
         let mut text = String::new();
         for suspect in &found[..most] {
             let bytes = self.session.size(suspect.bytes());
             let mut messages = self.messages(suspect).into_iter();
             let first = messages.next().unwrap_or_default();
-            text.push_str(&format!(
-                "{}  {:>7}  {}\n",
+            let numbers = format!(
+                "{}  {:>7}  ",
                 self.session.terminal.bold(&format!("{bytes:>11}")),
-                percent(self.share(suspect.bytes())),
-                first
-            ));
+                percent(self.share(suspect.bytes()))
+            );
+            text.push_str(&terminal::hanging(&numbers, &first, terminal::columns()));
+            text.push('\n');
             let mut line = |line: &str| text.push_str(&format!("{:22}{line}\n", ""));
             messages.for_each(|message| line(&message));
             if let Some(path) = self.path(suspect) {
