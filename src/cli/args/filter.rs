@@ -2,6 +2,7 @@
 
 use crate::analysis::glob::{Glob, TypeFilter};
 use crate::cli::print::Value;
+use crate::output::syntax::shell_word;
 use clap::Args;
 
 /// Selects the types that a command is about.
@@ -38,6 +39,17 @@ impl FilterArgs {
             ("--namespace", self.namespace.is_some()),
             ("--exclude", self.exclude.is_some()),
         ]
+    }
+
+    /// Returns the options as words for a shell, each after a space.
+    pub(in crate::cli) fn words(&self) -> String {
+        let options = [
+            ("--type", &self.type_glob),
+            ("--namespace", &self.namespace),
+            ("--exclude", &self.exclude),
+        ];
+        let words = options.into_iter().filter_map(|(option, glob)| Some((option, glob.as_ref()?)));
+        words.map(|(option, glob)| format!(" {option} {}", shell_word(glob))).collect()
     }
 
     /// The options in JSON; `None` if there are none.

@@ -1,7 +1,9 @@
 //! Options for commands that load a heap.
 
 use crate::input::load::{LayoutChoice, NodeSizes};
+use crate::output::syntax::shell_word;
 use clap::{Args, ValueEnum};
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Selects the heap of a file and its roots.
@@ -20,6 +22,16 @@ impl HeapOptions {
     /// Which were given.
     pub(in crate::cli) fn given(&self) -> Vec<(&'static str, bool)> {
         [&[("--snapshot", self.snapshot.is_some())][..], &self.roots.given()].concat()
+    }
+
+    /// Returns the options as words for a shell, each after a space.
+    pub(in crate::cli) fn words(&self) -> String {
+        let snapshot = match self.snapshot {
+            Some(Snapshot::Number(number)) => format!(" --snapshot {number}"),
+            Some(Snapshot::Last) => " --snapshot last".to_owned(),
+            None => String::new(),
+        };
+        snapshot + &self.roots.words()
     }
 }
 
@@ -88,6 +100,20 @@ impl LoadArgs {
         Self { exe: exe.or(self.exe.as_ref()).cloned(), ..self.clone() }
     }
 
+    /// Returns the options as words for a shell, each after a space.
+    fn words(&self) -> String {
+        let name = |value: Option<clap::builder::PossibleValue>| Some(value?.get_name().to_owned());
+        let options = [
+            ("--roots", self.roots.and_then(|roots| name(roots.to_possible_value()))),
+            ("--layout", self.layout.map(|layout| layout.to_string())),
+            ("--sizes", self.sizes.and_then(|sizes| name(sizes.to_possible_value()))),
+            ("--exe", self.exe.as_ref().map(|exe| shell_word(&exe.to_string_lossy()))),
+        ];
+        let words = options.into_iter().filter_map(|(option, value)| Some((option, value?)));
+        let words: String = words.map(|(option, value)| format!(" {option} {value}")).collect();
+        words + if self.no_guess { " --no-guess" } else { "" }
+    }
+
     /// Which were given.
     pub(in crate::cli) fn given(&self) -> [(&'static str, bool); 4] {
         [
@@ -102,6 +128,16 @@ impl LoadArgs {
 /// A layout, written `references=8,header=12,alignment=16`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct LayoutArg(LayoutChoice);
+
+impl fmt::Display for LayoutArg {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LayoutChoice { references, header, alignment } = self.0;
+        let parts = [("references", references), ("header", header), ("alignment", alignment)];
+        let parts =
+            parts.into_iter().filter_map(|(key, number)| Some(format!("{key}={}", number?)));
+        f.write_str(&parts.collect::<Vec<_>>().join(","))
+    }
+}
 
 impl std::str::FromStr for LayoutArg {
     type Err = &'static str;

@@ -71,16 +71,14 @@ pub(super) fn run(args: &TreeArgs, input: &Input, session: &Session) -> anyhow::
     };
     let opens =
         session.common.verbose || terminal::columns().is_some_and(|columns| columns >= WIDE);
-    let path = input.path.to_string_lossy();
-    let open = |line: &TreeLine| {
-        opens.then(|| open(heap, line, &shell_word(&path), options, !filter.is_empty())).flatten()
-    };
+    let open = |line: &TreeLine| command(args, session) + &open(heap, line, options, args);
+    let open = opens.then_some(&open as &dyn Fn(&TreeLine) -> String);
     let text = || match lines.is_empty() {
         true if !filter.is_empty() => {
             "no live object matches; dumptool top --objects all counts the others\n".to_owned()
         }
         true => "no live objects: unreachable objects are not in the dominator tree\n".to_owned(),
-        false => text(loaded, &lines, options, tree.live_bytes(), &open, session),
+        false => text(loaded, &lines, options, tree.live_bytes(), open, session),
     };
     print(session, document, &lines, &columns(heap, &lines, session), &Shown::Text(&text))?;
     Ok(report_loaded(session, input, loaded))
@@ -141,30 +139,35 @@ fn object(heap: &Heap<'_>, line: &TreeLine) -> Option<String> {
     }
 }
 
-/// The command that shows what was left out below a line. None below lines that no command begins
-/// with.
-fn open(
-    heap: &Heap<'_>,
-    line: &TreeLine,
-    file: &str,
-    options: TreeOptions,
-    is_selection: bool,
-) -> Option<String> {
-    let more =
-        format!("-n {} --min-share {}%", options.lines.saturating_mul(4), options.min_share * 10.0);
-    let which = match (&line.what, object(heap, line)) {
+/// The command, with the options that decide what is read, without those that select a part.
+fn command(args: &TreeArgs, session: &Session) -> String {
+    let from =
+        session.common.from.map_or_else(String::new, |from| format!(" --from {}", from.name()));
+    let by = if args.by == Some(TreeByArg::Type) { " --by type" } else { "" };
+    let file = shell_word(&args.file.to_string_lossy());
+    format!("dumptool tree {file}{from}{}{by}", args.heap.words())
+}
+
+/// The rest of the command that shows what was left out below a line.
+fn open(heap: &Heap<'_>, line: &TreeLine, options: TreeOptions, args: &TreeArgs) -> String {
+    let more = format!(
+        " -n {} --min-share {}%",
+        options.lines.saturating_mul(4),
+        options.min_share * 10.0
+    );
+    let is_selection = !args.filter.filter().is_empty();
+    match (&line.what, object(heap, line)) {
         // In a tree of these types, the same command with the same limits would show no more.
         (TreeItem::Group(_), _) if is_selection => {
-            format!("--type {} {more}", shell_word(name(heap, line).0))
+            format!(" --type {}{more}", shell_word(name(heap, line).0))
         }
-        (TreeItem::Group(_), _) => format!("--type {}", shell_word(name(heap, line).0)),
-        (_, Some(id)) if line.depth == 0 => format!("{} {more}", id.trim_start_matches('#')),
+        (TreeItem::Group(_), _) => format!(" --type {}", shell_word(name(heap, line).0)),
+        (_, Some(id)) if line.depth == 0 => format!(" {}{more}", id.trim_start_matches('#')),
         // In a shell, # would begin a comment.
-        (_, Some(id)) => id.trim_start_matches('#').to_owned(),
-        (TreeItem::Heap | TreeItem::Root(_), None) => more,
-        (_, None) => return None,
-    };
-    Some(format!("dumptool tree {file} {which}"))
+        (_, Some(id)) => format!(" {}", id.trim_start_matches('#')),
+        // No command begins with this line: the same one shows more of it.
+        (_, None) => args.filter.words() + &more,
+    }
 }
 
 fn text(
@@ -172,12 +175,12 @@ fn text(
     lines: &[TreeLine],
     options: TreeOptions,
     live_bytes: u64,
-    open: &dyn Fn(&TreeLine) -> Option<String>,
+    open: Option<&dyn Fn(&TreeLine) -> String>,
     session: &Session,
 ) -> String {
     let (heap, terminal) = (&loaded.heap, &session.terminal);
     let whole = lines.first().map_or(0, |line| line.total_bytes);
-    // TreeItem is left out below a line is a line of its own, after all that is below it.
+    // What is left out below a line is a line of its own, after all that is below it.
     let mut rows: Vec<(u32, [String; 3])> = Vec::new();
     let mut left_out: Vec<(u32, Omitted, String)> = Vec::new();
     let rest = |rows: &mut Vec<(u32, [String; 3])>,
@@ -196,8 +199,7 @@ fn text(
             [session.size(line.total_bytes), share, title(heap, line, terminal)],
         ));
         if line.omitted.count > 0 && line.omitted.bytes > 0 {
-            let open =
-                open(line).map(|command| format!("  {}", shown(&command))).unwrap_or_default();
+            let open = open.map_or_else(String::new, |open| format!("  {}", shown(&open(line))));
             left_out.push((line.depth + 1, line.omitted, open));
         }
     }
@@ -210,14 +212,22 @@ fn text(
         table.row([bytes, share, terminal.dim(&branch) + &title]);
     }
     let objects = lines.first().map_or(0, |line| line.count);
+    let is_more = lines.iter().any(|line| line.omitted.count > 0 && line.omitted.bytes > 0);
+    let hint = if is_more && open.is_none() { "-v for commands that open lines" } else { "" };
+    let hints = |first: &'static str| {
+        let hints: Vec<&str> = [first, hint].into_iter().filter(|hint| !hint.is_empty()).collect();
+        if hints.is_empty() { String::new() } else { format!(" ({})", hints.join(", ")) }
+    };
     let shown = match (lines.len() < options.lines, options.min_share > 0.0) {
         (false, _) => {
-            format!("showing the {} largest entries (-n for more)", count(lines.len() as u64))
+            let most = count(lines.len() as u64);
+            format!("showing the {most} largest entries{}", hints("-n for more"))
         }
         (true, true) => {
-            format!("all entries with a share of at least {}", percent(options.min_share))
+            let share = percent(options.min_share);
+            format!("all entries with a share of at least {share}{}", hints(""))
         }
-        (true, false) => "all entries".to_owned(),
+        (true, false) => format!("all entries{}", hints("")),
     };
     let live = match loaded.incomplete {
         true => {
