@@ -109,6 +109,11 @@ fn print_usage(message: &clap::Error) -> Status {
         return Status::Usage;
     }
     let printed = message.print();
+    if let Some(ContextValue::Strings(missing)) = message.get(ContextKind::InvalidArg)
+        && missing.iter().any(|argument| argument == "<OBJECT>")
+    {
+        terminal::tell("  hint:", "a shell takes # for a comment: write '#12', or 12");
+    }
     if message.use_stderr() {
         return Status::Usage;
     }

@@ -19,7 +19,8 @@ const LOCALS: usize = 8;
 pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Status> {
     let input = session.open(&args.file)?;
     if input.kind != Kind::Heap {
-        input.refuse(Kind::Heap, &[("threads", true)])?;
+        let refused = input.refuse(Kind::Heap, &[("threads", true)]);
+        refused.map_err(|error| error.hint("`dumptool top --by thread` sums the samples"))?;
     }
     let held = load(session, "threads", &input, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();
@@ -48,7 +49,8 @@ pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Statu
         let all = list.counted(threads.retained.len(), list.kind(&threads.groups));
         match (threads.groups.is_empty(), omitted.is_empty()) {
             (true, _) => "no threads in the dump\n".to_owned(),
-            (false, true) => format!("{all}\n"),
+            (false, true) if args.each || !list.has_frames(rows) => format!("{all}\n"),
+            (false, true) => format!("{all} (--each for frames and local variables)\n"),
             (false, false) => {
                 format!("showing {} of {all} (-n for more)\n", count(count_of(rows) as u64))
             }
@@ -106,7 +108,7 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
         if has(&|group| self.wait(group).is_some()) {
             keys.push("wait_us");
         }
-        if has(&|group| !self.frames(group).is_empty()) {
+        if self.has_frames(rows) {
             keys.push("stack");
         }
         Columns::new(self.session)
@@ -139,6 +141,10 @@ impl<'l, 'h, 'a> List<'l, 'h, 'a> {
             })
             .table(&keys)
             .minor(&["wait_us", "name"])
+    }
+
+    fn has_frames(self, rows: &[ThreadGroup]) -> bool {
+        rows.iter().any(|group| !self.frames(group).is_empty())
     }
 
     /// The name of a thread. Goroutines have none.

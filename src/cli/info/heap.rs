@@ -125,8 +125,8 @@ fn show_go(snapshot: &SnapshotInfo, details: &GoDetails, view: &mut View, sessio
                 "",
                 "",
                 format!(
-                    "{} contradictory types, {} rejected",
-                    count(program.conflicts),
+                    "{}, {} rejected",
+                    plural(program.conflicts, "contradictory type", "contradictory types"),
                     count(program.rejected)
                 ),
             );
@@ -171,7 +171,7 @@ fn show_dart(snapshot: &SnapshotInfo, details: &DartDetails, view: &mut View, se
     view.fact(
         "classes",
         count(details.classes),
-        format!("{} unused ids", count(details.class_holes)),
+        plural(details.class_holes, "unused id", "unused ids"),
     );
     let external = plural(details.external_properties, "object property", "object properties");
     view.fact("external", size(snapshot.external_bytes.unwrap_or(0)), format!("in {external}"));

@@ -290,10 +290,11 @@ fn repeats(steps: &[StepRow<'_>]) -> Option<Repeats> {
 fn lines(row: &Row<'_>, total: Total, session: &Session) -> String {
     let share = row.bytes as f64 / total.bytes.max(1) as f64;
     let mut text = format!(
-        "\n{}  {}  {}, such as {}\n  {}  {}\n",
+        "\n{}  {}  {}, {}{}\n  {}  {}\n",
         session.size(row.bytes),
         percent(share),
         plural(row.count, "object", "objects"),
+        if row.count == 1 { "" } else { "such as " },
         row.example,
         session.terminal.bold(row.root.0.name()),
         name(&row.root.1)

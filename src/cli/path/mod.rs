@@ -16,7 +16,8 @@ use crate::output::dot::{self, Arrow, Drawing};
 pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> {
     let input = session.open(&args.file)?;
     if input.kind != Kind::Heap {
-        input.refuse(Kind::Heap, &[("path", true)])?;
+        let refused = input.refuse(Kind::Heap, &[("path", true)]);
+        refused.map_err(|error| error.hint("`dumptool tree --focus GLOB` shows callers"))?;
     }
     let held = load(session, "path", &input, args.heap.snapshot, &args.heap.roots)?;
     let loaded = held.get();

@@ -140,11 +140,12 @@ impl<'r, 'a> Rows<'r, 'a> {
         }
         let (mut text, hidden) = table.render_and_tell();
         if !hidden.is_empty() {
-            let names: Vec<&str> = headings()
+            let mut names: Vec<&str> = headings()
                 .enumerate()
                 .filter(|(column, _)| hidden.contains(column))
                 .map(|(_, name)| name)
                 .collect();
+            names.dedup();
             text.push_str(
                 &terminal.dim(&format!("  hidden on this narrow terminal: {}", names.join(", "))),
             );
