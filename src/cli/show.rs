@@ -5,7 +5,7 @@ mod origin;
 
 use super::args::{OutputFormat, ShowArgs};
 use super::heap::path::{headline, root_json, root_text};
-use super::heap::{Analysed, load, report_loaded, value};
+use super::heap::{Analysed, open_heap, report_loaded, value};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
 use super::resident::Analyses;
 use super::session::Session;
@@ -13,16 +13,12 @@ use super::size::{count, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::paths::Origin;
-use crate::input::Kind;
 use crate::model::heap::{ObjectId, Reference, Value};
 use contents::Contents;
 
 pub(super) fn run(args: &ShowArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
-    if input.kind != Kind::Heap {
-        input.refuse(Kind::Heap, &[("show", true)])?;
-    }
-    let held = load(session, "show", &input, args.heap.snapshot, &args.heap.roots)?;
+    let instead = Some("`dumptool tree --focus GLOB` shows callers and callees");
+    let (input, held) = open_heap(session, "show", &args.file, &args.heap, instead)?;
     let loaded = held.get();
     let analysed = loaded.analysed();
     let object = analysed.find(&args.object, &input)?;

@@ -1,14 +1,13 @@
 //! `threads`: threads by their stacks, with what only they keep alive.
 
 use super::args::ThreadsArgs;
-use super::heap::{Analysed, load, report_loaded};
+use super::heap::{Analysed, open_heap, report_loaded};
 use super::print::{Columns, Document, Shown, Value as Json, print};
 use super::session::Session;
 use super::size::{count, duration, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::threads::{ThreadGroup, Threads, frames, program_functions};
-use crate::input::Kind;
 use crate::model::heap::{Heap, Root, StackFrame, Thread, ThreadKind};
 
 /// Rows that are shown when nothing else is asked for.
@@ -17,12 +16,8 @@ const ROWS: usize = 20;
 const LOCALS: usize = 8;
 
 pub(super) fn run(args: &ThreadsArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
-    if input.kind != Kind::Heap {
-        let refused = input.refuse(Kind::Heap, &[("threads", true)]);
-        refused.map_err(|error| error.hint("`dumptool top --by thread` sums the samples"))?;
-    }
-    let held = load(session, "threads", &input, args.heap.snapshot, &args.heap.roots)?;
+    let instead = Some("`dumptool top --by thread` sums the samples");
+    let (input, held) = open_heap(session, "threads", &args.file, &args.heap, instead)?;
     let loaded = held.get();
     let dominators = &loaded.tree().dominators;
     let threads = Threads::of_dominators(&loaded.heap, loaded.graph(), dominators, args.each);

@@ -1,7 +1,7 @@
 //! `waste`: memory that could be saved.
 
 use super::args::WasteArgs;
-use super::heap::{Analysed, load, report_loaded, type_name, value, without_roots};
+use super::heap::{Analysed, open_heap, report_loaded, type_name, value, without_roots};
 use super::print::{Align, Columns, Document, Shown, Table, Value as Json, print};
 use super::progress::Progress;
 use super::session::Session;
@@ -9,18 +9,13 @@ use super::size::{count, percent, plural};
 use super::status::Status;
 use super::terminal::shown;
 use crate::analysis::waste::{Fill, Waste, WasteKind, WastePart, WasteRow};
-use crate::input::Kind;
 use crate::model::heap::{Heap, TypeId};
 
 /// Rows of a kind that are shown when nothing else is asked for.
 const ROWS: usize = 5;
 
 pub(super) fn run(args: &WasteArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
-    if input.kind != Kind::Heap {
-        input.refuse(Kind::Heap, &[("waste", true)])?;
-    }
-    let held = load(session, "waste", &input, args.heap.snapshot, &args.heap.roots)?;
+    let (input, held) = open_heap(session, "waste", &args.file, &args.heap, None)?;
     let loaded = held.get();
     if loaded.heap.roots.is_empty() {
         return without_roots(session, &input, loaded, "waste cannot be found", None);

@@ -30,7 +30,9 @@ pub(in crate::cli) use convert::{
 pub(in crate::cli) use diff::{DiffArgs, DiffObjectsArg, DiffSort};
 pub(in crate::cli) use find::{FindArgs, FindHeapOptions, FindSortArg};
 pub(in crate::cli) use growth::{GrowthArgs, GrowthSort};
-pub(in crate::cli) use heap::{LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg};
+pub(in crate::cli) use heap::{
+    HeapOptions, LoadArgs, ObjectsArg, RootsArg, Snapshot, Snapshots, SortArg,
+};
 pub(in crate::cli) use info::{CatArgs, InfoArgs};
 pub(in crate::cli) use mcp::McpArgs;
 pub(in crate::cli) use object::{PathArgs, ShowArgs};

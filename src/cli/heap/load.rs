@@ -1,6 +1,6 @@
 //! Loads the heap of an input for a command.
 
-use crate::cli::args::{LoadArgs, RootsArg, Snapshot};
+use crate::cli::args::{HeapOptions, LoadArgs, RootsArg, Snapshot};
 use crate::cli::memory::{Work, refuse_too_large};
 use crate::cli::open::Input;
 use crate::cli::resident::HeldHeap;
@@ -9,10 +9,34 @@ use crate::cli::status::{self, InputError, Status, UsageError};
 use crate::cli::terminal::show_path;
 use crate::error::{Error, ErrorKind};
 use crate::input::load::{Executable, LoadOptions, Loaded, RootScan, SnapshotChoice};
-use crate::input::{self, Format};
+use crate::input::{self, Format, Kind};
 use crate::source::Source;
 use std::path::Path;
 use std::sync::Arc;
+
+/// Opens and loads a heap for a command that profiles do not have. `instead` says what to do with a
+/// profile.
+///
+/// # Errors
+/// A [`UsageError`](crate::cli::status::UsageError) for a profile; otherwise as [`load_for`].
+pub(crate) fn open_heap(
+    session: &Session,
+    command: &'static str,
+    file: &Path,
+    options: &HeapOptions,
+    instead: Option<&str>,
+) -> anyhow::Result<(Input, Arc<HeldHeap>)> {
+    let input = session.open(file)?;
+    if input.kind != Kind::Heap {
+        let refused = input.refuse(Kind::Heap, &[(command, true)]);
+        refused.map_err(|error| match instead {
+            Some(hint) => error.hint(hint),
+            None => error,
+        })?;
+    }
+    let held = load(session, command, &input, options.snapshot, &options.roots)?;
+    Ok((input, held))
+}
 
 /// Loads a heap for a command that asks who holds what, or takes the one that is resident.
 ///

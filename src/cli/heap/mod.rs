@@ -8,7 +8,7 @@ pub(crate) mod path;
 pub(crate) mod suspects;
 pub(crate) mod value;
 
-pub(crate) use load::{damage, load, load_as, load_for, report_loaded, without_roots};
+pub(crate) use load::{damage, load, load_as, load_for, open_heap, report_loaded, without_roots};
 pub(crate) use objects::{
     Analysed, class_called, find_object, known_types, matching_types, type_name,
 };

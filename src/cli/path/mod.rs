@@ -4,22 +4,17 @@ mod merged;
 
 use super::args::{OutputFormat, PathArgs};
 use super::heap::path::{self, headline, lines, root_text};
-use super::heap::{Analysed, load, report_loaded, without_roots};
+use super::heap::{Analysed, open_heap, report_loaded, without_roots};
 use super::print::{Columns, Document, Shown, Value, print, print_text};
 use super::session::Session;
 use super::status::{Status, UsageError};
 use crate::analysis::paths::{Path, ReachedBy, Step};
-use crate::input::Kind;
 use crate::model::heap::{Label, ObjectId};
 use crate::output::dot::{self, Arrow, Drawing};
 
 pub(super) fn run(args: &PathArgs, session: &Session) -> anyhow::Result<Status> {
-    let input = session.open(&args.file)?;
-    if input.kind != Kind::Heap {
-        let refused = input.refuse(Kind::Heap, &[("path", true)]);
-        refused.map_err(|error| error.hint("`dumptool tree --focus GLOB` shows callers"))?;
-    }
-    let held = load(session, "path", &input, args.heap.snapshot, &args.heap.roots)?;
+    let instead = Some("`dumptool tree --focus GLOB` shows callers");
+    let (input, held) = open_heap(session, "path", &args.file, &args.heap, instead)?;
     let loaded = held.get();
     match &args.object {
         Some(id) => {
