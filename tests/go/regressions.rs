@@ -3,8 +3,7 @@
 
 use crate::lines::lines;
 use crate::support::{B, Dump, F, HEAP, S, U};
-use dumptool::input::InfoWarning;
-use dumptool::input::{self, Format, ReadOptions};
+use dumptool::input::{self, Format, InfoWarning, ReadOptions};
 use serde_json::{Value, json};
 
 fn info(bytes: &[u8]) -> Value {
