@@ -77,6 +77,8 @@ pub enum InfoWarning {
     DanglingReferences(u64),
     /// Names that are not UTF-8 (pprof).
     InvalidNames(u64),
+    /// Indented lines that are no frames (perf script).
+    SkippedLines(u64),
     /// Microseconds before the first sample (V8).
     TimeBeforeSamples(i64),
 }
@@ -168,6 +170,9 @@ impl fmt::Display for InfoWarning {
             ),
             Self::InvalidNames(count) => {
                 write!(f, "names that are not UTF-8, whose invalid bytes become U+FFFD: {count}")
+            }
+            Self::SkippedLines(count) => {
+                write!(f, "indented lines that are no frames, which were skipped: {count}")
             }
             Self::TimeBeforeSamples(time) => {
                 write!(f, "{time} microseconds before the first sample belong to no function")

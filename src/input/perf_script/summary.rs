@@ -4,7 +4,7 @@ use super::lines::{PerfLine, PerfLines};
 use super::load::{header, load};
 use crate::error::{Error, Result};
 use crate::input::check::Findings;
-use crate::input::info::Info;
+use crate::input::info::{Info, InfoWarning};
 use crate::input::profile_info::profile_info;
 use crate::input::read::ReadOptions;
 use crate::model::profile::Profile;
@@ -25,8 +25,7 @@ pub fn info(bytes: &[u8], options: ReadOptions<'_>) -> Result<Info> {
     info.records.add("sample", profile.total.samples());
     info.records.add("frame", lines.frames);
     if lines.skipped > 0 {
-        info.warnings
-            .push(format!("{} indented lines are not frames and were skipped", lines.skipped));
+        info.warnings.push(InfoWarning::SkippedLines(lines.skipped));
     }
     info.profile = Some(profile_info(&profile, Some(profile.mode)));
     Ok(info)
