@@ -302,12 +302,26 @@ fn a_list_of_a_million_is_one_merged_path() {
 
 #[test]
 fn elements_merge_whatever_their_index() {
+    assert_elements_merge(|_, index| Label::index(index as u64));
+}
+
+/// V8 calls the places of a `Map`'s table `3`, `6` and so on.
+#[test]
+fn places_with_numbers_for_names_merge_as_elements_do() {
+    assert_elements_merge(|builder, index| {
+        Label::field(builder.names().intern(&(3 * index).to_string()))
+    });
+}
+
+fn assert_elements_merge(label: impl Fn(&mut HeapBuilder<'_>, usize) -> Label) {
     let mut builder = HeapBuilder::with_capacity(0, 0);
     let list = builder.add_type("List", "", TypeKind::Array);
     let item = builder.add_type("Item", "", TypeKind::Instance);
     builder.add_object(list, 64);
-    (0..5)
-        .for_each(|index| builder.add_reference(id(index + 1), Label::index(index as u64), false));
+    for index in 0..5 {
+        let label = label(&mut builder, index);
+        builder.add_reference(id(index + 1), label, false);
+    }
     (0..5).for_each(|size| _ = builder.add_object(item, 8 + size));
     let group = builder.names().intern("cache");
     builder.add_root(Root {

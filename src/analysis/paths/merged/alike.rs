@@ -19,6 +19,8 @@ impl Alike {
     pub(super) fn merged(&mut self, label: Label, names: &Names) -> MergedLabel {
         match label.kind() {
             LabelKind::Index(_) => MergedLabel::Element,
+            // V8 calls the places of its hash tables by their numbers.
+            LabelKind::Field(name) if is_number(names.text(name)) => MergedLabel::Element,
             LabelKind::Field(name) => match self.merged.entry(name) {
                 Entry::Occupied(known) => *known.get(),
                 Entry::Vacant(new) => *new.insert(match without_indices(names.text(name)) {
@@ -32,6 +34,10 @@ impl Alike {
             _ => MergedLabel::One(label),
         }
     }
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// A text with `[*]` in place of each index; `None` if it has none.
