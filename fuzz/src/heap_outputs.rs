@@ -12,7 +12,7 @@ use dumptool::model::heap::Heap;
 use dumptool::output::Syntax;
 use dumptool::output::heapsnapshot::{self, HeapSnapshotObjects};
 use dumptool::output::hprof;
-use dumptool::output::tables::{self, Table};
+use dumptool::output::tables::{self, Table, TextLimit};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
@@ -119,11 +119,13 @@ fn heapsnapshot(heap: &Heap<'_>, graph: &Graph<'_>, bytes: &[u8]) {
 
 /// Every row can be read, and there are as many as were counted.
 fn tables(heap: &Heap<'_>, tree: &DominatorTree, bytes: &[u8]) {
-    for table in [Table::Objects, Table::References, Table::Roots, Table::Types] {
+    for table in [Table::Objects, Table::References, Table::Roots, Table::Types, Table::Strings] {
         let write = |syntax| {
+            let mut rows = tables::of_heap(heap, tree, table, TextLimit::default())
+                .expect("it is a table of heaps");
             let mut out = Vec::new();
-            let rows = tables::write(heap, tree, table, syntax, &mut out)
-                .expect("memory takes everything");
+            let rows =
+                tables::write(&mut *rows, syntax, &mut out).expect("memory takes everything");
             in_proportion(&out, bytes);
             (rows, out)
         };

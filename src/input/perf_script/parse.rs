@@ -157,7 +157,10 @@ impl<'a> Iterator for Words<'a> {
 mod tests {
     use super::*;
 
-    fn all(line: &str) -> Option<(String, Option<i64>, i64, Option<u64>, Option<u64>, String)> {
+    /// Command, process, thread, processor, period and event.
+    type Parts = (String, Option<i64>, i64, Option<u64>, Option<u64>, String);
+
+    fn all(line: &str) -> Option<Parts> {
         let (sample, _) = sample(line.as_bytes())?;
         let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
         let PerfSample { comm, pid, tid, cpu, period, event, .. } = sample;
