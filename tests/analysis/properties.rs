@@ -93,7 +93,7 @@ fn others_dominators(sketch: &Sketch) -> Vec<Option<usize>> {
 
 /// What roots hold does not depend on how it is found out.
 #[track_caller]
-pub fn assert_same_holders(heap: &Heap<'_>) {
+pub(crate) fn assert_same_holders(heap: &Heap<'_>) {
     let graph = Graph::of(heap);
     let dominators = Dominators::of(&graph);
     let plain = RootGroups::of(heap, &graph);
