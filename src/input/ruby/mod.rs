@@ -21,7 +21,7 @@
 //!
 //! * [`line`](mod@line): a line; [`lines`]: all of them, in parallel; [`records`]: in order;
 //! * [`load`](mod@load): the graph, for the model; `types`: what objects are called;
-//! * [`summary`] and [`invariants`]: what `info` and `check` say.
+//! * [`summary`]: what `info` says; [`check`]: the invariants.
 
 pub mod distinct;
 mod invariants;
