@@ -9,9 +9,9 @@ const TIMEOUT = 120_000;
 
 // Runs in the page.
 async function load(text) {
-  const { HeapSnapshotProxy, HeapSnapshotModel } = await import(
-    new URL('./models/heap_snapshot/heap_snapshot.js', location.href).href
-  );
+  // Newer versions of Chromium call the module `heap_snapshot`, older ones `heap_snapshot_model`.
+  const model = (name) => import(new URL(`./models/${name}/${name}.js`, location.href).href);
+  const { HeapSnapshotProxy, HeapSnapshotModel } = await model('heap_snapshot').catch(() => model('heap_snapshot_model'));
   const worker = new HeapSnapshotProxy.HeapSnapshotWorkerProxy(() => {});
   const snapshot = await new Promise((resolve, reject) => {
     const loader = worker.createLoader(1, resolve);
