@@ -34,6 +34,9 @@ pub struct Groups {
     of_frame: Vec<u32>,
     labels: Vec<GroupLabel>,
     numbers: FxHashMap<Key, u32>,
+    /// Frames that differ in their keys can have one label: a function of the kernel and one of a
+    /// program, in a file of the same name.
+    known: FxHashMap<GroupLabel, u32>,
 }
 
 /// The properties that frames of one group have in common.
@@ -49,7 +52,13 @@ impl Groups {
 
     /// No frames yet.
     pub(super) fn new(by: FrameBy) -> Self {
-        Self { by, of_frame: Vec::new(), labels: Vec::new(), numbers: FxHashMap::default() }
+        Self {
+            by,
+            of_frame: Vec::new(),
+            labels: Vec::new(),
+            numbers: FxHashMap::default(),
+            known: FxHashMap::default(),
+        }
     }
 
     /// Groups the frames that the profile has beyond those that are grouped already, which must
@@ -58,8 +67,11 @@ impl Groups {
         let by = self.by;
         for frame in profile.frames.get(self.of_frame.len()..).unwrap_or_default() {
             let group = *self.numbers.entry(key(frame, by)).or_insert_with(|| {
-                self.labels.push(label(profile, frame, by));
-                self.labels.len() as u32 - 1
+                let label = label(profile, frame, by);
+                *self.known.entry(label.clone()).or_insert_with(|| {
+                    self.labels.push(label);
+                    self.labels.len() as u32 - 1
+                })
             });
             self.of_frame.push(group);
         }
