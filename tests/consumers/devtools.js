@@ -9,7 +9,7 @@ const TIMEOUT = 120_000;
 
 // Runs in the page.
 async function load(text) {
-  // Newer versions of Chromium call the module `heap_snapshot`, older ones `heap_snapshot_model`.
+  // The module's name depends on the version: Chromium 148 has `heap_snapshot_model`.
   const model = (name) => import(new URL(`./models/${name}/${name}.js`, location.href).href);
   const { HeapSnapshotProxy, HeapSnapshotModel } = await model('heap_snapshot').catch(() => model('heap_snapshot_model'));
   const worker = new HeapSnapshotProxy.HeapSnapshotWorkerProxy(() => {});
