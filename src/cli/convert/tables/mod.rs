@@ -57,7 +57,7 @@ pub(super) fn run(conversion: &Conversion<'_>) -> anyhow::Result<Status> {
     let Conversion { target, input, session, .. } = *conversion;
     if target == Target::Parquet && !cfg!(feature = "parquet") {
         return Err(UsageError::new("this build of dumptool cannot write Parquet")
-            .hint("install it with `cargo install --path . --features full`, or write CSV")
+            .hint("build it with `cargo install --locked --features full --path .`, or write CSV")
             .into());
     }
     let places = places::plan(conversion)?;
