@@ -1,12 +1,17 @@
 //! Reads heap dumps and profiles of many runtimes, analyses them and converts them.
 //!
-//! [`open()`] detects the format of a file. A heap dump of Go, Java, Dart or MoarVM loads as a
-//! [`Heap`]: objects, types, sizes, references and roots, in columns. A recording of Austin or the
-//! JDK's `hprof` agent loads as a [`Profile`]: stacks with weights. [`analysis`] answers questions
-//! about both, and [`Dump::convert`] writes them in the formats of other tools.
+//! [`open()`] detects the format of a file and returns a [`Dump`], which loads as one of two models:
+//!
+//! * A heap dump of Go, the JVM, Android, V8 (Node.js, Chrome), Dart, Ruby, Perl or MoarVM loads as a
+//!   [`Heap`]: objects, types, sizes, references and roots, in columns.
+//! * A profile from pprof, `perf script`, V8, Austin, the JDK's `hprof` agent, speedscope or folded
+//!   stacks loads as a [`Profile`]: stacks with weights.
+//!
+//! [`analysis`] answers questions about both models, [`Dump::convert`] writes them in the formats of
+//! other tools. [`Format`] lists the input formats.
 //!
 //! The library reads files of any size without recursion or allocation per object, never panics on
-//! damaged input, and gives the same results for any number of threads. Errors carry the absolute
+//! damaged input, and gives the same results for any number of threads. Errors contain the absolute
 //! offset of the byte at fault. Programs that do not need the command line should depend on this
 //! crate with `default-features = false`.
 //!
@@ -46,7 +51,7 @@
 //! # let mut file = Vec::new();
 //! let dump = dumptool::open(path)?;
 //! for loss in dump.convert("hprof", &mut file)? {
-//!     println!("not in the output: {} ({})", loss.what, loss.count);
+//!     println!("dropped: {} ({})", loss.what, loss.count);
 //! }
 //! # assert!(file.starts_with(b"JAVA PROFILE 1.0.2\0"));
 //! # Ok::<(), dumptool::Error>(())

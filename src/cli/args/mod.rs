@@ -50,8 +50,8 @@ pub(in crate::cli) fn name_of(value: impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
 
-/// Find out what holds the memory or the time: inspect, compare, check and convert heap dumps and
-/// profiles
+/// Find out what holds your memory or takes your time: inspect, compare, check and convert heap
+/// dumps and profiles
 #[derive(Debug, Parser)]
 #[command(name = "dumptool", version, max_term_width = 100, after_help = EXAMPLES, arg_required_else_help = true, args_override_self = true)]
 pub(in crate::cli) struct Cli {
